@@ -1,0 +1,220 @@
+"""The one kernel decorator, its cache policy, and bit intrinsics.
+
+Every compiled function of the library is made by :func:`kernel`. Kernels release the GIL, never use
+``fastmath`` (it makes ``isnan(nan)`` false) and are cached on disk.
+
+Numba keys a cached function by the source of its own file, so a function into which another file's
+function was inlined would be served stale after an edit of that other file. Here the key is the
+content of the file *and of every file of the package that it imports*, directly or not. The cache
+folder is the first that can be written of: ``NUMBA_CACHE_DIR``, ``__pycache__`` beside the source,
+the user's cache folder, a private folder under the temporary folder; with none, nothing is cached
+and everything still works.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from llvmlite import ir
+from numba import config, njit, types
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.extending import intrinsic, overload
+from numba.misc.appdirs import AppDirs
+
+__all__ = ["count_leading_zeros", "count_ones", "count_trailing_zeros", "kernel"]
+
+_PACKAGE = Path(__file__).resolve().parent
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(rollstat(?:\.\w+)*)", re.MULTILINE)
+
+
+def _module_files(module):
+    """Files that an import of `module` may bring in: itself, or all of a package."""
+    path = _PACKAGE.joinpath(*module.split(".")[1:])
+    if path.with_suffix(".py").exists():
+        return [path.with_suffix(".py")]
+    return sorted(path.glob("*.py")) if path != _PACKAGE else []
+
+
+@cache
+def _content(path):
+    """Digest of one file, and the package's files that it imports."""
+    text = path.read_bytes()
+    modules = {name.decode() for name in _IMPORT.findall(text)}
+    imported = {file for module in modules for file in _module_files(module)}
+    return hashlib.sha256(text).digest(), frozenset(imported)
+
+
+@cache
+def _source_digest(path):
+    """Digest of a file and of everything in the package that it imports, directly or not."""
+    seen, waiting = set(), [path, _PACKAGE / "_jit.py"]
+    while waiting:
+        file = waiting.pop()
+        if file not in seen:
+            seen.add(file)
+            waiting.extend(_content(file)[1])
+    parts = [file.name.encode() + _content(file)[0] for file in sorted(seen)]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def _private_temporary_folder():
+    """A folder under the temporary folder that only this user can write, or None.
+
+    Cache files are pickles: loading them from a folder that another user prepared would run that
+    user's code.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    folder = Path(tempfile.gettempdir()) / f"rollstat-cache-{user}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError:
+        return None
+    if not stat.S_ISDIR(status.st_mode):
+        return None
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+        return None
+    return folder
+
+
+def _writable(folder):
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def _cache_folder(source_folder):
+    """The first folder that can be written for kernels of `source_folder`, or None."""
+    name = f"{source_folder.name}_{hashlib.sha256(str(source_folder).encode()).hexdigest()[:16]}"
+    if config.CACHE_DIR:
+        candidates = [Path(config.CACHE_DIR) / name]
+    else:
+        user = Path(AppDirs(appname="rollstat", appauthor=False).user_cache_dir)
+        candidates = [source_folder / "__pycache__", user / name]
+    for folder in candidates:
+        if _writable(folder):
+            return folder
+    temporary = _private_temporary_folder()
+    if temporary is not None and _writable(temporary / name):
+        return temporary / name
+    return None
+
+
+class _ContentLocator(_CacheLocator):
+    """Cache location and freshness of one kernel, by the content of its sources."""
+
+    def __init__(self, function, path):
+        self._py_file = str(path)
+        self._path = path
+        self._line = function.__code__.co_firstlineno
+
+    def get_cache_path(self):
+        return str(_cache_folder(self._path.parent))
+
+    def get_source_stamp(self):
+        return _source_digest(self._path)
+
+    def get_disambiguator(self):
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, function, path):
+        path = Path(path).resolve()
+        if not path.exists() or _cache_folder(path.parent) is None:
+            return None
+        return cls(function, path)
+
+
+class _ContentCacheImpl(CompileResultCacheImpl):
+    _locator_classes = (_ContentLocator,)
+
+
+class _ContentCache(FunctionCache):
+    _impl_class = _ContentCacheImpl
+
+
+def kernel(function=None, *, inline="never", boundscheck=None):
+    """Compile `function` on first call: no GIL, cached by content, NumPy's rules for division.
+
+    Parameters
+    ----------
+    function : callable
+        A pure function over scalars and preallocated arrays: no allocation that grows with the data,
+        no exceptions, no keyword defaults.
+    inline : {"never", "always"}
+        Whether Numba copies the body into its callers before type inference. LLVM inlines small
+        functions by itself; ``"always"`` is for the rare case where it does not.
+    boundscheck : bool, optional
+        Check every index. The default follows ``NUMBA_BOUNDSCHECK``.
+
+    Returns
+    -------
+    callable
+        The dispatcher, or `function` itself where ``NUMBA_DISABLE_JIT`` is set.
+    """
+
+    def decorate(function):
+        dispatcher = njit(nogil=True, error_model="numpy", inline=inline, boundscheck=boundscheck)(function)
+        if not config.DISABLE_JIT and _cache_folder(Path(function.__code__.co_filename).resolve().parent):
+            dispatcher._cache = _ContentCache(function)
+        return dispatcher
+
+    return decorate if function is None else decorate(function)
+
+
+def _bit_intrinsic(method):
+    @intrinsic
+    def operation(typing_context, word):
+        def generate(context, builder, signature, arguments):
+            if method == "ctpop":
+                return builder.ctpop(arguments[0])
+            zero_is_undefined = ir.Constant(ir.IntType(1), 0)
+            return getattr(builder, method)(arguments[0], zero_is_undefined)
+
+        return types.uint64(types.uint64), generate
+
+    return operation
+
+
+_cttz = _bit_intrinsic("cttz")
+_ctlz = _bit_intrinsic("ctlz")
+_ctpop = _bit_intrinsic("ctpop")
+
+
+def count_trailing_zeros(word):
+    """Number of zero bits below the lowest one bit of a uint64; 64 for zero."""
+    word = int(word)
+    return 64 if word == 0 else (word & -word).bit_length() - 1
+
+
+def count_leading_zeros(word):
+    """Number of zero bits above the highest one bit of a uint64; 64 for zero."""
+    return 64 - int(word).bit_length()
+
+
+def count_ones(word):
+    """Number of one bits of a uint64."""
+    return int(word).bit_count()
+
+
+@overload(count_trailing_zeros, inline="always")
+def _count_trailing_zeros(word):
+    return lambda word: types.int64(_cttz(types.uint64(word)))
+
+
+@overload(count_leading_zeros, inline="always")
+def _count_leading_zeros(word):
+    return lambda word: types.int64(_ctlz(types.uint64(word)))
+
+
+@overload(count_ones, inline="always")
+def _count_ones(word):
+    return lambda word: types.int64(_ctpop(types.uint64(word)))

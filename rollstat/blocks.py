@@ -1,0 +1,59 @@
+"""The unit of work of every bulk algorithm: a stretch of output rows with the data that they see.
+
+The engine cuts a series into blocks by row, never by thread, so that neither the number of threads nor
+their timing can change a bit of any result.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.kernels.counting import count_observed
+
+__all__ = ["Block"]
+
+
+@dataclass(slots=True)
+class Block:
+    """Consecutive output rows and the values that their windows cover.
+
+    Row ``i`` is the window ``values[start[i]:end[i]]``; neither bound ever moves left.
+
+    Attributes
+    ----------
+    values : ndarray, shape (length,)
+        C-contiguous, native byte order, possibly read-only; bool comes as uint8, datetimes as int64.
+    missing : ndarray of bool, shape (length,), or None
+        True where there is no observation; None where every value is one. Where `missing` is None
+        no value is NaN; where it is not, a NaN among `values` is always marked.
+    start, end : ndarray of int64, shape (rows,)
+        Bounds into `values`, ``0 <= start <= end <= length``, both non-decreasing.
+    width : int
+        Positive where every window is ``values[i:i + width]`` (``length == rows + width - 1``);
+        zero where the windows have any other shape.
+    """
+
+    values: NDArray[Any]
+    missing: NDArray[np.bool_] | None
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    width: int = 0
+    _count: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    @property
+    def rows(self) -> int:
+        """Number of output rows."""
+        return len(self.start)
+
+    @property
+    def count(self) -> NDArray[np.int64]:
+        """Number of observations in each window, int64, shape (rows,)."""
+        if self._count is None:
+            if self.missing is None:
+                self._count = self.end - self.start
+            else:
+                self._count = np.empty(self.rows, np.int64)
+                count_observed(self.missing, self.start, self.end, self._count)
+        return self._count

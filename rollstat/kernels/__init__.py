@@ -1,0 +1,1 @@
+"""JIT kernels: one algorithm a file, pure functions over preallocated arrays."""
