@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollstat.kernels.counting import count_observed
 
-__all__ = ["Block"]
+__all__ = ["Block", "Selection"]
 
 
 @dataclass(slots=True)
@@ -57,3 +57,31 @@ class Block:
                 self._count = np.empty(self.rows, np.int64)
                 count_observed(self.missing, self.start, self.end, self._count)
         return self._count
+
+
+@dataclass(slots=True)
+class Selection:
+    """What a selection algorithm is asked for over one block, and where it writes the answer.
+
+    There are ``requests`` order statistics a row. Ranks count the observations of a window from 0, in
+    the order (value, row), so ties go to the older row.
+
+    Attributes
+    ----------
+    rank : ndarray of int64, shape (requests, rows)
+        The rank to find, ``0 <= rank < count``; negative where the row is not wanted.
+    constant : tuple of int, or None
+        The rank of each request where it is the same in every row and every row is wanted.
+    lower : ndarray, shape (requests, rows), dtype of the values
+        Receives the value of that rank.
+    upper : ndarray, shape (requests, rows), or None
+        Receives the value of the next rank, ``rank + 1``, where there is one (anything otherwise).
+    position : ndarray of int64, shape (requests, rows), or None
+        Receives the index into ``block.values`` of the observation of that rank.
+    """
+
+    rank: NDArray[np.int64]
+    constant: tuple[int, ...] | None
+    lower: NDArray[Any]
+    upper: NDArray[Any] | None = None
+    position: NDArray[np.int64] | None = None

@@ -1,0 +1,1 @@
+"""Drivers: each runs one kernel family over one :class:`rollstat.blocks.Block`."""
