@@ -5,3 +5,26 @@ missing-value rule: the same in NumPy, in pandas, on a stream and on Spark.
 """
 
 __version__ = "0.1.0"
+
+from rollstat.engine import PrecisionWarning
+from rollstat.functions.order_statistics import (
+    rolling_argkth,
+    rolling_kth,
+    rolling_median,
+    rolling_quantile,
+)
+from rollstat.options import get_threads, set_threads
+from rollstat.windows import Expanding, Forward
+
+__all__ = [
+    "Expanding",
+    "Forward",
+    "PrecisionWarning",
+    "__version__",
+    "get_threads",
+    "rolling_argkth",
+    "rolling_kth",
+    "rolling_median",
+    "rolling_quantile",
+    "set_threads",
+]

@@ -4,18 +4,24 @@ The engine cuts a series into blocks by row, never by thread, so that neither th
 their timing can change a bit of any result.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.counting import count_observed
+from rollstat.kernels.counting import count_observed, has_nan, mark_nan
 
-__all__ = ["Block", "Selection"]
+__all__ = ["UNKNOWN", "Block", "Selection"]
 
 
-@dataclass(slots=True)
+class _Unknown:
+    """Marks that nobody has looked for missing values yet."""
+
+
+UNKNOWN = _Unknown()
+
+
 class Block:
     """Consecutive output rows and the values that their windows cover.
 
@@ -27,20 +33,36 @@ class Block:
         C-contiguous, native byte order, possibly read-only; bool comes as uint8, datetimes as int64.
     missing : ndarray of bool, shape (length,), or None
         True where there is no observation; None where every value is one. Where `missing` is None
-        no value is NaN; where it is not, a NaN among `values` is always marked.
+        no value is NaN; where it is not, a NaN among `values` is always marked. Floating values are
+        searched for NaN when this is first asked for; an algorithm that meets every value anyway may
+        look by itself and assign the answer.
     start, end : ndarray of int64, shape (rows,)
         Bounds into `values`, ``0 <= start <= end <= length``, both non-decreasing.
     width : int
         Positive where every window is ``values[i:i + width]`` (``length == rows + width - 1``);
         zero where the windows have any other shape.
+    others : tuple of ndarray, each of shape (length,)
+        Further series on the same rows, of statistics that take several; `missing` is their union.
     """
 
-    values: NDArray[Any]
-    missing: NDArray[np.bool_] | None
-    start: NDArray[np.int64]
-    end: NDArray[np.int64]
-    width: int = 0
-    _count: NDArray[np.int64] | None = field(default=None, repr=False)
+    __slots__ = ("_count", "_missing", "end", "others", "start", "values", "width")
+
+    def __init__(
+        self,
+        values: NDArray[Any],
+        missing: NDArray[np.bool_] | _Unknown | None,
+        start: NDArray[np.int64],
+        end: NDArray[np.int64],
+        width: int = 0,
+        others: tuple[NDArray[Any], ...] = (),
+    ) -> None:
+        self.values = values
+        self.start = start
+        self.end = end
+        self.width = width
+        self.others = others
+        self._missing = missing
+        self._count: NDArray[np.int64] | None = None
 
     @property
     def rows(self) -> int:
@@ -48,14 +70,32 @@ class Block:
         return len(self.start)
 
     @property
+    def missing(self) -> NDArray[np.bool_] | None:
+        """Where there is no observation, or None where every value is one."""
+        if isinstance(self._missing, _Unknown):
+            self._missing = None
+            for series in (self.values, *self.others):
+                if series.dtype.kind == "f" and has_nan(series):
+                    if self._missing is None:
+                        self._missing = np.zeros(len(series), np.bool_)
+                    mark_nan(series, self._missing)
+        return self._missing
+
+    @missing.setter
+    def missing(self, mask: NDArray[np.bool_] | None) -> None:
+        self._missing = mask
+        self._count = None
+
+    @property
     def count(self) -> NDArray[np.int64]:
         """Number of observations in each window, int64, shape (rows,)."""
         if self._count is None:
-            if self.missing is None:
+            missing = self.missing
+            if missing is None:
                 self._count = self.end - self.start
             else:
                 self._count = np.empty(self.rows, np.int64)
-                count_observed(self.missing, self.start, self.end, self._count)
+                count_observed(missing, self.start, self.end, self._count)
         return self._count
 
 

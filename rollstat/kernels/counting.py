@@ -13,7 +13,7 @@ jump of a bound.
 
 from rollstat._jit import kernel
 
-__all__ = ["count_observed"]
+__all__ = ["count_observed", "has_nan", "mark_nan"]
 
 
 @kernel
@@ -31,3 +31,24 @@ def count_observed(missing, start, end, count):
             observed -= not missing[left]
             left += 1
         count[i] = observed
+
+
+@kernel
+def has_nan(values):
+    """Whether any of the floating `values` is NaN; a sum of tests, which compiles to vector code."""
+    stretch = 4096
+    for first in range(0, len(values), stretch):
+        part = values[first : first + stretch]
+        found = 0
+        for i in range(len(part)):
+            found += part[i] != part[i]
+        if found:
+            return True
+    return False
+
+
+@kernel
+def mark_nan(values, missing):
+    """Set `missing` where `values` is NaN."""
+    for i in range(len(values)):
+        missing[i] |= values[i] != values[i]

@@ -1,0 +1,1 @@
+"""What each family asks of its algorithms, one block at a time."""

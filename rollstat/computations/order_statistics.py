@@ -1,0 +1,203 @@
+"""k-th smallest, median, quantiles: ranks for the selection algorithms, and what lies between ranks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.blocks import Block, Selection
+from rollstat.engine import Output
+from rollstat.kernels.quantiles import (
+    INTERPOLATIONS,
+    interpolate,
+    interpolate_whole,
+    kth_ranks,
+    quantile_ranks,
+)
+from rollstat.windows import FixedWindows, Windows
+
+__all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile"]
+
+ALGORITHMS = {
+    "rank_bits": "every window and dtype",
+    "small_window": "a fixed number of rows up to 64, step 1",
+    "three_trees": "a fixed number of rows, step 1",
+    "two_heaps": "every window and dtype",
+}
+
+_FIXED_ONLY = {"small_window": 64, "three_trees": None}
+
+
+@dataclass(frozen=True)
+class Kth:
+    """The k-th smallest observation, or the -k-th largest for negative k."""
+
+    k: int
+
+    @property
+    def required(self) -> int:
+        """Observations without which there is no result."""
+        return abs(self.k)
+
+    def constant_rank(self, count: int) -> int:
+        """Rank among `count` observations."""
+        return self.k - 1 if self.k > 0 else count + self.k
+
+    def ranks(self, count: NDArray[np.int64], wanted: int, rank: NDArray[np.int64]) -> None:
+        """Write the rank of every row."""
+        kth_ranks(count, self.k, max(wanted, self.required), rank)
+
+    def needs_upper(self, count: int | None) -> bool:
+        """Whether the next order statistic is needed too."""
+        return False
+
+    def kind(self) -> str:
+        """Kind of the output."""
+        return "value"
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The q-quantile, by one of pandas' interpolations."""
+
+    q: float
+    interpolation: str = "linear"
+    required = 1
+
+    def constant_rank(self, count: int) -> int:
+        """Rank of the observation at or below the quantile, among `count`."""
+        return int(self.q * (count - 1))
+
+    def ranks(self, count: NDArray[np.int64], wanted: int, rank: NDArray[np.int64]) -> None:
+        """Write the rank of every row."""
+        quantile_ranks(count, self.q, max(wanted, 1), rank)
+
+    def needs_upper(self, count: int | None) -> bool:
+        """Whether the next order statistic is needed too."""
+        if self.interpolation == "lower":
+            return False
+        return count is None or self.q * (count - 1) != int(self.q * (count - 1))
+
+    def kind(self) -> str:
+        """Kind of the output."""
+        return "interpolated" if self.interpolation in ("linear", "midpoint") else "value"
+
+
+@lru_cache(maxsize=32)
+def _full(rank: tuple[int, ...], rows: int) -> NDArray[np.int64]:
+    ranks = np.empty((len(rank), rows), np.int64)
+    ranks[...] = np.array(rank, np.int64)[:, None]
+    ranks.setflags(write=False)
+    return ranks
+
+
+class OrderStatistics:
+    """Several order statistics of every window, from one selection.
+
+    Parameters
+    ----------
+    requests : sequence of Kth or Quantile
+        What is wanted, one output each.
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the run.
+    algorithm : str
+        ``"auto"`` or a key of `ALGORITHMS`.
+    positions : bool
+        Whether the outputs are the rows of the order statistics instead of their values.
+    """
+
+    def __init__(
+        self,
+        requests: Sequence[Kth | Quantile],
+        dtype: np.dtype[Any],
+        windows: Windows,
+        algorithm: str,
+        positions: bool = False,
+    ) -> None:
+        self.requests = requests
+        self.positions = positions
+        self.algorithm = algorithm
+        self.outputs = [
+            Output("position" if positions else request.kind(), request.required) for request in requests
+        ]
+        _check_served(algorithm, windows)
+
+    def block_rows(self, width: int) -> int:
+        """Output rows of a block that suit windows of `width` rows."""
+        rows: int = _driver(self._choose(width, width)).block_rows(width)
+        return rows
+
+    def _choose(self, width: int, fixed: int) -> str:
+        """Name the algorithm for windows of about `width` rows; `fixed` is 0 where their size varies."""
+        if self.algorithm != "auto":
+            if fixed or self.algorithm not in _FIXED_ONLY:
+                return self.algorithm
+            return "rank_bits"  # what an end of the data cuts off has no fixed size
+        return "small_window" if 0 < fixed <= 64 and not self.positions else "rank_bits"
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the order statistics of every row that has at least `wanted` observations."""
+        fixed = block.width if block.missing is None else 0
+        requests = self.requests
+        if fixed:
+            constant: tuple[int, ...] | None = tuple(r.constant_rank(fixed) for r in requests)
+            if any(r.required > fixed for r in requests):
+                constant = None
+        else:
+            constant = None
+        if constant is not None:
+            rank = _full(constant, block.rows)
+        else:
+            rank = np.empty((len(requests), block.rows), np.int64)
+            for request, row in zip(requests, rank):
+                request.ranks(block.count, wanted, row)
+        pair = not self.positions and any(r.needs_upper(fixed or None) for r in requests)
+        direct = len(requests) == 1 and not pair and not self.positions
+        direct = direct and results[0].dtype == block.values.dtype
+        lower = results[0][None, :] if direct else np.empty(rank.shape, block.values.dtype)
+        selection = Selection(
+            rank,
+            constant,
+            lower,
+            np.empty_like(lower) if pair else None,
+            np.empty(rank.shape, np.int64) if self.positions else None,
+        )
+        width = block.width or int(block.end[-1] - block.start[-1])
+        _driver(self._choose(max(width, 1), block.width)).select(block, selection)
+        if self.positions:
+            assert selection.position is not None
+            for result, position in zip(results, selection.position):
+                result[...] = position
+        elif not direct:
+            self._combine(block, selection, results)
+
+    def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
+        for i, (request, result) in enumerate(zip(self.requests, results)):
+            lower = selection.lower[i]
+            if isinstance(request, Kth) or selection.upper is None:
+                result[...] = lower
+                continue
+            code = INTERPOLATIONS[request.interpolation]
+            blend = interpolate if result.dtype.kind == "f" else interpolate_whole
+            blend(lower, selection.upper[i], block.count, request.q, code, result)
+
+
+def _check_served(algorithm: str, windows: Windows) -> None:
+    if algorithm not in _FIXED_ONLY:
+        return
+    fixed = isinstance(windows, FixedWindows) and windows.step == 1
+    largest = _FIXED_ONLY[algorithm]
+    if fixed and (largest is None or windows.left + windows.right <= largest):  # type: ignore[attr-defined]
+        return
+    others = "; ".join(f"{name!r} ({what})" for name, what in ALGORITHMS.items())
+    raise ValueError(f"algorithm {algorithm!r} does not serve this window; the algorithms are {others}")
+
+
+def _driver(name: str) -> Any:
+    return import_module(f"rollstat.algorithms.{name}")

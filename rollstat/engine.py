@@ -1,0 +1,483 @@
+"""From any input to blocks, and from blocks to the result: what all families share.
+
+::
+
+    arrays --> lines along `axis` --> segments --> windows --> blocks --> computation --> mask --> result
+
+The engine alone knows about axes, byte order, strides, missing-value policies, output dtypes, fill
+values and threads. A computation sees one :class:`rollstat.blocks.Block` at a time and only computes.
+Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
+"""
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat.blocks import UNKNOWN, Block
+from rollstat.options import Options, Window
+from rollstat.windows import FixedWindows, Windows
+
+__all__ = ["Computation", "Output", "PrecisionWarning", "Result", "run"]
+
+# Lines shorter than this are laid end to end as segments of one series: what a block costs to set up
+# would otherwise outweigh its work.
+_SHORT_LINE = 4096
+
+
+class PrecisionWarning(UserWarning):
+    """Integers beyond 2**53 were returned as float64, where they are not all exact."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """One array that a computation gives.
+
+    Attributes
+    ----------
+    kind : {"value", "interpolated", "float", "integer", "position", "flag"}
+        What it holds, which decides its dtype: an element of the input; a point between two of them;
+        a floating number; an exact whole number; the row of an element (-1 where missing); True or False.
+    required : int
+        Observations that a window needs for this output, whatever ``min_periods`` says.
+    """
+
+    kind: str
+    required: int = 1
+
+
+class Computation(Protocol):
+    """What the engine asks of a family."""
+
+    outputs: Sequence[Output]
+
+    def block_rows(self, width: int) -> int:
+        """Output rows of a block that suit windows of `width` rows."""
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the result of every row that has at least `wanted` observations."""
+
+
+@dataclass
+class Result:
+    """What a run gave.
+
+    Attributes
+    ----------
+    arrays : list of ndarray
+        One for each output; views of `stacked` where the run was asked to stack them.
+    stacked : ndarray or None
+        All outputs, along a new first axis.
+    """
+
+    arrays: list[NDArray[Any]]
+    stacked: NDArray[Any] | None = None
+
+
+@lru_cache(maxsize=8)
+def _row_numbers(rows: int) -> NDArray[np.int64]:
+    numbers = np.arange(rows, dtype=np.int64)
+    numbers.setflags(write=False)
+    return numbers
+
+
+def _check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
+    """Return `arr` as an array of a dtype that has an order, or raise."""
+    array = np.asarray(np.ma.getdata(arr) if isinstance(arr, np.ma.MaskedArray) else arr)
+    if array.dtype.kind not in "fiubmM" or array.dtype.itemsize > 8:
+        raise TypeError(
+            f"{name} must hold float32, float64, integers, bool, datetime64 or timedelta64; "
+            f"its dtype was {array.dtype}"
+        )
+    if array.dtype == np.float16:
+        raise TypeError(f"{name} must hold float32 or float64, not float16: convert it first")
+    if array.ndim == 0:
+        raise ValueError(f"{name} must have at least one dimension; it was the scalar {arr!r}")
+    return array
+
+
+def _plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Native byte order and C order, copying only if needed; bool as uint8, datetimes as int64."""
+    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    if array.dtype.kind == "b":
+        return array.view(np.uint8)
+    if array.dtype.kind in "mM":
+        return array.view(np.int64)
+    return array
+
+
+def _compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Dtype in which a computation writes an output of this kind, for input of `dtype`."""
+    if kind == "position":
+        return np.dtype(np.int64)
+    if kind == "flag":
+        return np.dtype(np.bool_)
+    if dtype.kind == "f":
+        return np.dtype(dtype.newbyteorder("="))
+    if kind == "float":
+        return np.dtype(np.float64)
+    if kind == "integer":
+        return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+    if dtype.kind in "mM":
+        return np.dtype(np.int64)
+    if kind == "interpolated":
+        return np.dtype(np.float64)
+    return np.dtype(np.uint8) if dtype.kind == "b" else np.dtype(dtype.newbyteorder("="))
+
+
+def _result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
+    """Dtype of the result: the input's where no missing output is possible, else one that has NaN."""
+    computed = _compute_dtype(kind, dtype)
+    if kind in ("position", "flag") or computed.kind == "f":
+        return computed
+    if dtype.kind in "mM" and kind in ("value", "interpolated"):
+        return np.dtype(dtype.newbyteorder("="))
+    if exact:
+        return np.dtype(np.bool_) if dtype.kind == "b" and kind == "value" else computed
+    return np.dtype(np.float64)
+
+
+def _missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = "fill_value") -> Any:
+    """What stands for a missing result: `fill_value`, or the dtype's own missing value."""
+    if fill_value is not None and kind not in ("position", "flag"):
+        value = np.asarray(fill_value)
+        if value.ndim != 0:
+            raise ValueError(f"{name} must be a scalar; its shape was {value.shape}")
+        if dtype.kind in "iub" and (value.dtype.kind not in "iubf" or value != value.astype(dtype)):
+            raise ValueError(f"{name} must be exact in {dtype}; it was {fill_value!r}")
+        try:
+            return value.astype(dtype, casting="same_kind" if dtype.kind in "mMf" else "unsafe")[()]
+        except TypeError:
+            raise TypeError(f"{name} must fit {dtype}; it was {fill_value!r}") from None
+    if kind == "position":
+        return -1
+    if dtype.kind in "mM":
+        return np.array("NaT", dtype)[()]
+    return np.nan if dtype.kind == "f" else dtype.type(0)
+
+
+class _Run:
+    """One call: the arrays as lines, the windows, and the results that blocks write into."""
+
+    def __init__(
+        self,
+        arrays: Sequence[NDArray[Any]],
+        mask: NDArray[np.bool_] | None,
+        windows: Windows,
+        computation: Computation,
+        options: Options,
+        exact: bool,
+    ) -> None:
+        self.arrays = arrays
+        self.mask = mask
+        self.windows = windows
+        self.computation = computation
+        self.options = options
+        dtype = arrays[0].dtype
+        self.kinds = [output.kind for output in computation.outputs]
+        self.computed = [_compute_dtype(kind, dtype) for kind in self.kinds]
+        self.dtypes = [_result_dtype(kind, dtype, exact) for kind in self.kinds]
+        self.fill = [_missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
+        least = windows.min_periods if options.min_periods is None else options.min_periods
+        self.needs = [max(least, output.required) for output in computation.outputs]
+        self.results: list[NDArray[Any]] = []
+        self.missing: list[NDArray[np.bool_]] = []
+
+    def tasks(self) -> Iterator[tuple[int, int, int, int]]:
+        """Blocks of every line, as ``(line, first row, last row, width)``."""
+        first, last, width = self.windows.regular
+        for line in range(self.arrays[0].shape[0]):
+            yield from self._irregular(line, 0, first)
+            size = self.computation.block_rows(width) if last > first else 1
+            for row in range(first, last, size):
+                yield line, row, min(row + size, last), width
+            yield from self._irregular(line, last, self.windows.rows)
+
+    def _irregular(self, line: int, first: int, last: int) -> Iterator[tuple[int, int, int, int]]:
+        while first < last:
+            start, end = self.windows.bounds(first, first + 1)
+            size = self.computation.block_rows(max(int(end[0] - start[0]), 1))
+            yield line, first, min(first + size, last), 0
+            first += size
+
+    def _block(self, line: int, low: int, high: int, start: Any, end: Any, width: int) -> Block:
+        """Values and mask of the data rows ``low, ..., high - 1``."""
+        values = [_plain(array[line, low:high]) for array in self.arrays]
+        missing: Any = UNKNOWN
+        if self.mask is not None:
+            missing = np.ascontiguousarray(self.mask[line, low:high])
+        elif self.arrays[0].dtype.kind in "mM":
+            missing = np.isnat(self.arrays[0][line, low:high])
+        elif all(array.dtype.kind != "f" for array in self.arrays):
+            missing = None
+        if isinstance(missing, np.ndarray) and not missing.any():
+            missing = None
+        return Block(values[0], missing, start, end, width, tuple(values[1:]))
+
+    def work(self, line: int, first: int, last: int, width: int) -> None:
+        """Compute one block and write it, missing results marked, into the results."""
+        views = [result[line, first:last] for result in self.results]
+        if width:
+            low = first - getattr(self.windows, "left", 0)
+            high, longest = low + last - first + width - 1, width
+            start: NDArray[np.int64] = _row_numbers(last - first)
+            end = start + width
+        else:
+            start, end = self.windows.bounds(first, last)
+            low, high, longest = int(start[0]), int(end[-1]), int((end - start).max())
+            start, end = start - low, end - low
+        if longest < min(self.needs):
+            self._mark(np.ones(last - first, np.bool_), [True] * len(views), line, first, last)
+            return
+        block = self._block(line, low, high, start, end, width)
+        written = [_same_memory(view, computed) for view, computed in zip(views, self.computed)]
+        self.computation.compute(block, min(self.needs), written)
+        for kind, view, values in zip(self.kinds, views, written):
+            if kind == "position":
+                values += low
+            if not np.may_share_memory(view, values):
+                _convert(values, view)
+        self._mark_lacking(block, line, first, last)
+
+    def _mark_lacking(self, block: Block, line: int, first: int, last: int) -> None:
+        """Mark the rows that have too few observations, for each output."""
+        if block.missing is None and block.width >= max(self.needs):
+            return
+        for i, need in enumerate(self.needs):
+            lacking = block.count < need
+            if self.options.nan_policy == "propagate" and block.missing is not None:
+                lacking |= block.count < block.end - block.start
+            if lacking.any():
+                self._mark(lacking, [i == j for j in range(len(self.needs))], line, first, last)
+
+    def _mark(self, rows: NDArray[np.bool_], outputs: list[bool], line: int, first: int, last: int) -> None:
+        """Put the missing value into the given rows of the given outputs."""
+        for i, chosen in enumerate(outputs):
+            if chosen:
+                self.results[i][line, first:last][rows] = self.fill[i]
+                if self.missing:
+                    self.missing[i][line, first:last][rows] = True
+
+    def execute(self) -> None:
+        """Work through all blocks, on as many threads as the options say."""
+        if self.options.threads == 1:
+            for task in self.tasks():
+                self.work(*task)
+            return
+        with ThreadPoolExecutor(self.options.threads) as pool:
+            for done in [pool.submit(self.work, *task) for task in self.tasks()]:
+                done.result()
+
+
+def _same_memory(view: NDArray[Any], computed: np.dtype[Any]) -> NDArray[Any]:
+    """Where a computation writes: the result itself if its dtype serves, else new memory."""
+    if view.dtype == computed:
+        return view
+    if (view.dtype.kind in "mM" and computed == np.int64) or (
+        view.dtype == np.bool_ and computed == np.uint8
+    ):
+        return view.view(computed)
+    return np.empty(len(view), computed)
+
+
+def _convert(values: NDArray[Any], view: NDArray[Any]) -> None:
+    """Copy integers into float64, and say so where that rounds any."""
+    view[...] = values
+    if values.dtype.itemsize == 8 and values.dtype.kind in "iu" and view.dtype == np.float64 and len(view):
+        limit = 2**53
+        if int(values.max()) > limit or int(values.min()) < -limit:
+            warnings.warn(
+                "integers beyond 2**53 are rounded in a float64 result; "
+                "mode='valid' or fill_value= keep them exact",
+                PrecisionWarning,
+                stacklevel=8,
+            )
+
+
+def _as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:
+    """View (or copy, where no view exists) of `array` as lines along its last axis."""
+    moved = np.moveaxis(array, axis, -1)
+    return moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
+
+
+def _check_axis(axis: int, ndim: int) -> int:
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"axis must lie in {-ndim}..{ndim - 1}; it was {axis}")
+    return axis % ndim
+
+
+def _refuse_missing(arrays: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None) -> None:
+    """Raise if any value is missing, naming the first."""
+    found = mask if mask is not None else np.zeros((), np.bool_)
+    for array in arrays:
+        if array.dtype.kind == "f":
+            found = found | np.isnan(array)
+        elif array.dtype.kind in "mM":
+            found = found | np.isnat(array)
+    if found.any():
+        where = tuple(int(i) for i in np.argwhere(found)[0])
+        raise ValueError(f"arr must have no missing value with nan_policy='raise'; one is at {where}")
+
+
+def _take_out(out: Any, shapes: list[tuple[int, ...]], dtypes: list[np.dtype[Any]]) -> list[Any]:
+    """Check the arrays given as `out` against what the call returns."""
+    if out is None:
+        return [None] * len(shapes)
+    given = list(out) if isinstance(out, (tuple, list)) else [out]
+    if len(given) != len(shapes):
+        raise ValueError(f"out must hold {len(shapes)} arrays; it held {len(given)}")
+    for array, shape, dtype in zip(given, shapes, dtypes):
+        if not isinstance(array, np.ndarray) or not array.flags.writeable:
+            raise TypeError(f"out must be a writable ndarray; it was {type(array).__name__}")
+        if array.shape != shape or array.dtype != dtype:
+            raise ValueError(
+                f"out must have shape {shape} and dtype {dtype}; it had {array.shape} and {array.dtype}"
+            )
+    return given
+
+
+def _union_mask(arrays: Sequence[ArrayLike], checked: list[NDArray[Any]]) -> NDArray[np.bool_] | None:
+    """Where any of the arrays is masked, or has a missing value of its own; None without masks."""
+    masks = [np.ma.getmaskarray(array) for array in arrays if isinstance(array, np.ma.MaskedArray)]
+    if not masks:
+        return None
+    mask = np.logical_or.reduce(masks)
+    for array in checked:
+        if array.dtype.kind == "f":
+            mask |= np.isnan(array)
+        elif array.dtype.kind in "mM":
+            mask |= np.isnat(array)
+    return mask
+
+
+def _lay_flat(lines: list[NDArray[Any]], length: int) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
+    """Lay short lines end to end; where each begins."""
+    count = lines[0].shape[0]
+    offsets = np.arange(count + 1, dtype=np.int64) * length
+    return [np.ascontiguousarray(array).reshape(1, -1) for array in lines], offsets
+
+
+def _empty_results(
+    count: int, rows: int, dtypes: list[np.dtype[Any]], stack: bool
+) -> tuple[list[NDArray[Any]], NDArray[Any] | None]:
+    if stack:
+        stacked = np.empty((len(dtypes), count, rows), dtypes[0])
+        return list(stacked), stacked
+    return [np.empty((count, rows), dtype) for dtype in dtypes], None
+
+
+def _straight_into(out: Any, axis: int, inputs: list[NDArray[Any]]) -> NDArray[Any] | None:
+    """Lines of `out` if blocks can write there at once: contiguous, and no part of the input."""
+    lines = _as_lines(out, axis)
+    if not lines.flags.c_contiguous or not np.may_share_memory(lines, out):
+        return None
+    return None if any(np.may_share_memory(out, array) for array in inputs) else lines
+
+
+def _to_shape(result: NDArray[Any], shape: tuple[int, ...], axis: int, whole: Any) -> NDArray[Any]:
+    """Lines of results back to the shape of the input, `axis` holding the kept rows."""
+    kept = result[:, whole]
+    rest = shape[:axis] + shape[axis + 1 :]
+    return np.moveaxis(kept.reshape(*rest, kept.shape[1]), -1, axis)
+
+
+def run(
+    arrays: Sequence[ArrayLike],
+    window: Window,
+    computation: Callable[[np.dtype[Any], Windows], Computation],
+    options: Options,
+    *,
+    names: Sequence[str] = ("arr", "other"),
+    stack: bool = False,
+) -> Result:
+    """Run a computation over every window of every line.
+
+    Parameters
+    ----------
+    arrays : sequence of array_like
+        One series, or several on the same rows; all of one shape. Masked entries of a masked array
+        are missing; the results are masked arrays then, and keep the dtype.
+    window
+        Anything that the window language takes.
+    computation : callable
+        Makes the computation for the dtype of the first array and the windows.
+    options : Options
+        The checked common options.
+    names : sequence of str
+        What the caller calls the arrays, for messages.
+    stack : bool
+        Whether the outputs, all of one dtype, share one array with a new first axis.
+
+    Returns
+    -------
+    Result
+        One array for each output of the computation.
+    """
+    checked = [_check_array(name, array) for name, array in zip(names, arrays)]
+    shape = checked[0].shape
+    for name, array in zip(names[1:], checked[1:]):
+        if array.shape != shape:
+            raise ValueError(f"{name} must have the shape of {names[0]}, {shape}; it was {array.shape}")
+    axis = _check_axis(options.axis, len(shape))
+    length = shape[axis]
+    mask = _union_mask(arrays, checked)
+    nullable = any(isinstance(array, np.ma.MaskedArray) for array in arrays)
+    segments = options.offsets(length, len(shape))
+    windows = options.windows(window, segments)
+    rows, whole = windows.rows, slice(0, windows.rows)
+    if options.mode == "valid":
+        whole = windows.whole
+    work = computation(checked[0].dtype, windows)
+    if options.nan_policy == "raise":
+        _refuse_missing(checked, mask)
+
+    lines = [_as_lines(array, axis) for array in checked]
+    count = lines[0].shape[0]
+    line_mask = None if mask is None else _as_lines(mask, axis)
+    flat = count > 1 and 0 < length < _SHORT_LINE and isinstance(windows, FixedWindows)
+    if flat:
+        lines, segments = _lay_flat(lines, length)
+        line_mask = None if line_mask is None else _lay_flat([line_mask], length)[0][0]
+        least, windows = windows.min_periods, options.windows(window, segments)
+        windows.min_periods = least
+
+    exact = nullable or options.mode == "valid" or options.fill_value is not None
+    job = _Run(lines, line_mask, windows, work, options, exact)
+    base, stacked = _empty_results(count, rows, job.dtypes, stack)
+    marks = [np.zeros((count, rows), np.bool_) for _ in job.dtypes] if nullable else []
+    shapes = [_to_shape(result, shape, axis, whole).shape for result in base]
+    out = options.out
+    given = list(out) if stack and out is not None else out
+    targets = _take_out(given, shapes, job.dtypes)
+    for i, target in enumerate(targets):
+        if target is not None and options.mode == "same" and not getattr(work, "can_fail", False):
+            straight = _straight_into(target, axis, checked)
+            base[i] = base[i] if straight is None else straight
+    job.results = [result.reshape(1, -1) if flat else result for result in base]
+    job.missing = [mark.reshape(1, -1) if flat else mark for mark in marks]
+    job.execute()
+
+    for kind, result in zip(job.kinds, base):
+        if kind == "position" and flat:
+            result -= np.where(result >= 0, np.arange(count)[:, None] * length, 0)
+    arrays_out = [_to_shape(result, shape, axis, whole) for result in base]
+    for i, target in enumerate(targets):
+        if target is not None:
+            if not np.may_share_memory(base[i], target):
+                target[...] = arrays_out[i]
+            arrays_out[i] = target
+    if stacked is not None:
+        kept = stacked[..., whole]
+        shaped = kept.reshape(len(base), *shape[:axis], *shape[axis + 1 :], kept.shape[-1])
+        stacked = out if out is not None else np.moveaxis(shaped, -1, axis + 1)
+    if nullable:
+        masks = [_to_shape(mark, shape, axis, whole) for mark in marks]
+        arrays_out = [np.ma.MaskedArray(array, mark) for array, mark in zip(arrays_out, masks)]
+        stacked = None if stacked is None else np.ma.MaskedArray(stacked, np.stack(masks))
+    return Result(arrays_out, stacked)

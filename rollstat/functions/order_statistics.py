@@ -1,0 +1,297 @@
+"""Rolling order statistics: k-th smallest, median, quantiles and what is made of them."""
+
+import numbers
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat.computations.order_statistics import ALGORITHMS, Kth, OrderStatistics, Quantile
+from rollstat.engine import Result, run
+from rollstat.functions.common import statistic
+from rollstat.kernels.quantiles import INTERPOLATIONS
+from rollstat.options import CommonOptions, Options, Window
+from rollstat.registry import check_algorithm
+
+__all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
+
+_SOURCE = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023"
+_COST = "O(log m) amortised and worst case; O(log k) worst case with three_trees"
+
+
+def _several(name: str, value: Any) -> tuple[list[Any], bool]:
+    """Return a parameter that may be one value or a sequence as a list, and whether it was one value."""
+    if isinstance(value, (str, bytes)) or np.ndim(value) > 1:
+        raise TypeError(f"{name} must be a number or a sequence of numbers; it was {value!r}")
+    if np.ndim(value) == 0:
+        return [value], True
+    values = list(value)
+    if not values:
+        raise ValueError(f"{name} must not be empty")
+    return values, False
+
+
+def _check_k(k: Any, window: Window) -> int:
+    """Check one k against the window."""
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Integral):
+        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
+    most = int(window) if isinstance(window, numbers.Integral) else None
+    if k == 0 or (most is not None and most >= 1 and abs(k) > most):
+        span = "1..m or -m..-1" if most is None else f"1..{most} or -{most}..-1"
+        raise ValueError(f"k must lie in {span}; it was {k}")
+    return int(k)
+
+
+def _select(
+    arr: ArrayLike,
+    window: Window,
+    requests: Sequence[Kth | Quantile],
+    name: str,
+    one: bool,
+    options: CommonOptions,
+    positions: bool = False,
+    **engine: Any,
+) -> Any:
+    """Run a selection of `requests`, stacked along a new first axis unless it is `one`."""
+    checked = Options.check(**options)
+    check_algorithm(checked.algorithm, ALGORITHMS, name)
+    result: Result = run(
+        [arr],
+        window,
+        lambda dtype, windows: OrderStatistics(requests, dtype, windows, checked.algorithm, positions),
+        checked,
+        stack=not one,
+        **engine,
+    )
+    return result.arrays[0] if one else result.stacked
+
+
+@statistic(
+    family="selection",
+    samples=({"k": 1}, {"k": 2}, {"k": -1}),
+    algorithms=ALGORITHMS,
+    cost=_COST,
+    source=_SOURCE,
+)
+def rolling_kth(
+    arr: ArrayLike, k: int | Sequence[int], m: Window, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """k-th smallest observation of each window.
+
+    Parameters
+    ----------
+    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
+        The series, along `axis`.
+    k : int or sequence of int
+        Which order statistic: 1 is the smallest, 2 the second smallest, -1 the largest. Several
+        are found in one pass and stacked along a new first axis.
+    m : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer
+        The window: the last so many rows; or a width, with `times`; or explicit monotone bounds,
+        integer arrays ``[start, end)``; see :ref:`windows`.
+    {options}
+
+    Returns
+    -------
+    ndarray
+        Floats and datetimes in the dtype of `arr`. Integers and bool too with ``mode="valid"`` or
+        ``fill_value=``, else as float64 with NaN for a missing result.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `k` is not in ``1..m`` or ``-m..-1``, or for a bad array, window or option. Nothing is
+        computed then.
+
+    Notes
+    -----
+    With c observations in the window the -k-th largest has rank c - k + 1; the result is missing if
+    there are fewer than ``max(|k|, min_periods)``. Infinities are ordinary values, and -0.0 equals
+    0.0. Selection does no arithmetic: results are exact.
+
+    Cost: O(log m) an element, amortised and worst case; O(log k) worst case with
+    ``algorithm="three_trees"``, which is optimal. Source: Raykov, *An Optimal Algorithm for Sliding
+    Window Order Statistics*, ICDT 2023, sections 3 and A, doi:10.4230/LIPIcs.ICDT.2023.5.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_kth([4.0, 1.0, 3.0, 2.0, 5.0], 2, 3)
+    array([nan, nan,  3.,  2.,  3.])
+    >>> rollstat.rolling_kth([4, 1, 3, 2, 5], [1, -1], 3, mode="valid")
+    array([[1, 1, 2],
+           [4, 3, 5]])
+    """
+    values, one = _several("k", k)
+    requests = [Kth(_check_k(value, m)) for value in values]
+    return _select(arr, m, requests, "kth", one, options)  # type: ignore[no-any-return]
+
+
+@statistic(
+    family="selection",
+    samples=({"k": 1}, {"k": 2}, {"k": -1}),
+    algorithms=ALGORITHMS,
+    cost=_COST,
+    source=_SOURCE,
+)
+def rolling_argkth(
+    arr: ArrayLike, k: int | Sequence[int], m: Window, **options: Unpack[CommonOptions]
+) -> NDArray[np.int64]:
+    """Row of the k-th smallest observation of each window.
+
+    Parameters
+    ----------
+    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
+        The series, along `axis`.
+    k : int or sequence of int
+        Which order statistic: 1 is the smallest, -1 the largest. Several are found in one pass and
+        stacked along a new first axis.
+    m : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer
+        The window, as in :func:`rolling_kth`.
+    {options}
+
+    Returns
+    -------
+    ndarray of int64
+        Positions along `axis` counted from the start of the data, -1 where missing, so that another
+        column can be gathered there. Of equal values the older row counts as the smaller.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`rolling_kth`.
+
+    Notes
+    -----
+    Cost and source are those of :func:`rolling_kth`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_argkth([4.0, 1.0, 3.0, 2.0, 5.0], 1, 3)
+    array([-1, -1,  1,  1,  3])
+    """
+    values, one = _several("k", k)
+    requests = [Kth(_check_k(value, m)) for value in values]
+    return _select(arr, m, requests, "argkth", one, options, positions=True)  # type: ignore[no-any-return]
+
+
+@statistic(family="selection", algorithms=ALGORITHMS, cost=_COST, source=_SOURCE, pandas="median")
+def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Median of each window.
+
+    Parameters
+    ----------
+    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
+        The series, along `axis`.
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray
+        Floats and datetimes in the dtype of `arr`, integers and bool as float64. The median of an
+        even number of observations is ``(a + b) / 2``; for datetimes it is rounded down to their unit.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a bad array, window or option. Nothing is computed then.
+
+    Notes
+    -----
+    Missing values are no observations, infinities are ordinary values. An odd number of observations
+    gives an exact result; ``(a + b) / 2`` is rounded once.
+
+    Cost: O(log m) an element, amortised and worst case. Source: Raykov, *An Optimal Algorithm for
+    Sliding Window Order Statistics*, ICDT 2023, section 4 (selection is piecewise sorting).
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_median([4.0, 1.0, 3.0, 2.0, 5.0], 3)
+    array([nan, nan,  3.,  2.,  3.])
+    >>> rollstat.rolling_median([4.0, 1.0, 3.0, 2.0], 2, min_periods=1)
+    array([4. , 2.5, 2. , 2.5])
+    """
+    requests = [Quantile(0.5, "midpoint")]
+    return _select(arr, window, requests, "median", True, options)  # type: ignore[no-any-return]
+
+
+@statistic(
+    family="selection",
+    samples=(
+        {"q": 0.05},
+        {"q": 0.7, "interpolation": "nearest"},
+        {"q": 0.5, "interpolation": "higher"},
+        {"q": 0.3, "interpolation": "lower"},
+        {"q": 0.9, "interpolation": "midpoint"},
+    ),
+    algorithms=ALGORITHMS,
+    cost=_COST,
+    source=_SOURCE,
+    pandas="quantile",
+)
+def rolling_quantile(
+    arr: ArrayLike,
+    window: Window,
+    q: float | Sequence[float],
+    interpolation: str = "linear",
+    **options: Unpack[CommonOptions],
+) -> NDArray[Any]:
+    """q-quantile of each window.
+
+    Parameters
+    ----------
+    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
+        The series, along `axis`.
+    {window}
+    q : float or sequence of float
+        Between 0 and 1. Several are found in one pass and stacked along a new first axis.
+    interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
+        Which point between the two enclosing observations is taken, as in pandas.
+    {options}
+
+    Returns
+    -------
+    ndarray
+        Floats and datetimes in the dtype of `arr`. Integers as float64, or in their own dtype where
+        an observation is taken (``"lower"``, ``"higher"``, ``"nearest"``) and no result can be
+        missing (``mode="valid"``, ``fill_value=``). Datetimes are rounded down to their unit.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `q` is not between 0 and 1, for an unknown `interpolation`, or for a bad array, window or
+        option. Nothing is computed then.
+
+    Notes
+    -----
+    With c observations the position is ``h = q * (c - 1)``, and linear interpolation gives
+    ``a + (b - a) * (h - floor(h))``, rounded as in pandas: for q = 0.5 the last bit can differ from
+    the median's ``(a + b) / 2``. Missing values are no observations; infinities are ordinary values.
+
+    Cost: O(log m) an element, amortised and worst case, for every q. Source: Raykov, *An Optimal
+    Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_quantile([4.0, 1.0, 3.0, 2.0, 5.0], 3, 0.25)
+    array([nan, nan, 2. , 1.5, 2.5])
+    >>> rollstat.rolling_quantile([4, 1, 3, 2, 5], 3, [0, 1], "lower", mode="valid")
+    array([[1, 1, 2],
+           [4, 3, 5]])
+    """
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(
+            f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; it was {interpolation!r}"
+        )
+    values, one = _several("q", q)
+    for value in values:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+            raise TypeError(f"q must be a number between 0 and 1; it was {value!r}")
+        if not 0 <= value <= 1:
+            raise ValueError(f"q must lie between 0 and 1; it was {value!r}")
+    requests = [Quantile(float(value), interpolation) for value in values]
+    return _select(arr, window, requests, "quantile", one, options)  # type: ignore[no-any-return]

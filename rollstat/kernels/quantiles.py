@@ -1,0 +1,116 @@
+"""Ranks of quantiles, and the point between the two order statistics that enclose one.
+
+::
+
+    observations   x0    x1    x2    x3       count = 4
+    q = 0.4                |                  h = q * (count - 1) = 1.2: rank 1, fraction 0.2
+    linear                  x1 + (x2 - x1) * 0.2
+
+State: none. Cost: O(1) a row. Source: Hyndman and Fan (1996), *Sample Quantiles in Statistical
+Packages*, definition 7, doi:10.2307/2684934, with the rounding of pandas' ``rolling.quantile``.
+"""
+
+import numpy as np
+
+from rollstat._jit import kernel
+
+__all__ = ["INTERPOLATIONS", "interpolate", "interpolate_whole", "kth_ranks", "quantile_ranks"]
+
+INTERPOLATIONS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4}
+
+
+@kernel
+def kth_ranks(count, k, wanted, rank):
+    """Write the rank of the k-th smallest (k > 0) or the -k-th largest, -1 below `wanted` observations."""
+    for i in range(len(count)):
+        rank[i] = -1 if count[i] < wanted else (k - 1 if k > 0 else count[i] + k)
+
+
+@kernel
+def quantile_ranks(count, q, wanted, rank):
+    """Write the rank of the order statistic at or below the quantile, -1 below `wanted` observations."""
+    for i in range(len(count)):
+        rank[i] = -1 if count[i] < wanted else np.int64(q * (count[i] - 1))
+
+
+@kernel
+def _picks_upper(rank, fraction, interpolation):
+    """Whether a quantile that is an observation is the upper one."""
+    if interpolation == 2:
+        return fraction > 0.0
+    if interpolation == 3:
+        return fraction > 0.5 or (fraction == 0.5 and rank % 2 == 1)
+    return False
+
+
+@kernel
+def _between(below, above, fraction):
+    """``below + (above - below) * fraction`` where infinities do not cancel into NaN."""
+    if below == above or fraction == 0.0:
+        return below
+    if np.isinf(below) or np.isinf(above):
+        return below + above
+    return below + (above - below) * fraction
+
+
+@kernel
+def _middle(below, above):
+    """Mean of two values; halved first where their sum would overflow."""
+    total = below + above
+    if np.isinf(total):
+        return below * 0.5 + above * 0.5
+    return total / 2.0
+
+
+@kernel
+def interpolate(lower, upper, count, q, interpolation, result):
+    """Write quantiles as floating numbers, from the observations at rank `lower` and the next.
+
+    Parameters
+    ----------
+    lower, upper : ndarray, shape (rows,)
+        Order statistics of rank ``floor(q * (count - 1))`` and one more.
+    count : ndarray of int64, shape (rows,)
+        Observations in each window; rows without any get anything.
+    q : float
+        Between 0 and 1.
+    interpolation : int
+        A value of `INTERPOLATIONS`.
+    result : ndarray of float32 or float64, shape (rows,)
+        Receives the quantiles, computed in float64.
+    """
+    for i in range(len(result)):
+        position = q * (count[i] - 1)
+        rank = np.int64(position)
+        fraction = position - rank
+        below = np.float64(lower[i])
+        if fraction == 0.0 or count[i] < 2:
+            result[i] = below
+        elif interpolation == 0:
+            result[i] = _between(below, np.float64(upper[i]), fraction)
+        elif interpolation == 4:
+            result[i] = _middle(below, np.float64(upper[i]))
+        else:
+            result[i] = upper[i] if _picks_upper(rank, fraction, interpolation) else lower[i]
+
+
+@kernel
+def interpolate_whole(lower, upper, count, q, interpolation, result):
+    """Write quantiles of whole numbers in their own dtype, points between two rounded down.
+
+    The parameters are those of :func:`interpolate`, with integer `lower`, `upper` and `result`.
+    """
+    for i in range(len(result)):
+        position = q * (count[i] - 1)
+        rank = np.int64(position)
+        fraction = position - rank
+        if fraction == 0.0 or count[i] < 2:
+            result[i] = lower[i]
+        elif interpolation == 0 or interpolation == 4:
+            share = 0.5 if interpolation == 4 else fraction
+            # Unsigned, since the distance of two int64 need not fit in one.
+            distance = np.uint64(upper[i]) - np.uint64(lower[i])
+            part = distance // np.uint64(2) if share == 0.5 else np.uint64(np.float64(distance) * share)
+            result[i] = lower[i] + np.int64(part)
+        else:
+            result[i] = upper[i] if _picks_upper(rank, fraction, interpolation) else lower[i]

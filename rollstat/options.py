@@ -1,0 +1,364 @@
+"""The options that every rolling function takes, checked in one place."""
+
+import numbers
+import os
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from fractions import Fraction
+from typing import Any, Literal, TypedDict, Unpack, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat.kernels.time_bounds import first_unordered
+from rollstat.windows import Expanding, ExplicitWindows, FixedWindows, Forward, TimeWindows, Windows
+
+__all__ = ["CommonOptions", "Options", "Window", "get_threads", "set_threads"]
+
+Window = Any  # int, str, timedelta, number with times, (start, end), Expanding, Forward, BaseIndexer
+
+Closed = Literal["right", "left", "both", "neither"]
+NanPolicy = Literal["omit", "propagate", "raise"]
+Mode = Literal["same", "valid"]
+
+_DESCRIBE_WINDOW = (
+    "a number of rows (int), a width such as '5min', a Timedelta or a number together with times=, "
+    "a pair of integer arrays (start, end), rollstat.Expanding(), rollstat.Forward(m) or a pandas indexer"
+)
+
+
+class CommonOptions(TypedDict, total=False):
+    """Keyword options of every ``rolling_*`` function."""
+
+    min_periods: int | None
+    center: bool
+    closed: Closed | None
+    step: int | None
+    times: ArrayLike | None
+    segments: ArrayLike | None
+    axis: int
+    nan_policy: NanPolicy
+    mode: Mode
+    fill_value: Any
+    out: Any
+    threads: int | None
+    algorithm: str
+
+
+_setting = {"threads": 1}
+
+
+def set_threads(threads: int) -> None:
+    """Set how many threads the rolling functions use where the caller names none.
+
+    Parameters
+    ----------
+    threads : int
+        At least 1. Results do not depend on it.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.set_threads(2)
+    >>> rollstat.get_threads()
+    2
+    >>> rollstat.set_threads(1)
+    """
+    _setting["threads"] = _whole_number("threads", threads, 1)
+
+
+def get_threads() -> int:
+    """Return how many threads the rolling functions use where the caller names none.
+
+    Returns
+    -------
+    int
+        1 until :func:`set_threads` changes it.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.get_threads()
+    1
+    """
+    return _setting["threads"]
+
+
+def _whole_number(name: str, value: Any, least: int) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer of at least {least}; it was {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}; it was {value!r}")
+    return int(value)
+
+
+def _choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if not isinstance(value, (str, type(None))) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; it was {value!r}")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Checked common options."""
+
+    min_periods: int | None = None
+    center: bool = False
+    closed: str | None = None
+    step: int = 1
+    times: Any = None
+    segments: Any = None
+    axis: int = -1
+    nan_policy: str = "omit"
+    mode: str = "same"
+    fill_value: Any = None
+    out: Any = None
+    threads: int = 1
+    algorithm: str = "auto"
+
+    @classmethod
+    def check(cls, **options: Unpack[CommonOptions]) -> "Options":
+        """Check every option and fill in the defaults."""
+        unknown = set(options) - set(cls.__dataclass_fields__)
+        if unknown:
+            raise TypeError(
+                f"unexpected option {min(unknown)!r}; the options are {', '.join(cls.__dataclass_fields__)}"
+            )
+        checked: dict[str, Any] = dict(options)
+        if checked.get("min_periods") is not None:
+            checked["min_periods"] = _whole_number("min_periods", checked["min_periods"], 0)
+        step = checked.get("step")
+        checked["step"] = 1 if step is None else _whole_number("step", step, 1)
+        threads = checked.get("threads")
+        checked["threads"] = get_threads() if threads is None else _whole_number("threads", threads, 1)
+        checked["threads"] = min(checked["threads"], os.cpu_count() or 1)
+        if not isinstance(checked.get("center", False), (bool, np.bool_)):
+            raise TypeError(f"center must be True or False; it was {checked['center']!r}")
+        _choice("closed", checked.get("closed"), (*get_args(Closed), None))
+        _choice("nan_policy", checked.get("nan_policy", "omit"), get_args(NanPolicy))
+        _choice("mode", checked.get("mode", "same"), get_args(Mode))
+        axis = checked.get("axis", -1)
+        if isinstance(axis, (bool, np.bool_)) or not isinstance(axis, numbers.Integral):
+            raise TypeError(f"axis must be an integer; it was {axis!r}")
+        if not isinstance(checked.get("algorithm", "auto"), str):
+            raise TypeError(f"algorithm must be a name; it was {checked['algorithm']!r}")
+        return cls(**checked)
+
+    def offsets(self, length: int, dimensions: int) -> NDArray[np.int64]:
+        """Where the segments of a series of `length` rows start, and its end."""
+        if self.segments is None:
+            return np.array([0, length], np.int64)
+        offsets = np.asarray(self.segments)
+        if dimensions != 1 or offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) < 2:
+            raise ValueError(
+                "segments must be a 1-d integer array of at least two offsets, for a 1-d series; "
+                f"it was {offsets!r} for {dimensions} dimensions"
+            )
+        offsets = np.ascontiguousarray(offsets, np.int64)
+        if offsets[0] != 0 or offsets[-1] != length or (np.diff(offsets) < 0).any():
+            raise ValueError(f"segments must rise from 0 to the length, {length}; it was {offsets!r}")
+        return offsets
+
+    def windows(self, window: Window, offsets: NDArray[np.int64]) -> Windows:
+        """Bounds for `window` over segments that start at `offsets` and end at its last entry."""
+        length = int(offsets[-1])
+        windows = self._windows(window, offsets, length)
+        if self.min_periods is not None and isinstance(windows, FixedWindows) and not _is_forward(window):
+            if self.min_periods > window:
+                raise ValueError(
+                    f"min_periods must be at most the window, {window}; it was {self.min_periods}"
+                )
+        return windows
+
+    def _windows(self, window: Window, offsets: NDArray[np.int64], length: int) -> Windows:
+        if isinstance(window, (Expanding, Forward)):
+            self._only_rows(window)
+            return self._named_windows(window, offsets)
+        if hasattr(window, "get_window_bounds"):
+            return self._indexer_windows(window, offsets, length)
+        if isinstance(window, tuple):
+            return self._explicit_windows(window, offsets, length)
+        if self.times is not None:
+            return self._time_windows(window, offsets, length)
+        if isinstance(window, (str, timedelta, np.timedelta64)):
+            raise ValueError(f"window was the width {window!r}, which needs times=, the time of each row")
+        if isinstance(window, numbers.Real) and not isinstance(window, numbers.Integral):
+            raise ValueError(f"window was the width {window!r}, which needs times=, the position of each row")
+        if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Integral):
+            raise TypeError(f"window must be {_DESCRIBE_WINDOW}; it was {window!r}")
+        m = _whole_number("window", window, 1)
+        return FixedWindows(m, offsets, center=self.center, closed=self.closed, step=self.step)
+
+    def _only_rows(self, window: Window) -> None:
+        for name, given in (
+            ("center", self.center),
+            ("closed", self.closed is not None),
+            ("times", self.times is not None),
+        ):
+            if given:
+                raise ValueError(f"{name} does not apply to the window {window!r}")
+
+    def _named_windows(self, window: Expanding | Forward, offsets: NDArray[np.int64]) -> Windows:
+        if isinstance(window, Forward):
+            m = _whole_number("m of rollstat.Forward", window.m, 1)
+            return FixedWindows(m, offsets, step=self.step, forward=True)
+        windows = FixedWindows(max(int(offsets[-1]), 1), offsets, step=self.step)
+        windows.min_periods = 1
+        return windows
+
+    def _indexer_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
+        if len(offsets) != 2:
+            raise ValueError("window was a pandas indexer, which serves one series at a time")
+        start, end = window.get_window_bounds(
+            num_values=length,
+            min_periods=self.min_periods,
+            center=self.center,
+            closed=self.closed,
+            step=None if self.step == 1 else self.step,
+        )
+        least = getattr(window, "window_size", 0)
+        return _checked_bounds(start, end, length, least if isinstance(least, int) else 1)
+
+    def _explicit_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
+        self._only_rows("(start, end)")
+        if self.step != 1:
+            raise ValueError("step does not apply to a window given as (start, end): leave rows out instead")
+        if len(offsets) != 2:
+            raise ValueError("window was (start, end), which serves one series at a time")
+        if len(window) != 2:
+            raise ValueError(f"window as a tuple must be (start, end); it had {len(window)} entries")
+        return _checked_bounds(*window, length, 1)
+
+    def _time_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
+        times, unit = _checked_times(self.times, offsets, length)
+        width, exact = _width(window, unit, times.dtype, 2 if self.center else 1)
+        return TimeWindows(
+            times, width, offsets, center=self.center, closed=self.closed, step=self.step, exact=exact
+        )
+
+
+def _is_forward(window: Window) -> bool:
+    return isinstance(window, (Forward, Expanding))
+
+
+def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> ExplicitWindows:
+    bounds = []
+    for name, values in (("start", start), ("end", end)):
+        array = np.asarray(values)
+        if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+            raise TypeError(
+                f"window {name} must be a 1-d integer array; it was {array.ndim}-d, of {array.dtype}"
+            )
+        array = array.astype(np.int64, copy=False)
+        if array.size and (array.min() < 0 or array.max() > length):
+            row = int(np.flatnonzero((array < 0) | (array > length))[0])
+            raise ValueError(f"window {name} must lie in 0..{length}; at row {row} it was {array[row]}")
+        bad = np.flatnonzero(array[1:] < array[:-1])
+        if bad.size:
+            row = int(bad[0]) + 1
+            raise ValueError(
+                f"window {name} must never move left; at row {row} it went {array[row - 1]} -> {array[row]}"
+            )
+        bounds.append(np.ascontiguousarray(array))
+    if len(bounds[0]) != len(bounds[1]):
+        raise ValueError(
+            f"window start and end must have one length; it was {len(bounds[0])}, {len(bounds[1])}"
+        )
+    bad = np.flatnonzero(bounds[0] > bounds[1])
+    if bad.size:
+        row = int(bad[0])
+        raise ValueError(
+            f"window start must not pass its end; at row {row} it was {bounds[0][row]}, {bounds[1][row]}"
+        )
+    return ExplicitWindows(bounds[0], bounds[1], length, min_periods)
+
+
+_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+_UNITS |= {"D": 86400 * 10**9, "W": 7 * 86400 * 10**9}
+_WIDTH = re.compile(r"\s*(\d+(?:\.\d*)?|)\s*(ns|us|ms|s|min|h|D|W)\s*", re.ASCII)
+
+
+def _nanoseconds(window: Any) -> Fraction | None:
+    """A time width in nanoseconds, or None where `window` is none."""
+    if isinstance(window, str):
+        match = _WIDTH.fullmatch(window)
+        if match is None:
+            raise ValueError(
+                f"window must be a width such as '5min' or '1.5h' (in {', '.join(_UNITS)}); it was {window!r}"
+            )
+        return Fraction(match[1] or 1) * _UNITS[match[2]]
+    if hasattr(window, "to_timedelta64"):
+        window = window.to_timedelta64()
+    if isinstance(window, np.timedelta64):
+        unit, count = np.datetime_data(window.dtype)
+        if np.isnat(window) or unit in ("Y", "M", "generic"):
+            raise ValueError(f"window must be a width of a fixed length; it was {window!r}")
+        name = {"m": "min"}.get(unit, unit)
+        return Fraction(int(window.astype(np.int64))) * count * _UNITS[name]
+    if isinstance(window, timedelta):
+        return Fraction(window // timedelta(microseconds=1)) * 1000
+    if isinstance(getattr(window, "nanos", None), int):
+        return Fraction(window.nanos)
+    return None
+
+
+def _width(window: Any, unit: int | None, dtype: np.dtype[Any], parts: int) -> tuple[Any, bool]:
+    """Width divided by `parts` in the units of the times, and whether it is exactly that."""
+    length = _nanoseconds(window)
+    if (length is None) != (unit is None):
+        wanted = "a plain number" if unit is None else "a width such as '5min' or a Timedelta"
+        raise TypeError(f"window must be {wanted} for times of this type; it was {window!r}")
+    if length is None:
+        if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Real):
+            raise TypeError(f"window must be {_DESCRIBE_WINDOW}; it was {window!r}")
+        if not 0 < window < np.inf:
+            raise ValueError(f"window must be a positive width; it was {window!r}")
+        if dtype.kind == "f":
+            return float(window) / parts, True
+        length = (
+            Fraction(float(window)) if not isinstance(window, numbers.Integral) else Fraction(int(window))
+        )
+    else:
+        length /= unit or 1
+    if length <= 0:
+        raise ValueError(f"window must be a positive width; it was {window!r}")
+    length /= parts
+    return np.int64(length.numerator // length.denominator), length.denominator == 1
+
+
+def _checked_times(times: Any, offsets: NDArray[np.int64], length: int) -> tuple[NDArray[Any], int | None]:
+    """Times as int64 or float64, never decreasing, and their unit in nanoseconds (None for numbers)."""
+    array = np.asarray(times)
+    if array.dtype.kind == "O" and hasattr(times, "to_numpy"):
+        array = times.to_numpy(dtype="datetime64[ns]")
+    if array.ndim != 1 or len(array) != length:
+        raise ValueError(f"times must be 1-d and as long as the data, {length}; its shape was {array.shape}")
+    unit = None
+    if array.dtype.kind in "mM":
+        name, count = np.datetime_data(array.dtype)
+        if name in ("Y", "M", "generic"):
+            raise TypeError(f"times must have a unit of a fixed length; its dtype was {array.dtype}")
+        if np.isnat(array).any():
+            raise ValueError(f"times must not be missing; row {int(np.isnat(array).argmax())} is NaT")
+        nanoseconds = {"ps": Fraction(1, 1000), "fs": Fraction(1, 10**6), "as": Fraction(1, 10**9)}
+        unit = count * (nanoseconds.get(name) or _UNITS[{"m": "min"}.get(name, name)])
+        array = array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64)
+    elif array.dtype.kind in "iu":
+        if array.size and int(array.max()) > np.iinfo(np.int64).max:
+            raise ValueError("times must fit in int64")
+        array = array.astype(np.int64, copy=False)
+    elif array.dtype.kind == "f":
+        array = array.astype(np.float64, copy=False)
+        if np.isnan(array).any():
+            raise ValueError(f"times must not be missing; row {int(np.isnan(array).argmax())} is NaN")
+    else:
+        raise TypeError(f"times must be datetimes, timedeltas or real numbers; its dtype was {array.dtype}")
+    first, last = offsets[:-1], offsets[1:] - 1
+    inner = first <= last
+    if inner.any() and (array[first[inner]] > array[last[inner]]).any():
+        array = -array  # descending times are ascending ones read backwards
+    array = np.ascontiguousarray(array)
+    row = first_unordered(array, offsets)
+    if row >= 0:
+        raise ValueError(f"times must be in order; row {row} is out of order")
+    return array, unit

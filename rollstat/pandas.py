@@ -1,0 +1,257 @@
+"""pandas accessors: every registered statistic on a Series or a DataFrame.
+
+Importing this module registers ``Series.rollstat`` and ``DataFrame.rollstat``::
+
+    import rollstat.pandas
+
+    series.rollstat.rolling(100).median()
+    series.rollstat.median(100)
+
+Results are aligned with the input: same index, same name. Nullable and Arrow-backed columns keep their
+dtype and give NA; datetimes keep their time zone.
+"""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
+
+import rollstat.functions  # noqa: F401 - fills the registry that the methods are made from
+from rollstat.registry import REGISTRY, Statistic
+
+__all__ = ["DataFrameAccessor", "Rolling", "SeriesAccessor"]
+
+
+def _is_width(window: Any) -> bool:
+    """Whether a window is a width of time, which needs the times of the index."""
+    return isinstance(window, (str, pd.Timedelta, np.timedelta64)) or hasattr(window, "nanos")
+
+
+def _to_array(series: pd.Series) -> Any:
+    """Values as a NumPy array, masked where the dtype is nullable; zoned datetimes in UTC."""
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        return series.to_numpy()
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+    plain = getattr(dtype, "numpy_dtype", None)
+    if plain is None or plain.kind not in "fiubmM":
+        raise TypeError(
+            f"rollstat takes numbers, bool, datetimes or timedeltas; the Series had dtype {dtype}"
+        )
+    missing = series.isna().to_numpy(dtype=np.bool_)
+    if plain.kind in "mM":
+        values = series.to_numpy(dtype=plain, na_value=plain.type("NaT"))
+    else:
+        values = series.to_numpy(dtype=plain, na_value=plain.type(0))
+    return np.ma.MaskedArray(values, missing)
+
+
+def _to_series(values: Any, like: pd.Series, index: pd.Index, name: Any) -> pd.Series:
+    """Result as a Series of the kind of the input."""
+    if isinstance(values, np.ma.MaskedArray):
+        data, missing = np.ma.getdata(values), np.ma.getmaskarray(values)
+        if isinstance(like.dtype, pd.ArrowDtype):
+            import pyarrow
+
+            array = pyarrow.array(data, mask=missing)
+            kept = data.dtype.kind in "mM" and data.dtype.kind == like.dtype.kind
+            array = array.cast(like.dtype.pyarrow_dtype) if kept else array
+            return pd.Series(array, index=index, name=name, dtype=pd.ArrowDtype(array.type))
+        return pd.Series(pd.array(data), index=index, name=name).mask(missing)
+    result = pd.Series(values, index=index, name=name)
+    if isinstance(like.dtype, pd.DatetimeTZDtype) and result.dtype.kind == "M":
+        return result.dt.tz_localize("UTC").dt.tz_convert(like.dtype.tz)
+    return result
+
+
+def _times(on: Any) -> Any:
+    """Times of the rows as an array; zoned ones in UTC, so that they are in order."""
+    index = pd.Index(on)
+    if isinstance(index, pd.PeriodIndex):
+        index = index.to_timestamp()
+    if isinstance(index, pd.DatetimeIndex) and index.tz is not None:
+        index = index.tz_convert("UTC").tz_localize(None)
+    return index.to_numpy()
+
+
+def _result_index(index: pd.Index, rows: int, options: dict[str, Any]) -> pd.Index:
+    """Index of the result: every `step`-th label, without those that ``mode="valid"`` leaves out."""
+    stepped = index[:: options.get("step") or 1]
+    if len(stepped) == rows:
+        return stepped
+    raise ValueError(
+        f"a result of {rows} rows has no place on an index of {len(index)}: use the array functions for "
+        "mode='valid' and for windows that do not belong to rows"
+    )
+
+
+def _apply(
+    statistic: Statistic, series: pd.Series, on: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Call a statistic on a Series and put the result back on its index."""
+    inputs = [_to_array(series)]
+    if statistic.series > 1:
+        other, args = args[0], args[1:]
+        if isinstance(other, pd.Series) and not other.index.equals(series.index):
+            other = other.reindex(series.index)
+        inputs.append(_to_array(other) if isinstance(other, pd.Series) else other)
+    bound = inspect.signature(statistic.function).bind(*inputs, *args, **options)
+    window = bound.arguments.get("window", bound.arguments.get("m"))
+    if _is_width(window) and "times" not in options:
+        options = {**options, "times": _times(series.index if on is None else on)}
+    if options.get("min_periods") is None and hasattr(window, "window_size") and window.window_size == 0:
+        options = {**options, "min_periods": 1}
+    values = statistic.function(*inputs, *args, **options)
+    return _wrap(statistic, values, series, options, bound.arguments)
+
+
+def _wrap(
+    statistic: Statistic, values: Any, series: pd.Series, options: dict[str, Any], arguments: dict[str, Any]
+) -> Any:
+    """Series for one result; a DataFrame for named outputs, or for several values of a parameter."""
+    if isinstance(values, tuple):
+        index = _result_index(series.index, values[0].shape[-1], options)
+        columns = {
+            name: _to_series(value, series, index, name) for name, value in zip(statistic.outputs, values)
+        }
+        return pd.DataFrame(columns)
+    index = _result_index(series.index, values.shape[-1], options)
+    if values.ndim == 1:
+        return _to_series(values, series, index, series.name)
+    several = next(v for name, v in arguments.items() if name in statistic.parameters and np.ndim(v) == 1)
+    return pd.DataFrame({label: _to_series(v, series, index, label) for label, v in zip(several, values)})
+
+
+def _method(statistic: Statistic, call: Callable[..., Any]) -> Callable[..., Any]:
+    """Make a documented method that passes `statistic` to `call`."""
+
+    @wraps(statistic.function)
+    def method(self: Any, *args: Any, **options: Any) -> Any:
+        return call(self, statistic, *args, **options)
+
+    method.__name__ = statistic.name
+    method.__qualname__ = statistic.name
+    return method
+
+
+class Rolling:
+    """A window over a Series or DataFrame, with one method for each statistic.
+
+    Made by ``series.rollstat.rolling(window, ...)``; takes what :meth:`pandas.Series.rolling` takes,
+    and any other common option of the array functions.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> pd.Series([4.0, 1.0, 3.0, 2.0]).rollstat.rolling(3).kth(2).tolist()
+    [nan, nan, 3.0, 2.0]
+    """
+
+    def __init__(self, data: Any, window: Any, on: Any = None, **options: Any) -> None:
+        self._data = data
+        self._window = window
+        self._on = on
+        self._options = options
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        return f"Rolling({self._window!r}{options})"
+
+    def _call(self, statistic: Statistic, *args: Any, **options: Any) -> Any:
+        name = "m" if "m" in inspect.signature(statistic.function).parameters else "window"
+        position = 1 if statistic.series > 1 else 0
+        if name == "window":
+            args = (*args[:position], self._window, *args[position:])
+            options = {**self._options, **options}
+        else:
+            options = {**self._options, **options, name: self._window}
+        return self._apply(statistic, args, options)
+
+    def _apply(self, statistic: Statistic, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+        return _apply_to(self._data, statistic, self._on, args, options)
+
+
+def _apply_to(
+    data: Any, statistic: Statistic, on: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Apply to a Series, or to each column of a DataFrame but the one that holds the times."""
+    if isinstance(data, pd.Series):
+        return _apply(statistic, data, on, args, options)
+    times = data[on] if isinstance(on, str) and on in data else on
+    columns = {
+        name: _apply(statistic, data[name], times, args, options) for name in data.columns if name is not on
+    }
+    if all(isinstance(column, pd.Series) for column in columns.values()):
+        return pd.DataFrame(columns, columns=data.columns if times is on else None)
+    return pd.concat(columns, axis=1)
+
+
+class _Accessor:
+    """What the accessors share: ``rolling`` and one method for each statistic."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        on: Any = None,
+        closed: Any = None,
+        step: int | None = None,
+        **options: Any,
+    ) -> Rolling:
+        """Return a window whose methods are the statistics.
+
+        Parameters
+        ----------
+        window, min_periods, center, on, closed, step
+            As in :meth:`pandas.Series.rolling`; a width of time takes the index, or `on`, as times.
+        **options
+            Other common options of the array functions, such as ``nan_policy`` or ``algorithm``.
+
+        Returns
+        -------
+        Rolling
+            ``rolling(window).median()`` and so on.
+        """
+        given = {"min_periods": min_periods, "center": center, "closed": closed, "step": step}
+        return Rolling(self._data, window, on, **given, **options)
+
+    def _call(self, statistic: Statistic, *args: Any, **options: Any) -> Any:
+        return _apply_to(self._data, statistic, options.pop("on", None), args, options)
+
+
+for _statistic in REGISTRY.values():
+    setattr(_Accessor, _statistic.name, _method(_statistic, _Accessor._call))
+    setattr(Rolling, _statistic.name, _method(_statistic, Rolling._call))
+
+
+@register_series_accessor("rollstat")
+class SeriesAccessor(_Accessor):
+    """``Series.rollstat``: every rolling statistic, and ``rolling(window)``.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> pd.Series([4.0, 1.0, 3.0, 2.0]).rollstat.kth(2, 3).tolist()
+    [nan, nan, 3.0, 2.0]
+    """
+
+
+@register_dataframe_accessor("rollstat")
+class DataFrameAccessor(_Accessor):
+    """``DataFrame.rollstat``: the same, column by column.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> pd.DataFrame({"a": [4.0, 1.0, 3.0]}).rollstat.median(2)["a"].tolist()
+    [nan, 2.5, 2.0]
+    """

@@ -1,0 +1,78 @@
+"""One row per statistic: what it is called, what it takes, which kernels serve it, where it comes from.
+
+The public functions, the pandas accessor, the streaming classes, the Spark functions, the contract
+tests, the reference pages and the benchmarks are all driven by this table: a statistic that is not in
+it does not exist, and one that is in it is tested and documented unasked.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["REGISTRY", "Statistic", "check_algorithm", "register"]
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """A row of the registry.
+
+    Attributes
+    ----------
+    name : str
+        Without ``rolling_``: what the pandas accessor and Spark call it.
+    function : callable
+        The public function over arrays.
+    family : str
+        The family whose blocks compute it.
+    parameters : tuple of str
+        Its own parameters, those that stand beside the array and the window.
+    samples : tuple of mapping
+        Values of the parameters that tests and benchmarks try; one empty mapping if it has none.
+    algorithms : mapping of str to str
+        What may be named as ``algorithm=``, and what each serves.
+    kinds : str
+        Kinds of dtype that it takes, of ``"f"``, ``"i"``, ``"u"``, ``"b"``, ``"M"``, ``"m"``.
+    series : int
+        How many series it takes.
+    outputs : tuple of str
+        Names of what it returns; one entry for a single array.
+    exact : bool
+        Whether it does no arithmetic that rounds, so that all algorithms agree to the bit.
+    cost : str
+        Amortised and worst-case cost a row.
+    source : str
+        Where the algorithm comes from.
+    pandas : str
+        The method of ``Series.rolling`` with the same meaning, or nothing.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    family: str
+    parameters: tuple[str, ...] = ()
+    samples: tuple[Mapping[str, Any], ...] = ({},)
+    algorithms: Mapping[str, str] = field(default_factory=dict)
+    kinds: str = "fiubMm"
+    series: int = 1
+    outputs: tuple[str, ...] = ("value",)
+    exact: bool = True
+    cost: str = ""
+    source: str = ""
+    pandas: str = ""
+
+
+REGISTRY: dict[str, Statistic] = {}
+
+
+def register(statistic: Statistic) -> None:
+    """Enter a statistic; a name can be entered once."""
+    if statistic.name in REGISTRY:
+        raise ValueError(f"statistic {statistic.name!r} is registered already")
+    REGISTRY[statistic.name] = statistic
+
+
+def check_algorithm(algorithm: str, algorithms: Mapping[str, str], name: str) -> None:
+    """Raise unless `algorithm` is ``"auto"`` or among those that serve the statistic `name`."""
+    if algorithm != "auto" and algorithm not in algorithms:
+        served = "; ".join(f"{key!r} ({what})" for key, what in algorithms.items())
+        raise ValueError(f"algorithm must be 'auto' or serve {name}: {served}; it was {algorithm!r}")

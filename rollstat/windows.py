@@ -1,0 +1,261 @@
+"""The window language: every way to name windows becomes monotone bounds.
+
+This is the only place that knows about time, ``closed``, ``center`` and ``step``. A window is
+``[start, end)`` per output row, and neither bound ever moves left. Bounds are made a stretch of rows at
+a time, so that windows over a long series take no memory of their own.
+"""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.kernels.time_bounds import time_bounds
+
+__all__ = ["Expanding", "ExplicitWindows", "FixedWindows", "Forward", "TimeWindows", "Windows"]
+
+Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class Expanding:
+    """A window that starts at the first row and ends with the current one.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_max([1.0, 3.0, 2.0], rollstat.Expanding())
+    array([1., 3., 3.])
+    """
+
+
+@dataclass(frozen=True)
+class Forward:
+    """A window of the current row and the ``m - 1`` rows after it, cut at the end of the data.
+
+    Parameters
+    ----------
+    m : int
+        Rows in the window, at least 1.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_max([1.0, 3.0, 2.0], rollstat.Forward(2), min_periods=1)
+    array([3., 3., 2.])
+    """
+
+    m: int
+
+
+class Windows:
+    """Bounds of every output row over `length` rows of data, in one or more segments.
+
+    Attributes
+    ----------
+    length : int
+        Rows of data.
+    rows : int
+        Output rows.
+    min_periods : int
+        The least number of observations for a result where the caller names none.
+    """
+
+    length: int
+    rows: int
+    min_periods: int
+
+    def bounds(self, first: int, last: int) -> Bounds:
+        """Bounds of the output rows ``first, ..., last - 1``, int64."""
+        raise NotImplementedError
+
+    @property
+    def regular(self) -> tuple[int, int, int]:
+        """Rows ``first, ..., last - 1`` whose window is ``[i - left, i - left + width)``, and width.
+
+        Returned as ``(first, last, width)``; empty (``first == last``) where there are none.
+        """
+        return 0, 0, 0
+
+    @property
+    def whole(self) -> NDArray[np.intp] | slice:
+        """Output rows whose window is not cut by the ends of the data."""
+        raise ValueError(
+            "mode='valid' needs windows of a fixed number of rows; it was given windows by width or bounds"
+        )
+
+
+class _RowWindows(Windows):
+    """Windows around every `step`-th row of each segment."""
+
+    def __init__(self, offsets: NDArray[np.int64], step: int) -> None:
+        self.length = int(offsets[-1])
+        self.step = step
+        self.offsets = offsets
+        self._positions: NDArray[np.int64] | None = None
+        if len(offsets) > 2 and step > 1:
+            parts = [np.arange(a, b, step, dtype=np.int64) for a, b in pairwise(offsets)]
+            self._positions = np.concatenate(parts)
+        self.rows = -(-self.length // step) if self._positions is None else len(self._positions)
+
+    def _position(self, first: int, last: int) -> NDArray[np.int64]:
+        """Data rows that the output rows ``first, ..., last - 1`` belong to."""
+        if self._positions is None:
+            return np.arange(first * self.step, last * self.step, self.step, dtype=np.int64)
+        return self._positions[first:last]
+
+
+class FixedWindows(_RowWindows):
+    """Windows ``[i - left, i + right)`` around every `step`-th row, cut at the ends of a segment.
+
+    Parameters
+    ----------
+    m : int
+        Rows in the window.
+    offsets : ndarray of int64, shape (segments + 1,)
+        Where each segment starts, and the end of the data. No window reaches across a segment.
+    center, closed, step
+        As in :class:`pandas.core.window.Rolling`.
+    forward : bool
+        Whether the window looks forward from its row instead.
+    """
+
+    def __init__(
+        self,
+        m: int,
+        offsets: NDArray[np.int64],
+        *,
+        center: bool = False,
+        closed: str | None = None,
+        step: int = 1,
+        forward: bool = False,
+    ) -> None:
+        ahead = (m - 1) // 2 if center or m == 0 else 0
+        if forward:
+            ahead = m - 1
+        self.right = ahead + 1 - (closed in ("left", "neither"))
+        self.left = m - ahead - 1 + (closed in ("left", "both"))
+        self.min_periods = m
+        super().__init__(offsets, step)
+        self._single = len(offsets) == 2
+
+    def bounds(self, first: int, last: int) -> Bounds:
+        """Bounds of the output rows ``first, ..., last - 1``, int64."""
+        position = self._position(first, last)
+        low: Any = 0
+        high: Any = self.length
+        if not self._single:
+            segment = np.searchsorted(self.offsets, position, side="right") - 1
+            low, high = self.offsets[segment], self.offsets[segment + 1]
+        start = np.minimum(np.maximum(position - self.left, low), high)
+        end = np.minimum(np.maximum(position + self.right, start), high)
+        return start, end
+
+    @property
+    def regular(self) -> tuple[int, int, int]:
+        """Rows whose window is whole, where they follow one another, and the width of it."""
+        width = self.left + self.right
+        if not self._single or self.step != 1 or width < 1:
+            return 0, 0, 0
+        first = max(self.left, 0)
+        last = min(self.length - max(self.right, 0) + 1, self.length)
+        return (first, last, width) if first < last else (0, 0, 0)
+
+    @property
+    def whole(self) -> NDArray[np.intp] | slice:
+        """Output rows whose window is not cut by the ends of the data."""
+        if self._single:
+            first = -(-max(self.left, 0) // self.step)
+            last = (self.length - max(self.right, 0)) // self.step + 1
+            return slice(min(first, self.rows), max(min(last, self.rows), min(first, self.rows)))
+        start, end = self.bounds(0, self.rows)
+        return np.flatnonzero(end - start == self.left + self.right)
+
+
+class TimeWindows(_RowWindows):
+    """Windows by width over ordered times: pandas' windows by offset.
+
+    A row's window holds the rows whose time lies within the width before it, the row itself and
+    earlier rows of the same time included with ``closed="right"``; rows of the same time that come
+    *after* it are not in it, so that nothing depends on the future. With ``closed="left"`` or
+    ``"neither"`` the window ends before the current time. A centred window reaches half the width to
+    both sides.
+
+    Parameters
+    ----------
+    times : ndarray of int64 or float64, shape (length,)
+        Non-decreasing within each segment.
+    width : int or float
+        In the units of `times`.
+    offsets : ndarray of int64, shape (segments + 1,)
+        Where each segment starts, and the end of the data.
+    exact : bool
+        False where the true width lies strictly between `width` and the next integer, so that no
+        time can lie exactly on a boundary.
+    """
+
+    def __init__(
+        self,
+        times: NDArray[Any],
+        width: Any,
+        offsets: NDArray[np.int64],
+        *,
+        center: bool = False,
+        closed: str | None = None,
+        step: int = 1,
+        exact: bool = True,
+    ) -> None:
+        super().__init__(offsets, step)
+        self.min_periods = 1
+        self._times = times
+        self._width = width
+        self._center = center
+        closed = closed or "right"
+        self._left_closed = closed in ("left", "both") or not exact
+        self._right_closed = closed in ("right", "both") or (center and not exact)
+
+    def bounds(self, first: int, last: int) -> Bounds:
+        """Bounds of the output rows ``first, ..., last - 1``, int64."""
+        position = self._position(first, last)
+        start, end = np.empty(len(position), np.int64), np.empty(len(position), np.int64)
+        time_bounds(
+            self._times,
+            self._width,
+            self.offsets,
+            position,
+            self._center,
+            self._left_closed,
+            self._right_closed,
+            start,
+            end,
+        )
+        return start, end
+
+
+class ExplicitWindows(Windows):
+    """Windows given by their bounds.
+
+    Parameters
+    ----------
+    start, end : ndarray of int64, shape (rows,)
+        Non-decreasing, ``0 <= start <= end <= length``.
+    length : int
+        Rows of data.
+    min_periods : int
+        The least number of observations for a result where the caller names none.
+    """
+
+    def __init__(
+        self, start: NDArray[np.int64], end: NDArray[np.int64], length: int, min_periods: int = 1
+    ) -> None:
+        self.length = length
+        self.rows = len(start)
+        self.min_periods = min_periods
+        self._start = start
+        self._end = end
+
+    def bounds(self, first: int, last: int) -> Bounds:
+        """Bounds of the output rows ``first, ..., last - 1``, int64."""
+        return self._start[first:last], self._end[first:last]
