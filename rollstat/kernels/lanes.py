@@ -93,16 +93,23 @@ _upper_of = _vector_operation((1,))
 
 @overload(exchange, inline="always")
 def _exchange_lanes(work, count, lower, upper, first, second):
-    return lambda work, count, lower, upper, first, second: _exchange(
-        work, count, lower, upper, first, second
-    )
+    def compiled(work, count, lower, upper, first, second):
+        _exchange(work, count, lower, upper, first, second)
+
+    return compiled
 
 
 @overload(lower_of, inline="always")
 def _lower_lanes(work, count, lower, first, second):
-    return lambda work, count, lower, first, second: _lower_of(work, count, lower, first, second)
+    def compiled(work, count, lower, first, second):
+        _lower_of(work, count, lower, first, second)
+
+    return compiled
 
 
 @overload(upper_of, inline="always")
 def _upper_lanes(work, count, upper, first, second):
-    return lambda work, count, upper, first, second: _upper_of(work, count, upper, first, second)
+    def compiled(work, count, upper, first, second):
+        _upper_of(work, count, upper, first, second)
+
+    return compiled

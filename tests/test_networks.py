@@ -1,0 +1,94 @@
+"""The networks find what sorting finds, on every input, and at the promised cost."""
+
+import numpy as np
+import pytest
+
+from rollstat.networks import EXCHANGE, LOWER, selection_network
+
+
+def apply(network, m, cases):
+    """Ranks found for one tile of each case: array of shape (ranks, tile, cases).
+
+    `cases` holds the values of the tile along its first axis, and anything beyond.
+    """
+    tile = network.tile
+    lanes = network.reach + 1
+    work = np.zeros((network.rows, lanes, cases.shape[1]), cases.dtype)
+    for lane in range(lanes):
+        part = cases[lane * tile : (lane + 1) * tile]
+        work[: len(part), lane] = part
+    for operation, beyond, lower, upper, first, shift_one, second, shift_two in network.instructions:
+        count = beyond + 1
+        one = work[first, shift_one : shift_one + count].copy()
+        two = work[second, shift_two : shift_two + count].copy()
+        assert len(one) == len(two) == count
+        if operation in (EXCHANGE, LOWER):
+            work[lower, :count] = np.minimum(one, two)
+        if operation != LOWER:
+            work[upper, :count] = np.maximum(one, two)
+    rows, shifts = network.results[..., 0], network.results[..., 1]
+    return work[rows, shifts]
+
+
+def sorted_windows(cases, m, tile):
+    """Ranks of every window of a tile, shape (m, tile, cases)."""
+    return np.stack([np.sort(cases[i : i + m], axis=0) for i in range(tile)], axis=1)
+
+
+def zeros_and_ones(length):
+    """Every sequence of zeros and ones of a length, one a column."""
+    return (np.arange(2**length)[None, :] >> np.arange(length)[:, None] & 1).astype(np.uint8)
+
+
+@pytest.mark.parametrize("tile", [1, 2, 4, 8])
+def test_every_rank_on_every_input_by_the_zero_one_principle(tile):
+    for m in range(tile, 15 - tile):
+        cases = zeros_and_ones(m + tile - 1)
+        expected = sorted_windows(cases, m, tile)
+        for low in range(m):
+            for high in {low, min(low + 1, m - 1), m - 1}:
+                found = apply(selection_network(m, ((low, high),), tile), m, cases)
+                np.testing.assert_array_equal(found, expected[low : high + 1])
+
+
+@pytest.mark.parametrize(
+    ("m", "tile"), [(25, 8), (25, 16), (31, 16), (32, 16), (33, 32), (63, 16), (64, 64), (100, 32), (200, 64)]
+)
+def test_large_networks_on_random_values(m, tile):
+    cases = np.random.default_rng(m).integers(0, m, (m + tile - 1, 40))
+    expected = sorted_windows(cases, m, tile)
+    for ranges in (((0, 0),), ((m // 20, m // 20 + 1),), ((m // 2, m // 2),), ((m - 2, m - 1), (3, 6))):
+        network = selection_network(m, ranges, tile)
+        ranks = [rank for low, high in ranges for rank in range(low, high + 1)]
+        np.testing.assert_array_equal(apply(network, m, cases), expected[ranks])
+
+
+def operations(m, low, high, tile):
+    """Minima and maxima a window."""
+    instructions = selection_network(m, ((low, high),), tile).instructions
+    return (len(instructions) + np.count_nonzero(instructions[:, 0] == EXCHANGE)) / tile
+
+
+def test_operations_a_window():
+    assert operations(5, 2, 2, 4) == 5
+    assert operations(9, 4, 4, 4) == 10
+    assert operations(25, 12, 12, 8) <= 22
+    assert operations(25, 1, 2, 16) <= 15
+    assert operations(63, 31, 31, 32) <= 32
+
+
+def test_operations_grow_with_the_square_of_log_m():
+    for bits in range(3, 9):
+        m = 2**bits - 1
+        assert operations(m, m // 2, m // 2, 2 ** (bits - 1)) <= 1.1 * bits**2
+
+
+def test_extreme_ranks_cost_less_than_the_median():
+    for m in (15, 31, 63):
+        assert operations(m, 0, 1, 8) < operations(m, m // 2, m // 2 + 1, 8)
+
+
+def test_common_work_is_shared_between_ranges():
+    alone = [len(selection_network(31, (r,), 8).instructions) for r in ((7, 8), (22, 23))]
+    both = len(selection_network(31, ((7, 8), (22, 23)), 8).instructions)
+    assert both < 0.85 * sum(alone)
