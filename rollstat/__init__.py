@@ -6,7 +6,7 @@ missing-value rule: the same in NumPy, in pandas, on a stream and on Spark.
 
 __version__ = "0.1.0"
 
-from rollstat.engine import PrecisionWarning
+from rollstat.dtypes import PrecisionWarning
 from rollstat.functions.order_statistics import (
     rolling_argkth,
     rolling_kth,

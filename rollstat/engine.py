@@ -10,7 +10,6 @@ Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
 """
 
 import math
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,18 +20,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import UNKNOWN, Block
+from rollstat.dtypes import (
+    check_array,
+    compute_dtype,
+    convert,
+    missing_value,
+    plain,
+    refuse_missing,
+    result_dtype,
+    same_memory,
+    union_mask,
+)
 from rollstat.options import Options, Window
 from rollstat.windows import FixedWindows, Windows
 
-__all__ = ["Computation", "Output", "PrecisionWarning", "Result", "run"]
+__all__ = ["Computation", "Output", "Result", "run"]
 
 # Lines shorter than this are laid end to end as segments of one series: what a block costs to set up
 # would otherwise outweigh its work.
 _SHORT_LINE = 4096
-
-
-class PrecisionWarning(UserWarning):
-    """Integers beyond 2**53 were returned as float64, where they are not all exact."""
 
 
 @dataclass(frozen=True)
@@ -87,81 +93,6 @@ def _row_numbers(rows: int) -> NDArray[np.int64]:
     return numbers
 
 
-def _check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
-    """Return `arr` as an array of a dtype that has an order, or raise."""
-    array = np.asarray(np.ma.getdata(arr) if isinstance(arr, np.ma.MaskedArray) else arr)
-    if array.dtype.kind not in "fiubmM" or array.dtype.itemsize > 8:
-        raise TypeError(
-            f"{name} must hold float32, float64, integers, bool, datetime64 or timedelta64; "
-            f"its dtype was {array.dtype}"
-        )
-    if array.dtype == np.float16:
-        raise TypeError(f"{name} must hold float32 or float64, not float16: convert it first")
-    if array.ndim == 0:
-        raise ValueError(f"{name} must have at least one dimension; it was the scalar {arr!r}")
-    return array
-
-
-def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Native byte order and C order, copying only if needed; bool as uint8, datetimes as int64."""
-    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
-    if array.dtype.kind == "b":
-        return array.view(np.uint8)
-    if array.dtype.kind in "mM":
-        return array.view(np.int64)
-    return array
-
-
-def _compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Dtype in which a computation writes an output of this kind, for input of `dtype`."""
-    if kind == "position":
-        return np.dtype(np.int64)
-    if kind == "flag":
-        return np.dtype(np.bool_)
-    if dtype.kind == "f":
-        return np.dtype(dtype.newbyteorder("="))
-    if kind == "float":
-        return np.dtype(np.float64)
-    if kind == "integer":
-        return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
-    if dtype.kind in "mM":
-        return np.dtype(np.int64)
-    if kind == "interpolated":
-        return np.dtype(np.float64)
-    return np.dtype(np.uint8) if dtype.kind == "b" else np.dtype(dtype.newbyteorder("="))
-
-
-def _result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
-    """Dtype of the result: the input's where no missing output is possible, else one that has NaN."""
-    computed = _compute_dtype(kind, dtype)
-    if kind in ("position", "flag") or computed.kind == "f":
-        return computed
-    if dtype.kind in "mM" and kind in ("value", "interpolated"):
-        return np.dtype(dtype.newbyteorder("="))
-    if exact:
-        return np.dtype(np.bool_) if dtype.kind == "b" and kind == "value" else computed
-    return np.dtype(np.float64)
-
-
-def _missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = "fill_value") -> Any:
-    """What stands for a missing result: `fill_value`, or the dtype's own missing value."""
-    if fill_value is not None and kind not in ("position", "flag"):
-        value = np.asarray(fill_value)
-        if value.ndim != 0:
-            raise ValueError(f"{name} must be a scalar; its shape was {value.shape}")
-        if dtype.kind in "iub" and (value.dtype.kind not in "iubf" or value != value.astype(dtype)):
-            raise ValueError(f"{name} must be exact in {dtype}; it was {fill_value!r}")
-        try:
-            return value.astype(dtype, casting="same_kind" if dtype.kind in "mMf" else "unsafe")[()]
-        except TypeError:
-            raise TypeError(f"{name} must fit {dtype}; it was {fill_value!r}") from None
-    if kind == "position":
-        return -1
-    if dtype.kind in "mM":
-        return np.array("NaT", dtype)[()]
-    return np.nan if dtype.kind == "f" else dtype.type(0)
-
-
 class _Run:
     """One call: the arrays as lines, the windows, and the results that blocks write into."""
 
@@ -181,9 +112,9 @@ class _Run:
         self.options = options
         dtype = arrays[0].dtype
         self.kinds = [output.kind for output in computation.outputs]
-        self.computed = [_compute_dtype(kind, dtype) for kind in self.kinds]
-        self.dtypes = [_result_dtype(kind, dtype, exact) for kind in self.kinds]
-        self.fill = [_missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
+        self.computed = [compute_dtype(kind, dtype) for kind in self.kinds]
+        self.dtypes = [result_dtype(kind, dtype, exact) for kind in self.kinds]
+        self.fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
         least = windows.min_periods if options.min_periods is None else options.min_periods
         self.needs = [max(least, output.required) for output in computation.outputs]
         self.results: list[NDArray[Any]] = []
@@ -208,7 +139,7 @@ class _Run:
 
     def _block(self, line: int, low: int, high: int, start: Any, end: Any, width: int) -> Block:
         """Values and mask of the data rows ``low, ..., high - 1``."""
-        values = [_plain(array[line, low:high]) for array in self.arrays]
+        values = [plain(array[line, low:high]) for array in self.arrays]
         missing: Any = UNKNOWN
         if self.mask is not None:
             missing = np.ascontiguousarray(self.mask[line, low:high])
@@ -236,13 +167,13 @@ class _Run:
             self._mark(np.ones(last - first, np.bool_), [True] * len(views), line, first, last)
             return
         block = self._block(line, low, high, start, end, width)
-        written = [_same_memory(view, computed) for view, computed in zip(views, self.computed)]
+        written = [same_memory(view, computed) for view, computed in zip(views, self.computed)]
         self.computation.compute(block, min(self.needs), written)
         for kind, view, values in zip(self.kinds, views, written):
             if kind == "position":
                 values += low
             if not np.may_share_memory(view, values):
-                _convert(values, view)
+                convert(values, view)
         self._mark_lacking(block, line, first, last)
 
     def _mark_lacking(self, block: Block, line: int, first: int, last: int) -> None:
@@ -275,31 +206,6 @@ class _Run:
                 done.result()
 
 
-def _same_memory(view: NDArray[Any], computed: np.dtype[Any]) -> NDArray[Any]:
-    """Where a computation writes: the result itself if its dtype serves, else new memory."""
-    if view.dtype == computed:
-        return view
-    if (view.dtype.kind in "mM" and computed == np.int64) or (
-        view.dtype == np.bool_ and computed == np.uint8
-    ):
-        return view.view(computed)
-    return np.empty(len(view), computed)
-
-
-def _convert(values: NDArray[Any], view: NDArray[Any]) -> None:
-    """Copy integers into float64, and say so where that rounds any."""
-    view[...] = values
-    if values.dtype.itemsize == 8 and values.dtype.kind in "iu" and view.dtype == np.float64 and len(view):
-        limit = 2**53
-        if int(values.max()) > limit or int(values.min()) < -limit:
-            warnings.warn(
-                "integers beyond 2**53 are rounded in a float64 result; "
-                "mode='valid' or fill_value= keep them exact",
-                PrecisionWarning,
-                stacklevel=8,
-            )
-
-
 def _as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:
     """View (or copy, where no view exists) of `array` as lines along its last axis."""
     moved = np.moveaxis(array, axis, -1)
@@ -310,19 +216,6 @@ def _check_axis(axis: int, ndim: int) -> int:
     if not -ndim <= axis < ndim:
         raise ValueError(f"axis must lie in {-ndim}..{ndim - 1}; it was {axis}")
     return axis % ndim
-
-
-def _refuse_missing(arrays: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None) -> None:
-    """Raise if any value is missing, naming the first."""
-    found = mask if mask is not None else np.zeros((), np.bool_)
-    for array in arrays:
-        if array.dtype.kind == "f":
-            found = found | np.isnan(array)
-        elif array.dtype.kind in "mM":
-            found = found | np.isnat(array)
-    if found.any():
-        where = tuple(int(i) for i in np.argwhere(found)[0])
-        raise ValueError(f"arr must have no missing value with nan_policy='raise'; one is at {where}")
 
 
 def _take_out(out: Any, shapes: list[tuple[int, ...]], dtypes: list[np.dtype[Any]]) -> list[Any]:
@@ -340,20 +233,6 @@ def _take_out(out: Any, shapes: list[tuple[int, ...]], dtypes: list[np.dtype[Any
                 f"out must have shape {shape} and dtype {dtype}; it had {array.shape} and {array.dtype}"
             )
     return given
-
-
-def _union_mask(arrays: Sequence[ArrayLike], checked: list[NDArray[Any]]) -> NDArray[np.bool_] | None:
-    """Where any of the arrays is masked, or has a missing value of its own; None without masks."""
-    masks = [np.ma.getmaskarray(array) for array in arrays if isinstance(array, np.ma.MaskedArray)]
-    if not masks:
-        return None
-    mask = np.logical_or.reduce(masks)
-    for array in checked:
-        if array.dtype.kind == "f":
-            mask |= np.isnan(array)
-        elif array.dtype.kind in "mM":
-            mask |= np.isnat(array)
-    return mask
 
 
 def _lay_flat(lines: list[NDArray[Any]], length: int) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
@@ -419,14 +298,14 @@ def run(
     Result
         One array for each output of the computation.
     """
-    checked = [_check_array(name, array) for name, array in zip(names, arrays)]
+    checked = [check_array(name, array) for name, array in zip(names, arrays)]
     shape = checked[0].shape
     for name, array in zip(names[1:], checked[1:]):
         if array.shape != shape:
             raise ValueError(f"{name} must have the shape of {names[0]}, {shape}; it was {array.shape}")
     axis = _check_axis(options.axis, len(shape))
     length = shape[axis]
-    mask = _union_mask(arrays, checked)
+    mask = union_mask(arrays, checked)
     nullable = any(isinstance(array, np.ma.MaskedArray) for array in arrays)
     segments = options.offsets(length, len(shape))
     windows = options.windows(window, segments)
@@ -435,7 +314,7 @@ def run(
         whole = windows.whole
     work = computation(checked[0].dtype, windows)
     if options.nan_policy == "raise":
-        _refuse_missing(checked, mask)
+        refuse_missing(checked, mask)
 
     lines = [_as_lines(array, axis) for array in checked]
     count = lines[0].shape[0]

@@ -182,13 +182,19 @@ def _apply_to(
     """Apply to a Series, or to each column of a DataFrame but the one that holds the times."""
     if isinstance(data, pd.Series):
         return _apply(statistic, data, on, args, options)
-    times = data[on] if isinstance(on, str) and on in data else on
+    by_column = isinstance(on, str) and on in data
+    times = data[on] if by_column else on
     columns = {
-        name: _apply(statistic, data[name], times, args, options) for name in data.columns if name is not on
+        name: _apply(statistic, data[name], times, args, options)
+        for name in data.columns
+        if not (by_column and name == on)
     }
-    if all(isinstance(column, pd.Series) for column in columns.values()):
-        return pd.DataFrame(columns, columns=data.columns if times is on else None)
-    return pd.concat(columns, axis=1)
+    if not all(isinstance(column, pd.Series) for column in columns.values()):
+        return pd.concat(columns, axis=1)
+    result = pd.DataFrame(columns)
+    if by_column:
+        result[on] = times
+    return result[data.columns]
 
 
 class _Accessor:

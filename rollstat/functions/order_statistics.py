@@ -32,11 +32,12 @@ def _several(name: str, value: Any) -> tuple[list[Any], bool]:
     return values, False
 
 
-def _check_k(k: Any, window: Window) -> int:
-    """Check one k against the window."""
+def _check_k(k: Any, window: Window, options: CommonOptions) -> int:
+    """Check one k against the window, where that is a number of rows."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Integral):
         raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
-    most = int(window) if isinstance(window, numbers.Integral) else None
+    rows = isinstance(window, numbers.Integral) and options.get("times") is None
+    most = int(window) if rows else None
     if k == 0 or (most is not None and most >= 1 and abs(k) > most):
         span = "1..m or -m..-1" if most is None else f"1..{most} or -{most}..-1"
         raise ValueError(f"k must lie in {span}; it was {k}")
@@ -123,7 +124,7 @@ def rolling_kth(
            [4, 3, 5]])
     """
     values, one = _several("k", k)
-    requests = [Kth(_check_k(value, m)) for value in values]
+    requests = [Kth(_check_k(value, m, options)) for value in values]
     return _select(arr, m, requests, "kth", one, options)  # type: ignore[no-any-return]
 
 
@@ -163,7 +164,7 @@ def rolling_argkth(
 
     Notes
     -----
-    Cost and source are those of :func:`rolling_kth`.
+    Cost: O(log m) an element, amortised and worst case. Source: as :func:`rolling_kth`.
 
     Examples
     --------
@@ -172,7 +173,7 @@ def rolling_argkth(
     array([-1, -1,  1,  1,  3])
     """
     values, one = _several("k", k)
-    requests = [Kth(_check_k(value, m)) for value in values]
+    requests = [Kth(_check_k(value, m, options)) for value in values]
     return _select(arr, m, requests, "argkth", one, options, positions=True)  # type: ignore[no-any-return]
 
 

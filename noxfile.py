@@ -1,0 +1,119 @@
+"""Sessions of the workshop; ``nox -l`` lists them."""
+
+import os
+import shutil
+import tempfile
+
+import nox
+
+nox.options.sessions = ["tests"]
+nox.options.reuse_existing_virtualenvs = True
+nox.needs_version = ">=2025.2.9"
+
+PROJECT = nox.project.load_toml("pyproject.toml")
+PYTHONS = ["3.11", "3.12", "3.13"]
+# The oldest releases that the project claims to work with; the session `minimum` tests the claim.
+MINIMUM = ["numba==0.61.2", "numpy==2.0.2", "pandas==2.2.3", "scipy==1.14.1"]
+
+
+def groups(*names: str) -> list[str]:
+    """Requirements of dependency groups."""
+    return nox.project.dependency_groups(PROJECT, *names)
+
+
+def run_tests(session: nox.Session, *arguments: str) -> None:
+    """Install the project with all it needs to be tested, and run the tests."""
+    session.install("-e", ".[spark,plot]", *groups("test", "demo"))
+    session.run("pytest", "-n", "2", "--dist", "loadfile", *arguments, *session.posargs)
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Run the main job on real data: arrays, pandas and Spark."""
+    session.install(".[spark,plot]", *groups("demo"))
+    session.run("python", "-m", "rollstat.demo", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """Run the tests on the running interpreter."""
+    run_tests(session)
+
+
+@nox.session(name="tests-all", python=PYTHONS)
+def tests_all(session: nox.Session) -> None:
+    """Run the tests on each supported Python that is found."""
+    run_tests(session)
+
+
+@nox.session
+def spark(session: nox.Session) -> None:
+    """Run all Spark tests, the long ones too."""
+    session.install("-e", ".[spark,plot]", *groups("test", "demo"))
+    session.run("pytest", "tests/spark", "-m", "spark or not spark", *session.posargs)
+
+
+@nox.session
+def minimum(session: nox.Session) -> None:
+    """Run the tests with the oldest dependencies that the project claims to work with."""
+    session.install("-e", ".", *groups("test"), *MINIMUM)
+    session.run(
+        "pytest", "-m", "not spark", "--ignore=tests/spark", "--ignore=rollstat/spark", *session.posargs
+    )
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Check the form of the code."""
+    session.install(*groups("lint"))
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Check the types; strict outside the kernels."""
+    session.install("-e", ".[spark]", *groups("types"))
+    session.run("mypy")
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the documentation, warnings as errors."""
+    session.install("-e", ".[spark,plot]", *groups("docs"))
+    session.run("sphinx-build", "-W", "--keep-going", "-b", "html", "docs", "docs/_build/html")
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Run the asv benchmarks in the present environment."""
+    session.install("-e", ".[plot]", *groups("bench"))
+    session.chdir("asv_bench")
+    session.run("asv", "machine", "--yes")
+    session.run("asv", "run", "--python=same", "--quick", *session.posargs)
+
+
+@nox.session
+def coverage(session: nox.Session) -> None:
+    """Measure line coverage with the JIT disabled, so that the lines of kernels count."""
+    session.install("-e", ".[plot]", *groups("test", "coverage"))
+    session.env["NUMBA_DISABLE_JIT"] = "1"
+    session.run("coverage", "run", "-m", "pytest", "tests/kernels", "-m", "not slow", *session.posargs)
+    session.run("coverage", "report", "--include", "rollstat/kernels/*")
+
+
+@nox.session
+def bounds(session: nox.Session) -> None:
+    """Run the kernels' tests with bounds checks, which a warm cache would silently leave out."""
+    session.install("-e", ".[plot]", *groups("test"))
+    folder = tempfile.mkdtemp()
+    session.env["NUMBA_BOUNDSCHECK"] = "1"
+    session.env["NUMBA_CACHE_DIR"] = folder
+    try:
+        session.run("pytest", "tests", "-m", "not spark", "--ignore=tests/spark", *session.posargs)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+if os.environ.get("CI"):
+    nox.options.stop_on_first_error = True

@@ -1,0 +1,158 @@
+"""Dtypes of input, computation and result, and what is missing in each.
+
+::
+
+    input ---> plain array ---> computed dtype ---> result dtype
+    >f8, bool, M8[s]   f8, u1, i8     what the kernel writes     the input's, or float64 with NaN
+"""
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "PrecisionWarning",
+    "check_array",
+    "compute_dtype",
+    "convert",
+    "missing_value",
+    "plain",
+    "refuse_missing",
+    "result_dtype",
+    "same_memory",
+    "union_mask",
+]
+
+
+class PrecisionWarning(UserWarning):
+    """Integers beyond 2**53 were returned as float64, where they are not all exact."""
+
+
+def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
+    """Return `arr` as an array of a dtype that has an order, or raise."""
+    array = np.asarray(np.ma.getdata(arr) if isinstance(arr, np.ma.MaskedArray) else arr)
+    if array.dtype.kind not in "fiubmM" or array.dtype.itemsize > 8:
+        raise TypeError(
+            f"{name} must hold float32, float64, integers, bool, datetime64 or timedelta64; "
+            f"its dtype was {array.dtype}"
+        )
+    if array.dtype == np.float16:
+        raise TypeError(f"{name} must hold float32 or float64, not float16: convert it first")
+    if array.ndim == 0:
+        raise ValueError(f"{name} must have at least one dimension; it was the scalar {arr!r}")
+    return array
+
+
+def plain(array: NDArray[Any]) -> NDArray[Any]:
+    """Native byte order and C order, copying only if needed; bool as uint8, datetimes as int64."""
+    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    if array.dtype.kind == "b":
+        return array.view(np.uint8)
+    if array.dtype.kind in "mM":
+        return array.view(np.int64)
+    return array
+
+
+def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Dtype in which a computation writes an output of this kind, for input of `dtype`."""
+    if kind == "position":
+        return np.dtype(np.int64)
+    if kind == "flag":
+        return np.dtype(np.bool_)
+    if dtype.kind == "f":
+        return np.dtype(dtype.newbyteorder("="))
+    if kind == "float":
+        return np.dtype(np.float64)
+    if kind == "integer":
+        return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
+    if dtype.kind in "mM":
+        return np.dtype(np.int64)
+    if kind == "interpolated":
+        return np.dtype(np.float64)
+    return np.dtype(np.uint8) if dtype.kind == "b" else np.dtype(dtype.newbyteorder("="))
+
+
+def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
+    """Dtype of the result: the input's where no missing output is possible, else one that has NaN."""
+    computed = compute_dtype(kind, dtype)
+    if kind in ("position", "flag") or computed.kind == "f":
+        return computed
+    if dtype.kind in "mM" and kind in ("value", "interpolated"):
+        return np.dtype(dtype.newbyteorder("="))
+    if exact:
+        return np.dtype(np.bool_) if dtype.kind == "b" and kind == "value" else computed
+    return np.dtype(np.float64)
+
+
+def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = "fill_value") -> Any:
+    """What stands for a missing result: `fill_value`, or the dtype's own missing value."""
+    if fill_value is not None and kind not in ("position", "flag"):
+        value = np.asarray(fill_value)
+        if value.ndim != 0:
+            raise ValueError(f"{name} must be a scalar; its shape was {value.shape}")
+        if dtype.kind in "iub" and (value.dtype.kind not in "iubf" or value != value.astype(dtype)):
+            raise ValueError(f"{name} must be exact in {dtype}; it was {fill_value!r}")
+        try:
+            return value.astype(dtype, casting="same_kind" if dtype.kind in "mMf" else "unsafe")[()]
+        except TypeError:
+            raise TypeError(f"{name} must fit {dtype}; it was {fill_value!r}") from None
+    if kind == "position":
+        return -1
+    if dtype.kind in "mM":
+        return np.array("NaT", dtype)[()]
+    return np.nan if dtype.kind == "f" else dtype.type(0)
+
+
+def same_memory(view: NDArray[Any], computed: np.dtype[Any]) -> NDArray[Any]:
+    """Where a computation writes: the result itself if its dtype serves, else new memory."""
+    if view.dtype == computed:
+        return view
+    if (view.dtype.kind in "mM" and computed == np.int64) or (
+        view.dtype == np.bool_ and computed == np.uint8
+    ):
+        return view.view(computed)
+    return np.empty(len(view), computed)
+
+
+def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
+    """Copy integers into float64, and say so where that rounds any."""
+    view[...] = values
+    if values.dtype.itemsize == 8 and values.dtype.kind in "iu" and view.dtype == np.float64 and len(view):
+        limit = 2**53
+        if int(values.max()) > limit or int(values.min()) < -limit:
+            warnings.warn(
+                "integers beyond 2**53 are rounded in a float64 result; "
+                "mode='valid' or fill_value= keep them exact",
+                PrecisionWarning,
+                stacklevel=8,
+            )
+
+
+def refuse_missing(arrays: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None) -> None:
+    """Raise if any value is missing, naming the first."""
+    found = mask if mask is not None else np.zeros((), np.bool_)
+    for array in arrays:
+        if array.dtype.kind == "f":
+            found = found | np.isnan(array)
+        elif array.dtype.kind in "mM":
+            found = found | np.isnat(array)
+    if found.any():
+        where = tuple(int(i) for i in np.argwhere(found)[0])
+        raise ValueError(f"arr must have no missing value with nan_policy='raise'; one is at {where}")
+
+
+def union_mask(arrays: Sequence[ArrayLike], checked: list[NDArray[Any]]) -> NDArray[np.bool_] | None:
+    """Where any of the arrays is masked, or has a missing value of its own; None without masks."""
+    masks = [np.ma.getmaskarray(array) for array in arrays if isinstance(array, np.ma.MaskedArray)]
+    if not masks:
+        return None
+    mask = np.logical_or.reduce(masks)
+    for array in checked:
+        if array.dtype.kind == "f":
+            mask |= np.isnan(array)
+        elif array.dtype.kind in "mM":
+            mask |= np.isnat(array)
+    return mask

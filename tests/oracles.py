@@ -1,0 +1,116 @@
+"""Brute force: what each statistic is, written for clarity. One function a registered statistic.
+
+An oracle gets one window and returns the value, a tuple of values for statistics with several outputs,
+or None where the result is missing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+ORACLES: dict[str, Callable[..., Any]] = {}
+
+
+@dataclass(frozen=True)
+class View:
+    """The observations of one window, oldest first.
+
+    Attributes
+    ----------
+    values : list
+        Observations as Python numbers (datetimes as whole numbers of their unit).
+    rows : list of int
+        The row of each.
+    others : list of list
+        Observations of further series on the same rows.
+    row : int
+        The row that the window belongs to.
+    dtype : numpy.dtype
+        Of the input.
+    """
+
+    values: list[Any]
+    rows: list[int]
+    others: list[list[Any]]
+    row: int
+    dtype: np.dtype
+
+
+def oracle(name: str):
+    """Enter the oracle of the statistic `name`."""
+
+    def decorate(function):
+        ORACLES[name] = function
+        return function
+
+    return decorate
+
+
+@oracle("kth")
+def kth(view: View, k: int) -> Any:
+    if len(view.values) < abs(k):
+        return None
+    return sorted(view.values)[k - 1 if k > 0 else k]
+
+
+@oracle("argkth")
+def argkth(view: View, k: int) -> Any:
+    if len(view.values) < abs(k):
+        return None
+    return sorted(zip(view.values, view.rows))[k - 1 if k > 0 else k][1]
+
+
+def is_time(view: View) -> bool:
+    """Whether values are whole numbers of a unit of time, where points between round down."""
+    return view.dtype.kind in "mM"
+
+
+def middle(view: View, below: Any, above: Any) -> Any:
+    """Return the mean of two values."""
+    if below == above:
+        return below
+    if is_time(view):
+        return (below + above) // 2
+    with np.errstate(all="ignore"):
+        total = np.float64(below) + np.float64(above)
+        return total / 2 if not np.isinf(total) else np.float64(below) / 2 + np.float64(above) / 2
+
+
+@oracle("median")
+def median(view: View) -> Any:
+    values = sorted(view.values)
+    if not values:
+        return None
+    return middle(view, values[(len(values) - 1) // 2], values[len(values) // 2])
+
+
+@oracle("quantile")
+def quantile(view: View, q: float, interpolation: str = "linear") -> Any:
+    values = sorted(view.values)
+    if not values:
+        return None
+    position = q * (len(values) - 1)
+    rank = int(position)
+    fraction = position - rank
+    if fraction == 0:
+        return values[rank]
+    below, above = values[rank], values[rank + 1]
+    if interpolation == "lower":
+        return below
+    if interpolation == "higher":
+        return above
+    if interpolation == "nearest":
+        return above if fraction > 0.5 or (fraction == 0.5 and rank % 2) else below
+    if interpolation == "midpoint":
+        return middle(view, below, above)
+    if below == above:
+        return below
+    if is_time(view):
+        return below + int(Fraction(float(above - below) * fraction))
+    with np.errstate(all="ignore"):
+        if np.isinf(below) or np.isinf(above):
+            return np.float64(below) + np.float64(above)
+        return np.float64(below) + (np.float64(above) - np.float64(below)) * fraction

@@ -1,0 +1,378 @@
+"""What every registered statistic promises, tested for all of them from the registry."""
+
+import copy
+import inspect
+import itertools
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas.api.indexers import FixedForwardWindowIndexer
+
+import rollstat
+from rollstat.registry import REGISTRY, Statistic
+from tests.oracles import ORACLES, View
+
+CASES = [
+    pytest.param(statistic, dict(sample), id=f"{name}-{'-'.join(map(str, sample.values()))}")
+    for name, statistic in REGISTRY.items()
+    for sample in statistic.samples
+]
+FIRST = [pytest.param(statistic, dict(statistic.samples[0]), id=name) for name, statistic in REGISTRY.items()]
+DTYPES = ["f8", "f4", "i8", "u8", "i4", "u1", "?", "M8[s]", "m8[ms]"]
+
+
+def taken(statistic: Statistic, dtypes: list[str] = DTYPES) -> list[np.dtype]:
+    """The dtypes, of those given, that a statistic takes."""
+    return [np.dtype(d) for d in dtypes if np.dtype(d).kind in statistic.kinds]
+
+
+def data(rng: np.random.Generator, n: int, dtype: np.dtype, ties: int = 6) -> np.ndarray:
+    """Values with ties, and with missing ones where the dtype has any; at the ends of wide integers."""
+    values = rng.integers(0, ties, n)
+    if dtype.kind == "f":
+        result = (values * 0.1).astype(dtype)
+        result[rng.random(n) < 0.15] = np.nan
+        return result
+    if dtype.kind in "mM":
+        result = values.astype(dtype)
+        result[rng.random(n) < 0.15] = "NaT"
+        return result
+    return values.astype(dtype)
+
+
+def call(statistic: Statistic, arrays: list[Any], window: Any, sample: dict[str, Any], **options: Any) -> Any:
+    """Call a statistic whatever its window is called."""
+    name = "m" if "m" in parameters_of(statistic) else "window"
+    return statistic.function(*arrays, **sample, **{name: window}, **options)
+
+
+def parameters_of(statistic: Statistic) -> list[str]:
+    return list(inspect.signature(statistic.function).parameters)
+
+
+def fits(sample: dict[str, Any], window: Any) -> bool:
+    """Whether a window of so many rows can hold the k-th observation that a sample asks for."""
+    return not isinstance(window, int) or abs(sample.get("k", 1)) <= window
+
+
+def outputs(result: Any) -> list[np.ndarray]:
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def is_missing(array: np.ndarray) -> np.ndarray:
+    """Where a result says that there is none."""
+    if isinstance(array, np.ma.MaskedArray):
+        return np.ma.getmaskarray(array)
+    if array.dtype.kind == "f":
+        return np.isnan(array)
+    if array.dtype.kind in "mM":
+        return np.isnat(array)
+    return np.zeros(array.shape, bool)
+
+
+def python_values(array: np.ndarray) -> list[Any]:
+    """Values as Python numbers; datetimes as whole numbers of their unit."""
+    return (array.view(np.int64) if array.dtype.kind in "mM" else array).tolist()
+
+
+def expected(
+    statistic: Statistic, arrays: list[np.ndarray], bounds: Any, sample: dict[str, Any], min_periods: int
+) -> list[list[Any]]:
+    """What the oracle says of every window; None where missing."""
+    values = [python_values(array) for array in arrays]
+    missing = np.logical_or.reduce([is_missing(array) for array in arrays])
+    rows = []
+    for row, (start, end) in enumerate(zip(*bounds)):
+        seen = [i for i in range(start, end) if not missing[i]]
+        view = View(
+            [values[0][i] for i in seen],
+            seen,
+            [[v[i] for i in seen] for v in values[1:]],
+            row,
+            arrays[0].dtype,
+        )
+        answer = ORACLES[statistic.name](view, **sample) if len(seen) >= min_periods else None
+        rows.append(answer if isinstance(answer, tuple) else (answer,) * len(statistic.outputs))
+    return [list(column) for column in zip(*rows)] if rows else [[] for _ in statistic.outputs]
+
+
+def agree(statistic: Statistic, result: Any, wanted: list[list[Any]]) -> None:
+    """Compare with the oracle: exactly, or within the bound of a statistic with rounding."""
+    for array, column in zip(outputs(result), wanted, strict=True):
+        assert array.shape == (len(column),)
+        missing = np.array([value is None for value in column], bool)
+        if array.dtype == np.bool_ and not isinstance(array, np.ma.MaskedArray):
+            assert [bool(v) for v in array] == [bool(v) for v in column]
+            continue
+        if array.dtype.kind == "i" and not isinstance(array, np.ma.MaskedArray):
+            assert (array[missing] == -1).all()
+        else:
+            assert is_missing(array)[~missing].sum() == sum(
+                isinstance(v, float) and np.isnan(v) for v in column if v is not None
+            )
+            assert is_missing(array)[missing].all()
+        got = [value for value, gone in zip(python_values(np.asarray(array)), missing) if not gone]
+        want = [value for value in column if value is not None]
+        if array.dtype == np.float32:
+            want = [float(np.float32(value)) for value in want]
+        if statistic.exact:
+            assert [g == w or (g != g and w != w) for g, w in zip(got, want)] == [True] * len(want), (
+                got,
+                want,
+            )
+        else:
+            rtol = 1e-5 if array.dtype == np.float32 else 1e-9
+            np.testing.assert_allclose(got, np.array(want, float), rtol=rtol, atol=rtol)
+
+
+def bounds_of(n: int, left: int, right: int, step: int = 1) -> tuple[list[int], list[int]]:
+    """Bounds of windows ``[i - left, i + right)`` cut at the ends."""
+    rows = range(0, n, step)
+    return [min(max(i - left, 0), n) for i in rows], [min(max(i + right, 0), n) for i in rows]
+
+
+def arrays_for(statistic: Statistic, rng: np.random.Generator, n: int, dtype: np.dtype) -> list[np.ndarray]:
+    return [data(rng, n, dtype) for _ in range(statistic.series)]
+
+
+WINDOWS = {
+    "fixed": (5, {}, lambda n: bounds_of(n, 4, 1), 5),
+    "one": (1, {}, lambda n: bounds_of(n, 0, 1), 1),
+    "growing": (5, {"min_periods": 1}, lambda n: bounds_of(n, 4, 1), 1),
+    "wide": (100, {"min_periods": 2}, lambda n: bounds_of(n, 99, 1), 2),
+    "centred": (4, {"center": True, "min_periods": 2}, lambda n: bounds_of(n, 2, 2), 2),
+    "closed": (4, {"closed": "both", "min_periods": 3}, lambda n: bounds_of(n, 4, 1), 3),
+    "open": (4, {"closed": "neither", "min_periods": 2}, lambda n: bounds_of(n, 3, 0), 2),
+    "left": (4, {"closed": "left", "min_periods": 2}, lambda n: bounds_of(n, 4, 0), 2),
+    "step": (6, {"step": 4, "min_periods": 2}, lambda n: bounds_of(n, 5, 1, 4), 2),
+    "expanding": (rollstat.Expanding(), {}, lambda n: bounds_of(n, n, 1), 1),
+    "forward": (rollstat.Forward(3), {"min_periods": 2}, lambda n: bounds_of(n, 0, 3), 2),
+    "indexer": (
+        FixedForwardWindowIndexer(window_size=3),
+        {"min_periods": 1},
+        lambda n: bounds_of(n, 0, 3),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("statistic", "sample"), CASES)
+def test_every_window_gives_what_the_oracle_says(statistic, sample, rng):
+    for window, options, bounds, min_periods in WINDOWS.values():
+        if not fits(sample, window):
+            continue
+        arrays = arrays_for(statistic, rng, 40, taken(statistic)[0])
+        result = call(statistic, arrays, window, sample, **options)
+        agree(statistic, result, expected(statistic, arrays, bounds(40), sample, min_periods))
+
+
+@pytest.mark.parametrize(("statistic", "sample"), CASES)
+def test_every_dtype_gives_what_the_oracle_says(statistic, sample, rng):
+    for dtype in taken(statistic):
+        arrays = arrays_for(statistic, rng, 40, dtype)
+        result = call(statistic, arrays, 5, sample, min_periods=2)
+        agree(statistic, result, expected(statistic, arrays, bounds_of(40, 4, 1), sample, 2))
+
+
+@pytest.mark.parametrize(("statistic", "sample"), CASES)
+def test_longer_windows_give_what_the_oracle_says(statistic, sample, rng):
+    arrays = arrays_for(statistic, rng, 700, taken(statistic)[0])
+    for array in arrays:
+        if array.dtype.kind == "f":
+            array[:] = np.where(np.isnan(array), array, rng.standard_normal(700).round(2))
+    result = call(statistic, arrays, 130, sample, min_periods=90)
+    agree(statistic, result, expected(statistic, arrays, bounds_of(700, 129, 1), sample, 90))
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_windows_by_time_and_by_bounds(statistic, sample, rng):
+    n = 40
+    times = np.sort(rng.integers(0, 60, n)).astype("M8[s]")
+    arrays = arrays_for(statistic, rng, n, taken(statistic)[0])
+    seconds = times.view(np.int64)
+    start = [min(i, int(np.searchsorted(seconds, seconds[i] - 9, "right"))) for i in range(n)]
+    by_time = call(statistic, arrays, "9s", sample, times=times)
+    wanted = expected(statistic, arrays, (start, range(1, n + 1)), sample, 1)
+    agree(statistic, by_time, wanted)
+    by_number = call(statistic, arrays, 9, sample, times=seconds)
+    by_bounds = call(statistic, arrays, (np.array(start), np.arange(1, n + 1)), sample, min_periods=1)
+    for a, b, c in zip(outputs(by_time), outputs(by_number), outputs(by_bounds)):
+        np.testing.assert_array_equal(a, b)
+        np.testing.assert_array_equal(a, c)
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_missing_value_policies(statistic, sample, rng):
+    kinds = [d for d in taken(statistic) if d.kind in "fmM"]
+    if not kinds:
+        kinds = [np.dtype("f8")] if "f" in statistic.kinds else []
+    for dtype in kinds[:1]:
+        arrays = arrays_for(statistic, rng, 40, dtype)
+        arrays[0][7] = np.nan if dtype.kind == "f" else "NaT"
+        missing = np.logical_or.reduce([is_missing(a) for a in arrays])
+        result = call(statistic, arrays, 5, sample, min_periods=1, nan_policy="propagate")
+        full = [not missing[max(i - 4, 0) : i + 1].any() for i in range(40)]
+        wanted = expected(statistic, arrays, bounds_of(40, 4, 1), sample, 1)
+        wanted = [
+            [v if ok else (False if np.asarray(o).dtype == bool else None) for v, ok in zip(column, full)]
+            for column, o in zip(wanted, outputs(result))
+        ]
+        agree(statistic, result, wanted)
+        with pytest.raises(ValueError, match="nan_policy='raise'"):
+            call(statistic, arrays, 5, sample, nan_policy="raise")
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_layouts_axes_and_masks_change_nothing(statistic, sample, rng):
+    dtype = taken(statistic)[0]
+    arrays = arrays_for(statistic, rng, 24, dtype)
+    before = copy.deepcopy(arrays)
+    plain = outputs(call(statistic, arrays, 5, sample, min_periods=1))
+    for array, kept in zip(arrays, before):
+        np.testing.assert_array_equal(array, kept)
+
+    def same(changed, **options):
+        for a, b in zip(plain, outputs(call(statistic, changed, 5, sample, min_periods=1, **options))):
+            np.testing.assert_array_equal(a, b)
+            assert b.dtype == a.dtype
+
+    frozen = [array.copy() for array in arrays]
+    for array in frozen:
+        array.flags.writeable = False
+    same(frozen)
+    same([np.repeat(array, 3)[::3] for array in arrays])
+    same([array[::-1].copy()[::-1] for array in arrays])
+    same([array.astype(array.dtype.newbyteorder(">")) for array in arrays])
+    same(arrays, threads=2)
+    for axis in range(3):
+        shape = [2, 2, 2]
+        shape[axis] = 24
+        block = [np.moveaxis(np.broadcast_to(a, (2, 2, 24)), -1, axis) for a in arrays]
+        results = outputs(call(statistic, block, 5, sample, min_periods=1, axis=axis))
+        for a, b in zip(plain, results):
+            assert b.shape == tuple(shape)
+            np.testing.assert_array_equal(np.moveaxis(b, axis, -1), np.broadcast_to(a, (2, 2, 24)))
+    masked = [np.ma.MaskedArray(np.where(is_missing(a), a.dtype.type(0), a), is_missing(a)) for a in arrays]
+    for a, b in zip(plain, outputs(call(statistic, masked, 5, sample, min_periods=1))):
+        assert isinstance(b, np.ma.MaskedArray)
+        present = ~np.ma.getmaskarray(b)
+        np.testing.assert_array_equal(a[present], np.asarray(b)[present])
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_small_and_empty_input(statistic, sample):
+    dtype = taken(statistic)[0]
+    for n, window in itertools.product((0, 1, 2), (1, 2, 5)):
+        if not fits(sample, window):
+            continue
+        arrays = [np.arange(n).astype(dtype) for _ in range(statistic.series)]
+        result = call(statistic, arrays, window, sample, min_periods=1)
+        wanted = expected(statistic, arrays, bounds_of(n, window - 1, 1), sample, 1)
+        agree(statistic, result, wanted)
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_out_receives_the_result_and_errors_leave_it_alone(statistic, sample, rng):
+    arrays = arrays_for(statistic, rng, 30, taken(statistic)[0])
+    plain = outputs(call(statistic, arrays, 5, sample))
+    out = [np.zeros_like(a) for a in plain]
+    given = out if len(out) > 1 else out[0]
+    result = outputs(call(statistic, arrays, 5, sample, out=given))
+    for a, b, o in zip(plain, result, out):
+        assert b is o
+        np.testing.assert_array_equal(a, o)
+    untouched = [np.full_like(a, 1) for a in plain]
+    for bad in ({"min_periods": 9}, {"closed": "up"}, {"axis": 4}, {"algorithm": "guess"}, {"mode": "full"}):
+        with pytest.raises((ValueError, TypeError), match=next(iter(bad))):
+            call(statistic, arrays, 5, sample, out=untouched if len(out) > 1 else untouched[0], **bad)
+    for array in untouched:
+        np.testing.assert_array_equal(array, np.full_like(array, 1))
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_the_future_never_leaks(statistic, sample, rng):
+    dtype = taken(statistic)[0]
+    arrays = arrays_for(statistic, rng, 30, dtype)
+    changed = [array.copy() for array in arrays]
+    for array, other in zip(changed, arrays_for(statistic, rng, 30, dtype)):
+        array[20:] = other[20:]
+    for a, b in zip(
+        outputs(call(statistic, arrays, 5, sample, min_periods=1)),
+        outputs(call(statistic, changed, 5, sample, min_periods=1)),
+    ):
+        np.testing.assert_array_equal(a[:20], b[:20])
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_bad_arrays_are_refused(statistic, sample):
+    extra = [np.zeros(3)] * (statistic.series - 1)
+    for bad in (np.array(["a", "b", "c"]), np.array([1j, 2, 3]), np.array([1, "a", None], object)):
+        with pytest.raises(TypeError, match="arr must hold"):
+            call(statistic, [bad, *extra], 2, sample)
+    with pytest.raises(ValueError, match="at least one dimension"):
+        call(statistic, [np.float64(3), *extra], 2, sample)
+    for window in (0, -1):
+        with pytest.raises(ValueError, match="window must be"):
+            call(statistic, [np.zeros(3), *extra], window, sample)
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_named_algorithms_agree(statistic, sample, rng):
+    arrays = arrays_for(statistic, rng, 300, taken(statistic)[0])
+    auto = outputs(call(statistic, arrays, 20, sample, min_periods=10))
+    for algorithm in statistic.algorithms:
+        named = outputs(call(statistic, arrays, 20, sample, min_periods=10, algorithm=algorithm))
+        for a, b in zip(auto, named):
+            if statistic.exact:
+                np.testing.assert_array_equal(a, b, err_msg=algorithm)
+            else:
+                np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9, err_msg=algorithm)
+
+
+SPECIAL = st.sampled_from([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, 5e-324, -5e-324, 1e308, -1e308, np.nan])
+
+
+@pytest.mark.parametrize(("statistic", "sample"), [c for c in CASES if c.values[0].exact])
+@given(values=st.lists(SPECIAL, max_size=24), m=st.integers(2, 9), low=st.integers(0, 2))
+def test_special_values(statistic, sample, values, m, low):
+    if "f" not in statistic.kinds:
+        return
+    arrays = [np.array(values)] * statistic.series
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        result = call(statistic, arrays, m, sample, min_periods=low)
+    agree(statistic, result, expected(statistic, arrays, bounds_of(len(values), m - 1, 1), sample, low))
+
+
+def test_everything_public_is_registered():
+    functions = {statistic.function.__name__ for statistic in REGISTRY.values()}
+    for name in rollstat.__all__:
+        if name.startswith("rolling_") or name.endswith("_filter"):
+            assert name in functions, f"{name} is public but not in the registry"
+    for statistic in REGISTRY.values():
+        assert statistic.function.__name__ in rollstat.__all__
+        assert statistic.name in ORACLES, f"{statistic.name} has no oracle"
+        assert statistic.cost
+        assert statistic.source
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_docstrings_tell_what_they_must(statistic, sample):
+    text = statistic.function.__doc__
+    for part in ("Parameters", "Returns", "Raises", "Examples"):
+        assert f"{part}\n{'-' * len(part)}\n" in text
+    assert ">>> " in text
+    for part in ("Cost", "Source", "issing"):
+        assert part in text, f"{statistic.name} does not say anything of {part}"
+    for parameter in parameters_of(statistic):
+        assert f"{parameter} :" in text, f"{parameter} of {statistic.name} is not documented"
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_functions_pickle(statistic, sample):
+    assert pickle.loads(pickle.dumps(statistic.function)) is statistic.function

@@ -1,0 +1,119 @@
+"""Input, output and threads: what the engine does for every family."""
+
+import numpy as np
+import pytest
+
+import rollstat
+
+
+def test_wide_integers_stay_exact():
+    top = np.iinfo(np.uint64).max
+    values = np.array([top, top - 1, top - 2, 0], np.uint64)
+    result = rollstat.rolling_kth(values, -1, 2, mode="valid")
+    assert result.dtype == np.uint64
+    assert result.tolist() == [top, top - 1, top - 2]
+    result = rollstat.rolling_kth(values, 1, 2, fill_value=7)
+    assert result.tolist() == [7, top - 1, top - 2, 0]
+    with pytest.warns(rollstat.PrecisionWarning, match="beyond 2\\*\\*53"):
+        rollstat.rolling_kth(values, 1, 2)
+    low = np.array([-(2**63), 2**63 - 1, 0])
+    assert rollstat.rolling_kth(low, 1, 2, mode="valid").tolist() == [-(2**63), 0]
+
+
+def test_fill_value_must_fit():
+    for bad in (0.5, 2**70, "x", [1]):
+        with pytest.raises((ValueError, TypeError), match="fill_value"):
+            rollstat.rolling_kth([1, 2, 3], 1, 2, fill_value=bad)
+    assert rollstat.rolling_kth([1.0, 2.0], 1, 2, fill_value=-1).tolist() == [-1.0, 1.0]
+    times = np.array([5, 3], "M8[s]")
+    assert rollstat.rolling_kth(times, 1, 2, fill_value=np.datetime64(0, "s")).view(np.int64).tolist() == [
+        0,
+        3,
+    ]
+
+
+def test_floats_keep_their_dtype(rng):
+    for dtype in ("f4", "f8"):
+        assert rollstat.rolling_median(rng.random(9).astype(dtype), 4).dtype == dtype
+    assert rollstat.rolling_median([1, 2, 3], 2).tolist()[1:] == [1.5, 2.5]
+    assert rollstat.rolling_kth([True, False, True], 1, 2, mode="valid").tolist() == [False, False]
+    with pytest.raises(TypeError, match="float16"):
+        rollstat.rolling_median(np.zeros(3, "f2"), 2)
+    with pytest.raises(TypeError, match="arr must hold"):
+        rollstat.rolling_median(np.zeros(3, np.longdouble), 2)
+
+
+def test_datetimes_between_two_round_down():
+    days = np.array(["2024-01-01", "2024-01-04", "2024-01-05"], "M8[D]")
+    result = rollstat.rolling_median(days, 2)
+    assert np.isnat(result[0])
+    assert result[1:].astype(str).tolist() == ["2024-01-02", "2024-01-04"]
+
+
+def test_many_short_lines_are_lines_of_their_own(rng):
+    values = rng.random((50, 9))
+    values[rng.random((50, 9)) < 0.2] = np.nan
+    for options in ({}, {"min_periods": 1}, {"step": 2}, {"mode": "valid"}, {"center": True}):
+        wanted = np.stack([rollstat.rolling_median(line, 3, **options) for line in values])
+        np.testing.assert_array_equal(rollstat.rolling_median(values, 3, **options), wanted)
+        np.testing.assert_array_equal(rollstat.rolling_median(values.T, 3, axis=0, **options), wanted.T)
+    wanted = np.stack([rollstat.rolling_argkth(line, 1, 3) for line in values])
+    np.testing.assert_array_equal(rollstat.rolling_argkth(values, 1, 3), wanted)
+
+
+def test_several_ranks_are_stacked_first(rng):
+    values = rng.random((3, 40))
+    result = rollstat.rolling_quantile(values, 5, [0.1, 0.5, 0.9])
+    assert result.shape == (3, 3, 40)
+    for part, q in zip(result, (0.1, 0.5, 0.9)):
+        np.testing.assert_array_equal(part, rollstat.rolling_quantile(values, 5, q))
+    result = rollstat.rolling_kth(values.T, [1, -1], 5, axis=0, mode="valid")
+    assert result.shape == (2, 36, 3)
+    np.testing.assert_array_equal(result[1], rollstat.rolling_kth(values.T, -1, 5, axis=0, mode="valid"))
+
+
+def test_out_may_overlap_the_input(rng):
+    values = rng.random(100)
+    wanted = rollstat.rolling_median(values, 5)
+    assert rollstat.rolling_median(values, 5, out=values) is values
+    np.testing.assert_array_equal(values, wanted)
+
+
+def test_out_of_any_layout(rng):
+    values = rng.random(60)
+    wanted = rollstat.rolling_median(values, 5)
+    out = np.zeros(120)
+    rollstat.rolling_median(values, 5, out=out[::2])
+    np.testing.assert_array_equal(out[::2], wanted)
+    assert (out[1::2] == 0).all()
+    for bad in (np.zeros(59), np.zeros(60, np.float32), [0.0] * 60, None):
+        if bad is not None:
+            with pytest.raises((ValueError, TypeError), match="out must"):
+                rollstat.rolling_median(values, 5, out=bad)
+
+
+def test_threads_change_no_bit(rng):
+    values = rng.standard_normal(300_000)
+    one = rollstat.rolling_median(values, 101)
+    np.testing.assert_array_equal(rollstat.rolling_median(values, 101, threads=2), one)
+    rollstat.set_threads(2)
+    try:
+        np.testing.assert_array_equal(rollstat.rolling_median(values, 101), one)
+    finally:
+        rollstat.set_threads(1)
+
+
+def test_a_read_only_memory_map(tmp_path, rng):
+    path = tmp_path / "values.bin"
+    rng.random(10_000).tofile(path)
+    values = np.memmap(path, np.float64, mode="r")
+    np.testing.assert_array_equal(
+        rollstat.rolling_median(values, 25), rollstat.rolling_median(values.copy(), 25)
+    )
+
+
+def test_arrays_of_one_call_must_match():
+    with pytest.raises(ValueError, match="axis must lie"):
+        rollstat.rolling_median(np.zeros((2, 3)), 2, axis=2)
+    with pytest.raises(ValueError, match="empty"):
+        rollstat.rolling_kth([1.0, 2.0], [], 2)

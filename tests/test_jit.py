@@ -1,0 +1,106 @@
+"""The kernel decorator: cache freshness, read-only places, bit intrinsics."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rollstat._jit import count_leading_zeros, count_ones, count_trailing_zeros, kernel
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@kernel
+def bits(word):
+    return count_leading_zeros(word), count_trailing_zeros(word), count_ones(word)
+
+
+@pytest.mark.parametrize("word", [0, 1, 2, 40, 2**63, 2**64 - 1, 0x0F0F0F0F00000000])
+def test_bit_intrinsics_agree_with_their_python_form(word):
+    word = np.uint64(word)
+    wanted = (count_leading_zeros(word), count_trailing_zeros(word), count_ones(word))
+    assert tuple(int(n) for n in bits(word)) == wanted
+
+
+def copy_package(folder):
+    """A small package of the same name, with a kernel that uses another file's function."""
+    package = folder / "rollstat"
+    (package / "kernels").mkdir(parents=True)
+    shutil.copy(ROOT / "rollstat" / "_jit.py", package / "_jit.py")
+    (package / "__init__.py").touch()
+    (package / "kernels" / "__init__.py").touch()
+    header = "from rollstat._jit import kernel\n"
+    (package / "kernels" / "low.py").write_text(f"{header}@kernel\ndef low(x):\n    return x + 1\n")
+    (package / "kernels" / "high.py").write_text(
+        f"{header}from rollstat.kernels.low import low\n@kernel\ndef high(x):\n    return low(x) * 10\n"
+    )
+    return package
+
+
+def call(folder, **environment):
+    """Call the kernel in a fresh process; the answer and how often the cache was hit."""
+    code = (
+        "from rollstat.kernels.high import high\n"
+        "answer = high(1)\n"
+        "print(answer, sum(high.stats.cache_hits.values()))\n"
+    )
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folder,
+        env={**kept, **environment},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer, hits = done.stdout.split()
+    return int(answer), int(hits)
+
+
+def test_an_edit_of_an_imported_file_is_never_served_stale(tmp_path):
+    package = copy_package(tmp_path)
+    assert call(tmp_path) == (20, 0)
+    assert call(tmp_path) == (20, 1)
+    low = package / "kernels" / "low.py"
+    low.write_text(low.read_text().replace("x + 1", "x + 2"))
+    assert call(tmp_path) == (30, 0)
+    assert call(tmp_path) == (30, 1)
+
+
+def test_a_cache_folder_may_be_named(tmp_path):
+    copy_package(tmp_path)
+    assert call(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == (20, 0)
+    assert call(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) == (20, 1)
+    assert list((tmp_path / "cache").rglob("*.nbi"))
+
+
+def test_without_any_folder_to_write_kernels_still_work(tmp_path):
+    copy_package(tmp_path)
+    blocked = tmp_path / "file"
+    blocked.touch()
+    assert call(tmp_path, NUMBA_CACHE_DIR=str(blocked / "below")) == (20, 0)
+
+
+def test_kernels_run_as_plain_python():
+    code = (
+        "import numpy as np, rollstat\n"
+        "x = np.array([3.0, 1.0, 2.0, np.nan, 5.0] * 20)\n"
+        "print(np.nansum(rollstat.rolling_median(x, 7, min_periods=3)))\n"
+    )
+    results = set()
+    for disable in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disable}
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        results.add(done.stdout)
+    assert len(results) == 1

@@ -1,0 +1,94 @@
+"""The pandas accessors: alignment, dtypes, times from the index."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rollstat
+import rollstat.pandas
+from rollstat.registry import REGISTRY
+
+
+@pytest.fixture
+def series(rng):
+    values = rng.standard_normal(60).round(1)
+    values[rng.random(60) < 0.1] = np.nan
+    return pd.Series(
+        values, index=pd.date_range("2024-03-30", periods=60, freq="7min", tz="Europe/Berlin"), name="x"
+    )
+
+
+def test_kth_by_both_ways(series):
+    wanted = pd.Series(rollstat.rolling_kth(series.to_numpy(), 2, 5), index=series.index, name="x")
+    pd.testing.assert_series_equal(series.rollstat.kth(2, 5), wanted)
+    pd.testing.assert_series_equal(series.rollstat.rolling(5).kth(2), wanted)
+
+
+@pytest.mark.parametrize("window", [1, 7, "1h", pd.Timedelta("20min")])
+@pytest.mark.parametrize("least", [None, 1])
+def test_median_and_quantile_as_in_pandas(series, window, least):
+    theirs = series.rolling(window, min_periods=least)
+    ours = series.rollstat.rolling(window, min_periods=least)
+    pd.testing.assert_series_equal(ours.median(), theirs.median(), check_exact=True)
+    for interpolation in ("linear", "lower", "higher", "nearest", "midpoint"):
+        wanted = theirs.quantile(0.3, interpolation)
+        pd.testing.assert_series_equal(ours.quantile(0.3, interpolation), wanted, check_exact=True)
+
+
+def test_step_and_several_ranks(series):
+    wanted = series.rolling(5, step=4).median()
+    pd.testing.assert_series_equal(series.rollstat.rolling(5, step=4).median(), wanted)
+    frame = series.rollstat.quantile(9, [0.1, 0.9])
+    assert frame.columns.tolist() == [0.1, 0.9]
+    pd.testing.assert_series_equal(frame[0.9], series.rolling(9).quantile(0.9), check_names=False)
+
+
+def test_nullable_and_arrow_columns_keep_their_dtype():
+    big = 2**62 + 1
+    for dtype in ("Int64", "int64[pyarrow]"):
+        column = pd.Series([big, big - 1, None, big - 3], dtype=dtype)
+        result = column.rollstat.rolling(2, min_periods=1).kth(1)
+        pd.testing.assert_series_equal(result, pd.Series([big, big - 1, big - 1, big - 3], dtype=dtype))
+        assert column.rollstat.kth(1, 2).isna().tolist() == [True, False, True, True]
+    column = pd.Series([0.5, None, 1.5], dtype="Float64")
+    assert column.rollstat.median(3, min_periods=1).tolist() == [0.5, 0.5, 1.0]
+    flags = pd.Series([True, False, None], dtype="boolean")
+    assert flags.rollstat.kth(-1, 2, min_periods=1).tolist() == [True, True, False]
+
+
+def test_time_zones_are_kept():
+    zoned = pd.Series(pd.date_range("2024-10-27", periods=4, freq="h", tz="Europe/Berlin"))
+    result = zoned.rollstat.kth(-1, 2, min_periods=1)
+    pd.testing.assert_series_equal(result, zoned)
+    arrow = zoned.astype("timestamp[us, tz=Europe/Berlin][pyarrow]")
+    pd.testing.assert_series_equal(arrow.rollstat.kth(-1, 2, min_periods=1), arrow)
+
+
+def test_frames_go_column_by_column(rng):
+    frame = pd.DataFrame(rng.random((30, 3)), columns=list("abc"))
+    pd.testing.assert_frame_equal(frame.rollstat.rolling(4).median(), frame.rolling(4).median())
+    several = frame.rollstat.kth([1, 2], 4)
+    assert several.columns.tolist() == [(name, k) for name in "abc" for k in (1, 2)]
+    frame["t"] = pd.date_range("2024", periods=30)
+    result = frame.rollstat.rolling("3D", on="t").median()
+    wanted = frame.rolling("3D", on="t").median()
+    pd.testing.assert_frame_equal(result, wanted[result.columns])
+
+
+def test_what_cannot_be_aligned_is_an_error(series):
+    with pytest.raises(ValueError, match="no place on an index"):
+        series.rollstat.median(5, mode="valid")
+    with pytest.raises(TypeError, match="dtype"):
+        pd.Series(["a", "b"], dtype="category").rollstat.median(2)
+    with pytest.raises(TypeError, match="arr must hold"):
+        pd.Series(["a", "b"], dtype=object).rollstat.median(2)
+
+
+def test_every_statistic_is_a_method(series):
+    for name, statistic in REGISTRY.items():
+        method = getattr(series.rollstat, name)
+        assert inspect.getdoc(method) == inspect.getdoc(statistic.function)
+        assert callable(getattr(series.rollstat.rolling(5), name))
+    assert repr(series.rollstat.rolling(5, center=True)).startswith("Rolling(5")

@@ -1,0 +1,185 @@
+"""The window language against pandas, and its errors."""
+
+import datetime
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.api.indexers import BaseIndexer, FixedForwardWindowIndexer, VariableOffsetWindowIndexer
+
+import rollstat
+from rollstat.options import Options
+from tests.test_contract import data
+
+CLOSED = (None, "left", "both", "neither", "right")
+
+
+def bounds(window, n, **options):
+    windows = Options.check(**options).windows(window, np.array([0, n]))
+    return windows.bounds(0, windows.rows)
+
+
+def test_rows_as_in_pandas(rng):
+    for n in (0, 1, 2, 7, 30):
+        values = data(rng, n, np.dtype("f8"))
+        for m, center, closed, step, least in itertools.product(
+            (1, 2, 5, 40), (False, True), CLOSED, (None, 2, 3), (None, 0, 1)
+        ):
+            options = {"min_periods": least, "center": center, "closed": closed, "step": step}
+            wanted = pd.Series(values).rolling(m, **options).median().to_numpy()
+            np.testing.assert_array_equal(rollstat.rolling_median(values, m, **options), wanted, str(options))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_widths_of_time_as_in_pandas(rng, descending, unit):
+    for n in (1, 2, 7, 40):
+        seconds = np.sort(rng.integers(0, 30, n))
+        index = pd.to_datetime(seconds[::-1] if descending else seconds, unit="s").as_unit(unit)
+        values = data(rng, n, np.dtype("f8"))
+        for width, center, closed, least in itertools.product(
+            ("1s", "4s", "5s", "100s", "1500ms"), (False, True), CLOSED, (None, 0, 2)
+        ):
+            if unit == "s" and width == "1500ms":
+                continue  # pandas rounds the width to the unit of the index
+            options = {"min_periods": least, "center": center, "closed": closed}
+            wanted = pd.Series(values, index=index).rolling(width, **options).median().to_numpy()
+            result = rollstat.rolling_median(values, width, times=index, **options)
+            np.testing.assert_array_equal(result, wanted, f"{width} {options}")
+
+
+def test_a_width_between_two_units_is_exact():
+    start, _ = bounds("1500ms", 4, times=np.array([0, 1, 2, 3], "M8[s]"))
+    np.testing.assert_array_equal(start, [0, 0, 1, 2])
+    start, end = bounds("3s", 4, times=np.array([0, 1, 2, 3], "M8[s]"), center=True)
+    np.testing.assert_array_equal((start, end), ([0, 0, 1, 2], [2, 3, 4, 4]))
+
+
+def test_all_ways_to_write_a_width_agree():
+    times = np.array([0, 60, 90, 300, 301], "M8[s]")
+    wanted = bounds("5min", 5, times=times)
+    for width in (
+        datetime.timedelta(minutes=5),
+        np.timedelta64(5, "m"),
+        pd.Timedelta("5min"),
+        pd.offsets.Minute(5),
+        "300s",
+        "0.0833333333333333333333333333333333333h",
+    )[:5]:
+        np.testing.assert_array_equal(bounds(width, 5, times=times), wanted)
+    np.testing.assert_array_equal(bounds(300, 5, times=times.view(np.int64)), wanted)
+    np.testing.assert_array_equal(bounds(300.0, 5, times=times.view(np.int64).astype(float)), wanted)
+    np.testing.assert_array_equal(
+        bounds("5min", 5, times=pd.DatetimeIndex(times, tz="UTC").tz_convert(None)), wanted
+    )
+
+
+def test_step_with_widths_takes_every_so_many_rows():
+    times = np.arange(10)
+    start, end = bounds(3, 10, times=times)
+    np.testing.assert_array_equal(bounds(3, 10, times=times, step=4), (start[::4], end[::4]))
+
+
+class EveryOther(BaseIndexer):
+    """Windows that grow by two rows."""
+
+    def get_window_bounds(self, num_values=0, min_periods=None, center=None, closed=None, step=None):
+        end = np.minimum(np.arange(num_values) * 2 + 1, num_values)
+        return np.zeros(num_values, np.int64), end
+
+
+def test_pandas_indexers(rng):
+    index = pd.date_range("2024-01-05", periods=20)
+    series = pd.Series(data(rng, 20, np.dtype("f8")), index=index)
+    for indexer in (
+        FixedForwardWindowIndexer(window_size=3),
+        VariableOffsetWindowIndexer(index=index, offset=pd.offsets.BDay(2)),
+        EveryOther(),
+    ):
+        wanted = series.rolling(indexer, min_periods=1).median().to_numpy()
+        np.testing.assert_array_equal(rollstat.rolling_median(series, indexer, min_periods=1), wanted)
+    wanted = series.expanding(2).median().to_numpy()
+    np.testing.assert_array_equal(
+        rollstat.rolling_median(series, rollstat.Expanding(), min_periods=2), wanted
+    )
+
+
+def test_segments_are_series_of_their_own(rng):
+    values = data(rng, 30, np.dtype("f8"))
+    times = np.concatenate([np.sort(rng.integers(0, 20, k)) for k in (0, 12, 1, 17)])
+    cuts = np.array([0, 0, 12, 13, 30])
+    for options in (
+        {"window": 4, "min_periods": 1},
+        {"window": 3, "center": True},
+        {"window": 4, "step": 3},
+        {"window": 5, "times": times},
+        {"window": 5, "times": times, "step": 2, "closed": "left"},
+        {"window": rollstat.Expanding()},
+        {"window": rollstat.Forward(3)},
+    ):
+        parts = []
+        for first, last in itertools.pairwise(cuts):
+            part = dict(options)
+            if "times" in part:
+                part["times"] = times[first:last]
+            parts.append(rollstat.rolling_median(values[first:last], **part))
+        result = rollstat.rolling_median(values, segments=cuts, **options)
+        np.testing.assert_array_equal(result, np.concatenate(parts), str(options))
+
+
+@pytest.mark.parametrize(
+    ("window", "options", "message"),
+    [
+        (0, {}, "window must be"),
+        (True, {}, "window must be"),
+        ("x", {}, "needs times="),
+        (None, {}, "window must be"),
+        (2.5, {}, "needs times="),
+        ("3 parsecs", {"times": np.arange(3).astype("M8[s]")}, "window must be a width"),
+        (3, {"times": np.arange(3).astype("M8[s]")}, "window must be a width"),
+        ("3s", {"times": np.arange(3)}, "window must be a plain number"),
+        (-3, {"times": np.arange(3)}, "positive"),
+        (3, {"times": [1, 3, 2]}, "times must be in order; row 2"),
+        (3, {"times": [1.0, np.nan, 2.0]}, "row 1 is NaN"),
+        ("3s", {"times": np.array([1, "NaT", 3], "M8[s]")}, "row 1 is NaT"),
+        (3, {"times": [1, 2]}, "as long as the data"),
+        (3, {"times": ["a", "b", "c"]}, "times must be datetimes"),
+        (([0, 1, 0], [1, 2, 3]), {}, "start must never move left; at row 2"),
+        (([0, 1, 1], [1, 2, 1]), {}, "end must never move left; at row 2"),
+        (([0, 1, 2], [1, 2, 4]), {}, "end must lie in 0..3; at row 2"),
+        (([0, 2, 2], [1, 1, 3]), {}, "start must not pass its end; at row 1"),
+        (([0.5], [1.0]), {}, "1-d integer"),
+        (([0], [1, 2]), {}, "one length"),
+        (([0],), {}, "start, end"),
+        (([0], [1]), {"center": True}, "center does not apply"),
+        (([0], [1]), {"step": 2}, "step does not apply"),
+        (rollstat.Expanding(), {"closed": "left"}, "closed does not apply"),
+        (2, {"min_periods": 3}, "min_periods must be at most"),
+        (2, {"min_periods": -1}, "min_periods must be an integer of at least 0"),
+        (2, {"min_periods": 1.0}, "min_periods must be an integer"),
+        (2, {"step": 0}, "step must be an integer of at least 1"),
+        (2, {"center": "yes"}, "center must be True or False"),
+        (2, {"threads": 0}, "threads must be"),
+        (2, {"nan_policy": "drop"}, "nan_policy must be one of"),
+        (2, {"wndow": 3}, "unexpected option 'wndow'"),
+        (2, {"segments": [0, 2]}, "segments must rise"),
+        (2, {"mode": "valid", "times": [1, 2, 3]}, "mode='valid' needs"),
+    ],
+)
+def test_what_is_wrong_is_named(window, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        rollstat.rolling_median([1.0, 2.0, 3.0], window, **options)
+
+
+def test_valid_leaves_out_cut_windows(rng):
+    values = data(rng, 20, np.dtype("f8"))
+    for m, options in itertools.product(
+        (1, 3, 20, 21), ({}, {"center": True}, {"step": 3}, {"closed": "left"})
+    ):
+        same = rollstat.rolling_median(values, m, min_periods=0, **options)
+        start, end = Options.check(**options).windows(m, np.array([0, 20])).bounds(0, len(same))
+        result = rollstat.rolling_median(values, m, min_periods=0, mode="valid", **options)
+        left = 20 - len(values)
+        full = end - start == m - left
+        np.testing.assert_array_equal(result, same[full])
