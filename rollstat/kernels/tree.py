@@ -1,0 +1,339 @@
+r"""Ordered sets of rows that know their ranks: weight-balanced search trees in preallocated arrays.
+
+::
+
+    head of a tree        size = 6, the whole tree hangs left of it
+       |
+       d                  before(d) = 3
+      / \
+     b   e                before(b) = 1, before(e) = 0
+    / \   \
+   a   c   f              in order: a b c d e f, by (value, node), or exactly the reverse
+
+State: ``links``, shape (4 x nodes,), int32 or int64: a record of four a node, in one piece so that a visit
+touches one cache line: the left child, the right child, ``before`` (how many nodes are in the left subtree)
+and a note that belongs to the caller. Node 0 is no node. A tree is named by its *head*, a record whose left
+child is the root and whose ``before`` is therefore the size of the tree; the right child of a head remembers
+the last node where that is known (0 otherwise). Many trees can share one ``links``; a node is in at most one
+of them. ``values[node]`` is what is compared. ``work``, shape (WORK,), int64: a counter of steps (a node
+visited is one, and so is an array element moved), then room for the path.
+
+Invariant: with w = size + 1, neither child of any node has w larger than three times the other's, so
+that the height is at most 2.41 log2(size + 1). Because the size of a subtree is known on the way down,
+the nodes that will need a rotation are known on the way down as well, without looking at their children;
+the way back up visits only these.
+
+Cost: add, remove, largest and find_rank take O(log size), worst case; size and empty O(1). Memory: four
+integers a node.
+
+Source: Nievergelt and Reingold, Binary search trees of bounded balance, SIAM J. Comput. 2 (1973),
+doi:10.1137/0202005; the pair (3, 2) that makes the rotations right: Hirai and Yamamoto, Balancing
+weight-balanced trees, J. Funct. Program. 21 (2011), doi:10.1017/S0956796811000104.
+"""
+
+from rollstat._jit import kernel
+
+__all__ = [
+    "BEFORE",
+    "LEFT",
+    "NOTE",
+    "RECORD",
+    "RIGHT",
+    "WORK",
+    "add",
+    "admit",
+    "check",
+    "comes_after",
+    "empty",
+    "find_rank",
+    "largest",
+    "remove",
+    "remove_largest",
+    "size",
+]
+
+LEFT, RIGHT, BEFORE, NOTE, RECORD = 0, 1, 2, 3, 4
+
+# The counter, and two entries for each level of the highest tree of 2**62 nodes.
+WORK = 1 + 2 * 152
+
+
+@kernel
+def empty(links, tree):
+    """Forget all nodes of a tree, in one step."""
+    links[RECORD * tree + LEFT] = 0
+    links[RECORD * tree + RIGHT] = 0
+    links[RECORD * tree + BEFORE] = 0
+
+
+@kernel
+def size(links, tree):
+    """Number of nodes in a tree."""
+    return links[RECORD * tree + BEFORE]
+
+
+@kernel
+def comes_after(values, node, other, reverse):
+    """Whether `node` is later than `other` in the order (value, node), or in its exact reverse."""
+    value, bound = values[node], values[other]
+    return (value > bound or (value == bound and node > other)) != reverse
+
+
+@kernel
+def _rotate(links, link, total):
+    """Balance the subtree of `total` nodes below `link`, one of whose sides is too heavy; the steps."""
+    node = links[link]
+    before = links[RECORD * node + BEFORE]
+    if 2 * before >= total:
+        child = links[RECORD * node + LEFT]
+        outer = links[RECORD * child + BEFORE]
+        inner = before - outer - 1
+        if inner + 1 < 2 * (outer + 1):
+            links[RECORD * node + LEFT] = links[RECORD * child + RIGHT]
+            links[RECORD * node + BEFORE] = inner
+            links[RECORD * child + RIGHT] = node
+            links[link] = child
+            return 6
+        top = links[RECORD * child + RIGHT]
+        middle = links[RECORD * top + BEFORE]
+        links[RECORD * child + RIGHT] = links[RECORD * top + LEFT]
+        links[RECORD * node + LEFT] = links[RECORD * top + RIGHT]
+        links[RECORD * node + BEFORE] = inner - middle - 1
+        links[RECORD * top + LEFT] = child
+        links[RECORD * top + RIGHT] = node
+        links[RECORD * top + BEFORE] = outer + 1 + middle
+    else:
+        child = links[RECORD * node + RIGHT]
+        inner = links[RECORD * child + BEFORE]
+        outer = total - before - inner - 2
+        if inner + 1 < 2 * (outer + 1):
+            links[RECORD * node + RIGHT] = links[RECORD * child + LEFT]
+            links[RECORD * child + LEFT] = node
+            links[RECORD * child + BEFORE] = before + 1 + inner
+            links[link] = child
+            return 6
+        top = links[RECORD * child + LEFT]
+        middle = links[RECORD * top + BEFORE]
+        links[RECORD * child + LEFT] = links[RECORD * top + RIGHT]
+        links[RECORD * child + BEFORE] = inner - middle - 1
+        links[RECORD * node + RIGHT] = links[RECORD * top + LEFT]
+        links[RECORD * top + RIGHT] = child
+        links[RECORD * top + LEFT] = node
+        links[RECORD * top + BEFORE] = before + 1 + middle
+    links[link] = top
+    return 9
+
+
+@kernel
+def _balance(links, work, noted):
+    """Rotate where the way down noted a link and the size below it, the deepest first."""
+    while noted > 1:
+        noted -= 2
+        work[0] += _rotate(links, work[noted], work[noted + 1])
+
+
+@kernel
+def add(links, values, work, tree, node, reverse):
+    """Put `node`, which is in no tree, into a tree."""
+    links[RECORD * node + LEFT] = 0
+    links[RECORD * node + RIGHT] = 0
+    links[RECORD * node + BEFORE] = 0
+    total = links[RECORD * tree + BEFORE]
+    links[RECORD * tree + BEFORE] = total + 1
+    link = RECORD * tree + LEFT
+    noted = 1
+    steps = 1
+    here = links[link]
+    while here != 0:
+        before = links[RECORD * here + BEFORE]
+        rest = total - before
+        if comes_after(values, node, here, reverse):
+            if rest + 1 > 3 * (before + 1):
+                work[noted] = link
+                work[noted + 1] = total + 1
+                noted += 2
+            link = RECORD * here + RIGHT
+            total = rest - 1
+        else:
+            links[RECORD * here + BEFORE] = before + 1
+            if before + 2 > 3 * rest:
+                work[noted] = link
+                work[noted + 1] = total + 1
+                noted += 2
+            link = RECORD * here + LEFT
+            total = before
+        here = links[link]
+        steps += 1
+    links[link] = node
+    work[0] += steps + 4
+    _balance(links, work, noted)
+
+
+@kernel
+def _take_last(links, work, link, total, noted):
+    """Unlink the last of the `total` nodes below `link`, note what to balance; its node, and the notes' end.
+
+    What it leaves behind is kept in order: its left subtree, at most two nodes, takes its place.
+    """
+    here = links[link]
+    steps = 1
+    while links[RECORD * here + RIGHT] != 0:
+        before = links[RECORD * here + BEFORE]
+        if before + 1 > 3 * (total - before - 1):
+            work[noted] = link
+            work[noted + 1] = total - 1
+            noted += 2
+        total -= before + 1
+        link = RECORD * here + RIGHT
+        here = links[link]
+        steps += 1
+    links[link] = links[RECORD * here + LEFT]
+    work[0] += steps + 1
+    return here, noted
+
+
+@kernel
+def remove(links, values, work, tree, node, reverse):
+    """Take `node` out of the tree that it is in."""
+    total = links[RECORD * tree + BEFORE]
+    links[RECORD * tree + BEFORE] = total - 1
+    link = RECORD * tree + LEFT
+    noted = 1
+    steps = 1
+    here = links[link]
+    while here != node:
+        before = links[RECORD * here + BEFORE]
+        rest = total - before
+        if comes_after(values, node, here, reverse):
+            if before + 1 > 3 * (rest - 1):
+                work[noted] = link
+                work[noted + 1] = total - 1
+                noted += 2
+            link = RECORD * here + RIGHT
+            total = rest - 1
+        else:
+            links[RECORD * here + BEFORE] = before - 1
+            if rest > 3 * before:
+                work[noted] = link
+                work[noted + 1] = total - 1
+                noted += 2
+            link = RECORD * here + LEFT
+            total = before
+        here = links[link]
+        steps += 1
+    work[0] += steps + 4
+    if links[RECORD * node + LEFT] == 0:
+        links[link] = links[RECORD * node + RIGHT]
+    elif links[RECORD * node + RIGHT] == 0:
+        links[link] = links[RECORD * node + LEFT]
+    else:
+        before = links[RECORD * node + BEFORE]
+        if total - before > 3 * before:
+            work[noted] = link
+            work[noted + 1] = total - 1
+            noted += 2
+        below = noted
+        heir, noted = _take_last(links, work, RECORD * node + LEFT, before, noted)
+        if noted > below and work[below] == RECORD * node + LEFT:
+            work[below] = RECORD * heir + LEFT
+        links[RECORD * heir + LEFT] = links[RECORD * node + LEFT]
+        links[RECORD * heir + RIGHT] = links[RECORD * node + RIGHT]
+        links[RECORD * heir + BEFORE] = before - 1
+        links[link] = heir
+    _balance(links, work, noted)
+
+
+@kernel
+def remove_largest(links, work, tree):
+    """Take the last node out of a tree that is not empty; its node."""
+    total = links[RECORD * tree + BEFORE]
+    last, noted = _take_last(links, work, RECORD * tree + LEFT, total, 1)
+    links[RECORD * tree + BEFORE] = total - 1
+    _balance(links, work, noted)
+    return last
+
+
+@kernel
+def largest(links, work, tree):
+    """The last node of a tree, 0 if it is empty."""
+    last = links[RECORD * tree + LEFT]
+    steps = 1
+    while links[RECORD * last + RIGHT] != 0:
+        last = links[RECORD * last + RIGHT]
+        steps += 1
+    work[0] += steps
+    return last
+
+
+@kernel
+def admit(links, values, work, tree, node, capacity, reverse):
+    """Add `node`, then remove the last if there are more than `capacity`; the node removed, or 0.
+
+    A node that would come last in a full tree is answered from the last node known, in one step.
+    Trees that are emptied, admitted to and nothing else keep that knowledge right.
+    """
+    if links[RECORD * tree + BEFORE] < capacity:
+        add(links, values, work, tree, node, reverse)
+        return 0
+    work[0] += 1
+    last = links[RECORD * tree + RIGHT]
+    if last == 0:
+        last = largest(links, work, tree)
+        links[RECORD * tree + RIGHT] = last
+    if comes_after(values, node, last, reverse):
+        return node
+    remove_largest(links, work, tree)
+    add(links, values, work, tree, node, reverse)
+    links[RECORD * tree + RIGHT] = largest(links, work, tree)
+    return last
+
+
+@kernel
+def find_rank(links, work, root, rank):
+    """The node of that rank, counted from 0, in the subtree of `root`, which has it."""
+    here = root
+    steps = 1
+    before = links[RECORD * here + BEFORE]
+    while rank != before:
+        if rank < before:
+            here = links[RECORD * here + LEFT]
+        else:
+            rank -= before + 1
+            here = links[RECORD * here + RIGHT]
+        before = links[RECORD * here + BEFORE]
+        steps += 1
+    work[0] += steps
+    return here
+
+
+@kernel
+def check(links, values, work, tree, reverse):
+    """Whether a tree keeps its order, its sizes and its balance."""
+    here = links[RECORD * tree + LEFT]
+    total = links[RECORD * tree + BEFORE]
+    last = 0
+    depth = 1
+    while here != 0 or depth > 1:
+        if here == 0:
+            depth -= 2
+            here, total = work[depth], work[depth + 1]
+            before = links[RECORD * here + BEFORE]
+            if last != 0 and not comes_after(values, here, last, reverse):
+                return False
+            last = here
+            total -= before + 1
+            here = links[RECORD * here + RIGHT]
+        else:
+            before = links[RECORD * here + BEFORE]
+            after = total - before - 1
+            if before < 0 or after < 0 or depth + 2 > WORK:
+                return False
+            if before + 1 > 3 * (after + 1) or after + 1 > 3 * (before + 1):
+                return False
+            work[depth], work[depth + 1] = here, total
+            depth += 2
+            total = before
+            here = links[RECORD * here + LEFT]
+        if (here == 0) != (total == 0):
+            return False
+    return total == 0

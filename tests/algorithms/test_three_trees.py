@@ -1,0 +1,45 @@
+"""The three-trees driver under the selection contract."""
+
+import numpy as np
+import pytest
+
+from rollstat.algorithms.three_trees import block_rows, select
+from rollstat.blocks import Block, Selection
+from tests.selections import check_selection, fixed_block, kth_rank, quantile_rank
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 8, 21])
+@pytest.mark.parametrize("missing_share", [None, 0.0, 0.4, 1.0])
+def test_ranks_from_both_ends_and_from_the_middle(rng, width, missing_share):
+    values = rng.integers(0, 8, 90).astype(float)
+    missing = None if missing_share is None else rng.random(90) < missing_share
+    block = fixed_block(values, width, missing)
+    for k in {1, -1, (width + 1) // 2, -(width // 3 + 1), width, -width}:
+        rank = kth_rank(block, k)
+        constant = (int(rank[0]),) if missing is None else None
+        check_selection(select, block, rank, constant)
+        check_selection(select, block, rank, constant, upper=False, position=False)
+    several = np.stack([quantile_rank(block, q) for q in (0.0, 0.1, 0.5, 0.9, 1.0)])
+    check_selection(select, block, several)
+    check_selection(select, block, several[:2])
+    check_selection(select, block, several[-1:], upper=False)
+
+
+def test_rows_that_are_not_wanted_are_left_alone(rng):
+    block = fixed_block(rng.standard_normal(50), 5)
+    rank = np.where(np.arange(46) % 3 == 0, 2, -1)[None, :]
+    request = Selection(rank, None, np.full((1, 46), 9.0))
+    select(block, request)
+    assert (request.lower[rank < 0] == 9.0).all()
+    check_selection(select, block, rank)
+    check_selection(select, block, np.full((1, 46), -1))
+
+
+def test_only_windows_of_a_fixed_number_of_rows():
+    block = Block(np.zeros(4), None, np.zeros(4, np.int64), np.arange(1, 5), 0)
+    with pytest.raises(ValueError, match="serves windows of a fixed number of rows"):
+        select(block, Selection(np.zeros((1, 4), np.int64), (0,), np.zeros((1, 4))))
+
+
+def test_blocks_outweigh_the_rows_before_the_first_window():
+    assert all(block_rows(width) >= 8 * width for width in (1, 1000, 10**6))
