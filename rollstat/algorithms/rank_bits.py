@@ -20,9 +20,7 @@ def block_rows(width: int) -> int:
     return max(1 << 15, 3 * width)
 
 
-def stretches(
-    start: NDArray[np.int64], end: NDArray[np.int64], smallest: int = _SMALLEST_STRETCH
-) -> Iterator[tuple[int, int]]:
+def stretches(start: NDArray[np.int64], end: NDArray[np.int64], smallest: int) -> Iterator[tuple[int, int]]:
     """Cut rows so that the windows of each part cover at most max(`smallest`, four first windows).
 
     Every part but the last moves the end on by at least three quarters of what it covers, so that all
@@ -43,7 +41,7 @@ def stretches(
 
 def select(block: Block, request: Selection) -> None:
     """Answer the request, see :class:`rollstat.blocks.Selection`."""
-    for first, last in stretches(block.start, block.end):
+    for first, last in stretches(block.start, block.end, _SMALLEST_STRETCH):
         _select_any(block, request, first, last)
 
 

@@ -5,6 +5,8 @@ NumPy's vector sort is there or not; what cannot be so keyed is sorted by NumPy.
 so ties are in row order.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,7 @@ __all__ = ["keys", "nothing_missing", "order", "ranks"]
 nothing_missing = np.empty(0, np.bool_)
 
 
-def keys(values: NDArray) -> NDArray[np.uint64] | None:
+def keys(values: NDArray[Any]) -> NDArray[np.uint64] | None:
     """Unsigned keys in the order of the values, or None where the dtype has none."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     if kind not in "fiubmM" or size > 8:
@@ -33,7 +35,9 @@ def keys(values: NDArray) -> NDArray[np.uint64] | None:
     return key
 
 
-def _sorted_words(key, missing, lowest, highest):
+def _sorted_words(
+    key: NDArray[np.uint64], missing: NDArray[np.bool_], lowest: np.uint64, highest: np.uint64
+) -> tuple[NDArray[np.uint64] | None, int]:
     """Words of the observations between two keys in the order (key, row), and the bits of a row.
 
     The words are None where the radix sort gave up.
@@ -48,7 +52,7 @@ def _sorted_words(key, missing, lowest, highest):
     return (words if settled else None), row_bits
 
 
-def order(values: NDArray, missing: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
+def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
     """Rows of the observations in the order (value, row).
 
     Parameters
@@ -80,8 +84,8 @@ def order(values: NDArray, missing: NDArray[np.bool_] | None = None) -> NDArray[
 
 
 def ranks(
-    values: NDArray, missing: NDArray[np.bool_] | None = None, dense: bool = False
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    values: NDArray[Any], missing: NDArray[np.bool_] | None = None, dense: bool = False
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Rank of every observation, and the rows in rank order.
 
     Parameters
