@@ -149,7 +149,7 @@ def union_mask(arrays: Sequence[ArrayLike], checked: list[NDArray[Any]]) -> NDAr
     masks = [np.ma.getmaskarray(array) for array in arrays if isinstance(array, np.ma.MaskedArray)]
     if not masks:
         return None
-    mask = np.logical_or.reduce(masks)
+    mask: NDArray[np.bool_] = np.logical_or.reduce(masks)
     for array in checked:
         if array.dtype.kind == "f":
             mask |= np.isnan(array)

@@ -61,7 +61,9 @@ class Output:
 class Computation(Protocol):
     """What the engine asks of a family."""
 
-    outputs: Sequence[Output]
+    @property
+    def outputs(self) -> Sequence[Output]:
+        """What it gives."""
 
     def block_rows(self, width: int) -> int:
         """Output rows of a block that suit windows of `width` rows."""
@@ -309,7 +311,8 @@ def run(
     nullable = any(isinstance(array, np.ma.MaskedArray) for array in arrays)
     segments = options.offsets(length, len(shape))
     windows = options.windows(window, segments)
-    rows, whole = windows.rows, slice(0, windows.rows)
+    rows = windows.rows
+    whole: Any = slice(0, rows)
     if options.mode == "valid":
         whole = windows.whole
     work = computation(checked[0].dtype, windows)

@@ -227,7 +227,7 @@ class Options:
             raise ValueError("window was (start, end), which serves one series at a time")
         if len(window) != 2:
             raise ValueError(f"window as a tuple must be (start, end); it had {len(window)} entries")
-        return _checked_bounds(*window, length, 1)
+        return _checked_bounds(window[0], window[1], length, 1)
 
     def _time_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
         times, unit = _checked_times(self.times, offsets, length)
@@ -302,7 +302,7 @@ def _nanoseconds(window: Any) -> Fraction | None:
     return None
 
 
-def _width(window: Any, unit: int | None, dtype: np.dtype[Any], parts: int) -> tuple[Any, bool]:
+def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int) -> tuple[Any, bool]:
     """Width divided by `parts` in the units of the times, and whether it is exactly that."""
     length = _nanoseconds(window)
     if (length is None) != (unit is None):
@@ -311,7 +311,7 @@ def _width(window: Any, unit: int | None, dtype: np.dtype[Any], parts: int) -> t
     if length is None:
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Real):
             raise TypeError(f"window must be {_DESCRIBE_WINDOW}; it was {window!r}")
-        if not 0 < window < np.inf:
+        if not 0 < float(window) < np.inf:
             raise ValueError(f"window must be a positive width; it was {window!r}")
         if dtype.kind == "f":
             return float(window) / parts, True
@@ -326,14 +326,16 @@ def _width(window: Any, unit: int | None, dtype: np.dtype[Any], parts: int) -> t
     return np.int64(length.numerator // length.denominator), length.denominator == 1
 
 
-def _checked_times(times: Any, offsets: NDArray[np.int64], length: int) -> tuple[NDArray[Any], int | None]:
+def _checked_times(
+    times: Any, offsets: NDArray[np.int64], length: int
+) -> tuple[NDArray[Any], Fraction | None]:
     """Times as int64 or float64, never decreasing, and their unit in nanoseconds (None for numbers)."""
     array = np.asarray(times)
     if array.dtype.kind == "O" and hasattr(times, "to_numpy"):
         array = times.to_numpy(dtype="datetime64[ns]")
     if array.ndim != 1 or len(array) != length:
         raise ValueError(f"times must be 1-d and as long as the data, {length}; its shape was {array.shape}")
-    unit = None
+    unit: Fraction | None = None
     if array.dtype.kind in "mM":
         name, count = np.datetime_data(array.dtype)
         if name in ("Y", "M", "generic"):
@@ -341,7 +343,7 @@ def _checked_times(times: Any, offsets: NDArray[np.int64], length: int) -> tuple
         if np.isnat(array).any():
             raise ValueError(f"times must not be missing; row {int(np.isnat(array).argmax())} is NaT")
         nanoseconds = {"ps": Fraction(1, 1000), "fs": Fraction(1, 10**6), "as": Fraction(1, 10**9)}
-        unit = count * (nanoseconds.get(name) or _UNITS[{"m": "min"}.get(name, name)])
+        unit = count * (nanoseconds.get(name) or Fraction(_UNITS[{"m": "min"}.get(name, name)]))
         array = array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64)
     elif array.dtype.kind in "iu":
         if array.size and int(array.max()) > np.iinfo(np.int64).max:

@@ -104,8 +104,6 @@ def _apply(
     window = bound.arguments.get("window", bound.arguments.get("m"))
     if _is_width(window) and "times" not in options:
         options = {**options, "times": _times(series.index if on is None else on)}
-    if options.get("min_periods") is None and hasattr(window, "window_size") and window.window_size == 0:
-        options = {**options, "min_periods": 1}
     values = statistic.function(*inputs, *args, **options)
     return _wrap(statistic, values, series, options, bound.arguments)
 

@@ -34,10 +34,11 @@ def _several(name: str, value: Any) -> tuple[list[Any], bool]:
 
 def _check_k(k: Any, window: Window, options: CommonOptions) -> int:
     """Check one k against the window, where that is a number of rows."""
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Integral):
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
         raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
     rows = isinstance(window, numbers.Integral) and options.get("times") is None
     most = int(window) if rows else None
+    k = int(k)
     if k == 0 or (most is not None and most >= 1 and abs(k) > most):
         span = "1..m or -m..-1" if most is None else f"1..{most} or -{most}..-1"
         raise ValueError(f"k must lie in {span}; it was {k}")
@@ -290,7 +291,7 @@ def rolling_quantile(
         )
     values, one = _several("q", q)
     for value in values:
-        if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
             raise TypeError(f"q must be a number between 0 and 1; it was {value!r}")
         if not 0 <= value <= 1:
             raise ValueError(f"q must lie between 0 and 1; it was {value!r}")

@@ -1,0 +1,1 @@
+"""Benchmarks made from the registry, beside the peers."""

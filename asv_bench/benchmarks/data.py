@@ -1,0 +1,32 @@
+"""The series that every benchmark uses: what users have, and what is hard for somebody."""
+
+import numpy as np
+
+N = 1_000_000
+
+
+def series(kind: str, n: int = N) -> np.ndarray:
+    """Make a series of one kind, the same in every run."""
+    rng = np.random.default_rng(20261121)
+    if kind == "normal":
+        return rng.standard_normal(n)
+    if kind == "walk":
+        return rng.standard_normal(n).cumsum()
+    if kind == "sine":
+        return np.sin(np.arange(n) * (2 * np.pi / 10_000))
+    if kind == "constant":
+        return np.full(n, 1.5)
+    if kind == "alternating":
+        return np.where(np.arange(n) % 2, 1.0, -1.0) * np.arange(1, n + 1)
+    if kind == "sorted":
+        return np.sort(rng.standard_normal(n))
+    if kind == "few":
+        return rng.integers(0, 5, n).astype(np.float64)
+    if kind == "missing":
+        values = rng.standard_normal(n)
+        values[rng.random(n) < 0.1] = np.nan
+        return values
+    raise ValueError(f"kind of series must be one of {', '.join(KINDS)}; it was {kind!r}")
+
+
+KINDS = ("normal", "walk", "sine", "constant", "alternating", "sorted", "few", "missing")

@@ -1,0 +1,52 @@
+"""Write the table of statistics and the list of functions from the registry."""
+
+from pathlib import Path
+
+import rollstat
+import rollstat.functions
+from rollstat.registry import REGISTRY
+
+
+def _summary(function) -> str:
+    return function.__doc__.strip().splitlines()[0]
+
+
+def _table() -> str:
+    """One row a statistic: name, what it is, algorithms, cost."""
+    lines = [
+        ".. list-table::",
+        "   :header-rows: 1",
+        "   :widths: 24 36 20 20",
+        "",
+        "   * - Function",
+        "     - What it is",
+        "     - Algorithms",
+        "     - Cost a row",
+    ]
+    for statistic in REGISTRY.values():
+        name = statistic.function.__name__
+        lines += [
+            f"   * - :func:`~rollstat.{name}`",
+            f"     - {_summary(statistic.function)}",
+            f"     - {', '.join(f'``{a}``' for a in statistic.algorithms) or 'one'}",
+            f"     - {statistic.cost}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def _functions() -> str:
+    """Autosummary over everything public."""
+    names = [name for name in rollstat.__all__ if not name.startswith("__")]
+    lines = [".. autosummary::", "   :toctree: generated", ""]
+    lines += [f"   rollstat.{name}" for name in names]
+    return "\n".join(lines) + "\n"
+
+
+def write(docs: Path) -> None:
+    """Write both; called before Sphinx looks for sources, since autosummary reads only those."""
+    for path, text in (
+        (docs / "reference" / "statistics.inc", _table()),
+        (docs / "reference" / "functions.rst", f"Functions\n=========\n\n{_functions()}"),
+    ):
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)

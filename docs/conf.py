@@ -1,0 +1,41 @@
+"""Sphinx configuration. The reference is made from the registry, so it cannot fall behind."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+
+import registry_pages
+
+import rollstat
+
+registry_pages.write(Path(__file__).parent)
+
+project = "rollstat"
+author = "the rollstat developers"
+copyright = "2026, the rollstat developers"
+release = version = rollstat.__version__
+
+extensions = [
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "sphinx_design",
+]
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+html_title = "rollstat"
+html_theme_options = {
+    "navbar_align": "left",
+    "show_toc_level": 2,
+    "secondary_sidebar_items": ["page-toc"],
+}
+html_show_sourcelink = False
+exclude_patterns = ["_build", "_extensions"]
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+nitpicky = False
