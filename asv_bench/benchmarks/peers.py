@@ -1,0 +1,202 @@
+"""The same job in other libraries: statistic -> library -> callable. One table for all benchmarks.
+
+Every callable takes :class:`Job` and returns the full-length result with NaN where there is none, so
+that equality can be checked before anything is timed. Where a library means something else (an even
+window of scipy's median, ties, a window that is not trailing), its entry is in `INEXACT`, with the reason.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import bottleneck
+import numbagg
+import numpy as np
+import pandas as pd
+import polars as pl
+import scipy.ndimage as ndimage
+import screamer
+
+import rollstat
+from rollstat.registry import REGISTRY
+
+
+@dataclass
+class Job:
+    """One series and one window, in the form that each library takes."""
+
+    values: np.ndarray
+    window: int
+    parameters: dict[str, Any] = field(default_factory=dict)
+    min_periods: int | None = None
+    other: np.ndarray | None = None
+
+    @cached_property
+    def pandas(self):
+        """Window of a pandas Series."""
+        return pd.Series(self.values).rolling(self.window, min_periods=self.min_periods)
+
+    @cached_property
+    def pandas_other(self):
+        """The other series in pandas."""
+        return pd.Series(self.other)
+
+    @cached_property
+    def polars(self):
+        """Series of polars; NaN as null, which it skips."""
+        return pl.Series(self.values, nan_to_null=True)
+
+    @property
+    def samples(self):
+        """Keywords of polars' rolling functions."""
+        return {"window_size": self.window, "min_samples": self.min_periods}
+
+    @property
+    def least(self):
+        """Keyword of bottleneck and numbagg."""
+        return {"min_count": self.min_periods}
+
+    def rollstat(self, name: str, **options):
+        """Run rollstat's function of that name."""
+        statistic = REGISTRY[name]
+        arrays = [self.values] if statistic.series == 1 else [self.values, self.other]
+        window = "m" if name in ("kth", "argkth") else "window"
+        options = {"min_periods": self.min_periods, **options}
+        return statistic.function(*arrays, **self.parameters, **{window: self.window}, **options)
+
+
+Run = Callable[[Job], Any]
+
+
+def _trailing(run: Callable[[Job, int], np.ndarray]) -> Run:
+    """Turn a centred filter of scipy into the trailing window that the others give."""
+
+    def trailing(job: Job) -> np.ndarray:
+        # A filter of size m is centred on m // 2: an origin of (m - 1) // 2 puts its last row last.
+        return run(job, (job.window - 1) // 2)
+
+    return trailing
+
+
+def _scipy_quantile(job: Job, origin: int) -> np.ndarray:
+    return ndimage.percentile_filter(job.values, job.parameters["q"] * 100, job.window, origin=origin)
+
+
+PEERS: dict[str, dict[str, Run]] = {
+    "median": {
+        "pandas": lambda job: job.pandas.median(),
+        "bottleneck": lambda job: bottleneck.move_median(job.values, job.window, **job.least),
+        "polars": lambda job: job.polars.rolling_median(**job.samples),
+        "scipy": _trailing(lambda job, o: ndimage.median_filter(job.values, job.window, origin=o)),
+        "screamer": lambda job: screamer.RollingMedian(job.window)(job.values),
+    },
+    "quantile": {
+        "pandas": lambda job: job.pandas.quantile(job.parameters["q"]),
+        "polars": lambda job: job.polars.rolling_quantile(job.parameters["q"], "linear", **job.samples),
+        "scipy": _trailing(_scipy_quantile),
+        "screamer": lambda job: screamer.RollingQuantile(job.window, job.parameters["q"])(job.values),
+    },
+    "kth": {
+        "scipy": _trailing(
+            lambda job, o: ndimage.rank_filter(job.values, job.parameters["k"] - 1, job.window, origin=o)
+        ),
+    },
+    "min": {
+        "pandas": lambda job: job.pandas.min(),
+        "bottleneck": lambda job: bottleneck.move_min(job.values, job.window, **job.least),
+        "polars": lambda job: job.polars.rolling_min(**job.samples),
+        "scipy": _trailing(lambda job, o: ndimage.minimum_filter1d(job.values, job.window, origin=o)),
+        "screamer": lambda job: screamer.RollingMin(job.window)(job.values),
+    },
+    "max": {
+        "pandas": lambda job: job.pandas.max(),
+        "bottleneck": lambda job: bottleneck.move_max(job.values, job.window, **job.least),
+        "polars": lambda job: job.polars.rolling_max(**job.samples),
+        "scipy": _trailing(lambda job, o: ndimage.maximum_filter1d(job.values, job.window, origin=o)),
+        "screamer": lambda job: screamer.RollingMax(job.window)(job.values),
+    },
+    "argmin": {
+        "bottleneck": lambda job: bottleneck.move_argmin(job.values, job.window, **job.least),
+    },
+    "argmax": {
+        "bottleneck": lambda job: bottleneck.move_argmax(job.values, job.window, **job.least),
+    },
+    "rank": {
+        "pandas": lambda job: job.pandas.rank(),
+        "bottleneck": lambda job: bottleneck.move_rank(job.values, job.window, **job.least),
+        "polars": lambda job: job.polars.rolling_rank(**job.samples),
+    },
+    "sum": {
+        "pandas": lambda job: job.pandas.sum(),
+        "bottleneck": lambda job: bottleneck.move_sum(job.values, job.window, **job.least),
+        "numbagg": lambda job: numbagg.move_sum(job.values, job.window, **job.least),
+        "polars": lambda job: job.polars.rolling_sum(**job.samples),
+        "screamer": lambda job: screamer.RollingSum(job.window)(job.values),
+    },
+    "mean": {
+        "pandas": lambda job: job.pandas.mean(),
+        "bottleneck": lambda job: bottleneck.move_mean(job.values, job.window, **job.least),
+        "numbagg": lambda job: numbagg.move_mean(job.values, job.window, **job.least),
+        "polars": lambda job: job.polars.rolling_mean(**job.samples),
+        "screamer": lambda job: screamer.RollingMean(job.window)(job.values),
+    },
+    "var": {
+        "pandas": lambda job: job.pandas.var(),
+        "bottleneck": lambda job: bottleneck.move_var(job.values, job.window, ddof=1, **job.least),
+        "numbagg": lambda job: numbagg.move_var(job.values, job.window, **job.least),
+        "polars": lambda job: job.polars.rolling_var(**job.samples),
+        "screamer": lambda job: screamer.RollingVar(job.window)(job.values),
+    },
+    "std": {
+        "pandas": lambda job: job.pandas.std(),
+        "bottleneck": lambda job: bottleneck.move_std(job.values, job.window, ddof=1, **job.least),
+        "numbagg": lambda job: numbagg.move_std(job.values, job.window, **job.least),
+        "polars": lambda job: job.polars.rolling_std(**job.samples),
+        "screamer": lambda job: screamer.RollingStd(job.window)(job.values),
+    },
+    "sem": {"pandas": lambda job: job.pandas.sem()},
+    "skew": {
+        "pandas": lambda job: job.pandas.skew(),
+        "polars": lambda job: job.polars.rolling_skew(job.window, bias=False),
+        "screamer": lambda job: screamer.RollingSkew(job.window)(job.values),
+    },
+    "kurt": {
+        "pandas": lambda job: job.pandas.kurt(),
+        "polars": lambda job: job.polars.rolling_kurtosis(job.window, bias=False),
+        "screamer": lambda job: screamer.RollingKurt(job.window)(job.values),
+    },
+    "cov": {
+        "pandas": lambda job: job.pandas.cov(job.pandas_other),
+        "numbagg": lambda job: numbagg.move_cov(job.values, job.other, window=job.window, **job.least),
+    },
+    "corr": {
+        "pandas": lambda job: job.pandas.corr(job.pandas_other),
+        "numbagg": lambda job: numbagg.move_corr(job.values, job.other, window=job.window, **job.least),
+    },
+    "count": {"pandas": lambda job: job.pandas.count()},
+}
+
+INEXACT = {
+    ("median", "scipy"): "takes the upper of the two middle values of an even window",
+    ("quantile", "scipy"): "takes an observation instead of a point between two",
+    ("quantile", "screamer"): "places the quantile otherwise",
+    ("argmin", "bottleneck"): "counts from the newest row, the newest of equal values",
+    ("argmax", "bottleneck"): "counts from the newest row, the newest of equal values",
+    ("rank", "bottleneck"): "scales the rank to -1..1",
+}
+
+
+def libraries(name: str) -> dict[str, Run]:
+    """Everything that computes the statistic `name`, rollstat first."""
+    return {"rollstat": lambda job: job.rollstat(name), **PEERS.get(name, {})}
+
+
+def versions() -> str:
+    """Versions of everything that was timed."""
+    modules = {"rollstat": rollstat, "NumPy": np, "pandas": pd, "bottleneck": bottleneck, "polars": pl}
+    import numba
+    import scipy
+
+    modules |= {"SciPy": scipy, "screamer": screamer, "numbagg": numbagg, "Numba": numba}
+    return ", ".join(f"{name} {module.__version__}" for name, module in modules.items())

@@ -1,0 +1,37 @@
+"""One benchmark class for each registered statistic, beside every peer that has it."""
+
+from benchmarks.data import series
+from benchmarks.peers import Job, libraries
+from rollstat.registry import REGISTRY
+
+WINDOWS = [5, 100, 1_000, 100_000]
+
+
+class _Benchmark:
+    """One call on a million values."""
+
+    param_names = ("library", "window", "data")
+    timeout = 300
+    name = ""
+
+    def setup(self, library, window, data):
+        """Make the data, compile, and warm the caches."""
+        statistic = REGISTRY[self.name]
+        other = series("walk") if statistic.series > 1 else None
+        self.job = Job(series(data), window, dict(statistic.samples[0]), other=other)
+        self.run = libraries(self.name)[library]
+        self.run(self.job)
+
+    def time_call(self, library, window, data):
+        """Time one call."""
+        self.run(self.job)
+
+
+def _benchmark(name):
+    params = (list(libraries(name)), WINDOWS, ["normal", "walk"])
+    return type(f"Rolling{name.title().replace('_', '')}", (_Benchmark,), {"name": name, "params": params})
+
+
+for _name in REGISTRY:
+    _class = _benchmark(_name)
+    globals()[_class.__name__] = _class
