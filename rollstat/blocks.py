@@ -15,6 +15,9 @@ from rollstat.kernels.counting import count_observed, has_nan, mark_nan
 __all__ = ["UNKNOWN", "Block", "Selection"]
 
 
+_NO_ROWS = np.empty(0, np.int64)
+
+
 class _Unknown:
     """Marks that nobody has looked for missing values yet."""
 
@@ -45,7 +48,7 @@ class Block:
         Further series on the same rows, of statistics that take several; `missing` is their union.
     """
 
-    __slots__ = ("_count", "_missing", "end", "others", "start", "values", "width")
+    __slots__ = ("_count", "_end", "_missing", "_start", "others", "rows", "values", "width")
 
     def __init__(
         self,
@@ -57,17 +60,41 @@ class Block:
         others: tuple[NDArray[Any], ...] = (),
     ) -> None:
         self.values = values
-        self.start = start
-        self.end = end
+        self.rows = len(start)
+        self._start: NDArray[np.int64] | None = start
+        self._end: NDArray[np.int64] | None = end
         self.width = width
         self.others = others
         self._missing = missing
         self._count: NDArray[np.int64] | None = None
 
+    @classmethod
+    def regular(
+        cls,
+        values: NDArray[Any],
+        missing: NDArray[np.bool_] | _Unknown | None,
+        width: int,
+        others: tuple[NDArray[Any], ...] = (),
+    ) -> "Block":
+        """Block of all windows of `width` rows; its bounds are made only if somebody asks for them."""
+        block = cls(values, missing, _NO_ROWS, _NO_ROWS, width, others)
+        block.rows = len(values) - width + 1
+        block._start = block._end = None
+        return block
+
     @property
-    def rows(self) -> int:
-        """Number of output rows."""
-        return len(self.start)
+    def start(self) -> NDArray[np.int64]:
+        """First row of each window, int64, shape (rows,)."""
+        if self._start is None:
+            self._start = np.arange(self.rows, dtype=np.int64)
+        return self._start
+
+    @property
+    def end(self) -> NDArray[np.int64]:
+        """Row after the last one of each window, int64, shape (rows,)."""
+        if self._end is None:
+            self._end = np.arange(self.width, self.width + self.rows, dtype=np.int64)
+        return self._end
 
     @property
     def missing(self) -> NDArray[np.bool_] | None:
@@ -92,7 +119,8 @@ class Block:
         if self._count is None:
             missing = self.missing
             if missing is None:
-                self._count = self.end - self.start
+                regular = self.width > 0
+                self._count = np.full(self.rows, self.width) if regular else self.end - self.start
             else:
                 self._count = np.empty(self.rows, np.int64)
                 count_observed(missing, self.start, self.end, self._count)

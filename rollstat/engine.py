@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -88,13 +87,6 @@ class Result:
     stacked: NDArray[Any] | None = None
 
 
-@lru_cache(maxsize=8)
-def _row_numbers(rows: int) -> NDArray[np.int64]:
-    numbers = np.arange(rows, dtype=np.int64)
-    numbers.setflags(write=False)
-    return numbers
-
-
 class _Run:
     """One call: the arrays as lines, the windows, and the results that blocks write into."""
 
@@ -139,7 +131,7 @@ class _Run:
             yield line, first, min(first + size, last), 0
             first += size
 
-    def _block(self, line: int, low: int, high: int, start: Any, end: Any, width: int) -> Block:
+    def _data(self, line: int, low: int, high: int) -> tuple[list[NDArray[Any]], Any]:
         """Values and mask of the data rows ``low, ..., high - 1``."""
         values = [plain(array[line, low:high]) for array in self.arrays]
         missing: Any = UNKNOWN
@@ -151,7 +143,7 @@ class _Run:
             missing = None
         if isinstance(missing, np.ndarray) and not missing.any():
             missing = None
-        return Block(values[0], missing, start, end, width, tuple(values[1:]))
+        return values, missing
 
     def work(self, line: int, first: int, last: int, width: int) -> None:
         """Compute one block and write it, missing results marked, into the results."""
@@ -159,23 +151,24 @@ class _Run:
         if width:
             low = first - getattr(self.windows, "left", 0)
             high, longest = low + last - first + width - 1, width
-            start: NDArray[np.int64] = _row_numbers(last - first)
-            end = start + width
         else:
             start, end = self.windows.bounds(first, last)
             low, high, longest = int(start[0]), int(end[-1]), int((end - start).max())
-            start, end = start - low, end - low
         if longest < min(self.needs):
             self._mark(np.ones(last - first, np.bool_), [True] * len(views), line, first, last)
             return
-        block = self._block(line, low, high, start, end, width)
+        values, missing = self._data(line, low, high)
+        if width:
+            block = Block.regular(values[0], missing, width, tuple(values[1:]))
+        else:
+            block = Block(values[0], missing, start - low, end - low, 0, tuple(values[1:]))
         written = [same_memory(view, computed) for view, computed in zip(views, self.computed)]
         self.computation.compute(block, min(self.needs), written)
-        for kind, view, values in zip(self.kinds, views, written):
+        for kind, view, array in zip(self.kinds, views, written):
             if kind == "position":
-                values += low
-            if not np.may_share_memory(view, values):
-                convert(values, view)
+                array += low
+            if not np.may_share_memory(view, array):
+                convert(array, view)
         self._mark_lacking(block, line, first, last)
 
     def _mark_lacking(self, block: Block, line: int, first: int, last: int) -> None:

@@ -14,6 +14,7 @@ from rollstat.engine import Output
 from rollstat.kernels.quantiles import (
     INTERPOLATIONS,
     interpolate,
+    interpolate_constant,
     interpolate_whole,
     kth_ranks,
     quantile_ranks,
@@ -183,9 +184,20 @@ class OrderStatistics:
             if isinstance(request, Kth) or selection.upper is None:
                 result[...] = lower
                 continue
+            upper = selection.upper[i]
             code = INTERPOLATIONS[request.interpolation]
-            blend = interpolate if result.dtype.kind == "f" else interpolate_whole
-            blend(lower, selection.upper[i], block.count, request.q, code, result)
+            floating = result.dtype.kind == "f"
+            if floating and selection.constant is not None and request.kind() == "interpolated":
+                position = request.q * (block.width - 1)
+                fraction = position - int(position)
+                if fraction == 0:
+                    result[...] = lower
+                else:
+                    middle = request.interpolation == "midpoint"
+                    interpolate_constant(lower, upper, fraction, middle, result)
+                continue
+            blend = interpolate if floating else interpolate_whole
+            blend(lower, upper, block.count, request.q, code, result)
 
 
 def _check_served(algorithm: str, windows: Windows) -> None:

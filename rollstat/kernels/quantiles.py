@@ -14,7 +14,14 @@ import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["INTERPOLATIONS", "interpolate", "interpolate_whole", "kth_ranks", "quantile_ranks"]
+__all__ = [
+    "INTERPOLATIONS",
+    "interpolate",
+    "interpolate_constant",
+    "interpolate_whole",
+    "kth_ranks",
+    "quantile_ranks",
+]
 
 INTERPOLATIONS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4}
 
@@ -92,6 +99,37 @@ def interpolate(lower, upper, count, q, interpolation, result):
             result[i] = _middle(below, np.float64(upper[i]))
         else:
             result[i] = upper[i] if _picks_upper(rank, fraction, interpolation) else lower[i]
+
+
+@kernel
+def interpolate_constant(lower, upper, fraction, middle, result):
+    """Write the points between `lower` and `upper` where all rows have one fraction.
+
+    Equal to :func:`interpolate` with linear or midpoint interpolation, in a form that compiles to
+    vector code: both branches are computed, and one is chosen.
+
+    Parameters
+    ----------
+    lower, upper : ndarray, shape (rows,)
+        The enclosing order statistics.
+    fraction : float
+        Where the quantile lies between them, above 0 and below 1.
+    middle : bool
+        Whether the mean of both is taken.
+    result : ndarray of float32 or float64, shape (rows,)
+        Receives the quantiles, computed in float64.
+    """
+    for i in range(len(result)):
+        below = np.float64(lower[i])
+        above = np.float64(upper[i])
+        total = below + above
+        halves = below * 0.5 + above * 0.5
+        mean = halves if np.abs(total) == np.inf else total * 0.5
+        finite = (np.abs(below) != np.inf) & (np.abs(above) != np.inf)
+        point = below + (above - below) * fraction
+        linear = point if finite else total
+        between = mean if middle else linear
+        result[i] = below if below == above else between
 
 
 @kernel
