@@ -25,12 +25,11 @@ __all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile"]
 
 ALGORITHMS = {
     "rank_bits": "every window and dtype",
-    "small_window": "a fixed number of rows up to 64, step 1",
+    "small_window": "a fixed number of rows up to 256, step 1, values only",
     "three_trees": "a fixed number of rows, step 1",
-    "two_heaps": "every window and dtype",
 }
 
-_FIXED_ONLY = {"small_window": 64, "three_trees": None}
+_FIXED_ONLY = {"small_window": 256, "three_trees": None}
 
 
 @dataclass(frozen=True)

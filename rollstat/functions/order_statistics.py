@@ -17,6 +17,7 @@ from rollstat.registry import check_algorithm
 __all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
 
 _SOURCE = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023"
+_POSITIONS = {name: served for name, served in ALGORITHMS.items() if name != "small_window"}
 _COST = "O(log m) amortised and worst case; O(log k) worst case with three_trees"
 
 
@@ -57,7 +58,7 @@ def _select(
 ) -> Any:
     """Run a selection of `requests`, stacked along a new first axis unless it is `one`."""
     checked = Options.check(**options)
-    check_algorithm(checked.algorithm, ALGORITHMS, name)
+    check_algorithm(checked.algorithm, _POSITIONS if positions else ALGORITHMS, name)
     result: Result = run(
         [arr],
         window,
@@ -132,7 +133,7 @@ def rolling_kth(
 @statistic(
     family="selection",
     samples=({"k": 1}, {"k": 2}, {"k": -1}),
-    algorithms=ALGORITHMS,
+    algorithms=_POSITIONS,
     cost=_COST,
     source=_SOURCE,
 )
