@@ -9,12 +9,18 @@ content of the file *and of every file of the package that it imports*, directly
 folder is the first that can be written of: ``NUMBA_CACHE_DIR``, ``__pycache__`` beside the source,
 the user's cache folder, a private folder under the temporary folder; with none, nothing is cached
 and everything still works.
+
+A kernel specialised on an operator (a NamedTuple class whose methods are compiled into it) also
+depends on the module of that class. Classes of the package are keyed by the content of their module;
+a kernel specialised on anybody else's class is never written to disk, because no key could cover all
+that a user's function refers to.
 """
 
 import hashlib
 import os
 import re
 import stat
+import sys
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -22,6 +28,7 @@ from pathlib import Path
 from llvmlite import ir
 from numba import config, njit, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic, overload
 from numba.misc.appdirs import AppDirs
 
@@ -137,8 +144,34 @@ class _ContentCacheImpl(CompileResultCacheImpl):
     _locator_classes = (_ContentLocator,)
 
 
+@cache
+def _class_digest(cls):
+    """Digest of the package's sources behind the methods of `cls`; None for a class of anybody else."""
+    module = sys.modules.get(cls.__module__)
+    if cls.__module__.split(".")[0] != _PACKAGE.name or getattr(module, cls.__qualname__, None) is not cls:
+        return None
+    return _source_digest(Path(module.__file__).resolve())
+
+
+def _operator_digests(signature):
+    """Digests of the NamedTuple classes among the types of a kernel's arguments."""
+    arguments, _ = normalize_signature(signature)
+    classes = {type_.instance_class for type_ in arguments if isinstance(type_, types.BaseNamedTuple)}
+    return [_class_digest(cls) for cls in classes]
+
+
 class _ContentCache(FunctionCache):
     _impl_class = _ContentCacheImpl
+
+    def load_overload(self, sig, target_context):
+        return None if None in _operator_digests(sig) else super().load_overload(sig, target_context)
+
+    def save_overload(self, sig, data):
+        if None not in _operator_digests(sig):
+            super().save_overload(sig, data)
+
+    def _index_key(self, sig, codegen):
+        return (*super()._index_key(sig, codegen), *sorted(_operator_digests(sig)))
 
 
 def kernel(function=None, *, inline="never", boundscheck=None):

@@ -1,0 +1,115 @@
+"""DABA Lite: any associative operator over a window, with O(1) combinations in every single step.
+
+::
+
+       front list                                          back list
+    [ suffixes to b | suffixes to r | single | suffixes to b ] [ single ... ]   mid cell   back cell
+    ^ front         ^ left          ^ right  ^ accum          ^ back          ^ end
+
+    The flip of two stacks, taken apart: each step turns one cell of [left, right) and one of [right, accum)
+    into a suffix that reaches `back`, so that the work is done before it is needed.
+
+State: `header` int64 (HEADER slots: those of the queue, and LEFT, RIGHT, ACCUM, BACK), `cells` a ring of
+states, the mid cell and the back cell. Invariant: front <= left <= right <= accum <= back <= end; the cell
+of counter i in [front, left) or [accum, back) holds the states i to back - 1 combined, in [left, right)
+i to right - 1, in [right, accum) and [back, end) state i alone; where left < right the mid cell holds right
+to back - 1; the back cell holds back to end - 1 where there are any; right - left = accum - right, and
+(back - left) + 1 = (back - front) - (end - back) unless the window is empty.
+Cost, in combinations: at most 3 a push, 2 a pop, 1 a query, in the worst case; no inverse, no commutativity.
+
+Source: Tangwongsan, Hirzel, Schneider, "In-order sliding-window aggregation in worst-case constant time",
+VLDB Journal 30 (2021), section 6, doi:10.1007/s00778-021-00668-3.
+"""
+
+import numpy as np
+
+from rollstat._jit import kernel
+from rollstat.kernels.state_queue import END, FRONT, MASK, make_cells, well_formed
+from rollstat.kernels.states import combine, lift_element, load, save
+
+__all__ = ["check", "create", "pop", "push", "query"]
+
+LEFT, RIGHT, ACCUM, BACK = range(4, 8)
+HEADER = 8
+EXTRA = 2
+
+
+def create(dtype, capacity):
+    """State of an empty window for up to `capacity` states of `dtype`: (header, cells)."""
+    cells = make_cells(dtype, capacity, EXTRA)
+    header = np.zeros(HEADER, np.int64)
+    header[MASK] = len(cells) - EXTRA - 1
+    return header, cells
+
+
+@kernel
+def _restore(operator, header, cells):
+    """Do one step of the flip, after an element has come or gone."""
+    mask, end = header[MASK], header[END]
+    if header[FRONT] == header[BACK]:
+        # At most one state is left; alone, it is its own suffix.
+        header[LEFT] = header[RIGHT] = header[ACCUM] = header[BACK] = end
+        return
+    if header[LEFT] == header[BACK]:
+        header[LEFT] = header[FRONT]
+        header[ACCUM] = header[BACK] = end
+        save(cells, mask + 1, load(cells, mask + 2))
+    left, accum = header[LEFT], header[ACCUM]
+    if left == header[RIGHT]:
+        header[LEFT] += 1
+        header[RIGHT] += 1
+        header[ACCUM] += 1
+        return
+    suffix = combine(operator, cells, load(cells, left & mask), load(cells, mask + 1))
+    save(cells, left & mask, suffix)
+    header[LEFT] = left + 1
+    if accum < header[BACK]:
+        suffix = combine(operator, cells, load(cells, (accum - 1) & mask), load(cells, accum & mask))
+        save(cells, (accum - 1) & mask, suffix)
+    header[ACCUM] = accum - 1
+
+
+@kernel
+def push(operator, header, cells, element):
+    """Append one element; False, and nothing is done, if the ring is full."""
+    mask, end = header[MASK], header[END]
+    if end - header[FRONT] > mask:
+        return False
+    state = lift_element(operator, cells, element)
+    save(cells, end & mask, state)
+    if end > header[BACK]:
+        state = combine(operator, cells, load(cells, mask + 2), state)
+    save(cells, mask + 2, state)
+    header[END] = end + 1
+    _restore(operator, header, cells)
+    return True
+
+
+@kernel
+def pop(operator, header, cells, number):
+    """Drop the `number` oldest states, one by one; False, and nothing is done, if there are fewer."""
+    if header[FRONT] + number > header[END]:
+        return False
+    for _ in range(number):
+        header[FRONT] += 1
+        _restore(operator, header, cells)
+    return True
+
+
+@kernel
+def query(operator, header, cells):
+    """The state of the whole window, which must not be empty."""
+    front, mask = header[FRONT], header[MASK]
+    if header[BACK] == header[END]:
+        return load(cells, front & mask)
+    return combine(operator, cells, load(cells, front & mask), load(cells, mask + 2))
+
+
+def check(header, cells):
+    """Whether the counters are in order and the lists balanced."""
+    front, end = header[FRONT], header[END]
+    left, right, accum, back = header[LEFT : BACK + 1]
+    ordered = front <= left <= right <= accum <= back <= end
+    balanced = right - left == accum - right
+    balanced &= front == end or (back - left) + 1 == (back - front) - (end - back)
+    return well_formed(header, cells, EXTRA) and bool(ordered and balanced)

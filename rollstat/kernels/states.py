@@ -1,0 +1,235 @@
+r"""Calls of an operator's methods, and operator states kept in arrays.
+
+::
+
+    values    x0      x1      x2          lift      one element -> a state
+    cells    [s0]    [s1]    [s2]         load, save a state from and to a cell
+               \     /                      combine   (older, newer) -> a state
+               [s0 s1]                    lower     a state -> what is asked for
+
+An operator is an instance of a NamedTuple class with the method ``combine`` and, where they are not
+the identity, ``lift`` and ``lower``. Its class is a type, so each kernel is specialised on it and its
+methods are compiled into the kernel; its fields are parameters known at run time.
+
+States live in one array, the *cells*: of a plain dtype for scalar states, with further dimensions for
+states that are small arrays, structured for tuples. A state loaded from a cell may be a view of it,
+and is not used after the cell is written again.
+
+A `values` argument is an array, of which each element (a sub-array where it has more than one
+dimension) is the argument of ``lift``, or a tuple of such arrays: then ``lift`` gets one argument from
+each.
+"""
+
+from functools import cache
+from inspect import getattr_static
+from types import FunctionType
+
+from numba import njit, types
+from numba.extending import overload, register_jitable
+
+__all__ = [
+    "combine",
+    "combine_states",
+    "emit",
+    "lift",
+    "lift_argument",
+    "lift_element",
+    "load",
+    "lower",
+    "method_call",
+    "overflowed",
+    "save",
+    "take",
+]
+
+
+def _define(parameters, body, **names):
+    """Compile the source of one overload: tuples of any length need an expression for each item."""
+    source = f"def implementation({parameters}):\n" + "".join(f"    {line}\n" for line in body)
+    exec(source, names)
+    return names["implementation"]
+
+
+@cache
+def _compiled(function):
+    """The function as compiled code can call it: Numba knows some builtins and ufuncs by themselves."""
+    if isinstance(function, FunctionType):
+        return njit(nogil=True, error_model="numpy")(function)
+    return function
+
+
+def method_call(cls, name, parameters, arguments):
+    """What an overload returns for ``instance.name(*arguments)``, the first parameter being the instance.
+
+    Returns None where the class has no such method. A plain function, a static method and an already
+    compiled function may all stand in the class.
+    """
+    method = getattr_static(cls, name, None)
+    if method is None:
+        return None
+    if isinstance(method, staticmethod):
+        method = method.__func__
+    else:
+        arguments = [parameters.split(",")[0], *arguments]
+    return _define(parameters, [f"return method({', '.join(arguments)})"], method=_compiled(method))
+
+
+def _item_types(cells):
+    return [(name, cells.dtype.typeof(name)) for name in cells.dtype.fields]
+
+
+def load(cells, i):
+    """The state in cell `i`."""
+    return tuple(cells[i]) if cells.dtype.names else cells[i]
+
+
+@overload(load)
+def _load(cells, i):
+    if isinstance(cells.dtype, types.Record):
+        items = ", ".join(f"cell[{name!r}]" for name, _ in _item_types(cells))
+        return _define("cells, i", ["cell = cells[i]", f"return ({items},)"])
+    return lambda cells, i: cells[i]
+
+
+def save(cells, i, state):
+    """Write `state` into cell `i`; `cells` may also be a tuple of arrays, one for each item."""
+    if isinstance(cells, tuple):
+        for column, item in zip(cells, state):
+            column[i] = item
+    else:
+        cells[i] = state
+
+
+@overload(save)
+def _save(cells, i, state):
+    if isinstance(cells, types.BaseTuple):
+        body = [f"save(cells[{k}], i, state[{k}])" for k in range(len(cells))] + ["return None"]
+        return _define("cells, i, state", body, save=save)
+    if isinstance(cells.dtype, types.Record):
+        body = ["cell = cells[i]"]
+        for k, (name, type_) in enumerate(_item_types(cells)):
+            whole = "[...]" if isinstance(type_, types.NestedArray) else ""
+            body.append(f"cell[{name!r}]{whole} = state[{k}]")
+        return _define("cells, i, state", body)
+    if cells.ndim > 1:
+
+        def implementation(cells, i, state):
+            cells[i, ...] = state
+    else:
+
+        def implementation(cells, i, state):
+            cells[i] = state
+
+    return implementation
+
+
+def _as_state(cells, state):
+    """`state` in the dtype of `cells`, so that every state of a kernel has one type."""
+    return state
+
+
+@overload(_as_state)
+def _as_state_overload(cells, state):
+    if isinstance(cells.dtype, types.Record):
+        casts, items = {}, []
+        for k, (_, type_) in enumerate(_item_types(cells)):
+            if isinstance(type_, types.NestedArray) or state[k] == type_:
+                items.append(f"state[{k}]")
+            else:
+                casts[f"cast{k}"] = type_
+                items.append(f"cast{k}(state[{k}])")
+        return _define("cells, state", [f"return ({', '.join(items)},)"], **casts)
+    if cells.ndim > 1 or state == cells.dtype:
+        return lambda cells, state: state
+    cast = cells.dtype
+    return lambda cells, state: cast(state)
+
+
+def lift_argument(operator, element):
+    """What ``lift`` returns for one element; a tuple holds one argument for each column."""
+    element = element if isinstance(element, tuple) else (element,)
+    return operator.lift(*element) if hasattr(operator, "lift") else element[0]
+
+
+@overload(lift_argument)
+def _lift_argument(operator, element):
+    several = isinstance(element, types.BaseTuple)
+    items = [f"element[{k}]" for k in range(len(element))] if several else ["element"]
+    call = method_call(operator.instance_class, "lift", "operator, element", items)
+    return call or _define("operator, element", [f"return {items[0]}"])
+
+
+@register_jitable
+def lift_element(operator, cells, element):
+    """The state of one element, in the dtype of `cells`."""
+    return _as_state(cells, lift_argument(operator, element))
+
+
+def take(values, i):
+    """Element `i`; a tuple with one item of each column where there are several."""
+    return tuple(column[i] for column in values) if isinstance(values, tuple) else values[i]
+
+
+@overload(take)
+def _take(values, i):
+    if isinstance(values, types.BaseTuple):
+        items = ", ".join(f"values[{k}][i]" for k in range(len(values)))
+        return _define("values, i", [f"return ({items},)"])
+    return lambda values, i: values[i]
+
+
+@register_jitable
+def lift(operator, cells, values, i):
+    """The state of element `i` of `values`."""
+    return lift_element(operator, cells, take(values, i))
+
+
+def combine_states(operator, older, newer):
+    """What ``combine`` returns."""
+    return operator.combine(older, newer)
+
+
+@overload(combine_states)
+def _combine_states(operator, older, newer):
+    return method_call(operator.instance_class, "combine", "operator, older, newer", ["older", "newer"])
+
+
+@register_jitable
+def combine(operator, cells, older, newer):
+    """The state of two neighbouring stretches, the older one first, in the dtype of `cells`."""
+    return _as_state(cells, combine_states(operator, older, newer))
+
+
+def lower(operator, state):
+    """What is asked for of `state`: the state itself unless the operator says otherwise."""
+    return operator.lower(state) if hasattr(operator, "lower") else state
+
+
+@overload(lower)
+def _lower(operator, state):
+    call = method_call(operator.instance_class, "lower", "operator, state", ["state"])
+    return call or (lambda operator, state: state)
+
+
+def overflowed(operator, state):
+    """Whether the exact result of `state` does not fit its dtype."""
+    return bool(operator.overflowed(state)) if hasattr(operator, "overflowed") else False
+
+
+@overload(overflowed)
+def _overflowed(operator, state):
+    call = method_call(operator.instance_class, "overflowed", "operator, state", ["state"])
+    return call or (lambda operator, state: False)
+
+
+@register_jitable
+def emit(operator, state, out, i, failed):
+    """Lower `state` into row `i` of `out`, or mark the row in `failed` if its result overflowed.
+
+    `out` is an array, or a tuple of arrays where ``lower`` gives a tuple; `failed` is a bool array
+    with a slot for each row.
+    """
+    if overflowed(operator, state):
+        failed[i] = True
+    else:
+        save(out, i, lower(operator, state))

@@ -1,0 +1,88 @@
+"""Two stacks: any associative operator over a window that takes and drops any number of states.
+
+::
+
+            front stack: suffixes        back stack: single states
+          [ a..d | b..d | c..d | d ]   [ e | f | g ]       e..g  (the back cell)
+            ^ front                  ^ middle        ^ end
+
+    window = (a..d) combined with (e..g); dropping moves `front`; when it passes `middle`, what is left of
+    the back stack is turned into suffixes and becomes the front stack.
+
+State: `header` int64 (HEADER slots: those of the queue, and MIDDLE), `cells` a ring of states and the back
+cell. Invariant: front <= middle <= end; the cell of counter i < middle holds the states i to middle - 1
+combined, the cell of i >= middle holds state i alone, and the back cell holds middle to end - 1 where there
+are any. Cost: at most one combination a push and one a query; each state is turned into a suffix at most
+once, so there are at most 2 * pushes + queries in total; worst case of a pop: the window.
+No inverse and no commutativity is needed.
+
+Source: the general window of Julia's AssociativeWindowAggregation.jl; Tangwongsan, Hirzel, Schneider,
+"In-order sliding-window aggregation in worst-case constant time", VLDB Journal 30 (2021), section 3,
+doi:10.1007/s00778-021-00668-3 (two-stacks lite).
+"""
+
+import numpy as np
+
+from rollstat._jit import kernel
+from rollstat.kernels.state_queue import END, FRONT, MASK, make_cells, well_formed
+from rollstat.kernels.states import combine, lift_element, load, save
+
+__all__ = ["check", "create", "pop", "push", "query"]
+
+MIDDLE = 4
+HEADER = 5
+EXTRA = 1
+
+
+def create(dtype, capacity):
+    """State of an empty window for up to `capacity` states of `dtype`: (header, cells)."""
+    cells = make_cells(dtype, capacity, EXTRA)
+    header = np.zeros(HEADER, np.int64)
+    header[MASK] = len(cells) - EXTRA - 1
+    return header, cells
+
+
+@kernel
+def push(operator, header, cells, element):
+    """Append one element; False, and nothing is done, if the ring is full."""
+    mask, end, middle = header[MASK], header[END], header[MIDDLE]
+    if end - header[FRONT] > mask:
+        return False
+    state = lift_element(operator, cells, element)
+    save(cells, end & mask, state)
+    if end > middle:
+        state = combine(operator, cells, load(cells, mask + 1), state)
+    save(cells, mask + 1, state)
+    header[END] = end + 1
+    return True
+
+
+@kernel
+def pop(operator, header, cells, number):
+    """Drop the `number` oldest states; False, and nothing is done, if there are fewer."""
+    mask, end, front = header[MASK], header[END], header[FRONT] + number
+    if front > end:
+        return False
+    header[FRONT] = front
+    if front > header[MIDDLE]:
+        for i in range(end - 2, front - 1, -1):
+            suffix = combine(operator, cells, load(cells, i & mask), load(cells, (i + 1) & mask))
+            save(cells, i & mask, suffix)
+        header[MIDDLE] = end
+    return True
+
+
+@kernel
+def query(operator, header, cells):
+    """The state of the whole window, which must not be empty."""
+    front, middle, mask = header[FRONT], header[MIDDLE], header[MASK]
+    if front == middle:
+        return load(cells, mask + 1)
+    if middle == header[END]:
+        return load(cells, front & mask)
+    return combine(operator, cells, load(cells, front & mask), load(cells, mask + 1))
+
+
+def check(header, cells):
+    """Whether the counters are in order."""
+    return well_formed(header, cells, EXTRA) and bool(header[FRONT] <= header[MIDDLE] <= header[END])

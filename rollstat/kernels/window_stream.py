@@ -1,0 +1,187 @@
+"""Windows over a stream, by row or by time, on either queue of states.
+
+::
+
+    stamps   12    15    15    19    22        one beside each state: its row number or its time
+    states   s     s     s     s     s
+             ^ dropped once the window starts after 12
+
+A window of the last m rows is the window of span m in row numbers, so the same kernels serve windows by
+row and by time; a missing element moves the window on but is no state of it. `algorithm` is
+:class:`TwoStacks` or :class:`Daba`, a type like the operator, so each kernel is specialised on both.
+
+State: that of the algorithm, `header` and `cells`, and `stamps`, a ring with one slot for each cell.
+Invariant: the states are the elements that were not missing and whose stamps are in the window.
+Cost: that of the algorithm; dropping costs O(1) amortised a state.
+"""
+
+from typing import NamedTuple
+
+from numba.extending import overload
+
+import rollstat.kernels.daba as daba
+import rollstat.kernels.two_stacks as two_stacks
+from rollstat._jit import kernel
+from rollstat.kernels.state_queue import END, FRONT, MASK, OVERFLOWED
+from rollstat.kernels.states import emit, lower, method_call, overflowed, take
+
+__all__ = ["Daba", "TwoStacks", "advance", "aggregate_windows", "evict", "extend", "slide", "value"]
+
+
+class TwoStacks(NamedTuple):
+    """Amortised O(1) combinations a step: the higher throughput."""
+
+    create = staticmethod(two_stacks.create)
+    push = staticmethod(two_stacks.push)
+    pop = staticmethod(two_stacks.pop)
+    query = staticmethod(two_stacks.query)
+    check = staticmethod(two_stacks.check)
+
+
+class Daba(NamedTuple):
+    """O(1) combinations in every step: the lower latency."""
+
+    create = staticmethod(daba.create)
+    push = staticmethod(daba.push)
+    pop = staticmethod(daba.pop)
+    query = staticmethod(daba.query)
+    check = staticmethod(daba.check)
+
+
+def _push(algorithm, operator, header, cells, element):
+    return algorithm.push(operator, header, cells, element)
+
+
+@overload(_push)
+def _push_overload(algorithm, operator, header, cells, element):
+    parameters = ["algorithm", "operator", "header", "cells", "element"]
+    return method_call(algorithm.instance_class, "push", ", ".join(parameters), parameters[1:])
+
+
+def _pop(algorithm, operator, header, cells, number):
+    return algorithm.pop(operator, header, cells, number)
+
+
+@overload(_pop)
+def _pop_overload(algorithm, operator, header, cells, number):
+    parameters = ["algorithm", "operator", "header", "cells", "number"]
+    return method_call(algorithm.instance_class, "pop", ", ".join(parameters), parameters[1:])
+
+
+def _query(algorithm, operator, header, cells):
+    return algorithm.query(operator, header, cells)
+
+
+@overload(_query)
+def _query_overload(algorithm, operator, header, cells):
+    parameters = ["algorithm", "operator", "header", "cells"]
+    return method_call(algorithm.instance_class, "query", ", ".join(parameters), parameters[1:])
+
+
+@kernel
+def evict(algorithm, operator, header, cells, stamps, limit, closed):
+    """Drop the states stamped before `limit`, and those at `limit` unless the window is `closed` there."""
+    front, end, mask = header[FRONT], header[END], header[MASK]
+    counter = front
+    while counter < end:
+        stamp = stamps[counter & mask]
+        if stamp > limit or (closed and stamp == limit):
+            break
+        counter += 1
+    if counter > front:
+        _pop(algorithm, operator, header, cells, counter - front)
+
+
+@kernel
+def advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed):
+    """Move the window's start to `limit`, and take in the element if it is `observed`.
+
+    Returns False if the ring is too small for it: grow it and call again.
+    """
+    evict(algorithm, operator, header, cells, stamps, limit, closed)
+    if observed:
+        end = header[END]
+        if not _push(algorithm, operator, header, cells, element):
+            return False
+        stamps[end & header[MASK]] = stamp
+    return True
+
+
+@kernel
+def value(algorithm, operator, header, cells):
+    """The result of the window, which must not be empty; header[OVERFLOWED] tells if it does not fit."""
+    state = _query(algorithm, operator, header, cells)
+    header[OVERFLOWED] = overflowed(operator, state)
+    return lower(operator, state)
+
+
+@kernel
+def slide(
+    algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed, wanted, out, failed
+):
+    """Advance, then write the window's value into slot 0 of `out` if it has `wanted` observations (>= 1).
+
+    Returns the number of observations in the window, or -1 if the ring is too small.
+    """
+    if not advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed):
+        return -1
+    size = header[END] - header[FRONT]
+    if size >= wanted:
+        emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
+    return size
+
+
+@kernel
+def extend(
+    algorithm,
+    operator,
+    header,
+    cells,
+    stamps,
+    span,
+    closed,
+    times,
+    values,
+    missing,
+    first,
+    out,
+    count,
+    failed,
+):
+    """Take in the elements from `first` on; write each one's window into its row of `out` and `count`.
+
+    Rows without observations are left as they are in `out`. Returns the row at which the ring was too
+    small, to be called with again after it grew, or the number of rows.
+    """
+    for i in range(first, len(times)):
+        element = take(values, i)
+        limit = times[i] - span
+        if not advance(
+            algorithm, operator, header, cells, stamps, limit, closed, times[i], element, not missing[i]
+        ):
+            return i
+        count[i] = header[END] - header[FRONT]
+        if count[i] > 0:
+            emit(operator, _query(algorithm, operator, header, cells), out, i, failed)
+    return len(times)
+
+
+@kernel
+def aggregate_windows(algorithm, operator, header, cells, values, start, end, out, failed):
+    """Write the value of each window that is not empty into its row of `out`.
+
+    The queue must be empty, and its ring must hold the widest window.
+    """
+    oldest = following = 0
+    for i in range(len(start)):
+        gone = min(start[i], following) - oldest
+        if gone > 0:
+            _pop(algorithm, operator, header, cells, gone)
+            oldest += gone
+        if following < start[i]:
+            oldest = following = start[i]
+        while following < end[i]:
+            _push(algorithm, operator, header, cells, take(values, following))
+            following += 1
+        if oldest < following:
+            emit(operator, _query(algorithm, operator, header, cells), out, i, failed)

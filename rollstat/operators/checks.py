@@ -1,0 +1,130 @@
+"""A check of the laws that an operator must keep, on samples."""
+
+from collections.abc import Callable, Iterable
+from copy import deepcopy
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+
+from rollstat.operators.interface import NOTHING, as_operator, for_dtype
+from rollstat.operators.layout import computing_dtype
+
+__all__ = ["check_operator"]
+
+_STATES_TRIED = 16
+
+
+def _equal(first: Any, second: Any, rtol: float, atol: float) -> bool:
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return len(first) == len(second) and all(_equal(a, b, rtol, atol) for a, b in zip(first, second))
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        if np.shape(first) != np.shape(second):
+            return False
+        flat = zip(np.ravel(first).tolist(), np.ravel(second).tolist())
+        return all(_equal(a, b, rtol, atol) for a, b in flat)
+    if isinstance(first, float) or isinstance(second, float):
+        if first == second or (first != first and second != second):
+            return True
+        return bool(abs(first - second) <= atol + rtol * max(abs(first), abs(second)))
+    return bool(first == second)
+
+
+def _sample_states(operator: Any, samples: Iterable[Any]) -> list[tuple[str, Any]]:
+    """States of the samples, then of pairs of them, each with the samples that it is made of."""
+    several = getattr(operator, "columns", 1) > 1 or getattr(operator, "with_row", False)
+    states = []
+    for sample in samples:
+        arguments = tuple(sample) if several else (sample,)
+        lifted = operator.lift(*arguments) if hasattr(operator, "lift") else arguments[0]
+        states.append((repr(sample), lifted))
+    states = states[:_STATES_TRIED]
+    for (name, older), (other, newer) in pairwise(states[:]):
+        if len(states) < _STATES_TRIED:
+            states.append((f"{name} then {other}", operator.combine(older, newer)))
+    return states
+
+
+def _prepare(operator: Any, samples: Iterable[Any]) -> tuple[Any, list[Any]]:
+    """The operator for the samples, and the samples in the dtype of computing if they are numbers."""
+    operator, samples = as_operator(operator), list(samples)
+    if not samples:
+        raise ValueError("samples must hold at least one element")
+    if not any(isinstance(sample, tuple | np.ndarray) for sample in samples):
+        array = np.asarray(samples) if all(np.isscalar(sample) for sample in samples) else None
+        if array is not None and array.dtype.kind in "biufc":
+            array = array.astype(computing_dtype(array.dtype))
+            return for_dtype(operator, array.dtype), list(array)
+    return operator, samples
+
+
+def check_operator(operator: Any, samples: Iterable[Any], *, rtol: float = 1e-9, atol: float = 1e-12) -> None:
+    """Raise if an operator is not associative, its identity is none, or it changes its arguments.
+
+    The methods are called as plain Python on states made of the samples, in all orders of up to 16 states.
+    Results are compared as ``lower`` gives them.
+
+    Parameters
+    ----------
+    operator : Operator or callable
+        An operator, or a function of two states.
+    samples : iterable
+        Elements as ``lift`` takes them; tuples where it takes several columns.
+    rtol, atol : float
+        Relative and absolute difference within which two floating results are equal.
+
+    Raises
+    ------
+    ValueError
+        Naming the law, the values that break it, and both results.
+    """
+    operator, samples = _prepare(operator, samples)
+    states = _sample_states(operator, samples)
+
+    def lower(state: Any) -> Any:
+        return operator.lower(state) if hasattr(operator, "lower") else state
+
+    def compare(law: str, first: Any, second: Any) -> None:
+        if not _equal(lower(first), lower(second), rtol, atol):
+            raise ValueError(f"{law}: {lower(first)!r} is not {lower(second)!r}")
+
+    with np.errstate(all="ignore"):
+        _check_arguments_kept(operator, states, rtol, atol)
+        for (a, older), (b, middle), (c, newer) in product(states, repeat=3):
+            left = operator.combine(operator.combine(older, middle), newer)
+            right = operator.combine(older, operator.combine(middle, newer))
+            compare(f"combine is not associative on ({a}), ({b}), ({c})", left, right)
+        _check_identity(operator, states, compare)
+        _check_combine_into(operator, states, compare)
+
+
+def _check_arguments_kept(operator: Any, states: list[tuple[str, Any]], rtol: float, atol: float) -> None:
+    for (a, older), (b, newer) in product(states, repeat=2):
+        kept = deepcopy((older, newer))
+        operator.combine(older, newer)
+        if not _equal((older, newer), kept, rtol, atol):
+            raise ValueError(f"combine changed its arguments ({a}), ({b}): only combine_into may")
+
+
+def _check_identity(
+    operator: Any, states: list[tuple[str, Any]], compare: Callable[[str, Any, Any], None]
+) -> None:
+    identity = getattr(operator, "identity", NOTHING)
+    if identity is NOTHING:
+        return
+    identity = identity() if callable(identity) else identity
+    for name, state in states:
+        law = f"identity {identity!r} is none"
+        compare(f"{law} before ({name})", operator.combine(identity, state), state)
+        compare(f"{law} after ({name})", operator.combine(state, identity), state)
+
+
+def _check_combine_into(
+    operator: Any, states: list[tuple[str, Any]], compare: Callable[[str, Any, Any], None]
+) -> None:
+    if not hasattr(operator, "combine_into"):
+        return
+    for (a, older), (b, newer) in product(states, repeat=2):
+        accumulated = operator.combine_into(deepcopy(older), newer)
+        law = f"combine_into differs from combine on ({a}), ({b})"
+        compare(law, accumulated, operator.combine(older, newer))

@@ -1,0 +1,141 @@
+"""What an operator is, and operators made of plain functions."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
+from types import FunctionType
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+__all__ = ["NOTHING", "Operator", "as_operator", "empty_result", "for_dtype", "function_operator"]
+
+
+class _Nothing:
+    def __repr__(self) -> str:
+        return "NOTHING"
+
+    def __reduce__(self) -> str:
+        return "NOTHING"
+
+
+NOTHING = _Nothing()
+
+
+@runtime_checkable
+class Operator(Protocol):
+    """An associative operator: an instance of a NamedTuple class with these methods.
+
+    Only ``combine`` is required. ``lift(self, x)`` makes the state of one element (of several columns it
+    takes one argument each, and the class says ``columns = 2``; with ``with_row = True`` the last argument
+    is the element's row), ``lower(self, state)`` takes the result out of a state, ``identity`` is the state
+    of an empty window (a value, or a method that returns it), ``overflowed(self, state)`` tells whether an
+    exact result does not fit, ``for_dtype(self, dtype)`` returns the operator that serves a dtype, and
+    ``kinds`` names the kinds of dtype that are served. For Python objects ``combine_into(self, accumulator,
+    newer)`` may change and return the accumulator.
+
+    The methods are compiled; what they call must be what Numba compiles.
+    """
+
+    def combine(self, older: Any, newer: Any) -> Any:
+        """State of two neighbouring stretches, the older one first."""
+
+
+class _NoFields(NamedTuple):
+    pass
+
+
+_CLASSES_KEPT = 256
+_classes: OrderedDict[Any, Any] = OrderedDict()
+_classes_lock = Lock()
+
+
+def _key(part: Any) -> Any:
+    """What makes two functions, or values, the same to the compiler; their identity where that is unknown."""
+    try:
+        if isinstance(part, FunctionType):
+            contents = tuple(_key(cell.cell_contents) for cell in part.__closure__ or ())
+            return part.__code__, id(part.__globals__), _key(part.__defaults__), contents
+        hash(part)
+    except (TypeError, ValueError):
+        return type(part), id(part)
+    return type(part), repr(part), part
+
+
+def _make_class(parts: dict[str, Any]) -> Any:
+    combine = parts["combine"]
+    members = {name: staticmethod(part) if callable(part) else part for name, part in parts.items()}
+
+    def reduce(self: Any) -> tuple[Any, ...]:
+        return _from_parts, (parts,)
+
+    members |= {"__slots__": (), "__module__": getattr(combine, "__module__", None) or "builtins"}
+    members["__reduce__"] = reduce
+    name = "".join(c if c.isalnum() else "_" for c in getattr(combine, "__name__", type(combine).__name__))
+    return type(f"Operator_{name}", (_NoFields,), members)
+
+
+def _from_parts(parts: dict[str, Any]) -> Any:
+    key = tuple((name, _key(part)) for name, part in parts.items())
+    with _classes_lock:
+        # The class keeps its parts alive, so an identity in a key cannot come to name something else.
+        cls = _classes.pop(key, None) or _make_class(parts)
+        _classes[key] = cls
+        while len(_classes) > _CLASSES_KEPT:
+            _classes.popitem(last=False)
+    return cls()
+
+
+def function_operator(
+    combine: Callable[[Any, Any], Any],
+    lift: Callable[..., Any] | None = None,
+    lower: Callable[[Any], Any] | None = None,
+    identity: Any = NOTHING,
+    combine_into: Callable[[Any, Any], Any] | None = None,
+) -> Any:
+    """Return an operator made of plain functions.
+
+    Functions of equal code and equal closures give operators of one class, so that a function that is
+    written anew at every call is compiled once.
+    """
+    functions = {"combine": combine, "lift": lift, "lower": lower, "combine_into": combine_into}
+    for name, function in functions.items():
+        if not (callable(function) or (function is None and name != "combine")):
+            raise TypeError(f"{name} must be callable; it was {function!r}")
+    parts: dict[str, Any] = {name: function for name, function in functions.items() if function is not None}
+    if identity is not NOTHING:
+        parts["identity"] = identity
+    return _from_parts(parts)
+
+
+def as_operator(operator: Any) -> Any:
+    """Return `operator`, or the operator whose ``combine`` is this function."""
+    if isinstance(operator, type) and hasattr(operator, "combine"):
+        raise TypeError(f"operator must be an instance, {operator.__name__}(), not the class")
+    if callable(getattr(operator, "combine", None)):
+        return operator
+    if callable(operator):
+        return function_operator(operator)
+    raise TypeError(
+        f"operator must be a function of two states or have combine(older, newer); it was {operator!r}"
+    )
+
+
+def for_dtype(operator: Any, dtype: np.dtype[Any]) -> Any:
+    """Return the operator that serves elements of `dtype`, which is one a computation is done in."""
+    kinds = getattr(operator, "kinds", None)
+    if kinds is not None and dtype.kind not in kinds:
+        names = {"i": "signed integers", "u": "unsigned integers", "f": "floats", "b": "bool", "c": "complex"}
+        served = ", ".join(names.get(kind, kind) for kind in kinds)
+        raise TypeError(f"{type(operator).__name__} serves {served}; the dtype was {dtype}")
+    return operator.for_dtype(dtype) if hasattr(operator, "for_dtype") else operator
+
+
+def empty_result(operator: Any) -> Any:
+    """Return the result of an empty window, or NOTHING where the operator has no identity."""
+    identity = getattr(operator, "identity", NOTHING)
+    if identity is NOTHING:
+        return NOTHING
+    if callable(identity):
+        identity = identity()
+    return operator.lower(identity) if hasattr(operator, "lower") else identity

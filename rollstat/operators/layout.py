@@ -1,0 +1,150 @@
+"""Dtypes of an operator's states and results, found before any kernel runs.
+
+For the package's own operators they come from a call of the plain Python methods, so that nothing is
+compiled; for a user's they come from type inference, which alone knows what the compiled methods return.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import config, njit, typeof, types
+from numba.core.errors import NumbaError
+from numba.np.numpy_support import as_dtype
+from numpy.typing import NDArray
+
+from rollstat.kernels.states import combine_states, lift_argument, lower
+
+__all__ = ["Layout", "computing_dtype", "describe"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Dtypes of an operator's states and results.
+
+    Attributes
+    ----------
+    state : dtype
+        Of a cell: plain, with a shape for arrays, structured for tuples.
+    outputs : tuple of dtype
+        Of each array of results; with a shape where each result is an array.
+    single : bool
+        Whether ``lower`` gives one result, not a tuple of them.
+    """
+
+    state: np.dtype[Any]
+    outputs: tuple[np.dtype[Any], ...]
+    single: bool
+
+
+def computing_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which elements of `dtype` are combined: few of them, so that few kernels exist."""
+    if dtype.kind in "biu":
+        return np.dtype(np.uint64 if dtype == np.uint64 else np.int64)
+    return np.dtype(np.float64) if dtype.kind == "f" else dtype
+
+
+def _structure(items: Sequence[np.dtype[Any]]) -> np.dtype[Any]:
+    return np.dtype([(f"item{k}", item) for k, item in enumerate(items)], align=True)
+
+
+def _dtype_of_value(value: Any) -> np.dtype[Any]:
+    if isinstance(value, tuple):
+        return _structure([_dtype_of_value(item) for item in value])
+    array = np.asarray(value)
+    if array.dtype.kind not in "biufc":
+        raise TypeError(
+            f"states and results are numbers, tuples or arrays of numbers; one was {type(value).__name__}"
+        )
+    return np.dtype((array.dtype, array.shape))
+
+
+def _dtype_of_type(type_: Any, value: Any) -> np.dtype[Any]:
+    """Dtype of what compiled code returned: numbers by their type, shapes by the value."""
+    if isinstance(type_, types.BaseTuple):
+        return _structure([_dtype_of_type(item, part) for item, part in zip(type_, value)])
+    if isinstance(type_, types.Array):
+        return np.dtype((as_dtype(type_.dtype), value.shape))
+    if isinstance(type_, types.Optional) or type_ is types.none:
+        raise TypeError("an operator's methods must return the same kind of state on every path, never None")
+    try:
+        return np.dtype(as_dtype(types.unliteral(type_)))
+    except NotImplementedError:
+        raise TypeError(
+            f"states and results are numbers, tuples or arrays of numbers; one was {type_}"
+        ) from None
+
+
+def _promote(first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
+    if first.names and second.names and len(first.names) == len(second.names):
+        return _structure([_promote(first[k], second[k]) for k in range(len(first.names))])
+    if bool(first.names) != bool(second.names) or first.shape != second.shape or first.names:
+        raise TypeError(f"lift and combine must give states of one shape; they gave {first} and {second}")
+    return np.dtype((np.promote_types(first.base, second.base), first.shape))
+
+
+def _state_value(dtype: np.dtype[Any], state: Any) -> Any:
+    """`state` with its numbers in `dtype`, as a kernel would load it from a cell."""
+    if dtype.names:
+        return tuple(_state_value(dtype[k], item) for k, item in enumerate(state))
+    return np.asarray(state, dtype.base)[()]
+
+
+_methods = {"lift": njit(lift_argument), "combine": njit(combine_states), "lower": njit(lower)}
+
+
+def _call_compiled(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
+    """Result of a compiled method, and its dtype."""
+    method = _methods[name]
+    try:
+        value = method(operator, *arguments)
+    except NumbaError as error:
+        given = ", ".join(str(typeof(argument)) for argument in arguments)
+        raise TypeError(f"{name} of {operator!r} cannot be compiled for {given}: {error}") from error
+    signature = tuple(typeof(argument) for argument in (operator, *arguments))
+    return value, _dtype_of_type(method.overloads[signature].signature.return_type, value)
+
+
+def _call_interpreted(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
+    functions: dict[str, Any] = {"lift": lift_argument, "combine": combine_states, "lower": lower}
+    function = functions[name]
+    with np.errstate(all="ignore"):
+        value = function(operator, *arguments)
+    return value, _dtype_of_value(value)
+
+
+def _sample(column: NDArray[Any]) -> Any:
+    sample = column[:1] if len(column) else np.ones((1, *column.shape[1:]), column.dtype)
+    return sample[0]
+
+
+def describe(operator: Any, values: Any) -> Layout:
+    """Return the dtypes of the states and results of `operator` on `values`.
+
+    Parameters
+    ----------
+    operator : Operator
+        One that serves the dtype of `values`.
+    values : ndarray or tuple of ndarray
+        The elements, or several columns of them.
+
+    Returns
+    -------
+    Layout
+        What a computation needs to allocate.
+    """
+    own = type(operator).__module__.split(".")[0] == __name__.split(".")[0]
+    call = _call_interpreted if own or config.DISABLE_JIT else _call_compiled
+    element = tuple(map(_sample, values)) if isinstance(values, tuple) else _sample(values)
+    state, dtype = call(operator, "lift", element)
+    for _ in range(4):
+        state = _state_value(dtype, state)
+        _, combined = call(operator, "combine", state, state)
+        known, dtype = dtype, _promote(dtype, combined)
+        if dtype == known:
+            break
+    result, lowered = call(operator, "lower", _state_value(dtype, state))
+    single = not isinstance(result, tuple)
+    outputs = (lowered,) if single else tuple(lowered[k] for k in range(len(result)))
+    return Layout(dtype, outputs, single)

@@ -1,0 +1,228 @@
+"""Sums, products, counts and means.
+
+Floating sums carry what each addition rounds off (two-sum: Knuth, TAOCP 2, section 4.2.2), so the result
+does not depend on how a window is split beyond an error of one rounding plus second-order terms. Integer
+sums and products hold their exact value, or that it is out of reach, however a window is split.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import register_jitable
+
+from rollstat._jit import count_leading_zeros
+
+__all__ = [
+    "Count",
+    "IntegerProduct",
+    "IntegerSum",
+    "Mean",
+    "Product",
+    "Sum",
+    "UnsignedProduct",
+    "UnsignedSum",
+    "WeightedMean",
+]
+
+_LOW_BITS = 0xFFFFFFFF
+
+
+@register_jitable
+def _add(total: float, rest: float, x: float, x_rest: float) -> tuple[float, float]:
+    """Sum of two totals, each with the sum of what its additions rounded off."""
+    result = total + x
+    shadow = result - total
+    return result, rest + x_rest + ((total - (result - shadow)) + (x - shadow))
+
+
+@register_jitable
+def _round(total: float, rest: float) -> float:
+    # Once a total is infinite or NaN its rest means nothing.
+    return total + rest if math.isfinite(total) else total
+
+
+@register_jitable
+def _integer_total(state: tuple[int, int]) -> tuple[int, int]:
+    high, low = state
+    return high + (low >> 32), low & _LOW_BITS
+
+
+class Sum(NamedTuple):
+    """Sum. Floating results are rounded once, up to second order; integers are exact or an error."""
+
+    identity = (0.0, 0.0)
+
+    def for_dtype(self, dtype: np.dtype[Any]) -> Any:
+        """Return the operator for elements of `dtype`."""
+        return {"i": IntegerSum(), "u": UnsignedSum()}.get(dtype.kind, self)
+
+    def lift(self, x: float) -> tuple[float, float]:
+        return float(x), 0.0
+
+    def combine(self, older: tuple[float, float], newer: tuple[float, float]) -> tuple[float, float]:
+        return _add(older[0], older[1], newer[0], newer[1])
+
+    def lower(self, state: tuple[float, float]) -> float:
+        return _round(state[0], state[1])
+
+
+class IntegerSum(NamedTuple):
+    """Exact sum of int64: state ``(high, low)`` for ``high * 2**32 + low``, for up to 2**31 elements."""
+
+    identity = (0, 0)
+
+    def lift(self, x: int) -> tuple[int, int]:
+        return x >> 32, x & _LOW_BITS
+
+    def combine(self, older: tuple[int, int], newer: tuple[int, int]) -> tuple[int, int]:
+        return older[0] + newer[0], older[1] + newer[1]
+
+    def overflowed(self, state: tuple[int, int]) -> bool:
+        high, _ = _integer_total(state)
+        return high < -(1 << 31) or high >= 1 << 31
+
+    def lower(self, state: tuple[int, int]) -> int:
+        high, low = _integer_total(state)
+        return (high << 32) | low
+
+
+class UnsignedSum(NamedTuple):
+    """Exact sum of uint64, held as in :class:`IntegerSum`."""
+
+    identity = (0, 0)
+
+    def lift(self, x: int) -> tuple[int, int]:
+        word = np.uint64(x)
+        return np.int64(word >> np.uint64(32)), np.int64(word & np.uint64(_LOW_BITS))
+
+    combine = IntegerSum.combine
+
+    def overflowed(self, state: tuple[int, int]) -> bool:
+        high, _ = _integer_total(state)
+        return high >= 1 << 32
+
+    def lower(self, state: tuple[int, int]) -> Any:
+        high, low = _integer_total(state)
+        return (np.uint64(high) << np.uint64(32)) | np.uint64(low)
+
+
+class Product(NamedTuple):
+    """Product. Integers are exact or an error."""
+
+    identity = 1.0
+
+    def for_dtype(self, dtype: np.dtype[Any]) -> Any:
+        """Return the operator for elements of `dtype`."""
+        return {"i": IntegerProduct(), "u": UnsignedProduct()}.get(dtype.kind, self)
+
+    def combine(self, older: float, newer: float) -> float:
+        return older * newer
+
+
+@register_jitable
+def _multiply(older: tuple[Any, int, bool], newer: tuple[Any, int, bool]) -> tuple[Any, int, bool]:
+    """Product of numbers given as (magnitude, sign, whether the magnitude reached 2**64).
+
+    Whole factors other than 0 only make a magnitude larger, and 0 takes all away, so whether the product
+    of a window fits does not depend on how it is split.
+    """
+    a, b = np.uint64(older[0]), np.uint64(newer[0])
+    sign = older[1] * newer[1]
+    if sign == 0:
+        return np.uint64(0), 0, False
+    if older[2] or newer[2]:
+        return np.uint64(1), sign, True
+    spare = count_leading_zeros(a) + count_leading_zeros(b)
+    if spare < 63 or (spare == 63 and b > np.uint64(0xFFFFFFFFFFFFFFFF) // a):
+        return np.uint64(1), sign, True
+    return a * b, sign, False
+
+
+class IntegerProduct(NamedTuple):
+    """Exact product of int64: state ``(magnitude, sign, overflowed)``."""
+
+    identity = (1, 1, False)
+
+    def lift(self, x: int) -> tuple[Any, int, bool]:
+        # -(x + 1) fits int64 for every negative x.
+        if x < 0:
+            return np.uint64(-(x + 1)) + np.uint64(1), -1, False
+        return np.uint64(x), 1 if x > 0 else 0, False
+
+    def combine(self, older: tuple[Any, int, bool], newer: tuple[Any, int, bool]) -> tuple[Any, int, bool]:
+        return _multiply(older, newer)
+
+    def overflowed(self, state: tuple[Any, int, bool]) -> bool:
+        limit = np.uint64(1 << 63) if state[1] < 0 else np.uint64((1 << 63) - 1)
+        return state[2] or np.uint64(state[0]) > limit
+
+    def lower(self, state: tuple[Any, int, bool]) -> int:
+        if state[1] < 0:
+            return -np.int64(np.uint64(state[0]) - np.uint64(1)) - np.int64(1)
+        return np.int64(state[0])
+
+
+class UnsignedProduct(NamedTuple):
+    """Exact product of uint64, held as in :class:`IntegerProduct`."""
+
+    identity = (1, 1, False)
+
+    def lift(self, x: int) -> tuple[Any, int, bool]:
+        return np.uint64(x), 1 if x > 0 else 0, False
+
+    combine = IntegerProduct.combine
+
+    def overflowed(self, state: tuple[Any, int, bool]) -> bool:
+        return state[2]
+
+    def lower(self, state: tuple[Any, int, bool]) -> Any:
+        return np.uint64(state[0])
+
+
+class Count(NamedTuple):
+    """Number of observations."""
+
+    identity = 0
+
+    def lift(self, x: Any) -> int:
+        return 1
+
+    def combine(self, older: int, newer: int) -> int:
+        return older + newer
+
+
+class Mean(NamedTuple):
+    """Mean: a compensated sum over the count."""
+
+    def lift(self, x: float) -> tuple[float, float, int]:
+        return float(x), 0.0, 1
+
+    def combine(
+        self, older: tuple[float, float, int], newer: tuple[float, float, int]
+    ) -> tuple[float, float, int]:
+        total, rest = _add(older[0], older[1], newer[0], newer[1])
+        return total, rest, older[2] + newer[2]
+
+    def lower(self, state: tuple[float, float, int]) -> float:
+        return _round(state[0], state[1]) / state[2]
+
+
+class WeightedMean(NamedTuple):
+    """Mean of the first column, weighted by the second."""
+
+    columns = 2
+
+    def lift(self, x: float, weight: float) -> tuple[float, float, float, float]:
+        return x * weight, 0.0, float(weight), 0.0
+
+    def combine(
+        self, older: tuple[float, float, float, float], newer: tuple[float, float, float, float]
+    ) -> tuple[float, float, float, float]:
+        total, rest = _add(older[0], older[1], newer[0], newer[1])
+        weight, weight_rest = _add(older[2], older[3], newer[2], newer[3])
+        return total, rest, weight, weight_rest
+
+    def lower(self, state: tuple[float, float, float, float]) -> float:
+        weight = _round(state[2], state[3])
+        return _round(state[0], state[1]) / weight if weight != 0.0 else np.nan
