@@ -1,0 +1,64 @@
+"""Two stacks: the right elements in the right order, and the promised number of combinations."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from spans import STATE, counting_operator
+
+from rollstat.kernels import two_stacks
+from rollstat.kernels.state_queue import END, FRONT, grow
+
+
+def run(steps, capacity=4):
+    """Push (0) and pop (n > 0) in the order of `steps`, asserting every state; return the totals."""
+    operator, counter = counting_operator()
+    header, cells = two_stacks.create(STATE, capacity)
+    pushes = queries = 0
+    for number in steps:
+        before = counter[0]
+        if number == 0:
+            while not two_stacks.push(operator, header, cells, pushes):
+                (cells,) = grow(header, [cells], 2 * (len(cells) - 1))
+            pushes += 1
+            assert counter[0] - before <= 1
+        else:
+            size = header[END] - header[FRONT]
+            assert two_stacks.pop(operator, header, cells, number) == (number <= size)
+        assert two_stacks.check(header, cells)
+        if header[FRONT] < header[END]:
+            before = counter[0]
+            state = two_stacks.query(operator, header, cells)
+            assert tuple(state) == (header[FRONT], header[END] - 1, True)
+            assert counter[0] - before <= 1
+            queries += 1
+        assert counter[0] <= 2 * pushes + queries
+
+
+@given(st.lists(st.sampled_from([0, 0, 0, 1, 1, 2, 5]), max_size=120))
+def test_any_steps(steps):
+    run(steps)
+
+
+def test_fixed_window():
+    run([0] * 10 + [0, 1] * 200)
+
+
+def test_growing_window_moves_every_state():
+    run([0, 0, 1] * 100 + [30, 0, 1, 1] * 2)
+
+
+def test_full_ring_takes_nothing():
+    operator, _ = counting_operator()
+    header, cells = two_stacks.create(STATE, 2)
+    assert two_stacks.push(operator, header, cells, 0)
+    assert two_stacks.push(operator, header, cells, 1)
+    kept = header.copy(), cells.copy()
+    assert not two_stacks.push(operator, header, cells, 2)
+    np.testing.assert_array_equal(header, kept[0])
+    np.testing.assert_array_equal(cells, kept[1])
+
+
+def test_check_sees_disorder():
+    header, cells = two_stacks.create(STATE, 4)
+    header[FRONT] = 1
+    assert not two_stacks.check(header, cells)
