@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import count
 from threading import Lock
 from types import FunctionType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -45,6 +46,18 @@ class _NoFields(NamedTuple):
     pass
 
 
+_numbers = count()
+
+
+def _unique_name(name: str) -> str:
+    """A name that no other operator class has.
+
+    Compiled functions tell the classes of tuples apart by their names alone, so the second of two classes
+    of one name (a notebook's cell run again, say) would be served by the first one's machine code.
+    """
+    return f"{''.join(c if c.isalnum() else '_' for c in name)}_{next(_numbers)}"
+
+
 _CLASSES_KEPT = 256
 _classes: OrderedDict[Any, Any] = OrderedDict()
 _classes_lock = Lock()
@@ -71,8 +84,7 @@ def _make_class(parts: dict[str, Any]) -> Any:
 
     members |= {"__slots__": (), "__module__": getattr(combine, "__module__", None) or "builtins"}
     members["__reduce__"] = reduce
-    name = "".join(c if c.isalnum() else "_" for c in getattr(combine, "__name__", type(combine).__name__))
-    return type(f"Operator_{name}", (_NoFields,), members)
+    return type(_unique_name(getattr(combine, "__name__", type(combine).__name__)), (_NoFields,), members)
 
 
 def _from_parts(parts: dict[str, Any]) -> Any:
@@ -121,14 +133,32 @@ def as_operator(operator: Any) -> Any:
     )
 
 
+_unique_classes: dict[Any, Any] = {}
+
+
+def _of_unique_class(operator: Any) -> Any:
+    """An equal operator of a class whose name is its own; the package's operators have such classes."""
+    cls = type(operator)
+    if cls.__module__.split(".")[0] == __name__.split(".")[0] or issubclass(cls, _NoFields):
+        return operator
+    if not (isinstance(operator, tuple) and hasattr(operator, "_fields")):
+        raise TypeError(f"an operator over numbers must be of a NamedTuple class; it was of {cls.__name__}")
+    with _classes_lock:
+        unique = _unique_classes.get(cls)
+        if unique is None:
+            members = {"__slots__": (), "__module__": cls.__module__}
+            unique = _unique_classes[cls] = type(_unique_name(cls.__name__), (cls,), members)
+    return tuple.__new__(unique, operator)
+
+
 def for_dtype(operator: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the operator that serves elements of `dtype`, which is one a computation is done in."""
+    """Return the operator, ready for kernels, that serves elements of `dtype`, a dtype of computing."""
     kinds = getattr(operator, "kinds", None)
     if kinds is not None and dtype.kind not in kinds:
         names = {"i": "signed integers", "u": "unsigned integers", "f": "floats", "b": "bool", "c": "complex"}
         served = ", ".join(names.get(kind, kind) for kind in kinds)
         raise TypeError(f"{type(operator).__name__} serves {served}; the dtype was {dtype}")
-    return operator.for_dtype(dtype) if hasattr(operator, "for_dtype") else operator
+    return _of_unique_class(operator.for_dtype(dtype) if hasattr(operator, "for_dtype") else operator)
 
 
 def empty_result(operator: Any) -> Any:

@@ -91,7 +91,23 @@ def _state_value(dtype: np.dtype[Any], state: Any) -> Any:
     return np.asarray(state, dtype.base)[()]
 
 
-_methods = {"lift": njit(lift_argument), "combine": njit(combine_states), "lower": njit(lower)}
+# Inside compiled code the names of these calls stand for their overloads, so they need callers.
+@njit
+def _lift(operator, element):  # type: ignore[no-untyped-def]
+    return lift_argument(operator, element)  # type: ignore[no-untyped-call]
+
+
+@njit
+def _combine(operator, older, newer):  # type: ignore[no-untyped-def]
+    return combine_states(operator, older, newer)  # type: ignore[no-untyped-call]
+
+
+@njit
+def _lower(operator, state):  # type: ignore[no-untyped-def]
+    return lower(operator, state)  # type: ignore[no-untyped-call]
+
+
+_methods: dict[str, Any] = {"lift": _lift, "combine": _combine, "lower": _lower}
 
 
 def _call_compiled(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
@@ -107,10 +123,8 @@ def _call_compiled(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.d
 
 
 def _call_interpreted(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
-    functions: dict[str, Any] = {"lift": lift_argument, "combine": combine_states, "lower": lower}
-    function = functions[name]
     with np.errstate(all="ignore"):
-        value = function(operator, *arguments)
+        value = getattr(_methods[name], "py_func", _methods[name])(operator, *arguments)
     return value, _dtype_of_value(value)
 
 

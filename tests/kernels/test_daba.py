@@ -2,10 +2,10 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from spans import STATE, counting_operator
 
 from rollstat.kernels import daba
 from rollstat.kernels.state_queue import END, FRONT, grow
+from tests.spans import STATE, counting_operator
 
 
 def run(steps, capacity=4):

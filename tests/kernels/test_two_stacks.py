@@ -3,10 +3,10 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from spans import STATE, counting_operator
 
 from rollstat.kernels import two_stacks
 from rollstat.kernels.state_queue import END, FRONT, grow
+from tests.spans import STATE, counting_operator
 
 
 def run(steps, capacity=4):

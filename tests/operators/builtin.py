@@ -1,0 +1,98 @@
+"""Every built-in operator with samples of what it takes, and what it means, written for clarity."""
+
+import math
+from fractions import Fraction
+from functools import reduce
+
+import numpy as np
+from scipy import stats
+
+from rollstat import operators as ops
+
+FLOATS = [3.5, -1.25, 0.0, 2.0, 2.0, -7.75, 0.5, 1e3]
+INTEGERS = [12, -18, 0, 7, 7, -1, 30, 2]
+UNSIGNED = [12, 18, 0, 7, 7, 1, 30, 2**40]
+PAIRS = [(1.0, 2.0), (0.5, -1.0), (3.0, 3.0), (-2.0, 0.25), (1.5, 1.5)]
+
+
+def decayed(values, decay):
+    return sum(x * decay**age for age, x in enumerate(reversed(values)))
+
+
+def compose(maps):
+    """Slope and offset of the maps applied one after the other."""
+    return reduce(lambda f, g: (f[0] * g[0], f[1] * g[0] + g[1]), maps)
+
+
+def pairs(function):
+    return lambda values: function(*(np.array(column, float) for column in zip(*values)))
+
+
+def least_squares(x, y):
+    slope, intercept = np.polyfit(x, y, 1)
+    return slope, intercept, np.corrcoef(x, y)[0, 1] ** 2
+
+
+def only_from(least, function):
+    """`function` of at least so many values; NaN of fewer."""
+    return lambda values: function(values) if len(values) >= least else math.nan
+
+
+# Operators (which are tuples, so equal ones may be of different classes), samples, and what the operator
+# means for a list of at least one sample.
+BUILTIN = [
+    (ops.Sum(), FLOATS, math.fsum),
+    (ops.IntegerSum(), INTEGERS, sum),
+    (ops.UnsignedSum(), UNSIGNED, sum),
+    (ops.Product(), FLOATS, math.prod),
+    (ops.IntegerProduct(), INTEGERS, math.prod),
+    (ops.UnsignedProduct(), UNSIGNED, math.prod),
+    (ops.Count(), FLOATS, len),
+    (ops.Mean(), FLOATS, lambda v: math.fsum(v) / len(v)),
+    (ops.WeightedMean(), PAIRS[2:3] + PAIRS[:1] + PAIRS[4:], pairs(lambda x, w: np.average(x, weights=w))),
+    (ops.Variance(), FLOATS, only_from(2, lambda v: np.var(v, ddof=1))),
+    (ops.Variance(0), FLOATS, np.var),
+    (ops.StandardDeviation(), FLOATS, only_from(2, lambda v: np.std(v, ddof=1))),
+    (ops.Skewness(), FLOATS, only_from(3, lambda v: stats.skew(v, bias=False) if np.ptp(v) else 0.0)),
+    (ops.Skewness(True), FLOATS, lambda v: stats.skew(v) if np.ptp(v) else 0.0),
+    (ops.Kurtosis(), FLOATS, only_from(4, lambda v: stats.kurtosis(v, bias=False) if np.ptp(v) else -3.0)),
+    (ops.Kurtosis(True), FLOATS, lambda v: stats.kurtosis(v) if np.ptp(v) else -3.0),
+    (ops.Covariance(), PAIRS, only_from(2, pairs(lambda x, y: np.cov(x, y)[0, 1]))),
+    (ops.Correlation(), PAIRS, only_from(2, pairs(lambda x, y: np.corrcoef(x, y)[0, 1]))),
+    (ops.LinearFit(), PAIRS, lambda v: pairs(least_squares)(v) if len(v) > 1 else (math.nan,) * 3),
+    (ops.Minimum(), FLOATS, min),
+    (ops.Maximum(), FLOATS, max),
+    (ops.First(), FLOATS, lambda v: v[0]),
+    (ops.Last(), FLOATS, lambda v: v[-1]),
+    (ops.AnyTrue(), FLOATS, lambda v: any(x != 0 for x in v)),
+    (ops.AllTrue(), FLOATS, lambda v: all(x != 0 for x in v)),
+    (ops.GreatestCommonDivisor(), INTEGERS, lambda v: math.gcd(*v)),
+    (ops.BitAnd(), INTEGERS, lambda v: reduce(lambda a, b: a & b, v)),
+    (ops.BitOr(), INTEGERS, lambda v: reduce(lambda a, b: a | b, v)),
+    (ops.BitXor(), INTEGERS, lambda v: reduce(lambda a, b: a ^ b, v)),
+    (ops.LogSumExp(), FLOATS[:-1], lambda v: math.log(math.fsum(map(math.exp, v)))),
+    (ops.AffineMap(), PAIRS, compose),
+    (ops.DecayedSum(0.75), FLOATS, lambda v: decayed(v, 0.75)),
+    (ops.DecayedMean(0.5), FLOATS, lambda v: decayed(v, 0.5) / decayed([1.0] * len(v), 0.5)),
+]
+# Operators whose last column is the row, which the sample gives here by its place.
+WITH_ROW = [(ops.ArgMinimum(), np.argmin), (ops.ArgMaximum(), np.argmax)]
+
+
+def columns(operator, samples):
+    """Samples as what kernels take: an array, or a tuple of columns."""
+    if getattr(operator, "columns", 1) > 1:
+        return tuple(np.array(column, float) for column in zip(*samples))
+    kind = type(operator).__name__
+    if kind.startswith("Unsigned"):
+        return np.array(samples, np.uint64)
+    return np.array(samples, np.int64 if all(isinstance(x, int) for x in samples) else np.float64)
+
+
+def same(result, wanted):
+    """Equal to the bit for whole numbers and flags, to a few roundings for floats."""
+    if isinstance(wanted, tuple):
+        return all(same(a, b) for a, b in zip(result, wanted, strict=True))
+    if isinstance(wanted, (float, np.floating)):
+        return bool(np.isclose(float(result), float(wanted), rtol=1e-12, atol=1e-12, equal_nan=True))
+    return Fraction(int(result)) == Fraction(int(wanted))
