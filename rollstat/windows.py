@@ -26,7 +26,7 @@ class Expanding:
     Examples
     --------
     >>> import rollstat
-    >>> rollstat.rolling_max([1.0, 3.0, 2.0], rollstat.Expanding())
+    >>> rollstat.rolling_kth([1.0, 3.0, 2.0], -1, rollstat.Expanding())
     array([1., 3., 3.])
     """
 
@@ -43,7 +43,7 @@ class Forward:
     Examples
     --------
     >>> import rollstat
-    >>> rollstat.rolling_max([1.0, 3.0, 2.0], rollstat.Forward(2), min_periods=1)
+    >>> rollstat.rolling_kth([1.0, 3.0, 2.0], -1, rollstat.Forward(2), min_periods=1)
     array([3., 3., 2.])
     """
 
