@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "rollstat"
 LEVELS = [
     ["_jit"],
     ["kernels", "operators"],
-    ["blocks", "dtypes", "registry", "windows"],
+    ["blocks", "dtypes", "networks", "registry", "windows"],
     ["options"],
     ["engine"],
     ["algorithms"],
