@@ -24,6 +24,7 @@ The networks run over *lanes*, one tile a lane (:mod:`rollstat.kernels.selection
 and what two tiles have in common is computed once: a reference is a row together with a lane shift.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -35,6 +36,7 @@ __all__ = ["Network", "selection_network"]
 EXCHANGE, LOWER, UPPER = 0, 1, 2  # operations
 _SHIFT = 32  # a reference is ``shift << 32 | value``
 _VALUE = (1 << _SHIFT) - 1
+_Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +69,17 @@ class Network:
 class _Builder:
     """Comparisons as they are asked for, each distinct one (up to a lane shift) once."""
 
-    def __init__(self, tile):
+    def __init__(self, tile: int) -> None:
         self.tile = tile
-        self.operands = []
-        self._known = {}
-        self._runs = {}
+        self.operands: list[_Pair] = []
+        self._known: dict[_Pair, int] = {}
+        self._runs: dict[_Pair, list[int]] = {}
 
-    def value(self, index):
+    def value(self, index: int) -> int:
         """Reference to value `index` of the tile."""
         return index // self.tile << _SHIFT | index % self.tile
 
-    def exchange(self, first, second):
+    def exchange(self, first: int, second: int) -> _Pair:
         """References to the lower and to the upper of two values."""
         shift = min(first, second) >> _SHIFT << _SHIFT
         if first < second:
@@ -90,7 +92,7 @@ class _Builder:
             self.operands.append(pair)
         return lower + shift, lower + 1 + shift
 
-    def merge(self, a, b, low, high):
+    def merge(self, a: list[int], b: list[int], low: int, high: int) -> list[int]:
         """Ranks `low` to `high` of the union of two sorted lists: the odd-even merge."""
         if not a or not b:
             return (a or b)[low : high + 1]
@@ -103,7 +105,7 @@ class _Builder:
         even = self.merge(a[0::2], b[0::2], first, min(last, evens - 1))
         odd_first = max(first - 1, 0)
         odd = self.merge(a[1::2], b[1::2], odd_first, min(last - 1, odds - 1)) if last and odds else []
-        ranks = []
+        ranks: list[int] = []
         for i in range(first, last + 1):
             pair = [odd[i - 1 - odd_first]] if 0 < i <= odds else []
             pair += [even[i - first]] if i < evens else []
@@ -111,7 +113,7 @@ class _Builder:
         skipped = 2 * first - 1 if first else 0
         return ranks[low - skipped : high + 1 - skipped]
 
-    def middle(self, a, b, low, high):
+    def middle(self, a: list[int], b: list[int], low: int, high: int) -> list[int]:
         """Ranks `low` to `high` of the union of sorted lists, by dropping the others first."""
         kept = high + 1 - low
         if kept & (kept - 1) or low > kept or not b or high >= len(a) + len(b):
@@ -125,7 +127,7 @@ class _Builder:
         rest = [self.exchange(rest[i], rest[i + kept])[1] if i < low else rest[i] for i in range(kept)]
         return self.sort_bitonic(rest)
 
-    def sort_bitonic(self, values):
+    def sort_bitonic(self, values: list[int]) -> list[int]:
         """Sort a bitonic list whose length is a power of two."""
         half = len(values) // 2
         if half == 0:
@@ -133,7 +135,7 @@ class _Builder:
         pairs = [self.exchange(values[i], values[i + half]) for i in range(half)]
         return self.sort_bitonic([p[0] for p in pairs]) + self.sort_bitonic([p[1] for p in pairs])
 
-    def run(self, start, length):
+    def run(self, start: int, length: int) -> list[int]:
         """Values `start` to ``start + length - 1`` sorted; the length is a power of two."""
         if length == 1:
             return [self.value(start)]
@@ -145,7 +147,7 @@ class _Builder:
             self._runs[key] = self.merge(*halves, 0, length - 1)
         return [reference + (shift << _SHIFT) for reference in self._runs[key]]
 
-    def core(self, m, low, high):
+    def core(self, m: int, low: int, high: int) -> list[int]:
         """Ranks `low` to `high` of what all windows of a tile see."""
         start, length = self.tile - 1, self.tile
         lists = []
@@ -154,17 +156,17 @@ class _Builder:
                 length //= 2
             lists.append(self.run(start, length))
             start += length
-        union = []
+        union: list[int] = []
         for i, run in enumerate(reversed(lists)):
             whole = 0, len(union) + len(run) - 1
             union = self.middle(run, union, *((low, high) if i == len(lists) - 1 else whole))
         return union
 
-    def windows(self, m, low, high):
+    def windows(self, m: int, low: int, high: int) -> list[list[int]]:
         """Ranks `low` to `high` of each window of a tile."""
         found = []
 
-        def divide(offset, tile, candidates, first):
+        def divide(offset: int, tile: int, candidates: list[int], first: int) -> None:
             """Windows `offset` to ``offset + tile - 1``; `first` is the rank of ``candidates[0]``."""
             if tile == 1:
                 found.append(candidates[low - first :])
@@ -183,7 +185,7 @@ class _Builder:
         return found
 
 
-def _uses(operands, tile, results):
+def _uses(operands: list[_Pair], tile: int, results: Iterable[int]) -> tuple[list[int], list[int]]:
     """For every value: its last use (-1: none), and by how many lanes it is read beyond the last one.
 
     Only comparisons that a result depends on count as users.
@@ -206,11 +208,14 @@ def _uses(operands, tile, results):
     return last, beyond
 
 
-def _assemble(operands, tile, last, beyond):
+def _assemble(
+    operands: list[_Pair], tile: int, last: list[int], beyond: list[int]
+) -> tuple[list[tuple[int, ...]], list[int], int]:
     """Instructions over as few rows as possible, the row of every value, and the number of rows."""
     row = list(range(tile)) + [-1] * (2 * len(operands))
-    free, rows = [], tile
-    instructions = []
+    free: list[int] = []
+    rows = tile
+    instructions: list[tuple[int, ...]] = []
     for i, (first, second) in enumerate(operands):
         lower = tile + 2 * i
         kept = [value for value in (lower, lower + 1) if last[value] >= 0]
@@ -230,7 +235,7 @@ def _assemble(operands, tile, last, beyond):
 
 
 @lru_cache(maxsize=256)
-def selection_network(m, ranges, tile):
+def selection_network(m: int, ranges: tuple[tuple[int, int], ...], tile: int) -> Network:
     """Build the network that finds ranks of every window of `m` values.
 
     Parameters

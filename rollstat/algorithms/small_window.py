@@ -1,20 +1,49 @@
-"""Selection in small windows of constant width by selection networks over tiles of windows."""
+"""Selection in small windows of constant width by selection networks over tiles of windows.
+
+Besides :func:`select`, which every selection algorithm has, :func:`select_points` writes points between
+two ranks (quantiles, the median of an even number) without the two ranks ever leaving the cache.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Selection
 from rollstat.kernels.lanes import VECTOR_BYTES
-from rollstat.kernels.selection_network import select_in_tiles
+from rollstat.kernels.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
 from rollstat.kernels.small_window import pick, replace_missing
+from rollstat.kernels.window_of_five import linear_of_five, rank_of_five
 from rollstat.networks import selection_network
 
-__all__ = ["LARGEST_WIDTH", "block_rows", "select", "serves"]
+__all__ = ["LARGEST_WIDTH", "Point", "block_rows", "select", "select_points", "serves", "serves_points"]
 
 LARGEST_WIDTH = 256
-"""Widest window served: networks grow with m log^2 m, and so does the time to build them."""
+"""Widest window served: the comparisons grow with log^2 m, the time to build a network with m log^2 m."""
 
 _ROW_BYTES = 1024  # lanes of a group: fewer cost more overhead an instruction, more fall out of the cache
 _RANKS_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point at or above an order statistic.
+
+    Attributes
+    ----------
+    rank : int
+        Rank of the order statistic, from 0.
+    fraction : float
+        How far towards the next rank, ``a + (b - a) * fraction``; 0 for the order statistic itself.
+    midpoint : bool
+        Whether the point is ``(a + b) / 2`` instead.
+    """
+
+    rank: int
+    fraction: float = 0.0
+    midpoint: bool = False
 
 
 def serves(block: Block, request: Selection) -> bool:
@@ -22,8 +51,13 @@ def serves(block: Block, request: Selection) -> bool:
     return 0 < block.width <= LARGEST_WIDTH and request.position is None
 
 
+def serves_points(block: Block) -> bool:
+    """Whether :func:`select_points` serves the block: windows of constant, small width; none missing."""
+    return 0 < block.width <= LARGEST_WIDTH and block.missing is None
+
+
 def block_rows(width: int) -> int:
-    """Rows a block that suit windows of `width` values: whole groups of tiles, results still in cache."""
+    """Rows a block that suit windows of `width` values: whole groups of tiles, few calls."""
     return 1 << 16
 
 
@@ -42,64 +76,135 @@ def select(block: Block, request: Selection) -> None:
             _select_varying(block, request, i)
 
 
-def _tile(width, rows):
+def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> None:
+    """Write one point of every window for each of `points`.
+
+    Parameters
+    ----------
+    block : Block
+        One that :func:`serves_points` is true for.
+    points : sequence of Point
+        Between neighbouring ranks of windows of ``block.width`` values.
+    results : sequence of ndarray, each of shape (rows,)
+        Receive the points: float32 or float64, or the dtype of the values for a point at a rank. What
+        lies between two ranks is computed in float64.
+    """
+    if not serves_points(block):
+        raise ValueError(
+            f"points are served for windows of constant width, 1 to {LARGEST_WIDTH}, none missing"
+        )
+    if block.width == 5 and not any(point.midpoint for point in points):
+        for point, result in zip(points, results):
+            _select_five(block, point, result)
+        return
+    between = [point.midpoint or point.fraction > 0 for point in points]
+    ranges = tuple((point.rank, point.rank + above) for point, above in zip(points, between))
+    outputs, first = [], 0
+    for i, (point, above) in enumerate(zip(points, between)):
+        outputs.append((first, MIDPOINT if point.midpoint else LINEAR if above else LOWER, i))
+        first += 1 + above
+    fractions = [point.fraction for point in points]
+    if len(results) == 1 and results[0].flags.c_contiguous:
+        stacked = results[0][None, :]
+    else:
+        stacked = np.empty((len(results), block.rows), results[0].dtype)
+    _find(block.values, block.width, ranges, outputs, fractions, stacked, stacked)
+    for row, result in zip(stacked, results):
+        if not np.may_share_memory(row, result):
+            result[...] = row
+
+
+def _select_five(block: Block, point: Point, result: NDArray[Any]) -> None:
+    """Write one point of every window of five values."""
+    values = _read_only(block.values)
+    views = [values[i : i + block.rows] for i in range(5)]
+    if point.fraction > 0:
+        linear_of_five(*views, point.rank, point.fraction, result)
+    else:
+        rank_of_five(*views, point.rank, result)
+
+
+def _read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """View that cannot be written, so that only one version of a kernel is ever compiled."""
+    values = values.view()
+    values.flags.writeable = False
+    return values
+
+
+def _tile(width: int, rows: int) -> int:
     """Windows that share their work: more save comparisons, but need more rows of scratch."""
-    largest = 4 if width < 13 else 8 if width < 32 else 16 if width < 64 else 32
-    while largest > width or (largest > 1 and largest > rows):
-        largest //= 2
-    return largest
+    tile = 4 if width < 13 else 8 if width < 32 else 16 if width < 64 else 32
+    while tile > width or (tile > 1 and tile > rows):
+        tile //= 2
+    return tile
 
 
-def _scratch(size, dtype):
-    """An array of zeros that starts on a vector's boundary."""
+def _scratch(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Array of zeros that starts at a vector's boundary: rows that straddle two lines cost half more."""
     spare = VECTOR_BYTES // dtype.itemsize
     array = np.zeros(size + spare, dtype)
     return array[-array.ctypes.data % VECTOR_BYTES // dtype.itemsize :]
 
 
-def _find(values, width, ranges, targets):
-    """Write ranks of every window of `values`, one after the other, into the rows of `targets`."""
-    rows = targets.shape[1]
+def _find(
+    values: NDArray[Any],
+    width: int,
+    ranges: tuple[tuple[int, int], ...],
+    outputs: Sequence[tuple[int, int, int]],
+    fractions: Sequence[float],
+    lower: NDArray[Any],
+    upper: NDArray[Any],
+) -> None:
+    """Find ranges of ranks in every window of `values` and write `outputs` made of them."""
+    rows = lower.shape[1]
     network = selection_network(width, ranges, _tile(width, rows))
     vector_lanes = VECTOR_BYTES // values.itemsize
     tiles = -(-rows // network.tile)
     lanes = min(_ROW_BYTES // values.itemsize, -(-tiles // vector_lanes) * vector_lanes)
     stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
-    work = _scratch(network.rows * stride, values.dtype)
-    values = values.view()
-    values.flags.writeable = False  # one compiled version, not two
     select_in_tiles(
-        values,
+        _read_only(values),
         network.instructions,
         network.results,
         network.reach,
         lanes,
         vector_lanes,
-        work,
+        _scratch(network.rows * stride, values.dtype),
         stride,
-        targets,
+        _scratch(lanes, np.dtype(np.float64)),
+        np.array(outputs, np.int64),
+        np.array(fractions, np.float64),
+        lower,
+        upper,
     )
 
 
-def _select_constant(block, request):
+def _select_constant(block: Block, request: Selection) -> None:
     """Without missing values: the ranks of all requests in one pass."""
+    assert request.constant is not None
     last = block.width - 1
-    upper = request.upper is not None
-    ranges = tuple((rank, min(rank + upper, last)) for rank in request.constant)
-    if not upper and request.lower.flags.c_contiguous:
-        _find(block.values, block.width, ranges, request.lower)
-        return
-    found = np.empty((sum(high + 1 - low for low, high in ranges), block.rows), block.values.dtype)
-    _find(block.values, block.width, ranges, found)
-    position = 0
+    pair = request.upper is not None
+    ranges = tuple((rank, min(rank + pair, last)) for rank in request.constant)
+    outputs, first = [], 0
     for i, (low, high) in enumerate(ranges):
-        request.lower[i] = found[position]
+        outputs.append((first, LOWER, i))
         if high > low:
-            request.upper[i] = found[position + 1]
-        position += high + 1 - low
+            outputs.append((first + 1, UPPER, i))
+        first += high + 1 - low
+    lower = _contiguous(request.lower)
+    upper = lower if request.upper is None else _contiguous(request.upper)
+    _find(block.values, block.width, ranges, outputs, [0.0] * len(outputs), lower, upper)
+    if lower is not request.lower:
+        request.lower[...] = lower
+    if request.upper is not None and upper is not request.upper:
+        request.upper[...] = upper
 
 
-def _select_varying(block, request, i):
+def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
+    return array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
+
+
+def _select_varying(block: Block, request: Selection, i: int) -> None:
     """With a rank a row, or with missing values: find every rank that occurs, then pick by row."""
     rank = request.rank[i]
     wanted = np.flatnonzero(rank >= 0)
@@ -107,26 +212,33 @@ def _select_varying(block, request, i):
         return
     keys = block.values
     if block.missing is not None:
-        dtype = block.values.dtype
-        limits = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-        keys, below = np.empty_like(block.values), np.empty(block.rows, np.int64)
-        share = _share(rank[wanted], block.count[wanted])
-        replace_missing(
-            block.values, block.missing, block.width, share, *map(dtype.type, limits), keys, below
-        )
-        rank = np.where(rank >= 0, rank + below, -1)
+        keys = np.empty_like(block.values)
+        rank = _rank_among_all(block, rank, wanted, keys)
     last, top = block.width - 1, int(rank.max())
-    upper = request.upper is not None
     for low in range(int(rank[wanted].min()), top + 1, _RANKS_AT_ONCE):
         high = min(low + _RANKS_AT_ONCE - 1, top)
-        found = np.empty((min(high + upper, last) - low + 1, block.rows), keys.dtype)
-        _find(keys, block.width, ((low, low + len(found) - 1),), found)
+        found = np.empty((min(high + (request.upper is not None), last) - low + 1, block.rows), keys.dtype)
+        outputs = [(number, LOWER, number) for number in range(len(found))]
+        ranges = ((low, low + len(found) - 1),)
+        _find(keys, block.width, ranges, outputs, [0.0] * len(found), found, found)
         pick(found, low, high, rank, request.lower[i])
-        if upper and len(found) > 1:
+        if request.upper is not None and len(found) > 1:
             pick(found[1:], low, min(high, low + len(found) - 2), rank, request.upper[i])
 
 
-def _share(rank, count):
+def _rank_among_all(
+    block: Block, rank: NDArray[np.int64], wanted: NDArray[np.intp], keys: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Write values and sentinels for missing ones into `keys`; the ranks among all of them."""
+    dtype = keys.dtype
+    limits = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    share = _share(rank[wanted], block.count[wanted])
+    below = np.empty(block.rows, np.int64)
+    replace_missing(block.values, block.missing, block.width, share, *map(dtype.type, limits), keys, below)
+    return np.where(rank >= 0, rank + below, -1)
+
+
+def _share(rank: NDArray[np.int64], count: NDArray[np.int64]) -> tuple[int, int]:
     """Share of the missing values to put below, so that ranks differ least: the slope of rank by count."""
     fewest, most = count.argmin(), count.argmax()
     counts = int(count[most] - count[fewest])

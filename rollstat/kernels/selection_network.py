@@ -8,7 +8,7 @@
                                                                       row 3   3 7 11 ...
 
 The rows are transposed in, the network's instructions (:mod:`rollstat.networks`) work on whole rows, and
-the rows that hold results are transposed out; then the next group of tiles.
+the rows that hold results, or points between two of them, are transposed out; then the next group of tiles.
 
 State: ``work``, rows of ``stride`` values, and nothing that outlives a group. Invariant: a lane depends on
 that lane and the `reach` next ones only, so lanes past the end of the data may hold anything. Cost: the
@@ -18,10 +18,39 @@ tile, and the worst case is the average.
 Source: Batcher, doi:10.1145/1468075.1468121; Adams, doi:10.1145/3450626.3459773.
 """
 
+import numpy as np
+
 from rollstat._jit import kernel
 from rollstat.kernels.lanes import exchange, lower_of, upper_of
 
-__all__ = ["select_in_tiles"]
+__all__ = ["LINEAR", "LOWER", "MIDPOINT", "UPPER", "linear", "select_in_tiles"]
+
+LOWER, UPPER, LINEAR, MIDPOINT = 0, 1, 2, 3  # what becomes of a result: where it goes, or what is made of it
+
+
+@kernel
+def linear(below, above, fraction):
+    """``below + (above - below) * fraction``, with infinities as the limits that they stand for."""
+    if below == above:
+        return below
+    if below == -np.inf:
+        return below + above
+    return below + (above - below) * fraction
+
+
+@kernel
+def _linear_row(below, above, fraction, points):
+    for lane in range(len(points)):
+        points[lane] = linear(np.float64(below[lane]), np.float64(above[lane]), fraction)
+
+
+@kernel
+def _midpoint_row(below, above, points):
+    """Means of two values; halved first where their sum would overflow."""
+    for lane in range(len(points)):
+        one, two = np.float64(below[lane]), np.float64(above[lane])
+        total = one + two
+        points[lane] = one * 0.5 + two * 0.5 if np.abs(total) == np.inf else total / 2.0
 
 
 @kernel
@@ -35,15 +64,10 @@ def _transpose_in(values, tile, lanes, work, stride):
 
 
 @kernel
-def _transpose_out(work, stride, result, lanes, target):
-    """Write the rows of one result to the windows that they stand for."""
-    tile = len(result)
-    for j in range(min(tile, len(target))):
-        start = result[j, 0] * stride + result[j, 1]
-        row = work[start : start + lanes]
-        out = target[j:]
-        for lane in range(min(lanes, (len(out) + tile - 1) // tile)):
-            out[lane * tile] = row[lane]
+def _transpose_out(row, tile, target):
+    """Write a row to every `tile`-th window from the first of `target`."""
+    for lane in range(min(len(row), (len(target) + tile - 1) // tile)):
+        target[lane * tile] = row[lane]
 
 
 @kernel
@@ -65,26 +89,69 @@ def _execute(instructions, lanes, vector_lanes, work, stride):
 
 
 @kernel
-def select_in_tiles(values, instructions, results, reach, lanes, vector_lanes, work, stride, targets):
-    """Find ranks in every window of `values`.
+def _write_output(work, stride, results, output, fraction, lanes, points, target):
+    """Write one output of a group of tiles."""
+    tile = results.shape[1]
+    which, kind = output[0], output[1]
+    for j in range(min(tile, len(target))):
+        start = results[which, j, 0] * stride + results[which, j, 1]
+        row = work[start : start + lanes]
+        if kind < LINEAR:
+            _transpose_out(row, tile, target[j:])
+            continue
+        start = results[which + 1, j, 0] * stride + results[which + 1, j, 1]
+        above = work[start : start + lanes]
+        if kind == LINEAR:
+            _linear_row(row, above, fraction, points[:lanes])
+        else:
+            _midpoint_row(row, above, points[:lanes])
+        _transpose_out(points[:lanes], tile, target[j:])
+
+
+@kernel
+def select_in_tiles(
+    values,
+    instructions,
+    results,
+    reach,
+    lanes,
+    vector_lanes,
+    work,
+    stride,
+    points,
+    outputs,
+    fractions,
+    lower,
+    upper,
+):
+    """Find ranks in every window of `values`, or points between neighbouring ranks.
 
     Parameters
     ----------
     values : ndarray, shape (rows + m - 1,)
     instructions, results, reach
         The network, see :class:`rollstat.networks.Network`.
-    lanes : int
-        Tiles a group: a multiple of `vector_lanes`.
+    lanes, vector_lanes : int
+        Tiles a group, a multiple of the lanes of a vector.
     work, stride : ndarray of the dtype of the values, int
-        Rows of lanes: ``stride >= lanes + reach + 2 * vector_lanes``, as whole vectors are computed.
-    targets : ndarray, shape (ranks, rows)
-        Receives the values.
+        Rows of lanes, ``stride >= lanes + reach + 2 * vector_lanes`` as whole vectors are computed.
+    points : ndarray of float64, shape (lanes,)
+        Scratch.
+    outputs : ndarray of int64, shape (outputs, 3)
+        Number of a result; what becomes of it: ``LOWER`` or ``UPPER`` to say where it goes, ``LINEAR`` or
+        ``MIDPOINT`` to put a point between it and the next result into `lower`; and the row to write.
+    fractions : ndarray of float64, shape (outputs,)
+        Where between the two results a ``LINEAR`` output lies.
+    lower, upper : ndarray, shape (any, rows)
+        Receive the outputs.
     """
     tile = results.shape[1]
-    rows = targets.shape[1]
+    rows = lower.shape[1]
     for start in range(0, rows, tile * lanes):
         group = min(lanes, (rows - start + tile - 1) // tile)
         _transpose_in(values[start:], tile, group + reach, work, stride)
         _execute(instructions, group, vector_lanes, work, stride)
-        for rank in range(len(results)):
-            _transpose_out(work, stride, results[rank], group, targets[rank, start:])
+        for i in range(len(outputs)):
+            row = outputs[i, 2]
+            target = upper[row, start:] if outputs[i, 1] == UPPER else lower[row, start:]
+            _write_output(work, stride, results, outputs[i], fractions[i], group, points, target)

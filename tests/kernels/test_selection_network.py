@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.selection_network import select_in_tiles
+from rollstat.kernels.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, linear, select_in_tiles
 from rollstat.networks import selection_network
 
 
-def select(values, m, low, high, tile, lanes):
-    network = selection_network(m, ((low, high),), tile)
+def run(values, m, ranges, tile, lanes, outputs, fractions, lower, upper):
+    network = selection_network(m, ranges, tile)
     vector_lanes = 64 // values.itemsize
     stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
-    targets = np.zeros((high + 1 - low, len(values) - m + 1), values.dtype)
     select_in_tiles(
         values,
         network.instructions,
@@ -21,9 +20,19 @@ def select(values, m, low, high, tile, lanes):
         vector_lanes,
         np.zeros(network.rows * stride, values.dtype),
         stride,
-        targets,
+        np.zeros(lanes),
+        np.array(outputs),
+        np.array(fractions, float),
+        lower,
+        upper,
     )
-    return targets
+
+
+def select(values, m, low, high, tile, lanes):
+    lower = np.zeros((high + 1 - low, len(values) - m + 1), values.dtype)
+    outputs = [(i, LOWER, i) for i in range(len(lower))]
+    run(values, m, ((low, high),), tile, lanes, outputs, [0] * len(outputs), lower, lower)
+    return lower
 
 
 @pytest.mark.parametrize(("m", "tile"), [(1, 1), (2, 1), (3, 2), (5, 4), (12, 4), (25, 8), (40, 16)])
@@ -44,3 +53,36 @@ def test_infinities_and_small_numbers():
     values = np.random.default_rng(0).choice(pool, 500)
     expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, 9), axis=1).T
     np.testing.assert_array_equal(select(values, 9, 0, 8, 4, 16), expected)
+
+
+def test_where_outputs_go_and_what_is_made_of_them():
+    values = np.random.default_rng(1).standard_normal(400)
+    ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, 10), axis=1).T
+    lower, upper = np.zeros((4, 391)), np.zeros((4, 391))
+    outputs = [(0, LOWER, 3), (1, UPPER, 2), (0, LINEAR, 0), (2, MIDPOINT, 1)]
+    run(values, 10, ((2, 3), (4, 5)), 4, 16, outputs, [0, 0, 0.3, 0], lower, upper)
+    np.testing.assert_array_equal(lower[3], ranks[2])
+    np.testing.assert_array_equal(upper[2], ranks[3])
+    np.testing.assert_array_equal(lower[0], ranks[2] + (ranks[3] - ranks[2]) * 0.3)
+    np.testing.assert_array_equal(lower[1], (ranks[4] + ranks[5]) / 2)
+    assert not upper[[0, 1, 3]].any()
+    assert not lower[2].any()
+
+
+def test_midpoint_of_numbers_whose_sum_overflows():
+    largest = np.finfo(float).max
+    lower = np.zeros((1, 3))
+    values = np.array([largest, largest, -largest, np.inf])
+    with np.errstate(over="ignore"):
+        run(values, 2, ((0, 1),), 1, 8, [(0, MIDPOINT, 0)], [0], lower, lower)
+    np.testing.assert_array_equal(lower, [[largest, 0.0, np.inf]])
+
+
+def test_linear_between_infinities():
+    inf = np.float64(np.inf)
+    assert linear(-inf, -inf, 0.3) == -inf
+    assert linear(inf, inf, 0.3) == inf
+    assert linear(-inf, np.float64(1), 0.3) == -inf
+    assert linear(np.float64(1), inf, 0.3) == inf
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(linear(-inf, inf, 0.3))
