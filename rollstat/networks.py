@@ -147,12 +147,12 @@ class _Builder:
             self._runs[key] = self.merge(*halves, 0, length - 1)
         return [reference + (shift << _SHIFT) for reference in self._runs[key]]
 
-    def core(self, m: int, low: int, high: int) -> list[int]:
-        """Ranks `low` to `high` of what all windows of a tile see."""
-        start, length = self.tile - 1, self.tile
+    def core(self, m: int, offset: int, tile: int, low: int, high: int) -> list[int]:
+        """Ranks `low` to `high` of what windows `offset` to ``offset + tile - 1`` all see."""
+        start, length = offset + tile - 1, tile
         lists = []
-        while start < m:
-            while length > m - start:
+        while start < offset + m:
+            while length > offset + m - start:
                 length //= 2
             lists.append(self.run(start, length))
             start += length
@@ -179,9 +179,12 @@ class _Builder:
                 ranks = self.middle(candidates, run, needed[0] - first, needed[1] - first)
                 divide(side, half, ranks, needed[0])
 
-        seen = m - self.tile + 1
-        first = max(low - self.tile + 1, 0)
-        divide(0, self.tile, self.core(m, first, min(high, seen - 1)), first)
+        sharing = self.tile
+        while sharing > m + 1:
+            sharing //= 2
+        first, last = max(low - sharing + 1, 0), min(high, m - sharing)
+        for offset in range(0, self.tile, sharing):
+            divide(offset, sharing, self.core(m, offset, sharing, first, last), first)
         return found
 
 
@@ -245,7 +248,7 @@ def selection_network(m: int, ranges: tuple[tuple[int, int], ...], tile: int) ->
     ranges : tuple of (int, int)
         First and last rank of each range of ranks to find, ``0 <= first <= last < m``.
     tile : int
-        Number of windows that share their work: a power of two, at most `m`.
+        Number of windows a lane, which share their work as far as they overlap: a power of two.
 
     Returns
     -------

@@ -21,7 +21,7 @@ Source: Batcher, doi:10.1145/1468075.1468121; Adams, doi:10.1145/3450626.3459773
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.lanes import exchange, lower_of, upper_of
+from rollstat.kernels.lanes import exchange, lower_of, transpose_four, upper_of
 
 __all__ = ["LINEAR", "LOWER", "MIDPOINT", "UPPER", "linear", "select_in_tiles"]
 
@@ -36,6 +36,12 @@ def linear(below, above, fraction):
     if below == -np.inf:
         return below + above
     return below + (above - below) * fraction
+
+
+@kernel
+def _copy_row(row, points):
+    for lane in range(len(points)):
+        points[lane] = row[lane]
 
 
 @kernel
@@ -56,18 +62,26 @@ def _midpoint_row(below, above, points):
 @kernel
 def _transpose_in(values, tile, lanes, work, stride):
     """Fill lanes of the input rows, as far as there are values."""
-    for j in range(min(tile, len(values))):
-        source = values[j:]
-        row = work[j * stride : (j + 1) * stride]
-        for lane in range(min(lanes, (len(source) + tile - 1) // tile)):
-            row[lane] = source[lane * tile]
+    whole = min(lanes, len(values) // tile) // 4 * 4
+    for lane in range(0, whole, 4):
+        for j in range(0, tile, 4):
+            i = lane * tile + j
+            transpose_four(values, i, i + tile, i + 2 * tile, i + 3 * tile, work, j * stride + lane, stride)
+    for i in range(whole * tile, min(lanes * tile, len(values))):
+        work[i % tile * stride + i // tile] = values[i]
 
 
 @kernel
-def _transpose_out(row, tile, target):
-    """Write a row to every `tile`-th window from the first of `target`."""
-    for lane in range(min(len(row), (len(target) + tile - 1) // tile)):
-        target[lane * tile] = row[lane]
+def _transpose_out(points, stride, lanes, tile, first, target):
+    """Write the rows of four neighbouring windows of each tile, the first of them window `first`."""
+    whole = min(lanes, len(target) // tile) // 4 * 4
+    for lane in range(0, whole, 4):
+        place = lane * tile + first
+        transpose_four(points, lane, lane + stride, lane + 2 * stride, lane + 3 * stride, target, place, tile)
+    for lane in range(whole, lanes):
+        for j in range(4):
+            if lane * tile + first + j < len(target):
+                target[lane * tile + first + j] = points[j * stride + lane]
 
 
 @kernel
@@ -89,23 +103,28 @@ def _execute(instructions, lanes, vector_lanes, work, stride):
 
 
 @kernel
+def _result_row(work, stride, result, lanes):
+    start = result[0] * stride + result[1]
+    return work[start : start + lanes]
+
+
+@kernel
 def _write_output(work, stride, results, output, fraction, lanes, points, target):
     """Write one output of a group of tiles."""
     tile = results.shape[1]
+    room = len(points) // 4
     which, kind = output[0], output[1]
-    for j in range(min(tile, len(target))):
-        start = results[which, j, 0] * stride + results[which, j, 1]
-        row = work[start : start + lanes]
-        if kind < LINEAR:
-            _transpose_out(row, tile, target[j:])
-            continue
-        start = results[which + 1, j, 0] * stride + results[which + 1, j, 1]
-        above = work[start : start + lanes]
+    for j in range(tile):
+        row = _result_row(work, stride, results[which, j], lanes)
+        out = points[j % 4 * room : j % 4 * room + lanes]
         if kind == LINEAR:
-            _linear_row(row, above, fraction, points[:lanes])
+            _linear_row(row, _result_row(work, stride, results[which + 1, j], lanes), fraction, out)
+        elif kind == MIDPOINT:
+            _midpoint_row(row, _result_row(work, stride, results[which + 1, j], lanes), out)
         else:
-            _midpoint_row(row, above, points[:lanes])
-        _transpose_out(points[:lanes], tile, target[j:])
+            _copy_row(row, out)
+        if j % 4 == 3:
+            _transpose_out(points, room, lanes, tile, j - 3, target)
 
 
 @kernel
@@ -130,12 +149,12 @@ def select_in_tiles(
     ----------
     values : ndarray, shape (rows + m - 1,)
     instructions, results, reach
-        The network, see :class:`rollstat.networks.Network`.
+        The network, see :class:`rollstat.networks.Network`; its tile must be a multiple of 4.
     lanes, vector_lanes : int
         Tiles a group, a multiple of the lanes of a vector.
     work, stride : ndarray of the dtype of the values, int
         Rows of lanes, ``stride >= lanes + reach + 2 * vector_lanes`` as whole vectors are computed.
-    points : ndarray of float64, shape (lanes,)
+    points : ndarray of the dtype of the outputs, shape (4 * lanes,)
         Scratch.
     outputs : ndarray of int64, shape (outputs, 3)
         Number of a result; what becomes of it: ``LOWER`` or ``UPPER`` to say where it goes, ``LINEAR`` or

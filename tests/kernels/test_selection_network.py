@@ -20,7 +20,7 @@ def run(values, m, ranges, tile, lanes, outputs, fractions, lower, upper):
         vector_lanes,
         np.zeros(network.rows * stride, values.dtype),
         stride,
-        np.zeros(lanes),
+        np.zeros(4 * lanes),
         np.array(outputs),
         np.array(fractions, float),
         lower,
@@ -35,7 +35,7 @@ def select(values, m, low, high, tile, lanes):
     return lower
 
 
-@pytest.mark.parametrize(("m", "tile"), [(1, 1), (2, 1), (3, 2), (5, 4), (12, 4), (25, 8), (40, 16)])
+@pytest.mark.parametrize(("m", "tile"), [(1, 4), (2, 4), (3, 4), (5, 4), (12, 8), (25, 8), (40, 16)])
 def test_against_sorted_windows(m, tile):
     rng = np.random.default_rng(m)
     for rows in (1, 2, tile, tile + 1, 8 * tile - 1, 8 * tile, 8 * tile + 1, 300):
@@ -74,7 +74,7 @@ def test_midpoint_of_numbers_whose_sum_overflows():
     lower = np.zeros((1, 3))
     values = np.array([largest, largest, -largest, np.inf])
     with np.errstate(over="ignore"):
-        run(values, 2, ((0, 1),), 1, 8, [(0, MIDPOINT, 0)], [0], lower, lower)
+        run(values, 2, ((0, 1),), 4, 8, [(0, MIDPOINT, 0)], [0], lower, lower)
     np.testing.assert_array_equal(lower, [[largest, 0.0, np.inf]])
 
 
