@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollstat.kernels.counting import count_observed, has_nan, mark_nan
 
-__all__ = ["UNKNOWN", "Block", "Selection"]
+__all__ = ["UNKNOWN", "Block", "Point", "Selection"]
 
 
 _NO_ROWS = np.empty(0, np.int64)
@@ -153,3 +153,22 @@ class Selection:
     lower: NDArray[Any]
     upper: NDArray[Any] | None = None
     position: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point at or above an order statistic.
+
+    Attributes
+    ----------
+    rank : int
+        Rank of the order statistic, from 0.
+    fraction : float
+        How far towards the next rank, ``a + (b - a) * fraction``; 0 for the order statistic itself.
+    midpoint : bool
+        Whether the point is ``(a + b) / 2`` instead.
+    """
+
+    rank: int
+    fraction: float = 0.0
+    midpoint: bool = False

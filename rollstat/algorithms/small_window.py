@@ -5,45 +5,25 @@ two ranks (quantiles, the median of an even number) without the two ranks ever l
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Selection
+from rollstat.blocks import Block, Point, Selection
 from rollstat.kernels.lanes import VECTOR_BYTES
 from rollstat.kernels.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
 from rollstat.kernels.small_window import pick, replace_missing
 from rollstat.kernels.window_of_five import linear_of_five, rank_of_five
 from rollstat.networks import selection_network
 
-__all__ = ["LARGEST_WIDTH", "Point", "block_rows", "select", "select_points", "serves", "serves_points"]
+__all__ = ["LARGEST_WIDTH", "block_rows", "select", "select_points", "serves", "serves_points"]
 
 LARGEST_WIDTH = 256
 """Widest window served: the comparisons grow with log^2 m, the time to build a network with m log^2 m."""
 
 _ROW_BYTES = 2048  # lanes of a group: fewer cost more overhead an instruction, more leave the cache
 _RANKS_AT_ONCE = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A point at or above an order statistic.
-
-    Attributes
-    ----------
-    rank : int
-        Rank of the order statistic, from 0.
-    fraction : float
-        How far towards the next rank, ``a + (b - a) * fraction``; 0 for the order statistic itself.
-    midpoint : bool
-        Whether the point is ``(a + b) / 2`` instead.
-    """
-
-    rank: int
-    fraction: float = 0.0
-    midpoint: bool = False
 
 
 def serves(block: Block, request: Selection) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Selection
+from rollstat.blocks import Block, Point, Selection
 from rollstat.engine import Output
 from rollstat.kernels.quantiles import (
     INTERPOLATIONS,
@@ -17,6 +17,7 @@ from rollstat.kernels.quantiles import (
     interpolate_constant,
     interpolate_whole,
     kth_ranks,
+    picks_upper,
     quantile_ranks,
 )
 from rollstat.windows import FixedWindows, Windows
@@ -51,6 +52,10 @@ class Kth:
         """Write the rank of every row."""
         kth_ranks(count, self.k, max(wanted, self.required), rank)
 
+    def point(self, count: int) -> Point:
+        """Where it lies among `count` observations."""
+        return Point(self.constant_rank(count))
+
     def needs_upper(self, count: int | None) -> bool:
         """Whether the next order statistic is needed too."""
         return False
@@ -75,6 +80,18 @@ class Quantile:
     def ranks(self, count: NDArray[np.int64], wanted: int, rank: NDArray[np.int64]) -> None:
         """Write the rank of every row."""
         quantile_ranks(count, self.q, max(wanted, 1), rank)
+
+    def point(self, count: int) -> Point:
+        """Where it lies among `count` observations."""
+        rank = self.constant_rank(count)
+        fraction = self.q * (count - 1) - rank
+        if fraction == 0 or self.interpolation == "lower":
+            return Point(rank)
+        if self.interpolation == "linear":
+            return Point(rank, fraction)
+        if self.interpolation == "midpoint":
+            return Point(rank, midpoint=True)
+        return Point(rank + picks_upper(rank, fraction, INTERPOLATIONS[self.interpolation]))
 
     def needs_upper(self, count: int | None) -> bool:
         """Whether the next order statistic is needed too."""
@@ -151,6 +168,8 @@ class OrderStatistics:
                 constant = None
         else:
             constant = None
+        if constant is not None and self._write_points(block, results):
+            return
         if constant is not None:
             rank = _full(constant, block.rows)
         else:
@@ -176,6 +195,18 @@ class OrderStatistics:
                 result[...] = position
         elif not direct:
             self._combine(block, selection, results)
+
+    def _write_points(self, block: Block, results: list[NDArray[Any]]) -> bool:
+        """Have the algorithm write quantiles at once, without their two ranks; whether it can."""
+        driver = _driver(self._choose(block.width, block.width))
+        if self.positions or not hasattr(driver, "select_points"):
+            return False
+        points = [request.point(block.width) for request in self.requests]
+        between = any(point.midpoint or point.fraction > 0 for point in points)
+        if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
+            return False
+        driver.select_points(block, points, results)
+        return True
 
     def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
         for i, (request, result) in enumerate(zip(self.requests, results)):

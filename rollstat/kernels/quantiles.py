@@ -16,10 +16,12 @@ from rollstat._jit import kernel
 
 __all__ = [
     "INTERPOLATIONS",
+    "between",
     "interpolate",
     "interpolate_constant",
     "interpolate_whole",
     "kth_ranks",
+    "picks_upper",
     "quantile_ranks",
 ]
 
@@ -41,7 +43,7 @@ def quantile_ranks(count, q, wanted, rank):
 
 
 @kernel
-def _picks_upper(rank, fraction, interpolation):
+def picks_upper(rank, fraction, interpolation):
     """Whether a quantile that is an observation is the upper one."""
     if interpolation == 2:
         return fraction > 0.0
@@ -51,7 +53,7 @@ def _picks_upper(rank, fraction, interpolation):
 
 
 @kernel
-def _between(below, above, fraction):
+def between(below, above, fraction):
     """``below + (above - below) * fraction`` where infinities do not cancel into NaN."""
     if below == above or fraction == 0.0:
         return below
@@ -94,11 +96,11 @@ def interpolate(lower, upper, count, q, interpolation, result):
         if fraction == 0.0 or count[i] < 2:
             result[i] = below
         elif interpolation == 0:
-            result[i] = _between(below, np.float64(upper[i]), fraction)
+            result[i] = between(below, np.float64(upper[i]), fraction)
         elif interpolation == 4:
             result[i] = _middle(below, np.float64(upper[i]))
         else:
-            result[i] = upper[i] if _picks_upper(rank, fraction, interpolation) else lower[i]
+            result[i] = upper[i] if picks_upper(rank, fraction, interpolation) else lower[i]
 
 
 @kernel
@@ -151,4 +153,4 @@ def interpolate_whole(lower, upper, count, q, interpolation, result):
             part = distance // np.uint64(2) if share == 0.5 else np.uint64(np.float64(distance) * share)
             result[i] = lower[i] + np.int64(part)
         else:
-            result[i] = upper[i] if _picks_upper(rank, fraction, interpolation) else lower[i]
+            result[i] = upper[i] if picks_upper(rank, fraction, interpolation) else lower[i]

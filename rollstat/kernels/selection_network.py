@@ -18,45 +18,19 @@ tile, and the worst case is the average.
 Source: Batcher, doi:10.1145/1468075.1468121; Adams, doi:10.1145/3450626.3459773.
 """
 
-import numpy as np
-
 from rollstat._jit import kernel
 from rollstat.kernels.lanes import exchange, lower_of, transpose_four, upper_of
+from rollstat.kernels.quantiles import interpolate_constant
 
-__all__ = ["LINEAR", "LOWER", "MIDPOINT", "UPPER", "linear", "select_in_tiles"]
+__all__ = ["LINEAR", "LOWER", "MIDPOINT", "UPPER", "select_in_tiles"]
 
 LOWER, UPPER, LINEAR, MIDPOINT = 0, 1, 2, 3  # what becomes of a result: where it goes, or what is made of it
-
-
-@kernel
-def linear(below, above, fraction):
-    """``below + (above - below) * fraction``, with infinities as the limits that they stand for."""
-    if below == above:
-        return below
-    if below == -np.inf:
-        return below + above
-    return below + (above - below) * fraction
 
 
 @kernel
 def _copy_row(row, points):
     for lane in range(len(points)):
         points[lane] = row[lane]
-
-
-@kernel
-def _linear_row(below, above, fraction, points):
-    for lane in range(len(points)):
-        points[lane] = linear(np.float64(below[lane]), np.float64(above[lane]), fraction)
-
-
-@kernel
-def _midpoint_row(below, above, points):
-    """Means of two values; halved first where their sum would overflow."""
-    for lane in range(len(points)):
-        one, two = np.float64(below[lane]), np.float64(above[lane])
-        total = one + two
-        points[lane] = one * 0.5 + two * 0.5 if np.abs(total) == np.inf else total / 2.0
 
 
 @kernel
@@ -117,12 +91,11 @@ def _write_output(work, stride, results, output, fraction, lanes, points, target
     for j in range(tile):
         row = _result_row(work, stride, results[which, j], lanes)
         out = points[j % 4 * room : j % 4 * room + lanes]
-        if kind == LINEAR:
-            _linear_row(row, _result_row(work, stride, results[which + 1, j], lanes), fraction, out)
-        elif kind == MIDPOINT:
-            _midpoint_row(row, _result_row(work, stride, results[which + 1, j], lanes), out)
-        else:
+        if kind < LINEAR:
             _copy_row(row, out)
+        else:
+            above = _result_row(work, stride, results[which + 1, j], lanes)
+            interpolate_constant(row, above, fraction, kind == MIDPOINT, out)
         if j % 4 == 3:
             _transpose_out(points, room, lanes, tile, j - 3, target)
 

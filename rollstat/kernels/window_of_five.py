@@ -18,7 +18,7 @@ doi:10.1145/1468075.1468121.
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.selection_network import linear
+from rollstat.kernels.quantiles import between
 
 __all__ = ["linear_of_five", "rank_of_five"]
 
@@ -71,16 +71,16 @@ def linear_of_five(one, two, three, four, five, rank, fraction, target):
     if rank == 0:
         for i in range(len(target)):
             ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
-            target[i] = linear(np.float64(ranks[0]), np.float64(ranks[1]), fraction)
+            target[i] = between(np.float64(ranks[0]), np.float64(ranks[1]), fraction)
     elif rank == 1:
         for i in range(len(target)):
             ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
-            target[i] = linear(np.float64(ranks[1]), np.float64(ranks[2]), fraction)
+            target[i] = between(np.float64(ranks[1]), np.float64(ranks[2]), fraction)
     elif rank == 2:
         for i in range(len(target)):
             ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
-            target[i] = linear(np.float64(ranks[2]), np.float64(ranks[3]), fraction)
+            target[i] = between(np.float64(ranks[2]), np.float64(ranks[3]), fraction)
     else:
         for i in range(len(target)):
             ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
-            target[i] = linear(np.float64(ranks[3]), np.float64(ranks[4]), fraction)
+            target[i] = between(np.float64(ranks[3]), np.float64(ranks[4]), fraction)
