@@ -97,6 +97,11 @@ class Block:
         return self._end
 
     @property
+    def searched(self) -> bool:
+        """Whether missing values have been looked for; asking for `missing` does."""
+        return not isinstance(self._missing, _Unknown)
+
+    @property
     def missing(self) -> NDArray[np.bool_] | None:
         """Where there is no observation, or None where every value is one."""
         if isinstance(self._missing, _Unknown):

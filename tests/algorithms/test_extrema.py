@@ -1,0 +1,93 @@
+"""Every extrema algorithm against brute force, over one block."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollstat.algorithms import extrema
+from rollstat.algorithms.extrema import Extrema
+from rollstat.blocks import UNKNOWN, Block
+
+ALGORITHMS = [extrema.block_scan, extrema.wedge]
+
+
+def expected(values, missing, start, end, last):
+    """Minimum, maximum and their positions, by looking at every window; None without observation."""
+    answers = []
+    for left, right in zip(start, end):
+        rows = [j for j in range(left, right) if not missing[j]]
+        if not rows:
+            answers.append((None, None, -1, -1))
+            continue
+        low, high = min(values[j] for j in rows), max(values[j] for j in rows)
+        lows, highs = ([j for j in rows if values[j] == x] for x in (low, high))
+        answers.append((low, high, lows[-1 if last else 0], highs[-1 if last else 0]))
+    return answers
+
+
+def assert_right(algorithm, values, missing, start, end, width=0, last=False, mask=None):
+    """`mask` is what the block is told, `missing` the truth."""
+    block = Block(values, mask, start, end, width)
+    rows = len(start)
+    low, high = np.empty((2, rows), values.dtype)
+    places = np.empty((2, rows), np.int64)
+    algorithm(block, Extrema(low, high, *places, last=last))
+    for i, (smallest, largest, first, second) in enumerate(expected(values, missing, start, end, last)):
+        assert tuple(places[:, i]) == (first, second)
+        if smallest is not None:
+            assert low[i] == smallest
+            assert high[i] == largest
+    return block
+
+
+def monotone_bounds(rng, rows, length):
+    start = np.sort(rng.integers(0, length + 1, rows))
+    end = np.maximum(np.sort(rng.integers(0, length + 1, rows)), start)
+    return start, end
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, np.uint64])
+@pytest.mark.parametrize("last", [False, True])
+def test_any_bounds(algorithm, dtype, last, rng):
+    for length in (1, 2, 7, 40):
+        for _ in range(6):
+            values = rng.integers(0, 6, length).astype(dtype)
+            if dtype is np.uint64:
+                values = np.uint64(2**64 - 1) - values
+            start, end = monotone_bounds(rng, 30, length)
+            nothing = np.zeros(length, bool)
+            assert_right(algorithm, values, nothing, start, end, last=last)
+            mask = rng.random(length) < 0.4
+            assert_right(algorithm, values, mask, start, end, last=last, mask=mask)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@given(
+    values=st.lists(st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1.0, 2.0]), max_size=30),
+    bounds=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=12),
+    last=st.booleans(),
+)
+def test_special_values(algorithm, values, bounds, last):
+    values = np.array(values, np.float64)
+    start = np.minimum(np.sort([left for left, _ in bounds]), len(values)).astype(np.int64)
+    end = np.minimum(np.sort([right for _, right in bounds]), len(values)).astype(np.int64)
+    end = np.maximum(start, end)
+    missing = np.isnan(values)
+    block = assert_right(algorithm, values, missing, start, end, last=last, mask=UNKNOWN)
+    if not missing.any():
+        assert block.missing is None
+    assert_right(algorithm, values, missing, start, end, last=last, mask=missing)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_only_what_is_wanted_is_written(algorithm, rng):
+    values = rng.standard_normal(50)
+    start = np.arange(46)
+    whole = Extrema(*np.empty((2, 46)), *np.empty((2, 46), np.int64))
+    algorithm(Block(values, None, start, start + 5, 5), whole)
+    for name in ("minimum", "maximum", "minimum_position", "maximum_position"):
+        out = np.empty_like(getattr(whole, name))
+        algorithm(Block(values, None, start, start + 5, 5), Extrema(**{name: out}))
+        np.testing.assert_array_equal(out, getattr(whole, name))
