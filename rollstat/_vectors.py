@@ -21,7 +21,19 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, overload, register_model
 
-__all__ = ["broadcast", "greater", "lanes_of", "lesser", "load", "observed_or", "push_back", "store"]
+__all__ = [
+    "absorb_nan",
+    "aligned",
+    "broadcast",
+    "greater",
+    "holds_nan",
+    "lanes_of",
+    "lesser",
+    "load",
+    "observed_or",
+    "push_back",
+    "store",
+]
 
 _BYTES = 64
 
@@ -29,6 +41,14 @@ _BYTES = 64
 def lanes_of(values):
     """Number of elements of `values` in one vector, a constant of the compiled code."""
     return _BYTES // values.itemsize
+
+
+def aligned(length, dtype):
+    """Return zeros in memory that begins at a multiple of a vector's length."""
+    itemsize = np.dtype(dtype).itemsize
+    room = np.zeros(length + lanes_of(np.empty(0, dtype)), dtype)
+    first = -room.ctypes.data % _BYTES // itemsize
+    return room[first : first + length]
 
 
 def _check(values, i):
@@ -48,11 +68,9 @@ def store(vector, values, i):
     values[i : i + lanes_of(values)] = vector
 
 
-def broadcast(values, i):
-    """The vector with ``values[i]`` in every lane."""
-    if not 0 <= i < len(values):
-        raise IndexError(f"element {i} of an array of {len(values)}")
-    return np.full(lanes_of(values), values[i])
+def broadcast(value):
+    """The vector with the NumPy scalar `value` in every lane."""
+    return np.full(_BYTES // value.itemsize, value)
 
 
 def lesser(first, second):
@@ -68,14 +86,25 @@ def greater(first, second):
 def push_back(before, after, count):
     """The last `count` lanes of `before`, then the first ``lanes - count`` of `after`.
 
-    `count` is a literal.
+    `count` is a literal; from the number of lanes on, the result is `before`.
     """
+    count = min(count, len(before))
     return np.concatenate([before[len(before) - count :], after[: len(after) - count]])
 
 
 def observed_or(vector, otherwise):
     """`vector`, with the lanes of `otherwise` where it is NaN."""
     return np.where(vector == vector, vector, otherwise)
+
+
+def absorb_nan(vector, tested):
+    """`vector`, with NaN in every lane where `tested` is NaN."""
+    return np.where(tested == tested, vector, tested)
+
+
+def holds_nan(vector):
+    """Whether any lane is NaN."""
+    return bool((vector != vector).any())
 
 
 class Vector(types.Type):
@@ -167,12 +196,31 @@ def _observed_or(typing_context, vector, otherwise):
     return vector(vector, otherwise), generate
 
 
+@intrinsic
+def _absorb_nan(typing_context, vector, tested):
+    def generate(context, builder, signature, arguments):
+        missing = builder.fcmp_unordered("uno", arguments[1], arguments[1])
+        return builder.select(missing, arguments[1], arguments[0])
+
+    return vector(vector, tested), generate
+
+
+@intrinsic
+def _holds_nan(typing_context, vector):
+    def generate(context, builder, signature, arguments):
+        missing = builder.fcmp_unordered("uno", arguments[0], arguments[0])
+        bits = builder.bitcast(missing, ir.IntType(vector.lanes))
+        return builder.icmp_unsigned("!=", bits, ir.IntType(vector.lanes)(0))
+
+    return types.boolean(vector), generate
+
+
 @intrinsic(prefer_literal=True)
 def _push_back(typing_context, before, after, count):
     if not isinstance(count, types.IntegerLiteral):
         return None
     lanes = before.lanes
-    picked = [lanes - count.literal_value + i for i in range(lanes)]
+    picked = [max(lanes - count.literal_value, 0) + i for i in range(lanes)]
 
     def generate(context, builder, signature, arguments):
         pattern = ir.Constant(ir.VectorType(ir.IntType(32), lanes), picked)
@@ -198,8 +246,8 @@ def _overload_store(vector, values, i):
 
 
 @overload(broadcast, inline="always")
-def _overload_broadcast(values, i):
-    return lambda values, i: _splat(values[i])
+def _overload_broadcast(value):
+    return lambda value: _splat(value)
 
 
 @overload(lesser, inline="always")
@@ -222,3 +270,17 @@ def _overload_observed_or(vector, otherwise):
     if isinstance(vector.dtype, types.Float):
         return lambda vector, otherwise: _observed_or(vector, otherwise)
     return lambda vector, otherwise: vector
+
+
+@overload(absorb_nan, inline="always")
+def _overload_absorb_nan(vector, tested):
+    if isinstance(vector.dtype, types.Float):
+        return lambda vector, tested: _absorb_nan(vector, tested)
+    return lambda vector, tested: vector
+
+
+@overload(holds_nan, inline="always")
+def _overload_holds_nan(vector):
+    if isinstance(vector.dtype, types.Float):
+        return lambda vector: _holds_nan(vector)
+    return lambda vector: False

@@ -11,14 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat._vectors import aligned, lanes_of
 from rollstat.blocks import Block
-from rollstat.kernels import block_scan as scans
 from rollstat.kernels import wedge as wedges
-from rollstat.kernels.order import Greatest, Least, neutral
+from rollstat.kernels.block_scan import scan
+from rollstat.kernels.doubling import rolling, rolling_both, scratch_length
+from rollstat.kernels.locate import locate_first, locate_last
+from rollstat.kernels.order import Greatest, Least
 
-__all__ = ["Extrema", "block_scan", "wedge"]
+__all__ = ["ALGORITHMS", "Extrema", "automatic", "block_rows", "block_scan", "doubling", "wedge"]
 
-Order = Least | Greatest
+# Below this many rows, a scan is done before vectors have been set up.
+_FEW_ROWS = 64
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 
@@ -59,34 +63,59 @@ def _longest(block: Block) -> int:
     return int((block.end - block.start).max(initial=0))
 
 
-def _each_order(block: Block, request: Extrema, extremum: Callable[[Order, NDArray[Any]], bool]) -> None:
-    """Let `extremum` write the values for each order, returning whether a NaN was seen; find positions."""
-    seen = False
-    for order, out, position in (
-        (Least(), request.minimum, request.minimum_position),
-        (Greatest(), request.maximum, request.maximum_position),
+def _values(block: Block, out: NDArray[Any] | None, position: NDArray[np.int64] | None) -> NDArray[Any]:
+    """Where extrema go: where they are wanted, or a place of their own if only positions are."""
+    if out is not None:
+        return out
+    return np.empty(block.rows if position is not None else 0, block.values.dtype)
+
+
+def _finish(block: Block, request: Extrema, low: NDArray[Any], high: NDArray[Any], nan: bool) -> None:
+    """Find the positions of the extrema, and tell the block if it holds no NaN."""
+    mask = _mask(block)
+    locate = locate_last if request.last else locate_first
+    for order, best, position in (
+        (Least(), low, request.minimum_position),
+        (Greatest(), high, request.maximum_position),
     ):
-        if out is None and position is None:
-            continue
-        best = np.empty(block.rows, block.values.dtype) if out is None else out
-        seen = bool(extremum(order, best)) or seen
         if position is not None:
-            locate = scans.locate_last if request.last else scans.locate_first
-            locate(order, block.values, _mask(block), block.start, block.end, best, position)
-    if not block.searched and not seen:
+            locate(order, block.values, mask, block.width, block.start, block.end, best, position)
+    if not block.searched and not nan:
         block.missing = None
 
 
 def block_scan(block: Block, request: Extrema) -> None:
     """Van Herk and Gil-Werman's block scans, for any windows."""
-    values = block.values
-    suffix = np.empty(_longest(block), values.dtype)
+    low = _values(block, request.minimum, request.minimum_position)
+    high = _values(block, request.maximum, request.maximum_position)
+    suffix = np.empty(_longest(block), block.values.dtype)
+    nan = False
+    for order, out in ((Least(), low), (Greatest(), high)):
+        if len(out) > 0:
+            nan |= scan(order, block.values, _mask(block), block.start, block.end, suffix, out)
+    _finish(block, request, low, high, nan)
 
-    def extremum(order: Order, out: NDArray[Any]) -> bool:
-        worst = neutral(order, values.dtype)
-        return scans.scan(order, values, _mask(block), block.start, block.end, worst, suffix, out)
 
-    _each_order(block, request, extremum)
+def _chunk_rows(width: int, itemsize: int) -> int:
+    """Rows of a chunk of doubling: the first-level cache if windows are short, else the second."""
+    size = 16_384 if width * itemsize <= 128 else max(131_072, 2 * width * itemsize)
+    return size // itemsize
+
+
+def doubling(block: Block, request: Extrema) -> None:
+    """Doubling in machine vectors, for windows of a fixed number of rows."""
+    low = _values(block, request.minimum, request.minimum_position)
+    high = _values(block, request.maximum, request.maximum_position)
+    values, width, mask = block.values, block.width, _mask(block)
+    chunk = max(min(_chunk_rows(width, values.itemsize), block.rows), 1)
+    scratch = aligned(scratch_length(width, chunk, lanes_of(values)), values.dtype)
+    if len(low) > 0 and len(high) > 0:
+        nan = rolling_both(values, mask, width, chunk, scratch, low, high)
+    elif len(low) > 0:
+        nan = rolling(Least(), values, mask, width, chunk, scratch, low)
+    else:
+        nan = rolling(Greatest(), values, mask, width, chunk, scratch, high)
+    _finish(block, request, low, high, nan)
 
 
 def wedge(block: Block, request: Extrema) -> None:
@@ -95,7 +124,13 @@ def wedge(block: Block, request: Extrema) -> None:
     low = no_values if request.minimum is None else request.minimum
     high = no_values if request.maximum is None else request.maximum
 
-    def run(low, high, low_position, high_position, ties):
+    def run(
+        low: NDArray[Any],
+        high: NDArray[Any],
+        low_position: NDArray[np.int64],
+        high_position: NDArray[np.int64],
+        ties: str,
+    ) -> None:
         header, position, value, _ = wedges.create(_longest(block), block.values.dtype, ties=ties)
         wedges.fill(
             header, position, value, block.values, _mask(block), block.start, block.end,
@@ -112,3 +147,24 @@ def wedge(block: Block, request: Extrema) -> None:
         low = high = no_values
     if len(low) > 0 or len(high) > 0:
         run(low, high, _NO_POSITIONS, _NO_POSITIONS, "any")
+
+
+def automatic(block: Block, request: Extrema) -> None:
+    """The quickest algorithm for the block."""
+    if block.width > 0 and block.rows >= _FEW_ROWS:
+        doubling(block, request)
+    else:
+        block_scan(block, request)
+
+
+ALGORITHMS: dict[str, Callable[[Block, Extrema], None]] = {
+    "auto": automatic,
+    "doubling": doubling,
+    "block_scan": block_scan,
+    "wedge": wedge,
+}
+
+
+def block_rows(width: int) -> int:
+    """Rows of a block that suit windows of `width` rows."""
+    return max(1 << 19, 8 * width)

@@ -22,21 +22,21 @@ doi:10.1109/34.211471; here with boundaries where the windows need them instead 
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.order import better, prefer
+from rollstat.kernels.order import prefer, worst_of
 
-__all__ = ["locate_first", "locate_last", "scan"]
+__all__ = ["scan"]
 
 
 @kernel
-def scan(order, values, missing, start, end, neutral, suffix, out):
-    """Write the best of every window ``values[start[i]:end[i]]`` to `out`, `neutral` where there is none.
+def scan(order, values, missing, start, end, suffix, out):
+    """Write the best of every window ``values[start[i]:end[i]]`` to `out`, the worst value where none is.
 
     NaN and rows with `missing` set are no observations; `missing` may have no length. Returns whether
     a NaN was seen.
     """
     masked = len(missing) > 0
     base = boundary = right = 0
-    running = neutral
+    neutral = running = worst_of(order, values)
     seen = False
     for i in range(len(start)):
         left = start[i]
@@ -55,48 +55,3 @@ def scan(order, values, missing, start, end, neutral, suffix, out):
         right = end[i]
         out[i] = prefer(order, suffix[left - base], running) if left < boundary else running
     return seen
-
-
-@kernel
-def _matches(values, missing, j, best):
-    return values[j] == best and not (len(missing) > 0 and missing[j])
-
-
-@kernel
-def locate_first(order, values, missing, start, end, best, position):
-    """Write where each window's extremum ``best[i]`` stands first; -1 where no observation equals it.
-
-    The positions never move left, so one walk finds them all: what is better than the extremum
-    before has just entered, and anything else lies behind the one that has left.
-    """
-    found = -1
-    for i in range(len(start)):
-        left, right, extremum = start[i], end[i], best[i]
-        if i > 0 and better(order, extremum, best[i - 1]):
-            resume = max(left, end[i - 1])
-        else:
-            resume = max(left, found)
-        while resume < right and not _matches(values, missing, resume, extremum):
-            resume += 1
-        found = resume
-        position[i] = found if found < right else -1
-
-
-@kernel
-def locate_last(order, values, missing, start, end, best, position):
-    """Write where each window's extremum ``best[i]`` stands last; -1 where no observation equals it.
-
-    The mirror image of :func:`locate_first`, from the last window to the first.
-    """
-    found = len(values)
-    rows = len(start)
-    for i in range(rows - 1, -1, -1):
-        left, right, extremum = start[i], end[i], best[i]
-        if i < rows - 1 and better(order, extremum, best[i + 1]):
-            resume = min(right, start[i + 1]) - 1
-        else:
-            resume = min(right - 1, found)
-        while resume >= left and not _matches(values, missing, resume, extremum):
-            resume -= 1
-        found = resume
-        position[i] = found if found >= left else -1

@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numba.extending import overload
+from numba.np.numpy_support import as_dtype
 
 from rollstat._jit import kernel
 from rollstat._vectors import Vector, greater, lesser
 
-__all__ = ["Greatest", "Least", "better", "neutral", "prefer", "reject"]
+__all__ = ["Greatest", "Least", "best_of", "better", "prefer", "reject", "worst_of"]
 
 
 class Least(NamedTuple):
@@ -29,13 +30,21 @@ class Greatest(NamedTuple):
     """The order in which the larger value wins."""
 
 
-def neutral(order, dtype):
-    """The value of `dtype` that never wins against another."""
-    dtype = np.dtype(dtype)
+def worst_of(order, values):
+    """The value of the dtype of `values` that never wins against another."""
+    return _extreme(values.dtype, isinstance(order, Greatest))
+
+
+def best_of(order, values):
+    """The value of the dtype of `values` against which no other wins."""
+    return _extreme(values.dtype, isinstance(order, Least))
+
+
+def _extreme(dtype, lowest):
     if dtype.kind == "f":
-        return dtype.type(np.inf if isinstance(order, Least) else -np.inf)
+        return dtype.type(-np.inf if lowest else np.inf)
     limits = np.iinfo(dtype)
-    return dtype.type(limits.max if isinstance(order, Least) else limits.min)
+    return dtype.type(limits.min if lowest else limits.max)
 
 
 @kernel
@@ -74,6 +83,18 @@ def _overload_better(order, first, second):
     if _is_least(order):
         return lambda order, first, second: first < second
     return lambda order, first, second: first > second
+
+
+@overload(worst_of, inline="always")
+def _overload_worst_of(order, values):
+    value = _extreme(as_dtype(values.dtype), not _is_least(order))
+    return lambda order, values: value
+
+
+@overload(best_of, inline="always")
+def _overload_best_of(order, values):
+    value = _extreme(as_dtype(values.dtype), _is_least(order))
+    return lambda order, values: value
 
 
 def _choice(least, first):

@@ -10,6 +10,7 @@ from rollstat.algorithms.extrema import Extrema
 from rollstat.blocks import UNKNOWN, Block
 
 ALGORITHMS = [extrema.block_scan, extrema.wedge]
+FIXED = [*ALGORITHMS, extrema.doubling]
 
 
 def expected(values, missing, start, end, last):
@@ -81,7 +82,7 @@ def test_special_values(algorithm, values, bounds, last):
     assert_right(algorithm, values, missing, start, end, last=last, mask=missing)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", FIXED)
 def test_only_what_is_wanted_is_written(algorithm, rng):
     values = rng.standard_normal(50)
     start = np.arange(46)
@@ -91,3 +92,59 @@ def test_only_what_is_wanted_is_written(algorithm, rng):
         out = np.empty_like(getattr(whole, name))
         algorithm(Block(values, None, start, start + 5, 5), Extrema(**{name: out}))
         np.testing.assert_array_equal(out, getattr(whole, name))
+
+
+def block_of(values, width, mask=None):
+    start = np.arange(len(values) - width + 1)
+    return Block(values, mask, start, start + width, width)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint64])
+def test_doubling_at_every_width(dtype, rng):
+    """Every remainder of widths and rows by the lanes of a vector, and several levels of totals."""
+    for length in (1, 5, 64, 100, 1000):
+        values = (rng.standard_normal(length) * 40).astype(np.int64).astype(dtype)
+        mask = rng.random(length) < 0.5
+        widths = range(1, length + 1) if length <= 100 else [*range(100, 300, 7), 511, 512, 600, 999, 1000]
+        for width in widths:
+            for told in (None, mask):
+                found = Extrema(*np.empty((2, length - width + 1), dtype))
+                wanted = Extrema(*np.empty((2, length - width + 1), dtype))
+                extrema.doubling(block_of(values, width, told), found)
+                extrema.block_scan(block_of(values, width, told), wanted)
+                np.testing.assert_array_equal(found.minimum, wanted.minimum)
+                np.testing.assert_array_equal(found.maximum, wanted.maximum)
+
+
+def test_doubling_in_several_chunks(rng):
+    values = rng.standard_normal(100_000)
+    values[rng.random(100_000) < 0.05] = np.nan
+    for width in (2, 8, 40, 1234, 20_000):
+        found = Extrema(*np.empty((2, 100_001 - width)), *np.empty((2, 100_001 - width), np.int64))
+        wanted = Extrema(*np.empty((2, 100_001 - width)), *np.empty((2, 100_001 - width), np.int64))
+        block = block_of(values, width, UNKNOWN)
+        extrema.automatic(block, found)
+        assert not block.searched
+        extrema.wedge(block_of(values, width, UNKNOWN), wanted)
+        answered = wanted.minimum_position >= 0
+        for name in ("minimum", "maximum"):
+            left, right = getattr(found, name)[answered], getattr(wanted, name)[answered]
+            np.testing.assert_array_equal(left, right)
+        np.testing.assert_array_equal(found.minimum_position, wanted.minimum_position)
+        np.testing.assert_array_equal(found.maximum_position, wanted.maximum_position)
+
+
+@given(
+    values=st.lists(
+        st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1.0, 2.0]), min_size=1, max_size=60
+    ),
+    width=st.integers(1, 60),
+    last=st.booleans(),
+)
+def test_doubling_of_special_values(values, width, last):
+    values = np.array(values, np.float64)
+    width = min(width, len(values))
+    start = np.arange(len(values) - width + 1)
+    missing = np.isnan(values)
+    for mask in (UNKNOWN, missing):
+        assert_right(extrema.doubling, values, missing, start, start + width, width, last, mask)

@@ -1,0 +1,237 @@
+"""Extrema of a fixed number of rows by doubling in machine vectors, and again over what they cover.
+
+::
+
+    rows of one vector    |. . . . . . a a|T T T T T T T T|T T T T T T T T|b b b . . . . .|
+    the window                         [-----------------------------------------]
+    first span                         [- - - - - - - -)
+    last span                                                       (- - - - - - - -]
+    whole rows between                     V = best of the totals T of these rows
+
+A vector holds ``lanes`` values. Shifting it by 1, 2, 4, ... against the vector before and keeping
+the better of each pair of lanes gives the best of the last 2, 4, 8, ... values at every position, up to a
+*span* of ``lanes``, without leaving the registers. A window of up to two spans is two of them that
+overlap. A longer one is its first span, its last span, and the whole rows between, whose totals are
+the spans that end with a row: a series `lanes` times shorter with windows about `lanes` times
+shorter, which are treated the same way.
+
+State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span`
+values that end at j, or of those that there are. Cost: about log2(lanes) + 3 vector operations for each
+vector of results, whatever the window and the data; there is no branch on data.
+
+Source: the doubling of windows is B. Chaudhuri's and R. van den Boomgaard's "logarithmic decomposition"
+of flat structuring elements (R. van den Boomgaard and R. van Balen, Methods for fast morphological
+image transforms using bitmapped binary images, CVGIP 54 (1992) 252-258,
+doi:10.1016/1049-9652(92)90055-3); the totals of aligned rows are a sparse table over blocks, as in
+M. Bender and M. Farach-Colton, The LCA problem revisited, LATIN 2000, doi:10.1007/10719839_9.
+"""
+
+from rollstat._jit import kernel
+from rollstat._vectors import (
+    absorb_nan,
+    broadcast,
+    holds_nan,
+    lanes_of,
+    load,
+    observed_or,
+    push_back,
+    store,
+)
+from rollstat.kernels.order import Greatest, Least, best_of, prefer, reject, worst_of
+
+__all__ = ["rolling", "rolling_both", "scratch_length"]
+
+
+@kernel
+def _span(width, lanes):
+    """The largest power of two that is no more than `width` and `lanes`."""
+    span = 1
+    while 2 * span <= min(width, lanes):
+        span *= 2
+    return span
+
+
+@kernel
+def _room(count, lanes):
+    """Space for `count` values and what whole vectors read and write beyond them."""
+    return (count // lanes + 3) * lanes
+
+
+def scratch_length(width, chunk, lanes):
+    """Length of the scratch memory for chunks of `chunk` rows of windows of `width`."""
+    count = chunk + width - 1
+    length = 4 * lanes + _room(count, lanes)
+    above = 0
+    rows = count
+    while width >= 2 * lanes:
+        rows, width = rows // lanes, width // lanes - 1
+        above += 3 * _room(rows, lanes)
+    return length + max(above, count)
+
+
+@kernel
+def _whole_spans(order, values, span, spans):
+    """The best of the `span` values that end at each position, for the whole vectors of `values`."""
+    lanes = lanes_of(spans)
+    worst = broadcast(worst_of(order, spans))
+    nan = one = two = four = eight = sixteen = thirty_two = worst
+    for i in range(0, len(values) - lanes + 1, lanes):
+        best = load(values, i)
+        nan = absorb_nan(nan, best)
+        best = observed_or(best, worst)
+        if span >= 2:
+            before, one = one, best
+            best = prefer(order, best, push_back(before, best, 1))
+        if span >= 4:
+            before, two = two, best
+            best = prefer(order, best, push_back(before, best, 2))
+        if span >= 8:
+            before, four = four, best
+            best = prefer(order, best, push_back(before, best, 4))
+        if lanes >= 16 and span >= 16:
+            before, eight = eight, best
+            best = prefer(order, best, push_back(before, best, 8))
+        if lanes >= 32 and span >= 32:
+            before, sixteen = sixteen, best
+            best = prefer(order, best, push_back(before, best, 16))
+        if lanes >= 64 and span >= 64:
+            before, thirty_two = thirty_two, best
+            best = prefer(order, best, push_back(before, best, 32))
+        store(best, spans, i)
+    return holds_nan(nan)
+
+
+@kernel
+def _spans(order, values, span, edge, spans):
+    """Write the best of the `span` values that end at each position; return whether one was NaN.
+
+    The last vector, which the values do not fill, is computed in `edge` from a copy: the vector
+    before it and what is left.
+    """
+    lanes = lanes_of(spans)
+    nan = _whole_spans(order, values, span, spans)
+    whole = len(values) // lanes * lanes
+    if whole < len(values):
+        edge[: 2 * lanes] = worst_of(order, spans)
+        first = max(whole - lanes, 0)
+        last = edge[lanes - (whole - first) : lanes + len(values) - whole]
+        last[:] = values[first:]
+        nan |= _whole_spans(order, edge[: 2 * lanes], span, edge[2 * lanes :])
+        spans[whole : whole + lanes] = edge[3 * lanes : 4 * lanes]
+    return nan
+
+
+@kernel
+def _two_spans(order, spans, span, width, out):
+    """Write windows of `width` values, at most two spans, to the whole vectors of `out`."""
+    lanes = lanes_of(spans)
+    for i in range(0, len(out) - lanes + 1, lanes):
+        store(prefer(order, load(spans, i + span - 1), load(spans, i + width - 1)), out, i)
+
+
+@kernel
+def _spans_and_rows(order, spans, width, middle, limits, out):
+    """Write windows of `width` values, two spans or more, to the whole vectors of `out`.
+
+    ``middle[q]`` is the best of those whole rows from q on that lie within every window that begins in
+    the row before q. Windows that begin in the last ``width % lanes`` lanes of it take in one whole
+    row more: there `limits` is the opposite of neutral, and elsewhere neutral.
+    """
+    lanes = lanes_of(spans)
+    limit = load(limits, 0)
+    row = 1
+    for i in range(0, len(out) - lanes + 1, lanes):
+        best = prefer(order, load(spans, i + lanes - 1), load(spans, i + width - 1))
+        best = prefer(order, broadcast(middle[row]), best)
+        more = reject(order, broadcast(middle[row + 1]), limit)
+        store(prefer(order, more, best), out, i)
+        row += 1
+
+
+@kernel
+def _best(order, spans, count, width, edge, scratch, out):
+    """Write the best of every window of `width` of `count` values, whose spans are given, to `out`."""
+    lanes = lanes_of(spans)
+    whole = len(out) // lanes * lanes
+    last = edge[2 * lanes : 3 * lanes]
+    if width < 2 * lanes:
+        span = _span(width, lanes)
+        _two_spans(order, spans, span, width, out)
+        _two_spans(order, spans[whole:], span, width, last)
+        out[whole:] = last[: len(out) - whole]
+        return
+    rows = count // lanes
+    room = _room(rows, lanes)
+    middle = scratch[:room]
+    totals = scratch[room : room + rows]
+    for row in range(rows):
+        totals[row] = spans[row * lanes + lanes - 1]
+    between = width // lanes - 1
+    if between == 1:
+        middle[:rows] = totals
+    else:
+        above = scratch[2 * room : 3 * room]
+        _spans(order, totals, _span(between, lanes), edge, above)
+        _best(
+            order, above, rows, between, edge, scratch[3 * room :], middle[: rows - between + 1]
+        )  # fmt: skip
+    limits = edge[:lanes]
+    limits[:] = worst_of(order, spans)
+    limits[lanes - width % lanes :] = best_of(order, spans)
+    _spans_and_rows(order, spans, width, middle, limits, out)
+    _spans_and_rows(order, spans[whole:], width, middle[whole // lanes :], limits, last)
+    out[whole:] = last[: len(out) - whole]
+
+
+@kernel
+def _hide(values, missing, neutral, hidden):
+    """Copy `values`, with `neutral` where there is no observation."""
+    for j in range(len(hidden)):
+        hidden[j] = neutral if missing[j] else values[j]
+
+
+@kernel
+def _chunk(order, values, missing, width, scratch, out):
+    """Write the best of every ``values[i:i + width]`` to `out`; return whether there was an untold NaN."""
+    lanes = lanes_of(scratch)
+    edge = scratch[: 4 * lanes]
+    room = _room(len(values), lanes)
+    spans = scratch[4 * lanes : 4 * lanes + room]
+    rest = scratch[4 * lanes + room :]
+    nan = False
+    if len(missing) > 0:
+        hidden = rest[: len(values)]
+        _hide(values, missing, worst_of(order, hidden), hidden)
+        _spans(order, hidden, _span(width, lanes), edge, spans)
+    else:
+        nan = _spans(order, values, _span(width, lanes), edge, spans)
+    _best(order, spans, len(values), width, edge, rest, out)
+    return nan
+
+
+@kernel
+def rolling(order, values, missing, width, chunk, scratch, out):
+    """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
+
+    NaN and rows with `missing` set are no observations; `missing` may have no length. `scratch` has the
+    length that :func:`scratch_length` gives for `chunk` rows. Returns whether there was a NaN that
+    `missing` does not tell of.
+    """
+    nan = False
+    for first in range(0, len(out), chunk):
+        last = min(first + chunk, len(out)) + width - 1
+        part = out[first : first + chunk]
+        nan |= _chunk(order, values[first:last], missing[first:last], width, scratch, part)
+    return nan
+
+
+@kernel
+def rolling_both(values, missing, width, chunk, scratch, low, high):
+    """Write the minimum and the maximum as :func:`rolling` does, while a chunk is in the cache."""
+    nan = False
+    for first in range(0, len(low), chunk):
+        last = min(first + chunk, len(low)) + width - 1
+        part, gone = values[first:last], missing[first:last]
+        nan |= _chunk(Least(), part, gone, width, scratch, low[first : first + chunk])
+        _chunk(Greatest(), part, gone, width, scratch, high[first : first + chunk])
+    return nan
