@@ -11,18 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat._vectors import aligned, lanes_of
 from rollstat.blocks import Block
 from rollstat.kernels import wedge as wedges
 from rollstat.kernels.block_scan import scan
-from rollstat.kernels.doubling import rolling, rolling_both, scratch_length
+from rollstat.kernels.doubling import rolling, scratch_length
 from rollstat.kernels.locate import locate_first, locate_last
 from rollstat.kernels.order import Greatest, Least
+from rollstat.kernels.vectors import aligned, lanes_in
 
 __all__ = ["ALGORITHMS", "Extrema", "automatic", "block_rows", "block_scan", "doubling", "wedge"]
 
 # Below this many rows, a scan is done before vectors have been set up.
 _FEW_ROWS = 64
+# Bytes of values that stay in the second-level cache.
+_SHARED = 1 << 19
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 
@@ -73,13 +75,14 @@ def _values(block: Block, out: NDArray[Any] | None, position: NDArray[np.int64] 
 def _finish(block: Block, request: Extrema, low: NDArray[Any], high: NDArray[Any], nan: bool) -> None:
     """Find the positions of the extrema, and tell the block if it holds no NaN."""
     mask = _mask(block)
+    start, end = (_NO_POSITIONS, _NO_POSITIONS) if block.width > 0 else (block.start, block.end)
     locate = locate_last if request.last else locate_first
     for order, best, position in (
         (Least(), low, request.minimum_position),
         (Greatest(), high, request.maximum_position),
     ):
         if position is not None:
-            locate(order, block.values, mask, block.width, block.start, block.end, best, position)
+            locate(order, block.values, mask, block.width, start, end, best, position)
     if not block.searched and not nan:
         block.missing = None
 
@@ -108,13 +111,16 @@ def doubling(block: Block, request: Extrema) -> None:
     high = _values(block, request.maximum, request.maximum_position)
     values, width, mask = block.values, block.width, _mask(block)
     chunk = max(min(_chunk_rows(width, values.itemsize), block.rows), 1)
-    scratch = aligned(scratch_length(width, chunk, lanes_of(values)), values.dtype)
-    if len(low) > 0 and len(high) > 0:
-        nan = rolling_both(values, mask, width, chunk, scratch, low, high)
-    elif len(low) > 0:
-        nan = rolling(Least(), values, mask, width, chunk, scratch, low)
-    else:
-        nan = rolling(Greatest(), values, mask, width, chunk, scratch, high)
+    scratch = aligned(scratch_length(width, chunk, lanes_in(values.dtype)), values.dtype)
+    wanted = [(order, out) for order, out in ((Least(), low), (Greatest(), high)) if len(out) > 0]
+    # The second extremum of a stretch finds its values in the cache.
+    stretch = block.rows if len(wanted) < 2 else max(_SHARED // values.itemsize, 4 * width)
+    nan = False
+    for first in range(0, block.rows, stretch):
+        last = min(first + stretch, block.rows)
+        rows = slice(first, last + width - 1)
+        for order, out in wanted:
+            nan |= rolling(order, values[rows], mask[rows], width, chunk, scratch, out[first:last])
     _finish(block, request, low, high, nan)
 
 

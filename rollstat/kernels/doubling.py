@@ -27,7 +27,8 @@ M. Bender and M. Farach-Colton, The LCA problem revisited, LATIN 2000, doi:10.10
 """
 
 from rollstat._jit import kernel
-from rollstat._vectors import (
+from rollstat.kernels.order import best_of, prefer, reject, worst_of
+from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
     holds_nan,
@@ -37,9 +38,8 @@ from rollstat._vectors import (
     push_back,
     store,
 )
-from rollstat.kernels.order import Greatest, Least, best_of, prefer, reject, worst_of
 
-__all__ = ["rolling", "rolling_both", "scratch_length"]
+__all__ = ["rolling", "scratch_length"]
 
 
 @kernel
@@ -111,13 +111,12 @@ def _spans(order, values, span, edge, spans):
     lanes = lanes_of(spans)
     nan = _whole_spans(order, values, span, spans)
     whole = len(values) // lanes * lanes
-    if whole < len(values):
-        edge[: 2 * lanes] = worst_of(order, spans)
-        first = max(whole - lanes, 0)
-        last = edge[lanes - (whole - first) : lanes + len(values) - whole]
-        last[:] = values[first:]
-        nan |= _whole_spans(order, edge[: 2 * lanes], span, edge[2 * lanes :])
-        spans[whole : whole + lanes] = edge[3 * lanes : 4 * lanes]
+    for j in range(whole - lanes, whole + lanes):
+        known = 0 <= j < len(values)
+        edge[j - whole + lanes] = values[j] if known else worst_of(order, spans)
+    nan |= _whole_spans(order, edge[: 2 * lanes], span, edge[2 * lanes :])
+    for j in range(lanes):
+        spans[whole + j] = edge[3 * lanes + j]
     return nan
 
 
@@ -158,29 +157,27 @@ def _best(order, spans, count, width, edge, scratch, out):
         span = _span(width, lanes)
         _two_spans(order, spans, span, width, out)
         _two_spans(order, spans[whole:], span, width, last)
-        out[whole:] = last[: len(out) - whole]
-        return
-    rows = count // lanes
-    room = _room(rows, lanes)
-    middle = scratch[:room]
-    totals = scratch[room : room + rows]
-    for row in range(rows):
-        totals[row] = spans[row * lanes + lanes - 1]
-    between = width // lanes - 1
-    if between == 1:
-        middle[:rows] = totals
     else:
-        above = scratch[2 * room : 3 * room]
-        _spans(order, totals, _span(between, lanes), edge, above)
-        _best(
-            order, above, rows, between, edge, scratch[3 * room :], middle[: rows - between + 1]
-        )  # fmt: skip
-    limits = edge[:lanes]
-    limits[:] = worst_of(order, spans)
-    limits[lanes - width % lanes :] = best_of(order, spans)
-    _spans_and_rows(order, spans, width, middle, limits, out)
-    _spans_and_rows(order, spans[whole:], width, middle[whole // lanes :], limits, last)
-    out[whole:] = last[: len(out) - whole]
+        rows = count // lanes
+        room = _room(rows, lanes)
+        middle = scratch[:room]
+        totals = scratch[room : room + rows]
+        between = width // lanes - 1
+        for row in range(rows):
+            totals[row] = middle[row] = spans[row * lanes + lanes - 1]
+        if between > 1:
+            above = scratch[2 * room : 3 * room]
+            _spans(order, totals, _span(between, lanes), edge, above)
+            results = middle[: rows - between + 1]
+            _best(order, above, rows, between, edge, scratch[3 * room :], results)
+        limits = edge[:lanes]
+        for lane in range(lanes):
+            more = lane >= lanes - width % lanes
+            limits[lane] = best_of(order, spans) if more else worst_of(order, spans)
+        _spans_and_rows(order, spans, width, middle, limits, out)
+        _spans_and_rows(order, spans[whole:], width, middle[whole // lanes :], limits, last)
+    for i in range(whole, len(out)):
+        out[i] = last[i - whole]
 
 
 @kernel
@@ -191,25 +188,6 @@ def _hide(values, missing, neutral, hidden):
 
 
 @kernel
-def _chunk(order, values, missing, width, scratch, out):
-    """Write the best of every ``values[i:i + width]`` to `out`; return whether there was an untold NaN."""
-    lanes = lanes_of(scratch)
-    edge = scratch[: 4 * lanes]
-    room = _room(len(values), lanes)
-    spans = scratch[4 * lanes : 4 * lanes + room]
-    rest = scratch[4 * lanes + room :]
-    nan = False
-    if len(missing) > 0:
-        hidden = rest[: len(values)]
-        _hide(values, missing, worst_of(order, hidden), hidden)
-        _spans(order, hidden, _span(width, lanes), edge, spans)
-    else:
-        nan = _spans(order, values, _span(width, lanes), edge, spans)
-    _best(order, spans, len(values), width, edge, rest, out)
-    return nan
-
-
-@kernel
 def rolling(order, values, missing, width, chunk, scratch, out):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
 
@@ -217,21 +195,22 @@ def rolling(order, values, missing, width, chunk, scratch, out):
     length that :func:`scratch_length` gives for `chunk` rows. Returns whether there was a NaN that
     `missing` does not tell of.
     """
+    lanes = lanes_of(scratch)
+    edge = scratch[: 4 * lanes]
+    span = _span(width, lanes)
     nan = False
     for first in range(0, len(out), chunk):
-        last = min(first + chunk, len(out)) + width - 1
-        part = out[first : first + chunk]
-        nan |= _chunk(order, values[first:last], missing[first:last], width, scratch, part)
-    return nan
-
-
-@kernel
-def rolling_both(values, missing, width, chunk, scratch, low, high):
-    """Write the minimum and the maximum as :func:`rolling` does, while a chunk is in the cache."""
-    nan = False
-    for first in range(0, len(low), chunk):
-        last = min(first + chunk, len(low)) + width - 1
-        part, gone = values[first:last], missing[first:last]
-        nan |= _chunk(Least(), part, gone, width, scratch, low[first : first + chunk])
-        _chunk(Greatest(), part, gone, width, scratch, high[first : first + chunk])
+        results = out[first : first + chunk]
+        count = len(results) + width - 1
+        room = _room(count, lanes)
+        spans = scratch[4 * lanes : 4 * lanes + room]
+        rest = scratch[4 * lanes + room :]
+        if len(missing) > 0:
+            hidden = rest[:count]
+            gone = missing[first : first + count]
+            _hide(values[first : first + count], gone, worst_of(order, scratch), hidden)
+            _spans(order, hidden, span, edge, spans)
+        else:
+            nan |= _spans(order, values[first : first + count], span, edge, spans)
+        _best(order, spans, count, width, edge, rest, results)
     return nan

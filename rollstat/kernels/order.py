@@ -13,11 +13,10 @@ one comparison, and one instruction for a vector.
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
+from numba import types
 from numba.np.numpy_support import as_dtype
 
-from rollstat._jit import kernel
-from rollstat._vectors import Vector, greater, lesser
+from rollstat.kernels.vectors import Vector, operation, select
 
 __all__ = ["Greatest", "Least", "best_of", "better", "prefer", "reject", "worst_of"]
 
@@ -30,88 +29,92 @@ class Greatest(NamedTuple):
     """The order in which the larger value wins."""
 
 
-def worst_of(order, values):
-    """The value of the dtype of `values` that never wins against another."""
-    return _extreme(values.dtype, isinstance(order, Greatest))
+def _comparison(order, reverse=False):
+    """The comparison by which a value wins, for an order or for Numba's type of it."""
+    least = isinstance(order, Least) or getattr(order, "instance_class", None) is Least
+    return "<" if least != reverse else ">"
 
 
-def best_of(order, values):
-    """The value of the dtype of `values` against which no other wins."""
-    return _extreme(values.dtype, isinstance(order, Least))
+def _plain_prefer(order, first, second):
+    """The winner of two scalars or two vectors; `second` where neither wins."""
+    wins = first < second if isinstance(order, Least) else first > second
+    return np.where(wins, first, second) if isinstance(first, np.ndarray) else first if wins else second
+
+
+def _plain_reject(order, first, second):
+    """The loser of two scalars or two vectors; `second` where neither wins."""
+    return _plain_prefer(Greatest() if isinstance(order, Least) else Least(), first, second)
+
+
+def _selection(comparison, operand):
+    """Signature's type and code of the choice between two operands."""
+    dtype = operand.dtype if isinstance(operand, Vector) else operand
+
+    def generate(context, builder, signature, arguments):
+        return select(builder, dtype, comparison, *arguments[1:])
+
+    return generate
+
+
+@operation(_plain_prefer)
+def prefer(context, order, first, second):
+    return first(order, first, first), _selection(_comparison(order), first)
+
+
+@operation(_plain_reject)
+def reject(context, order, first, second):
+    return first(order, first, first), _selection(_comparison(order, reverse=True), first)
+
+
+def _plain_better(order, first, second):
+    """Whether the scalar `first` wins against `second`."""
+    return first < second if isinstance(order, Least) else first > second
+
+
+@operation(_plain_better)
+def better(context, order, first, second):
+    def generate(context, builder, signature, arguments):
+        comparison = _comparison(order)
+        if isinstance(first, types.Float):
+            return builder.fcmp_ordered(comparison, *arguments[1:])
+        compare = builder.icmp_signed if first.signed else builder.icmp_unsigned
+        return compare(comparison, *arguments[1:])
+
+    return types.boolean(order, first, first), generate
 
 
 def _extreme(dtype, lowest):
+    dtype = np.dtype(dtype)
     if dtype.kind == "f":
         return dtype.type(-np.inf if lowest else np.inf)
     limits = np.iinfo(dtype)
     return dtype.type(limits.min if lowest else limits.max)
 
 
-@kernel
-def _smaller(first, second):
-    return first if first < second else second
+def _plain_worst_of(order, values):
+    """The value of the dtype of `values` that never wins against another."""
+    return _extreme(values.dtype, _comparison(order) == ">")
 
 
-@kernel
-def _larger(first, second):
-    return first if first > second else second
+def _plain_best_of(order, values):
+    """The value of the dtype of `values` against which no other wins."""
+    return _extreme(values.dtype, _comparison(order) == "<")
 
 
-def better(order, first, second):
-    """Whether `first` wins against `second`."""
-    return first < second if isinstance(order, Least) else first > second
+def _constant(order, values, lowest):
+    value = _extreme(as_dtype(values.dtype), lowest)
+
+    def generate(context, builder, signature, arguments):
+        return context.get_constant(values.dtype, value.item())
+
+    return values.dtype(order, values), generate
 
 
-def prefer(order, first, second):
-    """The winner of two scalars or two vectors; `second` where neither wins."""
-    if isinstance(first, np.ndarray):
-        return lesser(first, second) if isinstance(order, Least) else greater(first, second)
-    return first if better(order, first, second) else second
+@operation(_plain_worst_of)
+def worst_of(context, order, values):
+    return _constant(order, values, _comparison(order) == ">")
 
 
-def reject(order, first, second):
-    """The loser of two scalars or two vectors; `second` where neither wins."""
-    return prefer(Greatest() if isinstance(order, Least) else Least(), first, second)
-
-
-def _is_least(order):
-    return order.instance_class is Least
-
-
-@overload(better, inline="always")
-def _overload_better(order, first, second):
-    if _is_least(order):
-        return lambda order, first, second: first < second
-    return lambda order, first, second: first > second
-
-
-@overload(worst_of, inline="always")
-def _overload_worst_of(order, values):
-    value = _extreme(as_dtype(values.dtype), not _is_least(order))
-    return lambda order, values: value
-
-
-@overload(best_of, inline="always")
-def _overload_best_of(order, values):
-    value = _extreme(as_dtype(values.dtype), _is_least(order))
-    return lambda order, values: value
-
-
-def _choice(least, first):
-    if isinstance(first, Vector):
-        if least:
-            return lambda order, first, second: lesser(first, second)
-        return lambda order, first, second: greater(first, second)
-    if least:
-        return lambda order, first, second: _smaller(first, second)
-    return lambda order, first, second: _larger(first, second)
-
-
-@overload(prefer, inline="always")
-def _overload_prefer(order, first, second):
-    return _choice(_is_least(order), first)
-
-
-@overload(reject, inline="always")
-def _overload_reject(order, first, second):
-    return _choice(not _is_least(order), first)
+@operation(_plain_best_of)
+def best_of(context, order, values):
+    return _constant(order, values, _comparison(order) == "<")

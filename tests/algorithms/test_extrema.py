@@ -94,12 +94,7 @@ def test_only_what_is_wanted_is_written(algorithm, rng):
         np.testing.assert_array_equal(out, getattr(whole, name))
 
 
-def block_of(values, width, mask=None):
-    start = np.arange(len(values) - width + 1)
-    return Block(values, mask, start, start + width, width)
-
-
-@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint64])
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, np.uint64])
 def test_doubling_at_every_width(dtype, rng):
     """Every remainder of widths and rows by the lanes of a vector, and several levels of totals."""
     for length in (1, 5, 64, 100, 1000):
@@ -110,22 +105,22 @@ def test_doubling_at_every_width(dtype, rng):
             for told in (None, mask):
                 found = Extrema(*np.empty((2, length - width + 1), dtype))
                 wanted = Extrema(*np.empty((2, length - width + 1), dtype))
-                extrema.doubling(block_of(values, width, told), found)
-                extrema.block_scan(block_of(values, width, told), wanted)
+                extrema.doubling(Block.regular(values, told, width), found)
+                extrema.block_scan(Block.regular(values, told, width), wanted)
                 np.testing.assert_array_equal(found.minimum, wanted.minimum)
                 np.testing.assert_array_equal(found.maximum, wanted.maximum)
 
 
 def test_doubling_in_several_chunks(rng):
-    values = rng.standard_normal(100_000)
-    values[rng.random(100_000) < 0.05] = np.nan
-    for width in (2, 8, 40, 1234, 20_000):
-        found = Extrema(*np.empty((2, 100_001 - width)), *np.empty((2, 100_001 - width), np.int64))
-        wanted = Extrema(*np.empty((2, 100_001 - width)), *np.empty((2, 100_001 - width), np.int64))
-        block = block_of(values, width, UNKNOWN)
+    values = rng.standard_normal(60_000)
+    values[rng.random(60_000) < 0.05] = np.nan
+    for width in (8, 1234, 20_000):
+        found = Extrema(*np.empty((2, 60_001 - width)), *np.empty((2, 60_001 - width), np.int64))
+        wanted = Extrema(*np.empty((2, 60_001 - width)), *np.empty((2, 60_001 - width), np.int64))
+        block = Block.regular(values, UNKNOWN, width)
         extrema.automatic(block, found)
         assert not block.searched
-        extrema.wedge(block_of(values, width, UNKNOWN), wanted)
+        extrema.wedge(Block.regular(values, UNKNOWN, width), wanted)
         answered = wanted.minimum_position >= 0
         for name in ("minimum", "maximum"):
             left, right = getattr(found, name)[answered], getattr(wanted, name)[answered]
