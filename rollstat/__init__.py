@@ -7,6 +7,14 @@ missing-value rule: the same in NumPy, in pandas, on a stream and on Spark.
 __version__ = "0.1.0"
 
 from rollstat.dtypes import PrecisionWarning
+from rollstat.functions.extrema import (
+    rolling_argmax,
+    rolling_argmin,
+    rolling_max,
+    rolling_min,
+    rolling_minmax,
+    rolling_ptp,
+)
 from rollstat.functions.order_statistics import (
     rolling_argkth,
     rolling_kth,
@@ -23,8 +31,14 @@ __all__ = [
     "__version__",
     "get_threads",
     "rolling_argkth",
+    "rolling_argmax",
+    "rolling_argmin",
     "rolling_kth",
+    "rolling_max",
     "rolling_median",
+    "rolling_min",
+    "rolling_minmax",
+    "rolling_ptp",
     "rolling_quantile",
     "set_threads",
 ]

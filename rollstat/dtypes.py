@@ -58,7 +58,7 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
 
 def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Dtype in which a computation writes an output of this kind, for input of `dtype`."""
-    if kind == "position":
+    if kind in ("position", "offset"):
         return np.dtype(np.int64)
     if kind == "flag":
         return np.dtype(np.bool_)
@@ -66,6 +66,8 @@ def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return np.dtype(dtype.newbyteorder("="))
     if kind == "float":
         return np.dtype(np.float64)
+    if kind == "difference":
+        return np.dtype(np.int64 if dtype.kind in "mM" else np.uint64)
     if kind == "integer":
         return np.dtype(np.uint64 if dtype.kind == "u" else np.int64)
     if dtype.kind in "mM":
@@ -78,8 +80,10 @@ def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
     """Dtype of the result: the input's where no missing output is possible, else one that has NaN."""
     computed = compute_dtype(kind, dtype)
-    if kind in ("position", "flag") or computed.kind == "f":
+    if kind in ("position", "offset", "flag") or computed.kind == "f":
         return computed
+    if dtype.kind in "mM" and kind == "difference":
+        return np.dtype(f"m8[{np.datetime_data(dtype)[0]}]")
     if dtype.kind in "mM" and kind in ("value", "interpolated"):
         return np.dtype(dtype.newbyteorder("="))
     if exact:
@@ -89,7 +93,7 @@ def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
 
 def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = "fill_value") -> Any:
     """What stands for a missing result: `fill_value`, or the dtype's own missing value."""
-    if fill_value is not None and kind not in ("position", "flag"):
+    if fill_value is not None and kind not in ("position", "offset", "flag"):
         value = np.asarray(fill_value)
         if value.ndim != 0:
             raise ValueError(f"{name} must be a scalar; its shape was {value.shape}")
@@ -99,7 +103,7 @@ def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = 
             return value.astype(dtype, casting="same_kind" if dtype.kind in "mMf" else "unsafe")[()]
         except TypeError:
             raise TypeError(f"{name} must fit {dtype}; it was {fill_value!r}") from None
-    if kind == "position":
+    if kind in ("position", "offset"):
         return -1
     if dtype.kind in "mM":
         return np.array("NaT", dtype)[()]

@@ -46,9 +46,11 @@ class Output:
 
     Attributes
     ----------
-    kind : {"value", "interpolated", "float", "integer", "position", "flag"}
-        What it holds, which decides its dtype: an element of the input; a point between two of them;
-        a floating number; an exact whole number; the row of an element (-1 where missing); True or False.
+    kind : str
+        What it holds, which decides its dtype: ``"value"``, an element of the input; ``"interpolated"``,
+        a point between two of them; ``"difference"``, the distance of two; ``"float"``; ``"integer"``, an
+        exact whole number; ``"position"``, the row of an element, and ``"offset"``, its place in the
+        window (-1 where missing); ``"flag"``.
     required : int
         Observations that a window needs for this output, whatever ``min_periods`` says.
     """

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.kernels.time_bounds import first_unordered
 from rollstat.windows import Expanding, ExplicitWindows, FixedWindows, Forward, TimeWindows, Windows
 
-__all__ = ["CommonOptions", "Options", "Window", "get_threads", "set_threads"]
+__all__ = ["CommonOptions", "Options", "Window", "choice", "get_threads", "set_threads"]
 
 Window = Any  # int, str, timedelta, number with times, (start, end), Expanding, Forward, BaseIndexer
 
@@ -93,7 +93,8 @@ def _whole_number(name: str, value: Any, least: int) -> int:
     return int(value)
 
 
-def _choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+def choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Raise unless `value` is one of the choices."""
     if not isinstance(value, (str, type(None))) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; it was {value!r}")
 
@@ -134,9 +135,9 @@ class Options:
         checked["threads"] = min(checked["threads"], os.cpu_count() or 1)
         if not isinstance(checked.get("center", False), (bool, np.bool_)):
             raise TypeError(f"center must be True or False; it was {checked['center']!r}")
-        _choice("closed", checked.get("closed"), (*get_args(Closed), None))
-        _choice("nan_policy", checked.get("nan_policy", "omit"), get_args(NanPolicy))
-        _choice("mode", checked.get("mode", "same"), get_args(Mode))
+        choice("closed", checked.get("closed"), (*get_args(Closed), None))
+        choice("nan_policy", checked.get("nan_policy", "omit"), get_args(NanPolicy))
+        choice("mode", checked.get("mode", "same"), get_args(Mode))
         axis = checked.get("axis", -1)
         if isinstance(axis, (bool, np.bool_)) or not isinstance(axis, numbers.Integral):
             raise TypeError(f"axis must be an integer; it was {axis!r}")

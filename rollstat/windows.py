@@ -80,6 +80,11 @@ class Windows:
         return 0, 0, 0
 
     @property
+    def fixed_width(self) -> int:
+        """Rows of every window where all follow one another and only the ends cut some; else 0."""
+        return 0
+
+    @property
     def whole(self) -> NDArray[np.intp] | slice:
         """Output rows whose window is not cut by the ends of the data."""
         raise ValueError(
@@ -152,6 +157,11 @@ class FixedWindows(_RowWindows):
         start = np.minimum(np.maximum(position - self.left, low), high)
         end = np.minimum(np.maximum(position + self.right, start), high)
         return start, end
+
+    @property
+    def fixed_width(self) -> int:
+        """Rows of every window where all follow one another and only the ends cut some; else 0."""
+        return max(self.left + self.right, 0) if self.step == 1 else 0
 
     @property
     def regular(self) -> tuple[int, int, int]:

@@ -27,7 +27,9 @@ class View:
     others : list of list
         Observations of further series on the same rows.
     row : int
-        The row that the window belongs to.
+        The row of output that the window belongs to.
+    start, end : int
+        Bounds of the window.
     dtype : numpy.dtype
         Of the input.
     """
@@ -36,6 +38,8 @@ class View:
     rows: list[int]
     others: list[list[Any]]
     row: int
+    start: int
+    end: int
     dtype: np.dtype
 
 
@@ -114,3 +118,50 @@ def quantile(view: View, q: float, interpolation: str = "linear") -> Any:
         if np.isinf(below) or np.isinf(above):
             return np.float64(below) + np.float64(above)
         return np.float64(below) + (np.float64(above) - np.float64(below)) * fraction
+
+
+@oracle("min")
+def minimum(view: View) -> Any:
+    return min(view.values, default=None)
+
+
+@oracle("max")
+def maximum(view: View) -> Any:
+    return max(view.values, default=None)
+
+
+@oracle("minmax")
+def minmax(view: View) -> Any:
+    return minimum(view), maximum(view)
+
+
+@oracle("ptp")
+def ptp(view: View) -> Any:
+    if not view.values:
+        return None
+    low, high = min(view.values), max(view.values)
+    if low == high:
+        return 0
+    if view.dtype.kind != "f":
+        return int(high) - int(low)
+    with np.errstate(over="ignore"):
+        return view.dtype.type(high) - view.dtype.type(low)
+
+
+def position(view: View, best: Any, ties: str, relative_to: str) -> Any:
+    """Return the row of the first or last value that equals `best`."""
+    if not view.values:
+        return None
+    rows = [row for row, value in zip(view.rows, view.values) if value == best]
+    row = rows[0 if ties == "first" else -1]
+    return {"data": row, "oldest": row - view.start, "newest": view.end - 1 - row}[relative_to]
+
+
+@oracle("argmin")
+def argmin(view: View, ties: str = "first", relative_to: str = "data") -> Any:
+    return position(view, minimum(view), ties, relative_to)
+
+
+@oracle("argmax")
+def argmax(view: View, ties: str = "first", relative_to: str = "data") -> Any:
+    return position(view, maximum(view), ties, relative_to)

@@ -94,6 +94,8 @@ def expected(
             seen,
             [[v[i] for i in seen] for v in values[1:]],
             row,
+            start,
+            end,
             arrays[0].dtype,
         )
         answer = ORACLES[statistic.name](view, **sample) if len(seen) >= min_periods else None

@@ -20,7 +20,7 @@ from rollstat.kernels.quantiles import (
     picks_upper,
     quantile_ranks,
 )
-from rollstat.windows import FixedWindows, Windows
+from rollstat.windows import Windows
 
 __all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile"]
 
@@ -233,9 +233,8 @@ class OrderStatistics:
 def _check_served(algorithm: str, windows: Windows) -> None:
     if algorithm not in _FIXED_ONLY:
         return
-    fixed = isinstance(windows, FixedWindows) and windows.step == 1
     largest = _FIXED_ONLY[algorithm]
-    if fixed and (largest is None or windows.left + windows.right <= largest):  # type: ignore[attr-defined]
+    if windows.fixed_width and (largest is None or windows.fixed_width <= largest):
         return
     others = "; ".join(f"{name!r} ({what})" for name, what in ALGORITHMS.items())
     raise ValueError(f"algorithm {algorithm!r} does not serve this window; the algorithms are {others}")
