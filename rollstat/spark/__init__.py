@@ -1,5 +1,11 @@
-"""The same statistics on Spark: the session so far."""
+"""The same statistics on Spark.
 
+``session`` starts Spark anywhere, ``rolling`` computes rolling statistics of every series of a data
+frame, ``rolling_udf`` gives a function for columns of arrays and for Spark's own windows.
+"""
+
+from rollstat.spark.aggregates import Aggregate, aggregate
+from rollstat.spark.frame import rolling
 from rollstat.spark.session import session
 
-__all__ = ["session"]
+__all__ = ["Aggregate", "aggregate", "rolling", "session"]

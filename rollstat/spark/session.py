@@ -75,7 +75,9 @@ def session(
     else:
         builder = builder.master(master)
     own = not (remote or "").startswith("sc://")
-    settings = (_local_settings() if own else {}) | {name: _text(value) for name, value in (conf or {}).items()}
+    settings = (_local_settings() if own else {}) | {
+        name: _text(value) for name, value in (conf or {}).items()
+    }
     for name, value in settings.items():
         builder = builder.config(name, value)
     with known_warnings(), _environment(_own_environment() if own and not _running() else {}):

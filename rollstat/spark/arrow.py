@@ -1,0 +1,153 @@
+"""Columns between Spark, Arrow and NumPy without loss.
+
+A column becomes a masked array: nulls and NaN are missing values, and integers, dates, timestamps and
+decimals keep every digit. Integers are widened to 64 bits, so that workers compile each kernel once;
+results are narrowed again where they are elements of the column.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import types as T
+
+__all__ = ["Kind", "kind_of", "result_type", "to_arrow", "to_masked"]
+
+_LONGEST_DECIMAL = 18  # digits that always fit in 64 bits
+
+_SIMPLE: dict[type[T.DataType], tuple[str, pa.DataType]] = {
+    T.ByteType: ("i1", pa.int8()),
+    T.ShortType: ("i2", pa.int16()),
+    T.IntegerType: ("i4", pa.int32()),
+    T.LongType: ("i8", pa.int64()),
+    T.FloatType: ("f4", pa.float32()),
+    T.DoubleType: ("f8", pa.float64()),
+    T.BooleanType: ("?", pa.bool_()),
+    T.DateType: ("M8[D]", pa.date32()),
+    T.TimestampType: ("M8[us]", pa.timestamp("us", "UTC")),
+    T.TimestampNTZType: ("M8[us]", pa.timestamp("us")),
+    T.DayTimeIntervalType: ("m8[us]", pa.duration("us")),
+}
+_RESULTS: dict[str, T.DataType] = {
+    "i1": T.ByteType(),
+    "i2": T.ShortType(),
+    "i4": T.IntegerType(),
+    "i8": T.LongType(),
+    "f4": T.FloatType(),
+    "f8": T.DoubleType(),
+    "b1": T.BooleanType(),
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a Spark type is in NumPy.
+
+    Attributes
+    ----------
+    spark : pyspark.sql.types.DataType
+        The type of the column.
+    dtype : numpy.dtype
+        Of its values; decimals are whole numbers of their last digit.
+    """
+
+    spark: T.DataType
+    dtype: np.dtype[Any]
+
+    @property
+    def whole(self) -> bool:
+        """Whether values are whole numbers of another unit, so that only elements may come back."""
+        return isinstance(self.spark, T.DecimalType)
+
+
+def kind_of(data_type: T.DataType, what: str) -> Kind:
+    """Kind of values that a column of `data_type` holds; `what` names the column in messages.
+
+    Raises
+    ------
+    TypeError
+        If a statistic cannot be computed of that type.
+    """
+    if isinstance(data_type, T.DecimalType):
+        if data_type.precision <= _LONGEST_DECIMAL:
+            return Kind(data_type, np.dtype(np.int64))
+        hint = f"at most {_LONGEST_DECIMAL} digits are served: cast it to double or to fewer digits"
+        raise TypeError(f"{what} was {data_type.simpleString()}; of decimals, {hint}")
+    for spark, (dtype, _) in _SIMPLE.items():
+        if isinstance(data_type, spark):
+            return Kind(data_type, np.dtype(dtype))
+    raise TypeError(
+        f"{what} must be a number, boolean, date, timestamp or day-time interval; "
+        f"it was {data_type.simpleString()}"
+    )
+
+
+def to_masked(array: pa.Array, kind: Kind) -> np.ma.MaskedArray[Any, Any]:
+    """Values of an Arrow array, nulls masked, in the dtype that kernels are called with."""
+    mask = np.asarray(array.is_null()) if array.null_count else np.zeros(len(array), np.bool_)
+    if kind.whole:
+        values = _unscaled(array)
+    elif kind.dtype.kind in "fib":
+        filled = array.fill_null(False if kind.dtype.kind == "b" else 0) if array.null_count else array
+        values = filled.to_numpy(zero_copy_only=False)
+        if kind.dtype.kind == "i":
+            values = values.astype(np.int64, copy=False)
+    else:
+        storage = pa.int32() if kind.dtype == np.dtype("M8[D]") else pa.int64()
+        numbers = array.view(storage)
+        filled = numbers.fill_null(0) if numbers.null_count else numbers
+        values = filled.to_numpy(zero_copy_only=False).astype(np.int64, copy=False).view(kind.dtype)
+    return np.ma.MaskedArray(values, mask)
+
+
+def _unscaled(array: pa.Array) -> NDArray[np.int64]:
+    """Whole numbers of the last digit: the lower halves of 128-bit decimals, whatever nulls hold."""
+    if not len(array):
+        return np.empty(0, np.int64)
+    halves = np.frombuffer(array.buffers()[1], np.int64)
+    return halves[2 * array.offset : 2 * (array.offset + len(array)) : 2].copy()
+
+
+def result_type(dtype: np.dtype[Any], kind: Kind) -> T.DataType:
+    """Spark type of a result of `dtype`, of a statistic over a column of `kind`."""
+    if kind.whole or (dtype.kind == "M" and dtype.kind == kind.dtype.kind):
+        return kind.spark
+    if dtype.kind == "m":
+        return kind.spark if isinstance(kind.spark, T.DayTimeIntervalType) else T.DayTimeIntervalType()
+    if dtype.kind == "u":
+        return T.LongType()
+    return _RESULTS[f"{dtype.kind}{dtype.itemsize}"]
+
+
+def _arrow_type(data_type: T.DataType) -> pa.DataType:
+    if isinstance(data_type, T.DecimalType):
+        return pa.decimal128(data_type.precision, data_type.scale)
+    return next(arrow for spark, (_, arrow) in _SIMPLE.items() if isinstance(data_type, spark))
+
+
+def to_arrow(values: NDArray[Any], data_type: T.DataType) -> pa.Array:
+    """Arrow array of `data_type` from results, masked entries (and NaT) as nulls."""
+    data = np.ma.getdata(values)
+    mask = np.ma.getmaskarray(values)
+    wanted = _arrow_type(data_type)
+    if isinstance(data_type, T.DecimalType):
+        return _decimals(np.ascontiguousarray(data, np.int64), mask, wanted)
+    if data.dtype.kind in "mM":
+        mask = mask | np.isnat(data)
+        unit = "D" if isinstance(data_type, T.DateType) else "us"
+        numbers = data.astype(f"{data.dtype.kind}8[{unit}]", copy=False).view(np.int64)
+        if unit == "D":
+            return pa.array(numbers.astype(np.int32), mask=mask).view(wanted)
+        return pa.array(np.ascontiguousarray(numbers), mask=mask).view(wanted)
+    array = pa.array(np.ascontiguousarray(data), mask=mask)
+    return array if array.type == wanted else array.cast(wanted)
+
+
+def _decimals(numbers: NDArray[np.int64], mask: NDArray[np.bool_], wanted: pa.DataType) -> pa.Array:
+    halves = np.empty((len(numbers), 2), np.int64)
+    halves[:, 0] = numbers
+    halves[:, 1] = numbers >> 63
+    valid = pa.py_buffer(np.packbits(~mask, bitorder="little"))
+    return pa.Array.from_buffers(wanted, len(numbers), [valid, pa.py_buffer(halves)])

@@ -1,0 +1,210 @@
+"""Rolling statistics of every series of a data frame: one exchange, one sort, one pass."""
+
+import numbers
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from pyspark.sql import DataFrame
+from pyspark.sql import types as T
+
+from rollstat.spark.aggregates import parse_window, plan_calls
+from rollstat.spark.arrow import Kind, kind_of
+from rollstat.spark.quiet import known_warnings
+from rollstat.spark.walk import Plan
+from rollstat.windows import Expanding, Forward
+
+__all__ = ["rolling"]
+
+_UNORDERED = (T.MapType, T.VariantType)
+
+
+def rolling(
+    df: DataFrame,
+    *,
+    partition_by: str | Sequence[str] = (),
+    order_by: str | Sequence[str],
+    window: Any,
+    aggs: Mapping[Any, Any],
+    descending: bool | Sequence[bool] = False,
+    ties: str = "columns",
+    min_periods: int | None = None,
+    center: bool = False,
+    closed: str | None = None,
+    nan_policy: str = "omit",
+    algorithm: str = "auto",
+) -> DataFrame:
+    """Compute rolling statistics of every series of a data frame.
+
+    Parameters
+    ----------
+    df : DataFrame
+        Any frame; every row comes back, all columns unchanged, with the new columns after them.
+    partition_by : str or sequence of str
+        Columns whose values name the series that a row belongs to. As everywhere in Spark null is a
+        value of its own, NaN equals NaN, and -0.0 equals 0.0.
+    order_by : str or sequence of str
+        Columns that order the rows of a series; together they should tell all rows of it apart.
+    window : int, str, timedelta, float or Forward
+        A number of rows; or a width such as ``"10 minutes"`` on the first column of `order_by`, a date
+        or timestamp; or a float, the width on a column of numbers.
+    aggs : mapping
+        New column name to ``(statistic, column)`` or ``(statistic, column, parameters)``, or to what
+        :func:`rollstat.spark.aggregate` gives. A statistic is named as in the array functions without
+        ``rolling_``. One that gives several results takes a tuple of names.
+    descending : bool or sequence of bool
+        Whether the order descends, for all columns or for each; nulls come last then.
+    ties : {"columns", "error"}
+        What orders rows that tie in `order_by`: all other columns, ascending, from left to right (maps
+        and variants have no order and are left out), so that the result does not depend on how Spark
+        moves rows about; or it is an error that names the row.
+    min_periods, center, closed, nan_policy, algorithm
+        As in the array functions. Nulls and NaN are missing values, and a missing result is null.
+
+    Returns
+    -------
+    DataFrame
+        In no particular order, as after any exchange.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad arguments, before any job starts.
+
+    Notes
+    -----
+    The plan is one exchange by the keys, one sort, and one pass over Arrow batches. A worker holds
+    the rows of one window and one batch, whatever the length of a series. Each result equals that of
+    the array function on the sorted series: to the bit for order statistics, extrema and whole numbers.
+    Without `partition_by` all rows are one series, which one task walks over.
+
+    Examples
+    --------
+    >>> from rollstat.spark import rolling
+    >>> rolling(  # doctest: +SKIP
+    ...     flights,
+    ...     partition_by="carrier",
+    ...     order_by=["time_hour", "flight"],
+    ...     window=100,
+    ...     aggs={"typical": ("median", "dep_delay"), "second": ("kth", "dep_delay", {"k": 2})},
+    ... )
+    """
+    schema = df.schema
+    keys = _columns(schema, partition_by, "partition_by")
+    order = _columns(schema, order_by, "order_by")
+    if not order:
+        raise ValueError("order_by must name at least one column: a window has no meaning without an order")
+    down = _directions(descending, order)
+    if ties not in ("columns", "error"):
+        raise ValueError(f"ties must be 'columns' or 'error'; it was {ties!r}")
+    _check_keys(schema, keys)
+    window = parse_window(window)
+    options = {"min_periods": min_periods, "center": center, "closed": closed}
+    options |= {"nan_policy": nan_policy, "algorithm": algorithm}
+    time = _time_column(schema, order[0], window)
+    checked = options if time is None else options | {"times": np.empty(0, _time_dtype(time[1]))}
+    calls, inputs, fields = plan_calls(aggs, schema, window, checked)
+    plan = Plan(
+        keys=tuple(schema.names.index(name) for name in keys),
+        order=tuple(schema.names.index(name) for name in order),
+        descending=tuple(down),
+        names=(*keys, *order),
+        unique=ties == "error",
+        inputs=tuple((schema.names.index(name), kind_of(schema[name].dataType, name)) for name in inputs),
+        time=time,
+        calls=tuple(calls),
+        window=window,
+        options=options,
+        ahead=center or isinstance(window, Forward),
+    )
+    named = {name: df[_quoted(name)] for name in schema.names if schema.names.count(name) == 1}
+    rows = df.repartition(*(named[name] for name in keys)) if keys else df.repartition(1)
+    with known_warnings():
+        by = [named[name] for name in keys]
+        by += [named[name].desc() if falls else named[name].asc() for name, falls in zip(order, down)]
+        if ties == "columns":
+            by += [named[name].asc() for name in _tie_breakers(schema, {*keys, *order})]
+        return rows.sortWithinPartitions(*by).mapInArrow(plan, T.StructType([*schema.fields, *fields]))
+
+
+def _quoted(name: str) -> str:
+    """A column name that may hold dots, as Spark's parser takes it."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _columns(schema: T.StructType, names: str | Sequence[str], argument: str) -> list[str]:
+    """Check column names given as one or several."""
+    given = [names] if isinstance(names, str) else names
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise TypeError(f"{argument} must be a column name or a sequence of them; it was {names!r}")
+    for name in given:
+        if schema.names.count(name) != 1:
+            found = "is there more than once" if name in schema.names else "is not among"
+            raise ValueError(f"{argument}: column {name!r} {found}: {', '.join(schema.names)}")
+    if len(set(given)) != len(given):
+        raise ValueError(f"{argument} must name each column once; it was {names!r}")
+    return list(given)
+
+
+def _directions(descending: bool | Sequence[bool], order: Sequence[str]) -> list[bool]:
+    given = [descending] * len(order) if isinstance(descending, bool) else descending
+    if not isinstance(given, Sequence) or not all(isinstance(value, bool) for value in given):
+        raise TypeError(f"descending must be True, False or a sequence of them; it was {descending!r}")
+    if len(given) != len(order):
+        raise ValueError(f"descending must have one entry for each of {list(order)}; it had {len(given)}")
+    return list(given)
+
+
+def _has(data_type: T.DataType, kinds: tuple[type[T.DataType], ...]) -> bool:
+    """Whether a type is, or holds, one of some types."""
+    if isinstance(data_type, T.StructType):
+        return any(_has(field.dataType, kinds) for field in data_type)
+    if isinstance(data_type, T.ArrayType):
+        return _has(data_type.elementType, kinds)
+    if isinstance(data_type, T.MapType):
+        return _has(data_type.keyType, kinds) or _has(data_type.valueType, kinds) or T.MapType in kinds
+    return isinstance(data_type, kinds)
+
+
+def _check_keys(schema: T.StructType, keys: Sequence[str]) -> None:
+    """Refuse keys whose equality is not known to the workers, and columns that Arrow cannot carry."""
+    for name in keys:
+        data_type = schema[name].dataType
+        if _has(data_type, _UNORDERED):
+            raise TypeError(
+                f"partition_by: {name!r} is {data_type.simpleString()}, which Spark cannot group by"
+            )
+        if isinstance(data_type, T.StringType) and not data_type.isUTF8BinaryCollation():
+            raise TypeError(
+                f"partition_by: {name!r} is {data_type.simpleString()}; only UTF8_BINARY strings are "
+                f"compared by value here: add a column such as collation_key({name}) and partition by that"
+            )
+    for field in schema:
+        if _has(field.dataType, (T.CalendarIntervalType, T.YearMonthIntervalType)):
+            raise TypeError(
+                f"column {field.name!r} is {field.dataType.simpleString()}, which Spark does not hand to "
+                "Python workers: drop it or cast it to a number"
+            )
+
+
+def _tie_breakers(schema: T.StructType, used: set[str]) -> list[str]:
+    """Columns that order what `order_by` leaves open."""
+    names = [field.name for field in schema if not _has(field.dataType, _UNORDERED)]
+    return [name for name in names if name not in used and schema.names.count(name) == 1]
+
+
+def _time_column(schema: T.StructType, name: str, window: Any) -> tuple[int, Kind] | None:
+    """Column of times for a window by width, None for a window of rows."""
+    if isinstance(window, (numbers.Integral, Forward)):
+        return None
+    if isinstance(window, (tuple, Expanding)) or hasattr(window, "get_window_bounds"):
+        raise ValueError(f"window must be a number of rows, a width or Forward on Spark; it was {window!r}")
+    kind = kind_of(schema[name].dataType, f"order_by: {name!r}")
+    if kind.whole:
+        raise TypeError(f"order_by: {name!r} is {kind.spark.simpleString()}: cast it for windows by width")
+    return schema.names.index(name), kind
+
+
+def _time_dtype(kind: Kind) -> np.dtype[Any]:
+    """Dtype of the times as workers have them."""
+    return np.dtype("M8[us]") if kind.dtype.kind == "M" else kind.dtype

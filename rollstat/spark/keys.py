@@ -1,0 +1,138 @@
+"""Equality and order of neighbouring rows, as Spark has them.
+
+In Spark's grouping a null equals a null, NaN equals NaN and -0.0 equals 0.0; in its order nulls come
+first (last if descending) and NaN is above every number. Arrow's own comparisons differ in all of these.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+__all__ = ["Unordered", "changes", "compare", "equal", "first_descent"]
+
+
+class Unordered(TypeError):
+    """A type whose order is not compared here."""
+
+
+def _is_nested_list(kind: pa.DataType) -> bool:
+    return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
+
+
+def _numbers(array: pa.Array) -> NDArray[Any]:
+    """Values of a numeric array; what stands at nulls does not matter."""
+    return array.fill_null(0).to_numpy(zero_copy_only=False)
+
+
+def _nulls(array: pa.Array) -> NDArray[np.bool_]:
+    return array.is_null().to_numpy(zero_copy_only=False)
+
+
+def _plain(value: Any) -> Any:
+    """A value for which Python's equality is Spark's."""
+    if isinstance(value, float):
+        return "nan" if value != value else value
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return value
+
+
+def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
+    """Whether each pair of values is one key to Spark."""
+    kind = left.type
+    if pa.types.is_null(kind):
+        return np.ones(len(left), np.bool_)
+    null = _nulls(left)
+    same_null = null == _nulls(right)
+    if pa.types.is_struct(kind):
+        fields = [equal(a, b) for a, b in zip(left.flatten(), right.flatten())]
+        same = np.logical_and.reduce(fields) if fields else np.ones(len(left), np.bool_)
+    elif pa.types.is_floating(kind):
+        a, b = _numbers(left), _numbers(right)
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+    elif _is_nested_list(kind):
+        pairs = zip(left.to_pylist(), right.to_pylist())
+        same = np.fromiter((_plain(a) == _plain(b) for a, b in pairs), np.bool_, len(left))
+    else:
+        same = pc.equal(left, right).fill_null(False).to_numpy(zero_copy_only=False)
+    return same_null & (null | same)
+
+
+def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
+    """Sign of ``left - right`` for each pair, in Spark's ascending order.
+
+    Raises
+    ------
+    Unordered
+        For a type whose order is not compared here.
+    """
+    kind = left.type
+    null_left, null_right = _nulls(left), _nulls(right)
+    by_null = null_right.astype(np.int8) - null_left.astype(np.int8)
+    if pa.types.is_struct(kind):
+        sign = np.zeros(len(left), np.int8)
+        for a, b in zip(left.flatten(), right.flatten()):
+            sign = np.where(sign == 0, compare(a, b), sign)
+    elif pa.types.is_floating(kind):
+        a, b = _numbers(left), _numbers(right)
+        above = (a > b) | (np.isnan(a) & ~np.isnan(b))
+        below = (a < b) | (np.isnan(b) & ~np.isnan(a))
+        sign = above.astype(np.int8) - below.astype(np.int8)
+    elif _is_nested_list(kind) or pa.types.is_map(kind):
+        raise Unordered(str(kind))
+    elif pa.types.is_null(kind):
+        sign = np.zeros(len(left), np.int8)
+    else:
+        try:
+            above = pc.greater(left, right).fill_null(False).to_numpy(zero_copy_only=False)
+            below = pc.less(left, right).fill_null(False).to_numpy(zero_copy_only=False)
+        except pa.ArrowNotImplementedError as error:
+            raise Unordered(str(kind)) from error
+        sign = above.astype(np.int8) - below.astype(np.int8)
+    return np.where(null_left | null_right, by_null, sign).astype(np.int8)
+
+
+def changes(columns: list[pa.Array]) -> NDArray[np.int64]:
+    """Rows at which a new key begins, the first row left out."""
+    rows = len(columns[0]) if columns else 0
+    if rows < 2:
+        return np.empty(0, np.int64)
+    same = np.ones(rows - 1, np.bool_)
+    for column in columns:
+        same &= equal(column.slice(0, rows - 1), column.slice(1))
+    return np.flatnonzero(~same) + 1
+
+
+def first_descent(
+    left: list[pa.Array], right: list[pa.Array], descending: list[bool], skip: NDArray[np.bool_]
+) -> tuple[int, int]:
+    """First pair that is out of order, and the first that ties in every column; -1 where there is none.
+
+    Parameters
+    ----------
+    left, right : list of pyarrow.Array
+        The order columns of the earlier and of the later row of each pair.
+    descending : list of bool
+        Of each column.
+    skip : ndarray of bool
+        Pairs that do not belong to one key.
+    """
+    undecided = ~skip
+    for a, b, down in zip(left, right, descending):
+        if not undecided.any():
+            return -1, -1
+        try:
+            sign = compare(a, b)
+        except Unordered:
+            undecided &= equal(a, b)
+            continue
+        bad = undecided & (sign == (-1 if down else 1))
+        if bad.any():
+            return int(bad.argmax()), -1
+        undecided &= sign == 0
+    return -1, int(undecided.argmax()) if undecided.any() else -1

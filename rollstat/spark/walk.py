@@ -1,0 +1,297 @@
+"""What a worker does: walk over sorted batches and append the results to each.
+
+::
+
+    batches     |  key a  |a a b b b|  c c c c  |  c c c c c  | ...     sorted by key, then in order
+    held rows          [ tail |     new rows      ]                      only the columns that windows need
+                              ^ computed          ^ end
+
+Rows wait until there are enough of them to be worth a call; a row whose window looks ahead waits until
+that window is complete. After a call, all rows are forgotten but those that windows of later rows of
+the last key still reach, so memory is that of a window and a batch, however long a series is.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from rollstat.options import Options
+from rollstat.registry import REGISTRY
+from rollstat.spark.aggregates import Call, evaluate
+from rollstat.spark.arrow import Kind, to_arrow, to_masked
+from rollstat.spark.keys import equal, first_descent
+from rollstat.windows import Windows
+
+__all__ = ["Plan", "Walk"]
+
+_LEAST_ROWS = 4096  # fewer new rows than this are not worth a call
+_MOST_ROWS = 65536  # rows of any width wait in memory, so never for more than this
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the driver tells the workers, in places of columns.
+
+    Attributes
+    ----------
+    keys, order : tuple of int
+        Columns that name the series, and those that order its rows.
+    descending : tuple of bool
+        Of each column of the order.
+    names : tuple of str
+        Of the columns in `keys`, then of those in `order`, for messages.
+    unique : bool
+        Whether rows that tie in the order are an error.
+    inputs : tuple of (int, Kind)
+        Columns that statistics are computed of.
+    time : (int, Kind) or None
+        The column of times, for windows by width.
+    calls : tuple of Call
+        What to compute.
+    window
+        In rollstat's language.
+    options : mapping
+        Common options of the array functions.
+    ahead : bool
+        Whether windows reach beyond their row.
+    """
+
+    keys: tuple[int, ...]
+    order: tuple[int, ...]
+    descending: tuple[bool, ...]
+    names: tuple[str, ...]
+    unique: bool
+    inputs: tuple[tuple[int, Kind], ...]
+    time: tuple[int, Kind] | None
+    calls: tuple[Call, ...]
+    window: Any
+    options: Mapping[str, Any]
+    ahead: bool
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Walk over one partition."""
+        return Walk(self).run(batches)
+
+
+class Walk:
+    """The walk over one partition."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.columns: list[list[np.ma.MaskedArray[Any, Any]]] = [[] for _ in plan.inputs]
+        self.times: list[NDArray[Any]] = []
+        self.starts = [0]  # held rows at which a series begins; the first may have lost rows before it
+        self.lost = 0  # rows that the first held series has lost
+        self.held = 0
+        self.computed = 0
+        self.enough = _LEAST_ROWS
+        self.waiting: deque[pa.RecordBatch] = deque()
+        self.ready: list[list[pa.Array]] = [[] for call in plan.calls for _ in call.types]
+        self.last: list[pa.Array] | None = None
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield every batch with the new columns."""
+        for batch in batches:
+            if batch.num_rows:
+                self._take(batch)
+                if self.held - self.computed >= self.enough:
+                    yield from self._step(final=False)
+        if self.waiting:
+            yield from self._step(final=True)
+
+    def _take(self, batch: pa.RecordBatch) -> None:
+        """Hold what is needed of a batch, after a look at its keys and its order."""
+        begins = self._begins(batch)
+        self.waiting.append(batch)
+        self.starts += (np.flatnonzero(begins) + self.held).tolist()
+        for held, (place, kind) in zip(self.columns, self.plan.inputs):
+            held.append(to_masked(batch.column(place), kind))
+        if self.plan.time is not None:
+            self.times.append(self._read_times(batch, *self.plan.time))
+        self.held += batch.num_rows
+
+    def _begins(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        """Rows whose key is not that of the row before; order within a key is checked on the way."""
+        plan = self.plan
+        rows = batch.num_rows
+        parts = [batch.column(place) for place in (*plan.keys, *plan.order)]
+        pairs = [([a.slice(0, rows - 1) for a in parts], [a.slice(1) for a in parts], 1)]
+        begins = np.zeros(rows, np.bool_)
+        if self.last is not None:
+            pairs.insert(0, (self.last, [a.slice(0, 1) for a in parts], 0))
+        for left, right, first in pairs:
+            count = len(plan.keys)
+            new = np.zeros(len(right[0]) if right else rows - first, np.bool_)
+            for a, b in zip(left[:count], right[:count]):
+                new |= ~equal(a, b)
+            begins[first : first + len(new)] = new
+            bad, tie = first_descent(left[count:], right[count:], list(plan.descending), new)
+            if bad >= 0:
+                raise RuntimeError(
+                    f"rows reached the worker out of order at {self._describe(batch, first + bad)}"
+                )
+            if plan.unique and tie >= 0:
+                raise ValueError(
+                    f"two rows tie in the order at {self._describe(batch, first + tie)}: "
+                    "add a column to order_by that tells them apart, or take ties='columns'"
+                )
+        self.last = [a.slice(rows - 1, 1) for a in parts]
+        return begins
+
+    def _read_times(self, batch: pa.RecordBatch, place: int, kind: Kind) -> NDArray[Any]:
+        """Times that never decrease, in microseconds or as they are; a missing one is an error."""
+        column = to_masked(batch.column(place), kind)
+        values, missing = np.ma.getdata(column), np.ma.getmaskarray(column)
+        if values.dtype.kind == "f":
+            missing = missing | np.isnan(values)
+        if missing.any():
+            where = self._describe(batch, int(missing.argmax()))
+            raise ValueError(f"the order column of a window by width is missing at {where}")
+        if values.dtype.kind == "M":
+            values = values.astype("M8[us]", copy=False)
+            return (-values.view(np.int64)).view("M8[us]") if self.plan.descending[0] else values
+        return -values if self.plan.descending[0] else values
+
+    def _describe(self, batch: pa.RecordBatch, row: int) -> str:
+        """Key and order of a row, for messages."""
+        places = (*self.plan.keys, *self.plan.order)
+        parts = [
+            f"{name}={batch.column(place)[row].as_py()!r}" for name, place in zip(self.plan.names, places)
+        ]
+        return ", ".join(parts)
+
+    def _describe_held(self, row: int) -> str:
+        """Key and order of a held row that waits to be given out."""
+        row -= self.held - sum(batch.num_rows for batch in self.waiting)
+        for batch in self.waiting:
+            if 0 <= row < batch.num_rows:
+                return self._describe(batch, row)
+            row -= batch.num_rows
+        return "a row before this batch"
+
+    def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
+        """Compute what can be computed, give out the batches that are complete, forget what is over."""
+        columns = [np.ma.concatenate(held) if len(held) > 1 else held[0] for held in self.columns]
+        times = np.concatenate(self.times) if self.times else None
+        offsets = np.unique(np.array([*self.starts, self.held], np.int64))
+        windows = self._windows(offsets, times)
+        done = self.held if final or not self.plan.ahead else self._complete(windows, int(offsets[-2]))
+        if done > self.computed:
+            self._compute(columns, times, offsets, done)
+        self._forget(columns, times, windows, int(offsets[-2]), done)
+        return self._give_out()
+
+    def _options(self, offsets: NDArray[np.int64], times: NDArray[Any] | None) -> dict[str, Any]:
+        given = dict(self.plan.options)
+        if len(offsets) > 2:
+            given["segments"] = offsets
+        if times is not None:
+            given["times"] = times
+        return given
+
+    def _windows(self, offsets: NDArray[np.int64], times: NDArray[Any] | None) -> Windows:
+        return Options.check(**self._options(offsets, times)).windows(self.plan.window, offsets)
+
+    def _complete(self, windows: Windows, begin: int) -> int:
+        """First held row whose window may reach rows that have not come yet; `begin` starts its series."""
+        first = max(begin, self.computed)
+        _, end = windows.bounds(first, self.held)
+        return first + int(np.searchsorted(end, self.held))
+
+    def _compute(
+        self,
+        columns: list[np.ma.MaskedArray[Any, Any]],
+        times: NDArray[Any] | None,
+        offsets: NDArray[np.int64],
+        done: int,
+    ) -> None:
+        """Results of the held rows from the first that has none up to `done`."""
+        options = self._options(offsets, times)
+        wanted = slice(self.computed, done)
+        place = 0
+        for call in self.plan.calls:
+            try:
+                results = self._call(call, columns, options)
+            except (ArithmeticError, MemoryError, TypeError, ValueError) as error:
+                raise self._blame(call, columns, times, offsets, error) from error
+            for result, data_type in zip(results, call.types):
+                kept = self._positions(result[wanted], offsets) if call.positions else result[wanted]
+                self.ready[place].append(to_arrow(kept, data_type))
+                place += 1
+
+    def _call(
+        self, call: Call, columns: list[np.ma.MaskedArray[Any, Any]], options: dict[str, Any]
+    ) -> list[NDArray[Any]]:
+        inputs = [columns[number] for number in call.inputs]
+        return evaluate(REGISTRY[call.statistic], inputs, self.plan.window, call.parameters, options)
+
+    def _positions(self, result: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[Any]:
+        """Rows counted from the start of each series instead of among the held ones."""
+        data = np.ma.getdata(result)
+        segment = np.searchsorted(offsets, np.maximum(data, 0), side="right") - 1
+        moved = data - offsets[segment] + np.where(segment == 0, self.lost, 0)
+        return np.ma.MaskedArray(moved, np.ma.getmaskarray(result) | (data < 0))
+
+    def _blame(
+        self,
+        call: Call,
+        columns: list[np.ma.MaskedArray[Any, Any]],
+        times: NDArray[Any] | None,
+        offsets: NDArray[np.int64],
+        error: BaseException,
+    ) -> Exception:
+        """Name the first row at which a call fails, found by halving."""
+        low, high = self.computed, self.held
+
+        def fails(rows: int) -> bool:
+            cut = np.append(offsets[offsets < rows], rows)
+            options = self._options(cut, None if times is None else times[:rows])
+            try:
+                self._call(call, [column[:rows] for column in columns], options)
+            except (ArithmeticError, TypeError, ValueError):
+                return True
+            return False
+
+        if isinstance(error, MemoryError):
+            high = low + 1
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if fails(middle) else (middle, high)
+        kind = type(error) if isinstance(error, (ValueError, TypeError, OverflowError)) else RuntimeError
+        return kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}")
+
+    def _forget(
+        self,
+        columns: list[np.ma.MaskedArray[Any, Any]],
+        times: NDArray[Any] | None,
+        windows: Windows,
+        begin: int,
+        done: int,
+    ) -> None:
+        """Keep only what windows of later rows of the last series, which starts at `begin`, reach."""
+        keep = int(windows.bounds(done - 1, done)[0][0]) if done > begin else begin
+        self.columns = [[column[keep:].copy()] for column in columns]
+        self.times = [] if times is None else [times[keep:].copy()]
+        self.lost = keep - begin + (self.lost if begin == 0 else 0)
+        self.starts = [0]
+        self.held -= keep
+        self.computed = done - keep
+        self.enough = max(_LEAST_ROWS, min(self.computed // 2, _MOST_ROWS))
+
+    def _give_out(self) -> Iterator[pa.RecordBatch]:
+        """Batches whose rows all have their results."""
+        combined = [pa.concat_arrays(arrays) if arrays else None for arrays in self.ready]
+        first = 0
+        available = len(combined[0]) if combined[0] is not None else 0
+        while self.waiting and first + self.waiting[0].num_rows <= available:
+            batch = self.waiting.popleft()
+            new = [array.slice(first, batch.num_rows) for array in combined]
+            first += batch.num_rows
+            fields = [*batch.schema, *(pa.field(f"new{i}", array.type) for i, array in enumerate(new))]
+            yield pa.RecordBatch.from_arrays([*batch.columns, *new], schema=pa.schema(fields))
+        self.ready = [[] if array is None else [array.slice(first)] for array in combined]
