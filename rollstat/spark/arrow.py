@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
-__all__ = ["Kind", "kind_of", "result_type", "to_arrow", "to_masked"]
+__all__ = ["Kind", "kind_of", "kind_of_arrow", "result_type", "to_arrow", "to_masked"]
 
 _LONGEST_DECIMAL = 18  # digits that always fit in 64 bits
 
@@ -82,6 +82,20 @@ def kind_of(data_type: T.DataType, what: str) -> Kind:
         f"{what} must be a number, boolean, date, timestamp or day-time interval; "
         f"it was {data_type.simpleString()}"
     )
+
+
+def kind_of_arrow(data_type: pa.DataType) -> Kind:
+    """Kind of the values of an Arrow array that Spark made."""
+    if pa.types.is_decimal128(data_type):
+        return kind_of(T.DecimalType(data_type.precision, data_type.scale), "the column")
+    if pa.types.is_timestamp(data_type) and data_type.tz is not None:
+        return kind_of(T.TimestampType(), "the column")
+    if pa.types.is_timestamp(data_type):
+        return kind_of(T.TimestampNTZType(), "the column")
+    for spark, (dtype, arrow) in _SIMPLE.items():
+        if arrow == data_type:
+            return Kind(spark(), np.dtype(dtype))
+    raise TypeError(f"the column must hold numbers, booleans, dates or times; it held {data_type}")
 
 
 def to_masked(array: pa.Array, kind: Kind) -> np.ma.MaskedArray[Any, Any]:

@@ -1,0 +1,235 @@
+"""User-defined functions: a column of arrays in, a column of arrays out; or one aggregate a group.
+
+A batch of cells is laid end to end, as Arrow has them anyway, and computed in one call, each cell a
+segment of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pyspark.sql import types as T
+from pyspark.sql.functions import arrow_udf, pandas_udf
+
+from rollstat.registry import REGISTRY
+from rollstat.spark.aggregates import check_statistic, evaluate, result_types
+from rollstat.spark.arrow import Kind, kind_of, kind_of_arrow, to_arrow, to_masked
+from rollstat.spark.quiet import known_warnings
+
+__all__ = ["rolling_udf"]
+
+_ORDERED = ("first", "last", "arg", "ewm", "ew_", "decay", "affine", "difference", "autocorr")
+
+
+def rolling_udf(
+    stat: str,
+    window: Any = None,
+    *,
+    returns: T.DataType | str | None = None,
+    like: T.StructField | T.DataType | None = None,
+    kind: str = "auto",
+    ordered: bool = False,
+    min_periods: int | None = None,
+    center: bool = False,
+    closed: str | None = None,
+    nan_policy: str = "omit",
+    algorithm: str = "auto",
+    **parameters: Any,
+) -> Any:
+    """Make a user-defined function of Spark from a statistic.
+
+    Parameters
+    ----------
+    stat : str
+        What the array function is called without ``rolling_``: ``"median"``, ``"kth"``, ...
+    window : int, Forward or Expanding, optional
+        A number of rows. The function takes a column of arrays, each an ordered series, and gives a
+        column of arrays of the same lengths: each batch is one call of the kernel. Without a window
+        the function aggregates a group into one value: for ``groupBy().agg(...)`` and, one call a row,
+        for ``.over(Window...)``, where :func:`rollstat.spark.rolling` is far quicker.
+    returns : DataType or str, optional
+        Type of a result, an element of the arrays; ``double`` by default.
+    like : StructField or DataType, optional
+        The input column, ``df.schema["values"]``, from which the type of the results follows: longs
+        stay longs and timestamps stay timestamps.
+    kind : {"auto", "pandas", "arrow"}
+        A ``pandas_udf`` or an ``arrow_udf``; they are used alike. pandas cannot hold a null beside an
+        integer, so ``"auto"`` takes Arrow wherever results are not floating.
+    ordered : bool, default False
+        Says that a statistic that depends on the order of its rows is only used over an ordered window.
+    min_periods, center, closed, nan_policy, algorithm
+        As in the array functions. Nulls and NaN are missing values, and a missing result is null.
+    **parameters
+        The parameters of the statistic itself, such as ``k=2`` or ``q=0.9``.
+
+    Returns
+    -------
+    callable
+        Takes a column (two for a statistic of two series); may be registered for SQL with
+        ``spark.udf.register``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad arguments, before any job starts.
+
+    Examples
+    --------
+    >>> from rollstat.spark import rolling_udf
+    >>> second_of_five = rolling_udf("kth", 5, k=2)
+    >>> frame.select(second_of_five("values"))  # doctest: +SKIP
+    >>> lowest = rolling_udf("kth", k=1, like=frame.schema["delay"])  # doctest: +SKIP
+    >>> frame.groupBy("carrier").agg(lowest("delay"))  # doctest: +SKIP
+    """
+    if kind not in ("auto", "pandas", "arrow"):
+        raise ValueError(f"kind must be 'auto', 'pandas' or 'arrow'; it was {kind!r}")
+    statistic = check_statistic(stat, REGISTRY[stat].series if stat in REGISTRY else 1)
+    if window is None and not ordered and statistic.name.startswith(_ORDERED):
+        raise ValueError(
+            f"stat {statistic.name!r} depends on the order of rows, which an aggregation does not have: "
+            "give a window for columns of arrays, or ordered=True for use over an ordered window only"
+        )
+    if window is not None and (isinstance(window, (str, tuple)) or hasattr(window, "get_window_bounds")):
+        raise ValueError(f"window must be a number of rows, Forward or Expanding here; it was {window!r}")
+    options = {"min_periods": min_periods, "center": center, "closed": closed}
+    options |= {"nan_policy": nan_policy, "algorithm": algorithm}
+    given = _input_kind(like, window)
+    checked = _whole(0) if window is None else window
+    types = result_types(
+        statistic,
+        [given or Kind(T.DoubleType(), np.dtype(np.float64))] * statistic.series,
+        checked,
+        parameters,
+        options,
+    )
+    if len(types) != 1:
+        raise ValueError(f"stat {statistic.name!r} gives {len(types)} results here: ask for one of them")
+    result = _result_type(returns, types[0] if given is not None else T.DoubleType())
+    if kind == "auto":
+        kind = "pandas" if isinstance(result, (T.DoubleType, T.FloatType)) and _floating(given) else "arrow"
+    if kind == "pandas" and not isinstance(result, (T.DoubleType, T.FloatType)):
+        raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: take kind='arrow'")
+    return _make(_Job(statistic.name, window, dict(parameters), options, result, kind == "pandas"))
+
+
+def _input_kind(like: Any, window: Any) -> Kind | None:
+    """Kind of the values of the input column, where it is given."""
+    if like is None:
+        return None
+    data_type = like.dataType if isinstance(like, T.StructField) else like
+    if not isinstance(data_type, T.DataType):
+        raise TypeError(f"like must be a field of a schema or a type; it was {like!r}")
+    if window is not None and not isinstance(data_type, T.ArrayType):
+        raise TypeError(f"like must be a column of arrays with a window; it was {data_type.simpleString()}")
+    return kind_of(data_type.elementType if window is not None else data_type, "like")  # type: ignore[attr-defined]
+
+
+def _result_type(returns: Any, default: T.DataType) -> T.DataType:
+    """Type of one result."""
+    if returns is None:
+        return default
+    given = T.DataType.fromDDL(returns) if isinstance(returns, str) else returns
+    if not isinstance(given, T.DataType):
+        raise TypeError(f"returns must be a type of Spark or its name; it was {returns!r}")
+    element = given.elementType if isinstance(given, T.ArrayType) else given
+    kind_of(element, "returns")
+    return element
+
+
+def _floating(kind: Kind | None) -> bool:
+    return kind is None or kind.dtype.kind == "f"
+
+
+def _whole(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Bounds of the one window over all rows; of none where there are no rows."""
+    count = min(rows, 1)
+    return np.zeros(count, np.int64), np.full(count, rows, np.int64)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One statistic over the columns of a batch."""
+
+    statistic: str
+    window: Any
+    parameters: Mapping[str, Any]
+    options: Mapping[str, Any]
+    result: T.DataType
+    pandas: bool
+
+    def __call__(self, columns: Sequence[Any]) -> Any:
+        """Results of a batch: a column of arrays, or one value where there is no window."""
+        if self.window is None:
+            return self.reduce([_from_pandas(c, pa.float64()) for c in columns] if self.pandas else columns)
+        if not self.pandas:
+            return self.of_lists(columns)
+        return self.of_lists([_from_pandas(column, pa.list_(pa.float64())) for column in columns]).to_pandas()
+
+    def reduce(self, arrays: Sequence[pa.Array]) -> Any:
+        """One result over all rows, as a Python value."""
+        rows = len(arrays[0])
+        if not rows:
+            return None
+        inputs = [to_masked(array, kind_of_arrow(array.type)) for array in arrays]
+        return self._typed(self._call(inputs, _whole(rows), self.options))[0].as_py()
+
+    def _call(self, inputs: Sequence[Any], window: Any, options: Mapping[str, Any]) -> Any:
+        return evaluate(REGISTRY[self.statistic], inputs, window, self.parameters, options)[0]
+
+    def _typed(self, values: Any) -> pa.Array:
+        """Results in the type that was promised; double takes any number."""
+        data = np.ma.getdata(values)
+        if isinstance(self.result, T.DoubleType) and data.dtype.kind in "iufb":
+            values = np.ma.MaskedArray(data.astype(np.float64), np.ma.getmaskarray(values))
+        return to_arrow(values, self.result)
+
+    def of_lists(self, arrays: Sequence[pa.Array]) -> pa.Array:
+        """Arrow arrays of lists to one array of lists."""
+        missing = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
+        length = pc.list_value_length(arrays[0]).fill_null(0).to_numpy(zero_copy_only=False)
+        offsets = np.zeros(len(length) + 1, np.int64)
+        np.cumsum(np.where(missing, 0, length), out=offsets[1:])
+        inputs = []
+        for array in arrays:
+            shown = array if missing.sum() == array.null_count else pc.if_else(pa.array(missing), None, array)
+            flat = shown.flatten()  # leaves out what stands behind null cells
+            lengths = pc.list_value_length(shown).fill_null(0).to_numpy(zero_copy_only=False)
+            if not np.array_equal(lengths, np.diff(offsets)):
+                raise ValueError(f"{self.statistic} was given two arrays of different lengths in a row")
+            inputs.append(to_masked(flat, kind_of_arrow(flat.type)))
+        values = self._typed(self._over(inputs, offsets))
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(missing))
+
+    def _over(self, inputs: Sequence[Any], offsets: NDArray[np.int64]) -> Any:
+        """Results of every row, each cell between two offsets a series of its own."""
+        options = self.options if len(offsets) == 2 else {**self.options, "segments": offsets}
+        if len(offsets) == 1:
+            options, inputs = self.options, [entry[:0] for entry in inputs]
+        return self._call(inputs, self.window, options)
+
+
+def _from_pandas(series: pd.Series, data_type: pa.DataType) -> pa.Array:
+    """Cells of a pandas Series as Arrow; `data_type` where there are only nulls."""
+    array = pa.Array.from_pandas(series)
+    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+    return array.cast(data_type) if pa.types.is_null(array.type) else array
+
+
+def _make(job: _Job) -> Any:
+    """Wrap a job in a function whose annotations tell Spark what it takes and gives."""
+
+    def call(*columns: Any) -> Any:
+        return job(columns)
+
+    column = pd.Series if job.pandas else pa.Array
+    single = float if job.pandas else Any
+    call.__annotations__ = {"columns": column, "return": single if job.window is None else column}
+    call.__name__ = f"rolling_{job.statistic}"
+    with known_warnings():
+        make = pandas_udf if job.pandas else arrow_udf
+        return make(call, returnType=job.result if job.window is None else T.ArrayType(job.result))
