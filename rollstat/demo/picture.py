@@ -13,12 +13,13 @@ DAYS_AROUND = pd.Timedelta(days=16)
 
 def _axes(figure: Any, airports: list[str]) -> tuple[Any, Any, list[Any]]:
     """Axes of the close view, broken in two above the ordinary winds, and one for each airport's year."""
-    heights = [0.35, 2.4] + [1.0] * len(airports)
     margins = {"left": 0.06, "right": 0.98, "top": 0.95, "bottom": 0.04}
-    grid = figure.add_gridspec(len(heights), 1, height_ratios=heights, hspace=0.42, **margins)
-    top = figure.add_subplot(grid[0])
-    close = figure.add_subplot(grid[1], sharex=top)
-    years = [figure.add_subplot(grid[2 + i]) for i in range(len(airports))]
+    heights = [2.9] + [1.0] * len(airports)
+    grid = figure.add_gridspec(len(heights), 1, height_ratios=heights, hspace=0.36, **margins)
+    broken = grid[0].subgridspec(2, 1, height_ratios=[0.16, 1.0], hspace=0.06)
+    top = figure.add_subplot(broken[0])
+    close = figure.add_subplot(broken[1], sharex=top)
+    years = [figure.add_subplot(grid[1 + i]) for i in range(len(airports))]
     for axes in years[1:]:
         axes.sharex(years[0])
     for axes in (top, close, *years):
@@ -34,7 +35,8 @@ def _axes(figure: Any, airports: list[str]) -> tuple[Any, Any, list[Any]]:
     return top, close, years
 
 
-def _signal(axes: Any, rows: pd.DataFrame, width: float) -> None:
+def _signal(axes: Any, rows: pd.DataFrame, width: float, clipped: bool) -> None:
+    """Draw what was measured, the median, and the outliers."""
     axes.plot(rows["time_hour"], rows["wind_speed"], color=RAW, linewidth=width, label="measured, hourly")
     axes.plot(
         rows["time_hour"], rows["median"], color=MEDIAN, linewidth=1.5, label="rolling median of 49 hours"
@@ -47,6 +49,7 @@ def _signal(axes: Any, rows: pd.DataFrame, width: float) -> None:
         color=OUTLIER,
         markersize=6,
         markeredgecolor="white",
+        clip_on=clipped,
         label="outlier",
         zorder=3,
     )
@@ -81,7 +84,7 @@ def draw(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series, folder:
     here = rows[rows["origin"] == worst["origin"]]
     here = here[(here["time_hour"] - worst["time_hour"]).abs() <= DAYS_AROUND]
     for axes in (top, close):
-        _signal(axes, here, 1.1)
+        _signal(axes, here, 1.1, clipped=True)
     ordinary = rows.loc[~rows["outlier"], "wind_speed"].max()
     top.set_ylim(worst["wind_speed"] - 30, worst["wind_speed"] + 30)
     top.set_yticks([round(float(worst["wind_speed"]))])
@@ -106,19 +109,13 @@ def draw(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series, folder:
 
     for axes, airport in zip(years, airports):
         year = rows[rows["origin"] == airport]
-        _signal(axes, year, 0.6)
+        beyond = year["outlier"] & (year["wind_speed"] > ordinary * 1.2)
+        _signal(axes, year.assign(outlier=year["outlier"] & ~beyond), 0.6, clipped=False)
         axes.set_ylim(0, ordinary * 1.2)
         axes.set_xlim(rows["time_hour"].min(), rows["time_hour"].max())
         axes.set_ylabel("mph", color=INK)
-        beyond = year[year["outlier"] & (year["wind_speed"] > ordinary * 1.2)]
-        axes.plot(
-            beyond["time_hour"],
-            [ordinary * 1.12] * len(beyond),
-            "^",
-            color=OUTLIER,
-            markersize=8,
-            clip_on=False,
-        )
+        times = year.loc[beyond, "time_hour"]
+        axes.plot(times, [ordinary * 1.12] * len(times), "^", color=OUTLIER, markersize=8, clip_on=False)
         count = int(year["outlier"].sum())
         axes.set_title(
             f"{airport}: {count} outliers in {len(year):,} hours", loc="left", color=INK, fontsize=10, pad=3

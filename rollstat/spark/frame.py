@@ -14,7 +14,7 @@ from rollstat.spark.quiet import known_warnings
 from rollstat.spark.walk import Plan
 from rollstat.windows import Expanding, Forward
 
-__all__ = ["rolling"]
+__all__ = ["plan_rolling", "rolling"]
 
 _UNORDERED = (T.MapType, T.VariantType)
 
@@ -89,20 +89,52 @@ def rolling(
     ...     aggs={"typical": ("median", "dep_delay"), "second": ("kth", "dep_delay", {"k": 2})},
     ... )
     """
+    options = {"min_periods": min_periods, "center": center, "closed": closed}
+    options |= {"nan_policy": nan_policy, "algorithm": algorithm}
     schema = df.schema
+    plan, fields = plan_rolling(
+        schema, partition_by, order_by, window, aggs, descending=descending, ties=ties, options=options
+    )
+    named = {name: df[_quoted(name)] for name in schema.names if schema.names.count(name) == 1}
+    keys, order = plan.names[: len(plan.keys)], plan.names[len(plan.keys) :]
+    by = [named[name] for name in keys]
+    by += [named[name].desc() if down else named[name].asc() for name, down in zip(order, plan.descending)]
+    if ties == "columns":
+        by += [named[name].asc() for name in _tie_breakers(schema, set(plan.names))]
+    rows = df.repartition(*(named[name] for name in keys)) if keys else df.repartition(1)
+    with known_warnings():
+        return rows.sortWithinPartitions(*by).mapInArrow(plan, T.StructType([*schema.fields, *fields]))
+
+
+def plan_rolling(
+    schema: T.StructType,
+    partition_by: str | Sequence[str],
+    order_by: str | Sequence[str],
+    window: Any,
+    aggs: Mapping[Any, Any],
+    *,
+    descending: bool | Sequence[bool],
+    ties: str,
+    options: Mapping[str, Any],
+) -> tuple[Plan, list[T.StructField]]:
+    """Check all arguments against the columns: what the workers are to do, and the new columns."""
     keys = _columns(schema, partition_by, "partition_by")
     order = _columns(schema, order_by, "order_by")
     if not order:
         raise ValueError("order_by must name at least one column: a window has no meaning without an order")
+    if both := set(keys) & set(order):
+        raise ValueError(
+            f"order_by must not name columns of partition_by; it named {', '.join(sorted(both))}"
+        )
     down = _directions(descending, order)
     if ties not in ("columns", "error"):
         raise ValueError(f"ties must be 'columns' or 'error'; it was {ties!r}")
-    _check_keys(schema, keys)
+    _check_types(schema, keys, order)
     window = parse_window(window)
-    options = {"min_periods": min_periods, "center": center, "closed": closed}
-    options |= {"nan_policy": nan_policy, "algorithm": algorithm}
     time = _time_column(schema, order[0], window)
-    checked = options if time is None else options | {"times": np.empty(0, _time_dtype(time[1]))}
+    checked = dict(options)
+    if time is not None:
+        checked["times"] = np.empty(0, _time_dtype(time[1]))
     calls, inputs, fields = plan_calls(aggs, schema, window, checked)
     plan = Plan(
         keys=tuple(schema.names.index(name) for name in keys),
@@ -114,17 +146,10 @@ def rolling(
         time=time,
         calls=tuple(calls),
         window=window,
-        options=options,
-        ahead=center or isinstance(window, Forward),
+        options=dict(options),
+        ahead=bool(options.get("center")) or isinstance(window, Forward),
     )
-    named = {name: df[_quoted(name)] for name in schema.names if schema.names.count(name) == 1}
-    rows = df.repartition(*(named[name] for name in keys)) if keys else df.repartition(1)
-    with known_warnings():
-        by = [named[name] for name in keys]
-        by += [named[name].desc() if falls else named[name].asc() for name, falls in zip(order, down)]
-        if ties == "columns":
-            by += [named[name].asc() for name in _tie_breakers(schema, {*keys, *order})]
-        return rows.sortWithinPartitions(*by).mapInArrow(plan, T.StructType([*schema.fields, *fields]))
+    return plan, fields
 
 
 def _quoted(name: str) -> str:
@@ -162,22 +187,22 @@ def _has(data_type: T.DataType, kinds: tuple[type[T.DataType], ...]) -> bool:
     if isinstance(data_type, T.ArrayType):
         return _has(data_type.elementType, kinds)
     if isinstance(data_type, T.MapType):
-        return _has(data_type.keyType, kinds) or _has(data_type.valueType, kinds) or T.MapType in kinds
+        return T.MapType in kinds or _has(data_type.keyType, kinds) or _has(data_type.valueType, kinds)
     return isinstance(data_type, kinds)
 
 
-def _check_keys(schema: T.StructType, keys: Sequence[str]) -> None:
-    """Refuse keys whose equality is not known to the workers, and columns that Arrow cannot carry."""
+def _check_types(schema: T.StructType, keys: Sequence[str], order: Sequence[str]) -> None:
+    """Refuse keys that cannot be compared by the workers, and columns that Arrow cannot carry."""
+    for argument, names in (("partition_by", keys), ("order_by", order)):
+        for name in names:
+            data_type = schema[name].dataType
+            if _has(data_type, _UNORDERED):
+                raise TypeError(f"{argument}: {name!r} is {data_type.simpleString()}, which has no order")
     for name in keys:
-        data_type = schema[name].dataType
-        if _has(data_type, _UNORDERED):
+        if _collated(schema[name].dataType):
             raise TypeError(
-                f"partition_by: {name!r} is {data_type.simpleString()}, which Spark cannot group by"
-            )
-        if isinstance(data_type, T.StringType) and not data_type.isUTF8BinaryCollation():
-            raise TypeError(
-                f"partition_by: {name!r} is {data_type.simpleString()}; only UTF8_BINARY strings are "
-                f"compared by value here: add a column such as collation_key({name}) and partition by that"
+                f"partition_by: {name!r} is {schema[name].dataType.simpleString()}; only strings of the "
+                f"collation UTF8_BINARY are compared here: add a column collation_key({name}) instead"
             )
     for field in schema:
         if _has(field.dataType, (T.CalendarIntervalType, T.YearMonthIntervalType)):
@@ -185,6 +210,15 @@ def _check_keys(schema: T.StructType, keys: Sequence[str]) -> None:
                 f"column {field.name!r} is {field.dataType.simpleString()}, which Spark does not hand to "
                 "Python workers: drop it or cast it to a number"
             )
+
+
+def _collated(data_type: T.DataType) -> bool:
+    """Whether equality of a type is not that of its bytes."""
+    if isinstance(data_type, T.StructType):
+        return any(_collated(field.dataType) for field in data_type)
+    if isinstance(data_type, T.ArrayType):
+        return _collated(data_type.elementType)
+    return isinstance(data_type, T.StringType) and not data_type.isUTF8BinaryCollation()
 
 
 def _tie_breakers(schema: T.StructType, used: set[str]) -> list[str]:
@@ -195,7 +229,8 @@ def _tie_breakers(schema: T.StructType, used: set[str]) -> list[str]:
 
 def _time_column(schema: T.StructType, name: str, window: Any) -> tuple[int, Kind] | None:
     """Column of times for a window by width, None for a window of rows."""
-    if isinstance(window, (numbers.Integral, Forward)):
+    rows = isinstance(window, numbers.Integral) and not isinstance(window, np.timedelta64)
+    if rows or isinstance(window, Forward):
         return None
     if isinstance(window, (tuple, Expanding)) or hasattr(window, "get_window_bounds"):
         raise ValueError(f"window must be a number of rows, a width or Forward on Spark; it was {window!r}")

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["Unordered", "changes", "compare", "equal", "first_descent"]
+__all__ = ["Unordered", "compare", "equal", "first_descent"]
 
 
 class Unordered(TypeError):
@@ -95,17 +95,6 @@ def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
             raise Unordered(str(kind)) from error
         sign = above.astype(np.int8) - below.astype(np.int8)
     return np.where(null_left | null_right, by_null, sign).astype(np.int8)
-
-
-def changes(columns: list[pa.Array]) -> NDArray[np.int64]:
-    """Rows at which a new key begins, the first row left out."""
-    rows = len(columns[0]) if columns else 0
-    if rows < 2:
-        return np.empty(0, np.int64)
-    same = np.ones(rows - 1, np.bool_)
-    for column in columns:
-        same &= equal(column.slice(0, rows - 1), column.slice(1))
-    return np.flatnonzero(~same) + 1
 
 
 def first_descent(

@@ -89,7 +89,7 @@ class Walk:
         self.lost = 0  # rows that the first held series has lost
         self.held = 0
         self.computed = 0
-        self.enough = _LEAST_ROWS
+        self.least = self.enough = _LEAST_ROWS
         self.waiting: deque[pa.RecordBatch] = deque()
         self.ready: list[list[pa.Array]] = [[] for call in plan.calls for _ in call.types]
         self.last: list[pa.Array] | None = None
@@ -281,7 +281,7 @@ class Walk:
         self.starts = [0]
         self.held -= keep
         self.computed = done - keep
-        self.enough = max(_LEAST_ROWS, min(self.computed // 2, _MOST_ROWS))
+        self.enough = max(self.least, min(self.computed // 2, _MOST_ROWS))
 
     def _give_out(self) -> Iterator[pa.RecordBatch]:
         """Batches whose rows all have their results."""
