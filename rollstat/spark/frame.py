@@ -95,15 +95,26 @@ def rolling(
     plan, fields = plan_rolling(
         schema, partition_by, order_by, window, aggs, descending=descending, ties=ties, options=options
     )
-    named = {name: df[_quoted(name)] for name in schema.names if schema.names.count(name) == 1}
-    keys, order = plan.names[: len(plan.keys)], plan.names[len(plan.keys) :]
-    by = [named[name] for name in keys]
-    by += [named[name].desc() if down else named[name].asc() for name, down in zip(order, plan.descending)]
+    rows, places = _plainly_named(df)
+    keys = [rows[places[place]] for place in plan.keys]
+    by = list(keys)
+    for place, down in zip(plan.order, plan.descending):
+        by.append(rows[places[place]].desc() if down else rows[places[place]].asc())
     if ties == "columns":
-        by += [named[name].asc() for name in _tie_breakers(schema, set(plan.names))]
-    rows = df.repartition(*(named[name] for name in keys)) if keys else df.repartition(1)
+        by += [rows[places[place]].asc() for place in _tie_breakers(schema, {*plan.keys, *plan.order})]
+    rows = rows.repartition(*keys) if keys else rows.repartition(1)
     with known_warnings():
         return rows.sortWithinPartitions(*by).mapInArrow(plan, T.StructType([*schema.fields, *fields]))
+
+
+def _plainly_named(df: DataFrame) -> tuple[DataFrame, list[str]]:
+    """Frame whose columns can all be named, where some names are there twice or hold dots, and the names."""
+    names = df.columns
+    plain = all(name.isidentifier() for name in names)
+    if plain and len({name.lower() for name in names}) == len(names):
+        return df, names
+    numbered = [f"column{place}" for place in range(len(names))]
+    return df.toDF(*numbered), numbered
 
 
 def plan_rolling(
@@ -150,11 +161,6 @@ def plan_rolling(
         ahead=bool(options.get("center")) or isinstance(window, Forward),
     )
     return plan, fields
-
-
-def _quoted(name: str) -> str:
-    """A column name that may hold dots, as Spark's parser takes it."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _columns(schema: T.StructType, names: str | Sequence[str], argument: str) -> list[str]:
@@ -221,10 +227,10 @@ def _collated(data_type: T.DataType) -> bool:
     return isinstance(data_type, T.StringType) and not data_type.isUTF8BinaryCollation()
 
 
-def _tie_breakers(schema: T.StructType, used: set[str]) -> list[str]:
+def _tie_breakers(schema: T.StructType, used: set[int]) -> list[int]:
     """Columns that order what `order_by` leaves open."""
-    names = [field.name for field in schema if not _has(field.dataType, _UNORDERED)]
-    return [name for name in names if name not in used and schema.names.count(name) == 1]
+    free = [place for place in range(len(schema.fields)) if place not in used]
+    return [place for place in free if not _has(schema.fields[place].dataType, _UNORDERED)]
 
 
 def _time_column(schema: T.StructType, name: str, window: Any) -> tuple[int, Kind] | None:

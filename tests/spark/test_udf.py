@@ -1,0 +1,109 @@
+"""User-defined functions for columns of arrays and for aggregations."""
+
+import datetime
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+import rollstat
+from rollstat.spark import rolling_udf
+
+pytestmark = pytest.mark.spark
+
+LARGE = 2**53 + 1
+NAN = float("nan")
+
+
+@pytest.fixture(scope="module")
+def frame(spark):
+    hour = datetime.datetime(2013, 3, 10, 6, 30)
+    moments = [[hour + datetime.timedelta(hours=1), hour], None, [], [None]]
+    table = pa.table(
+        {
+            "row": [0, 1, 2, 3],
+            "x": pa.array([[1.0, 5.0, None, NAN, 2.0], None, [], [None, 4.0, 1.0]]),
+            "i": pa.array([[LARGE, LARGE + 2, None, LARGE + 1], None, [], [None]]),
+            "t": pa.array(moments, pa.list_(pa.timestamp("us", "UTC"))),
+            "long": pa.array([LARGE, LARGE + 2, None, LARGE + 1]),
+        }
+    )
+    return spark.createDataFrame(table).cache()
+
+
+def values(frame, column):
+    return [
+        row["result"]
+        for row in sorted(
+            frame.select("row", column.alias("result")).toArrow().to_pylist(), key=lambda row: row["row"]
+        )
+    ]
+
+
+@pytest.mark.parametrize("kind", ["auto", "pandas", "arrow"])
+def test_arrays_in_arrays_out(frame, kind):
+    lowest = rolling_udf("kth", 2, k=1, min_periods=1, kind=kind)
+    assert values(frame, lowest("x")) == [[1.0, 1.0, 5.0, None, 2.0], None, [], [None, 4.0, 1.0]]
+    median = rolling_udf("median", 3, min_periods=1, center=True, kind=kind)
+    assert values(frame, median("x")) == [[3.0, 3.0, 5.0, 2.0, 2.0], None, [], [4.0, 2.5, 2.5]]
+
+
+def test_longs_and_timestamps_stay_exact(frame):
+    lowest = rolling_udf("kth", 2, k=1, min_periods=1, like=frame.schema["i"])
+    assert lowest.returnType == T.ArrayType(T.LongType())
+    assert values(frame, lowest("i")) == [[LARGE, LARGE, LARGE + 2, LARGE + 1], None, [], [None]]
+    assert (
+        values(frame, rolling_udf("kth", 2, k=1, min_periods=1, returns="array<bigint>")("i"))[0][0] == LARGE
+    )
+    first = rolling_udf("kth", 2, k=1, min_periods=1, like=frame.schema["t"])
+    assert values(frame, first("t"))[0][1].isoformat() == "2013-03-10T06:30:00+00:00"
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+def test_without_a_window_a_group_gives_one_value(frame, kind):
+    median = rolling_udf("median", kind=kind)
+    assert frame.agg(median("row").alias("m"), median("long").alias("n")).collect() == [
+        (1.5, float(LARGE + 1))
+    ]
+    grouped = frame.groupBy((F.col("row") % 2).alias("g")).agg(median("row").alias("m")).collect()
+    assert sorted(grouped) == [(0, 1.0), (1, 2.0)]
+    over = median("row").over(Window.orderBy("row").rowsBetween(-1, 0))
+    assert values(frame, over) == [0.0, 0.5, 1.5, 2.5]
+
+
+def test_sql(spark, frame):
+    spark.udf.register("second_smallest", rolling_udf("kth", k=2, like=frame.schema["long"]))
+    frame.createOrReplaceTempView("measurements")
+    assert spark.sql("select second_smallest(long) from measurements").collect() == [(LARGE + 1,)]
+
+
+BAD = [
+    (("middle", 3), {}, ValueError, "statistic must be one of"),
+    (("median", 0), {}, ValueError, "window must be an integer of at least 1"),
+    (("median", "5min"), {}, ValueError, "window must be a number of rows, Forward or Expanding here"),
+    (("kth", 3), {"k": 4}, ValueError, r"k must lie in 1\.\.3"),
+    (("kth", 3), {"k": [1, 2]}, ValueError, "gives 2 results here"),
+    (("median", 3), {"kind": "polars"}, ValueError, "kind must be 'auto', 'pandas' or 'arrow'"),
+    (("median", 3), {"kind": "pandas", "returns": "bigint"}, ValueError, "cannot hold bigint beside null"),
+    (("median", 3), {"returns": "string"}, TypeError, "returns must be a number"),
+    (("median", 3), {"like": T.DoubleType()}, TypeError, "like must be a column of arrays with a window"),
+    (("median",), {"like": T.StringType()}, TypeError, "like must be a number"),
+    (("argkth",), {"k": 1}, ValueError, "depends on the order of rows"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "options", "error", "message"), BAD)
+def test_bad_arguments(arguments, options, error, message):
+    with pytest.raises(error, match=message):
+        rolling_udf(*arguments, **options)
+
+
+def test_expanding_and_forward(frame):
+    assert values(frame, rolling_udf("kth", rollstat.Expanding(), k=-1)("x"))[0] == [1.0, 5.0, 5.0, 5.0, 5.0]
+    assert values(frame, rolling_udf("kth", rollstat.Forward(2), k=1, min_periods=1)("x"))[3] == [
+        4.0,
+        1.0,
+        1.0,
+    ]
