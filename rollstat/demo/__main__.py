@@ -101,7 +101,8 @@ def wind_with_spark(frame: Any) -> pd.DataFrame:
         },
     )
     table = result.toArrow().sort_by([("origin", "ascending"), ("time_hour", "ascending")])
-    return table.select(["median", "low", "high"]).to_pandas()
+    found: pd.DataFrame = table.select(["median", "low", "high"]).to_pandas()
+    return found
 
 
 def find_outliers(speed: pd.Series, found: pd.DataFrame) -> pd.Series:
@@ -142,17 +143,17 @@ def wind_table(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series) -
     rows = []
     for origin, part in weather.groupby("origin"):
         speed, strange = part["wind_speed"], outlier[part.index]
-        distance = (speed - found["median"][part.index]).abs()[strange]
-        worst = distance.idxmax()
+        median = found["median"][part.index]
+        worst = int((speed - median).abs().where(strange).argmax())
         rows.append(
             {
                 "airport": origin,
                 "hours": len(part),
                 "missing": int(speed.isna().sum()),
                 "outliers": int(strange.sum()),
-                "worst at (UTC)": part["time_hour"][worst].strftime("%Y-%m-%d %H:%M"),
-                "mph": round(float(speed[worst]), 1),
-                "median around": round(float(found["median"][worst]), 1),
+                "worst at (UTC)": part["time_hour"].iloc[worst].strftime("%Y-%m-%d %H:%M"),
+                "mph": round(float(speed.iloc[worst]), 1),
+                "median around": round(float(median.iloc[worst]), 1),
                 "highest kept": round(float(speed[~strange].max()), 1),
             }
         )
@@ -161,12 +162,11 @@ def wind_table(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series) -
 
 def delays_with_pandas(flights: pd.DataFrame) -> pd.Series:
     """k-th smallest delays by pandas alone, which has no such function: a NumPy call for every window."""
-    return (
-        flights.groupby("carrier", sort=False)["dep_delay"]
-        .rolling(FLIGHTS, min_periods=LEAST_FLIGHTS)
-        .apply(lambda delays: np.partition(delays, SMALLEST - 1)[SMALLEST - 1], raw=True)
-        .reset_index(drop=True)
-    )
+    windows = flights.groupby("carrier", sort=False)["dep_delay"].rolling(FLIGHTS, min_periods=LEAST_FLIGHTS)
+    found: pd.Series = windows.apply(
+        lambda delays: np.partition(delays, SMALLEST - 1)[SMALLEST - 1], raw=True
+    ).reset_index(drop=True)
+    return found
 
 
 def delays_with_accessor(flights: pd.DataFrame) -> pd.Series:
@@ -175,7 +175,8 @@ def delays_with_accessor(flights: pd.DataFrame) -> pd.Series:
         delays.rollstat.kth(SMALLEST, FLIGHTS, min_periods=LEAST_FLIGHTS)
         for _, delays in flights.groupby("carrier", sort=False)["dep_delay"]
     ]
-    return pd.concat(parts)
+    joined: pd.Series = pd.concat(parts)
+    return joined
 
 
 def delays_with_spark(frame: Any) -> pd.Series:
@@ -189,10 +190,9 @@ def delays_with_spark(frame: Any) -> pd.Series:
         min_periods=LEAST_FLIGHTS,
         aggs={"delay": ("kth", "dep_delay", {"k": SMALLEST})},
     )
-    table = result.toArrow()
-    return table.sort_by([(name, "ascending") for name in ("carrier", "time_hour", "flight")])[
-        "delay"
-    ].to_pandas()
+    order = [(name, "ascending") for name in ("carrier", "time_hour", "flight")]
+    delays: pd.Series = result.toArrow().sort_by(order)["delay"].to_pandas()
+    return delays
 
 
 def rank_delays(spark: Any) -> None:

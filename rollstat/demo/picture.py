@@ -76,7 +76,7 @@ def draw(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series, folder:
     from matplotlib.figure import Figure
 
     rows = weather.assign(median=found["median"], outlier=outlier)
-    worst = rows.loc[(rows["wind_speed"] - rows["median"]).abs().idxmax()]
+    worst = rows.iloc[int((rows["wind_speed"] - rows["median"]).abs().argmax())]
     airports = sorted(rows["origin"].unique())
     figure = Figure(figsize=(11, 9.2))
     top, close, years = _axes(figure, airports)

@@ -24,11 +24,11 @@ def _is_nested_list(kind: pa.DataType) -> bool:
 
 def _numbers(array: pa.Array) -> NDArray[Any]:
     """Values of a numeric array; what stands at nulls does not matter."""
-    return array.fill_null(0).to_numpy(zero_copy_only=False)
+    return np.asarray(array.fill_null(0).to_numpy(zero_copy_only=False))
 
 
 def _nulls(array: pa.Array) -> NDArray[np.bool_]:
-    return array.is_null().to_numpy(zero_copy_only=False)
+    return np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _plain(value: Any) -> Any:
@@ -60,7 +60,7 @@ def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
         same = np.fromiter((_plain(a) == _plain(b) for a, b in pairs), np.bool_, len(left))
     else:
         same = pc.equal(left, right).fill_null(False).to_numpy(zero_copy_only=False)
-    return same_null & (null | same)
+    return np.asarray(same_null & (null | same), np.bool_)
 
 
 def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:

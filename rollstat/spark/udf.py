@@ -126,7 +126,7 @@ def _input_kind(like: Any, window: Any) -> Kind | None:
         raise TypeError(f"like must be a field of a schema or a type; it was {like!r}")
     if window is not None and not isinstance(data_type, T.ArrayType):
         raise TypeError(f"like must be a column of arrays with a window; it was {data_type.simpleString()}")
-    return kind_of(data_type.elementType if window is not None else data_type, "like")  # type: ignore[attr-defined]
+    return kind_of(data_type.elementType if window is not None else data_type, "like")
 
 
 def _result_type(returns: Any, default: T.DataType) -> T.DataType:

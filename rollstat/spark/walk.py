@@ -285,13 +285,14 @@ class Walk:
 
     def _give_out(self) -> Iterator[pa.RecordBatch]:
         """Batches whose rows all have their results."""
-        combined = [pa.concat_arrays(arrays) if arrays else None for arrays in self.ready]
-        first = 0
-        available = len(combined[0]) if combined[0] is not None else 0
+        combined = [pa.concat_arrays(arrays) for arrays in self.ready if arrays]
+        if not combined:
+            return
+        first, available = 0, len(combined[0])
         while self.waiting and first + self.waiting[0].num_rows <= available:
             batch = self.waiting.popleft()
             new = [array.slice(first, batch.num_rows) for array in combined]
             first += batch.num_rows
             fields = [*batch.schema, *(pa.field(f"new{i}", array.type) for i, array in enumerate(new))]
             yield pa.RecordBatch.from_arrays([*batch.columns, *new], schema=pa.schema(fields))
-        self.ready = [[] if array is None else [array.slice(first)] for array in combined]
+        self.ready = [[array.slice(first)] for array in combined]
