@@ -21,6 +21,7 @@ from rollstat.functions.order_statistics import (
     rolling_median,
     rolling_quantile,
 )
+from rollstat.functions.ranks import rolling_mode, rolling_nunique, rolling_rank
 from rollstat.options import get_threads, set_threads
 from rollstat.windows import Expanding, Forward
 
@@ -38,7 +39,10 @@ __all__ = [
     "rolling_median",
     "rolling_min",
     "rolling_minmax",
+    "rolling_mode",
+    "rolling_nunique",
     "rolling_ptp",
     "rolling_quantile",
+    "rolling_rank",
     "set_threads",
 ]

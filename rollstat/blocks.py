@@ -46,9 +46,11 @@ class Block:
         zero where the windows have any other shape.
     others : tuple of ndarray, each of shape (length,)
         Further series on the same rows, of statistics that take several; `missing` is their union.
+    lacking : ndarray of bool, shape (rows,), or None
+        A computation sets it where rows have no result although they have observations enough.
     """
 
-    __slots__ = ("_count", "_end", "_missing", "_start", "others", "rows", "values", "width")
+    __slots__ = ("_count", "_end", "_missing", "_start", "lacking", "others", "rows", "values", "width")
 
     def __init__(
         self,
@@ -65,6 +67,7 @@ class Block:
         self._end: NDArray[np.int64] | None = end
         self.width = width
         self.others = others
+        self.lacking: NDArray[np.bool_] | None = None
         self._missing = missing
         self._count: NDArray[np.int64] | None = None
 

@@ -174,11 +174,13 @@ class _Run:
         self._mark_lacking(block, line, first, last)
 
     def _mark_lacking(self, block: Block, line: int, first: int, last: int) -> None:
-        """Mark the rows that have too few observations, for each output."""
-        if block.missing is None and block.width >= max(self.needs):
+        """Mark the rows that have too few observations for an output, or no result for another reason."""
+        if block.lacking is None and block.missing is None and block.width >= max(self.needs):
             return
         for i, need in enumerate(self.needs):
             lacking = block.count < need
+            if block.lacking is not None:
+                lacking |= block.lacking
             if self.options.nan_policy == "propagate" and block.missing is not None:
                 lacking |= block.count < block.end - block.start
             if lacking.any():

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.kernels.radix_sort import DIGITS, RADIX, pack, radix_sort, settle
-from rollstat.kernels.rank_numbers import number, number_dense, rows_of
+from rollstat.kernels.rank_numbers import number, number_dense, number_tied, rows_of
 from rollstat.kernels.sort_keys import key_range, keys_of_floats, keys_of_integers
 
-__all__ = ["keys", "nothing_missing", "order", "ranks"]
+__all__ = ["keys", "nothing_missing", "order", "ranks", "tied_ranks"]
 
 nothing_missing = np.empty(0, np.bool_)
 
@@ -103,15 +103,50 @@ def ranks(
         ``row[r]`` is the (first) row of rank r; its length is the number of ranks.
     """
     row = order(values, missing)
-    rank = np.empty(len(values), np.int32 if len(values) < 1 << 31 else np.int64)
-    if len(row) < len(values):
-        rank.fill(-1)
+    rank = _unranked(values, row)
     if not dense:
         number(row, rank)
         return rank, row
-    ordered = values[row]
-    first = np.empty(len(row), np.bool_)
-    first[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    first = _begins(values[row])
     number_dense(row, first, rank)
     return rank, row[first]
+
+
+def tied_ranks(
+    values: NDArray[Any], missing: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Number of smaller observations for every observation, and the observations in order.
+
+    Parameters
+    ----------
+    values, missing
+        As in `order`.
+
+    Returns
+    -------
+    rank : ndarray of int32 (int64 past 2**31 values), shape (n,)
+        Equal values share the rank of the first of them; -1 where missing.
+    ordered : ndarray of the dtype of the values
+        ``ordered[r]`` is the value of rank r.
+    """
+    row = order(values, missing)
+    rank = _unranked(values, row)
+    ordered = values[row]
+    number_tied(row, _begins(ordered), rank)
+    return rank, ordered
+
+
+def _unranked(values: NDArray[Any], row: NDArray[np.int64]) -> NDArray[Any]:
+    """Room for ranks, -1 where a value is missing."""
+    rank = np.empty(len(values), np.int32 if len(values) < 1 << 31 else np.int64)
+    if len(row) < len(values):
+        rank.fill(-1)
+    return rank
+
+
+def _begins(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a new value begins among ordered ones."""
+    first = np.empty(len(ordered), np.bool_)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return first

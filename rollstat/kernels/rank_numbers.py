@@ -6,14 +6,14 @@
     rank    1  3  2  0        rank[row[i]] = i
 
 State: none. Invariant: `rank` is the inverse of `row` where every rank differs; dense ranks grow only
-where a new value begins. Cost: O(n).
+where a new value begins, and tied ones are that of the first of the equal values. Cost: O(n).
 """
 
 import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["number", "number_dense", "rows_of"]
+__all__ = ["number", "number_dense", "number_tied", "rows_of"]
 
 
 @kernel
@@ -37,4 +37,13 @@ def number_dense(row, first, rank):
     r = -1
     for i in range(len(row)):
         r += first[i]
+        rank[row[i]] = r
+
+
+@kernel
+def number_tied(row, first, rank):
+    """Give all rows of a value the rank of the first of them; `first` marks where a new value begins."""
+    r = 0
+    for i in range(len(row)):
+        r = i if first[i] else r
         rank[row[i]] = r

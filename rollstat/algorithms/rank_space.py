@@ -1,0 +1,59 @@
+"""Windows in rank space: stretches of a block, each sorted once, with the tied rank of every row."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.algorithms.rank_bits import stretches
+from rollstat.algorithms.ranking import tied_ranks
+from rollstat.blocks import Block
+
+__all__ = ["Stretch", "block_rows", "ranked_stretches"]
+
+_SMALLEST_STRETCH = 8192
+
+
+@dataclass(slots=True)
+class Stretch:
+    """Some output rows of a block, and the data that their windows cover, ranked.
+
+    Attributes
+    ----------
+    rows : slice
+        The output rows.
+    low : int
+        Where the data of the stretch begins in the block.
+    rank : ndarray of int, shape (n,)
+        Observations of the stretch that are smaller, for each row of data; -1 where missing.
+    ordered : ndarray, shape (observations,)
+        The observations in order.
+    start, end : ndarray of int64
+        Bounds of the windows, in rows of the stretch.
+    """
+
+    rows: slice
+    low: int
+    rank: NDArray[Any]
+    ordered: NDArray[Any]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+
+def block_rows(width: int) -> int:
+    """Output rows of a block that suit windows of `width` rows: several windows, lest values be sorted twice."""
+    return max(1 << 15, 3 * width)
+
+
+def ranked_stretches(block: Block) -> Iterator[Stretch]:
+    """Cut a block into stretches of several windows, so that memory does not grow with step or gaps."""
+    start, end, missing = block.start, block.end, block.missing
+    for first, last in stretches(start, end, _SMALLEST_STRETCH):
+        low, high = int(start[first]), int(end[last - 1])
+        gone = None if missing is None else missing[low:high]
+        rank, ordered = tied_ranks(block.values[low:high], gone)
+        yield Stretch(
+            slice(first, last), low, rank, ordered, start[first:last] - low, end[first:last] - low
+        )

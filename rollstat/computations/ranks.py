@@ -1,0 +1,152 @@
+"""Rank of the newest value, number of distinct values, most frequent value."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.algorithms import rank_space
+from rollstat.algorithms.rank_space import ranked_stretches
+from rollstat.blocks import Block
+from rollstat.engine import Output
+from rollstat.kernels import rank_set
+from rollstat.kernels.distinct import count_distinct
+from rollstat.kernels.mode import create as create_peaks
+from rollstat.kernels.mode import follow_mode
+from rollstat.kernels.rank_of_newest import (
+    AVERAGE,
+    DENSE,
+    FIRST,
+    MAX,
+    MIN,
+    compare_newest,
+    count_newest,
+    finish,
+)
+from rollstat.windows import FixedWindows, Windows
+
+__all__ = ["METHODS", "RANK_ALGORITHMS", "Distinct", "Mode", "RankOfNewest"]
+
+METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
+
+WIDEST_COMPARED = 256
+"""Widest window in which comparing all observations with the newest beats the sort."""
+
+RANK_ALGORITHMS = {
+    "comparisons": f"a fixed number of rows up to {WIDEST_COMPARED}, step 1, every method but 'dense'",
+    "rank_set": "every window, dtype and method",
+}
+
+
+class _InRankSpace:
+    """A computation that walks ranked stretches."""
+
+    def block_rows(self, width: int) -> int:
+        """Output rows of a block that suit windows of `width` rows."""
+        return rank_space.block_rows(width)
+
+
+class RankOfNewest(_InRankSpace):
+    """Rank of the last row's value among the observations of its window.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`.
+    ascending, pct : bool
+        As in pandas.
+    algorithm : str
+        ``"auto"`` or a key of `RANK_ALGORITHMS`.
+    windows : Windows
+        The windows of the run.
+    """
+
+    outputs = (Output("float"),)
+
+    def __init__(self, method: str, ascending: bool, pct: bool, algorithm: str, windows: Windows) -> None:
+        self.method = METHODS[method]
+        self.ascending = ascending
+        self.pct = pct
+        self.algorithm = algorithm
+        if algorithm == "comparisons" and not self._can_compare(windows):
+            served = "; ".join(f"{name!r} ({what})" for name, what in RANK_ALGORITHMS.items())
+            raise ValueError(f"algorithm {algorithm!r} does not serve this call; the algorithms are {served}")
+
+    def _can_compare(self, windows: Windows) -> bool:
+        if not isinstance(windows, FixedWindows) or windows.step != 1 or self.method == DENSE:
+            return False
+        return windows.left + windows.right <= WIDEST_COMPARED
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the rank of every row; rows whose last value is missing are lacking."""
+        smaller, equal = np.empty(block.rows, np.int64), np.empty(block.rows, np.int64)
+        narrow = 0 < block.width <= WIDEST_COMPARED and self.method != DENSE
+        numbers = block.values.dtype.kind == "f" or block.missing is None
+        if narrow and numbers and self.algorithm != "rank_set":
+            compare_newest(_comparable(block), block.width, smaller, equal)
+            total = block.count
+        else:
+            total = np.empty(block.rows, np.int64)
+            self._count(block, smaller, equal, total)
+        if block.missing is not None:
+            block.lacking = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
+        finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
+
+    def _count(
+        self, block: Block, smaller: NDArray[Any], equal: NDArray[Any], total: NDArray[Any]
+    ) -> None:
+        for part in ranked_stretches(block):
+            ranks = len(part.ordered)
+            count_newest(
+                part.rank,
+                part.start,
+                part.end,
+                self.method == DENSE,
+                np.zeros(ranks, np.int64),
+                *rank_set.create(ranks),
+                smaller[part.rows],
+                equal[part.rows],
+                total[part.rows],
+            )
+
+
+def _comparable(block: Block) -> NDArray[Any]:
+    """Values in one of three dtypes, missing ones NaN."""
+    values = block.values
+    if values.dtype.kind == "f":
+        values = values.astype(np.float64, copy=block.missing is not None)
+        if block.missing is not None:
+            values[block.missing] = np.nan
+    elif values.dtype != np.uint64:
+        values = values.astype(np.int64, copy=False)
+    values = values.view()
+    values.flags.writeable = False  # one compiled version, not two
+    return values
+
+
+class Distinct(_InRankSpace):
+    """Number of distinct observations."""
+
+    outputs = (Output("integer", 0),)
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the number of distinct values of every window."""
+        for part in ranked_stretches(block):
+            count = np.empty(len(part.start), np.int64)
+            count_distinct(part.rank, part.start, part.end, np.zeros(len(part.ordered), np.int64), count)
+            results[0][part.rows] = count
+
+
+class Mode(_InRankSpace):
+    """The most frequent observation, the smallest of several."""
+
+    outputs = (Output("value"),)
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the mode of every window."""
+        for part in ranked_stretches(block):
+            if len(part.ordered) == 0:
+                continue
+            rank = np.empty(len(part.start), np.int64)
+            follow_mode(part.rank, part.start, part.end, create_peaks(len(part.ordered)), rank)
+            results[0][part.rows] = part.ordered[rank]
