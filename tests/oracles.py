@@ -27,9 +27,13 @@ class View:
     others : list of list
         Observations of further series on the same rows.
     row : int
-        The row of output that the window belongs to.
+        The row of data that the window belongs to.
     start, end : int
         Bounds of the window.
+    own : number or None
+        The value of that row, None where it is missing.
+    newest : number or None
+        The value of the last row of the window, None where it is missing or there is none.
     dtype : numpy.dtype
         Of the input.
     """
@@ -40,6 +44,8 @@ class View:
     row: int
     start: int
     end: int
+    own: Any
+    newest: Any
     dtype: np.dtype
 
 
@@ -165,3 +171,28 @@ def argmin(view: View, ties: str = "first", relative_to: str = "data") -> Any:
 @oracle("argmax")
 def argmax(view: View, ties: str = "first", relative_to: str = "data") -> Any:
     return position(view, maximum(view), ties, relative_to)
+
+
+@oracle("rank")
+def rank(view: View, method: str = "average", ascending: bool = True, pct: bool = False) -> Any:
+    if view.newest is None:
+        return None
+    values = sorted(set(view.values)) if method == "dense" else sorted(view.values)
+    before = sum(v < view.newest if ascending else v > view.newest for v in values)
+    equal = values.count(view.newest)
+    places = range(before + 1, before + equal + 1)
+    place = {"min": places[0], "dense": places[0], "max": places[-1], "first": places[-1]}
+    result = place.get(method, Fraction(sum(places), len(places)))
+    return float(result) / len(values) if pct else float(result)
+
+
+@oracle("nunique")
+def nunique(view: View) -> Any:
+    return len(set(view.values))
+
+
+@oracle("mode")
+def mode(view: View) -> Any:
+    if not view.values:
+        return None
+    return max(sorted(set(view.values)), key=view.values.count)

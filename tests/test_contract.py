@@ -86,8 +86,10 @@ def expected(
     """What the oracle says of every window; None where missing."""
     values = [python_values(array) for array in arrays]
     missing = np.logical_or.reduce([is_missing(array) for array in arrays])
+    starts, ends = (list(bound) for bound in bounds)
+    step = -(-len(missing) // max(len(starts), 1))
     rows = []
-    for row, (start, end) in enumerate(zip(*bounds)):
+    for row, start, end in zip(itertools.count(0, max(step, 1)), starts, ends):
         seen = [i for i in range(start, end) if not missing[i]]
         view = View(
             [values[0][i] for i in seen],
@@ -96,6 +98,8 @@ def expected(
             row,
             start,
             end,
+            None if missing[row] else values[0][row],
+            None if end == start or missing[end - 1] else values[0][end - 1],
             arrays[0].dtype,
         )
         answer = ORACLES[statistic.name](view, **sample) if len(seen) >= min_periods else None

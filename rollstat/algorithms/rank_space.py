@@ -43,7 +43,7 @@ class Stretch:
 
 
 def block_rows(width: int) -> int:
-    """Output rows of a block that suit windows of `width` rows: several windows, lest values be sorted twice."""
+    """Output rows of a block: those of several windows, lest values be sorted twice."""
     return max(1 << 15, 3 * width)
 
 
@@ -54,6 +54,4 @@ def ranked_stretches(block: Block) -> Iterator[Stretch]:
         low, high = int(start[first]), int(end[last - 1])
         gone = None if missing is None else missing[low:high]
         rank, ordered = tied_ranks(block.values[low:high], gone)
-        yield Stretch(
-            slice(first, last), low, rank, ordered, start[first:last] - low, end[first:last] - low
-        )
+        yield Stretch(slice(first, last), low, rank, ordered, start[first:last] - low, end[first:last] - low)

@@ -92,9 +92,7 @@ class RankOfNewest(_InRankSpace):
             block.lacking = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
 
-    def _count(
-        self, block: Block, smaller: NDArray[Any], equal: NDArray[Any], total: NDArray[Any]
-    ) -> None:
+    def _count(self, block: Block, smaller: NDArray[Any], equal: NDArray[Any], total: NDArray[Any]) -> None:
         for part in ranked_stretches(block):
             ranks = len(part.ordered)
             count_newest(

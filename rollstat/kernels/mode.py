@@ -100,7 +100,7 @@ def follow_mode(rank, start, end, peaks, result):
 @kernel
 def check(peaks):
     """Whether every inner node is the larger of its children."""
+    right = True
     for i in range(1, len(peaks) >> 1):
-        if peaks[i] != max(peaks[2 * i], peaks[2 * i + 1]):
-            return False
-    return True
+        right &= peaks[i] == max(peaks[2 * i], peaks[2 * i + 1])
+    return right

@@ -90,11 +90,15 @@ def _compare_four(one, two, three, four, newest, smaller, equal):
     """Add four older observations of each window to the counts, which are read and written once."""
     for i in range(len(smaller)):
         value = newest[i]
-        smaller[i] += np.int64(one[i] < value) + np.int64(two[i] < value) + (
-            np.int64(three[i] < value) + np.int64(four[i] < value)
+        smaller[i] += (
+            np.int64(one[i] < value)
+            + np.int64(two[i] < value)
+            + (np.int64(three[i] < value) + np.int64(four[i] < value))
         )
-        equal[i] += np.int64(one[i] == value) + np.int64(two[i] == value) + (
-            np.int64(three[i] == value) + np.int64(four[i] == value)
+        equal[i] += (
+            np.int64(one[i] == value)
+            + np.int64(two[i] == value)
+            + (np.int64(three[i] == value) + np.int64(four[i] == value))
         )
 
 
@@ -134,7 +138,7 @@ def finish(smaller, equal, total, method, ascending, pct, result):
         low = smaller[i] if ascending else total[i] - smaller[i] - same
         if method == AVERAGE:
             place = low + (same + 1) / 2.0
-        elif method == MIN or method == DENSE:
+        elif method in (MIN, DENSE):
             place = low + 1.0
         else:
             place = np.float64(low + same)

@@ -200,10 +200,9 @@ def settle(words, counts, cursor, index):
 def check(words, counts):
     """Whether all counts are those of the words."""
     size = len(words)
+    right = True
     for i in range(size):
-        if counts[size + i] != count_ones(words[i]):
-            return False
+        right &= counts[size + i] == count_ones(words[i])
     for i in range(1, size):
-        if counts[i] != counts[2 * i] + counts[2 * i + 1]:
-            return False
-    return True
+        right &= counts[i] == counts[2 * i] + counts[2 * i + 1]
+    return right

@@ -1,0 +1,69 @@
+"""Rank, number of distinct values and mode: equality with pandas, and exactness where floats have none."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rollstat
+
+
+def series(rng, n=400):
+    values = rng.integers(0, 9, n) * 0.5
+    values[rng.random(n) < 0.1] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "rank_set"])
+@pytest.mark.parametrize("options", [{}, {"closed": "left"}, {"closed": "both"}, {"step": 3}])
+def test_rank_is_that_of_pandas(rng, options, algorithm):
+    values = series(rng)
+    for m in (1, 3, 50, 390):
+        rolling = pd.Series(values).rolling(m, min_periods=1, **options)
+        for method, ascending, pct in itertools.product(
+            ("average", "min", "max"), (True, False), (True, False)
+        ):
+            result = rollstat.rolling_rank(
+                values, m, method, ascending, pct, min_periods=1, algorithm=algorithm, **options
+            )
+            wanted = rolling.rank(method, ascending=ascending, pct=pct)
+            np.testing.assert_array_equal(result, wanted.to_numpy())
+
+
+def test_nunique_is_that_of_pandas(rng):
+    values = series(rng)
+    for m, options in itertools.product((1, 3, 50, 390), ({}, {"closed": "neither"}, {"center": True})):
+        result = rollstat.rolling_nunique(values, m, min_periods=0, **options)
+        wanted = pd.Series(values).rolling(m, min_periods=0, **options).nunique()
+        np.testing.assert_array_equal(result, wanted.to_numpy())
+
+
+def test_integers_beyond_the_reach_of_floats_are_told_apart():
+    close = np.uint64(2**64 - 4) + np.array([3, 1, 2, 1, 0], np.uint64)
+    assert rollstat.rolling_rank(close, 3, mode="valid").tolist() == [2, 1.5, 1]
+    assert rollstat.rolling_rank(close, 3, algorithm="rank_set", mode="valid").tolist() == [2, 1.5, 1]
+    assert rollstat.rolling_nunique(close, 5, mode="valid").tolist() == [4]
+    mode = rollstat.rolling_mode(close, 5, mode="valid")
+    assert mode.dtype == np.uint64
+    assert mode.tolist() == [2**64 - 3]
+    low = np.array([-(2**63), 1 - 2**63, 2**63 - 1])
+    assert rollstat.rolling_rank(low, 3, mode="valid").tolist() == [3]
+
+
+def test_the_newest_value_is_masked_where_it_is_missing():
+    values = np.ma.MaskedArray([3, 1, 2, 2], [False, False, True, False])
+    result = rollstat.rolling_rank(values, 3, min_periods=1)
+    assert result.tolist() == [1.0, 1.0, None, 2.0]
+    assert rollstat.rolling_rank(values, 3, min_periods=1, fill_value=0).tolist() == [1.0, 1.0, None, 2.0]
+
+
+def test_bad_parameters_are_named():
+    with pytest.raises(ValueError, match="method must be one of 'average'"):
+        rollstat.rolling_rank([1.0], 1, "ordinal")
+    with pytest.raises(TypeError, match="pct must be True or False"):
+        rollstat.rolling_rank([1.0], 1, pct="yes")
+    with pytest.raises(ValueError, match="'comparisons' does not serve this call"):
+        rollstat.rolling_rank([1.0], 1, "dense", algorithm="comparisons")
+    with pytest.raises(ValueError, match="'comparisons' does not serve this call"):
+        rollstat.rolling_rank([1.0], 1, step=2, algorithm="comparisons")
