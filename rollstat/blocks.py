@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.counting import count_observed, has_nan, mark_nan
+from rollstat.kernels.counting import count_in_width, count_observed, has_nan, mark_nan
 
 __all__ = ["UNKNOWN", "Block", "Point", "Selection"]
 
@@ -131,7 +131,10 @@ class Block:
                 self._count = np.full(self.rows, self.width) if regular else self.end - self.start
             else:
                 self._count = np.empty(self.rows, np.int64)
-                count_observed(missing, self.start, self.end, self._count)
+                if self.width > 0:
+                    count_in_width(missing, self._count)
+                else:
+                    count_observed(missing, self.start, self.end, self._count)
         return self._count
 
 

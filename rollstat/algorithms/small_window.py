@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rollstat.blocks import Block, Point, Selection
 from rollstat.kernels.lanes import VECTOR_BYTES
 from rollstat.kernels.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
-from rollstat.kernels.small_window import pick, replace_missing
+from rollstat.kernels.small_window import pick, place_sentinels, rank_in_all
 from rollstat.kernels.window_of_five import linear_of_five, rank_of_five
 from rollstat.networks import selection_network
 
@@ -183,40 +183,45 @@ def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
 
 def _select_varying(block: Block, request: Selection, i: int) -> None:
     """With a rank a row, or with missing values: find every rank that occurs, then pick by row."""
-    rank = request.rank[i]
-    wanted = np.flatnonzero(rank >= 0)
-    if len(wanted) == 0:
-        return
-    keys = block.values
+    keys, rank = block.values, request.rank[i]
     if block.missing is not None:
-        keys = np.empty_like(block.values)
-        rank = _rank_among_all(block, rank, wanted, keys)
-    last, top = block.width - 1, int(rank.max())
-    for low in range(int(rank[wanted].min()), top + 1, _RANKS_AT_ONCE):
+        keys, rank, first, top = _rank_in_all(block, rank)
+    else:
+        first, top = int(rank.min(where=rank >= 0, initial=block.width)), int(rank.max())
+    pair = request.upper is not None
+    upper = np.empty(0, keys.dtype) if request.upper is None else request.upper[i]
+    for low in range(first, top + 1, _RANKS_AT_ONCE):
         high = min(low + _RANKS_AT_ONCE - 1, top)
-        found = np.empty((min(high + (request.upper is not None), last) - low + 1, block.rows), keys.dtype)
+        found = np.empty((min(high + pair, block.width - 1) - low + 1, block.rows), keys.dtype)
         outputs = [(number, LOWER, number) for number in range(len(found))]
         ranges = ((low, low + len(found) - 1),)
         _find(keys, block.width, ranges, outputs, [0.0] * len(found), found, found)
-        pick(found, low, high, rank, request.lower[i])
-        if request.upper is not None and len(found) > 1:
-            pick(found[1:], low, min(high, low + len(found) - 2), rank, request.upper[i])
+        pick(found, low, high, rank, request.lower[i], upper)
 
 
-def _rank_among_all(
-    block: Block, rank: NDArray[np.int64], wanted: NDArray[np.intp], keys: NDArray[Any]
-) -> NDArray[np.int64]:
-    """Write values and sentinels for missing ones into `keys`; the ranks among all of them."""
-    dtype = keys.dtype
-    limits = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-    share = _share(rank[wanted], block.count[wanted])
-    below = np.empty(block.rows, np.int64)
-    replace_missing(block.values, block.missing, block.width, share, *map(dtype.type, limits), keys, below)
-    return np.where(rank >= 0, rank + below, -1)
+def _rank_in_all(block: Block, rank: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64], int, int]:
+    """Values with sentinels for missing ones, ranks among all of them, the smallest and the largest."""
+    keys, among = np.empty_like(block.values), np.empty_like(rank)
+    low = np.empty(len(keys), np.uint8)
+    if keys.dtype.kind == "f":
+        limits = -np.inf, np.inf
+    else:
+        limits = np.iinfo(keys.dtype).min, np.iinfo(keys.dtype).max
+    share = _share(rank, block.count)
+    place_sentinels(block.values, block.missing, share, *map(keys.dtype.type, limits), keys, low)
+    return keys, among, *rank_in_all(rank, low, among)
 
 
 def _share(rank: NDArray[np.int64], count: NDArray[np.int64]) -> tuple[int, int]:
-    """Share of the missing values to put below, so that ranks differ least: the slope of rank by count."""
-    fewest, most = count.argmin(), count.argmax()
-    counts = int(count[most] - count[fewest])
-    return (min(max(int(rank[most] - rank[fewest]), 0), counts), counts) if counts else (0, 1)
+    """Share of the missing values to put below, in percent, so that ranks in all differ least.
+
+    That is the slope of rank by count: q for quantiles, 0 or 1 for a k-th from either end. A sample
+    will do, as any share gives the right values.
+    """
+    step = max(len(rank) // 1024, 1)
+    wanted = rank[::step] >= 0
+    rank, count = rank[::step][wanted], count[::step][wanted]
+    spread = count - count.mean() if len(count) else np.zeros(1)
+    square = float(spread @ spread)
+    slope = float(spread @ rank) / square if square > 0 else 0.0
+    return min(max(round(100 * slope), 0), 100), 100

@@ -13,7 +13,7 @@ jump of a bound.
 
 from rollstat._jit import kernel
 
-__all__ = ["count_observed", "has_nan", "mark_nan"]
+__all__ = ["count_in_width", "count_observed", "has_nan", "mark_nan"]
 
 
 @kernel
@@ -31,6 +31,23 @@ def count_observed(missing, start, end, count):
             observed -= not missing[left]
             left += 1
         count[i] = observed
+
+
+@kernel
+def count_in_width(missing, count):
+    """Write into `count` the number of rows that are not missing, of windows all of one width.
+
+    Window ``i`` starts at row ``i``, and the last one ends with the data.
+    """
+    width = len(missing) - len(count) + 1
+    observed = 0
+    for i in range(width - 1):
+        observed += not missing[i]
+    entering = missing[width - 1 :]
+    for i in range(len(count)):
+        observed += not entering[i]
+        count[i] = observed
+        observed -= not missing[i]
 
 
 @kernel

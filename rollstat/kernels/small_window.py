@@ -13,65 +13,93 @@ all ``m``, whatever `g` is. Only the two or three ranks that occur have to be fo
                     [---------]          rank 0 of 8, 1    + 1 below = 1 of 4
 
 State: two phases of the turns, for the entering and the leaving row. Invariant: among any consecutive
-missing values, ``floor(s * g)`` or one more or less are below. Observations equal to a sentinel (an
+missing values, less than one more or less than ``s * g`` are below. Observations equal to a sentinel (an
 infinity, the ends of the integers) do no harm: equal values are interchangeable, and the rank counts
 exactly the observations. Cost: O(1) a row, no branch on values. Own construction; the turns are those of
 J. E. Bresenham's line, doi:10.1147/sj.41.0025.
 """
 
+import numpy as np
+
 from rollstat._jit import kernel
 
-__all__ = ["pick", "replace_missing"]
+__all__ = ["pick", "place_sentinels", "rank_in_all"]
 
 
 @kernel
-def replace_missing(values, missing, width, share, lowest, highest, keys, below):
-    """Write values with sentinels for missing ones, and how many lie below in each window.
+def place_sentinels(values, missing, share, lowest, highest, keys, low):
+    """Write values with sentinels for missing ones, and which of these lie below everything.
 
     Parameters
     ----------
-    values, missing : ndarray, shape (rows + width - 1,)
-    width : int
-        Number of values in a window.
+    values, missing : ndarray, shape (length,)
     share : (int, int)
-        Numerator and denominator of the share of the sentinels that are below.
+        Numerator and denominator of the share of the sentinels that are below, at most 1.
     lowest, highest : scalar of the dtype of the values
-    keys : ndarray, shape of the values
+    keys : ndarray, shape (length,)
         Receives values and sentinels.
-    below : ndarray of int64, shape (rows,)
-        Receives the number of sentinels in each window that are below.
+    low : ndarray of uint8, shape (length,)
+        Receives 1 for a sentinel below, else 0.
     """
     numerator, denominator = share
-    entering = leaving = denominator // 2
-    count = 0
+    turns = denominator // 2
     for i in range(len(values)):
-        key = values[i]
-        if missing[i]:
-            entering += numerator
-            if entering >= denominator:
-                entering -= denominator
-                count += 1
-                key = lowest
-            else:
-                key = highest
-        keys[i] = key
-        row = i - width + 1
-        if row >= 0:
-            below[row] = count
-            if missing[row]:
-                leaving += numerator
-                if leaving >= denominator:
-                    leaving -= denominator
-                    count -= 1
+        # Arithmetic instead of branches, which random gaps would make unpredictable.
+        gap = missing[i]
+        turns += numerator if gap else 0
+        below = turns >= denominator
+        turns -= denominator if below else 0
+        low[i] = below
+        sentinel = lowest if below else highest
+        keys[i] = sentinel if gap else values[i]
 
 
 @kernel
-def pick(found, first, last, rank, target):
+def rank_in_all(rank, low, among):
+    """Write wanted ranks among observations and sentinels; return the smallest and the largest.
+
+    Parameters
+    ----------
+    rank : ndarray of int64, shape (rows,)
+        Rank among the observations of each window, negative where none is wanted.
+    low : ndarray of uint8, shape (rows + width - 1,)
+        1 for a sentinel below everything, else 0.
+    among : ndarray of int64, shape (rows,)
+        Receives the ranks, -1 where none is wanted.
+
+    Returns
+    -------
+    first, last : int
+        ``first > last`` if no rank is wanted.
+    """
+    width = len(low) - len(rank) + 1
+    below = 0
+    for i in range(width - 1):
+        below += np.int64(low[i])
+    entering = low[width - 1 :]
+    first, last = width, -1
+    for row in range(len(rank)):
+        below += np.int64(entering[row])
+        wanted = rank[row] >= 0
+        found = rank[row] + below
+        below -= np.int64(low[row])
+        among[row] = found if wanted else -1
+        first = min(first, found if wanted else width)
+        last = max(last, found if wanted else -1)
+    return first, last
+
+
+@kernel
+def pick(found, first, last, rank, lower, upper):
     """Copy, for every row with ``first <= rank[row] <= last``, the value found for that rank.
 
-    ``found[r]`` holds the values of rank ``first + r``; the values of a row may also be taken from
-    the next rank, by passing ``found[1:]``.
+    ``found[r]`` holds the values of rank ``first + r``. Unless `upper` is empty it receives those of the
+    next rank, where there is one.
     """
+    pair = len(upper) > 0
     for i in range(len(rank)):
         if first <= rank[i] <= last:
-            target[i] = found[rank[i] - first, i]
+            which = rank[i] - first
+            lower[i] = found[which, i]
+            if pair:
+                upper[i] = found[min(which + 1, len(found) - 1), i]

@@ -1,0 +1,28 @@
+"""Counts of observations against counting each window."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.counting import count_in_width, count_observed
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 50])
+def test_counts_in_windows_of_one_width(width):
+    missing = np.random.default_rng(width).random(50) < 0.4
+    expected = np.lib.stride_tricks.sliding_window_view(~missing, width).sum(axis=1)
+    start = np.arange(len(expected))
+    count = np.empty(len(expected), np.int64)
+    count_in_width(missing, count)
+    np.testing.assert_array_equal(count, expected)
+    count_observed(missing, start, start + width, count)
+    np.testing.assert_array_equal(count, expected)
+
+
+def test_counts_in_any_monotone_windows():
+    rng = np.random.default_rng(0)
+    missing = rng.random(60) < 0.4
+    start, end = np.sort(rng.integers(0, 61, (2, 40)), axis=1)
+    start, end = np.minimum(start, end), np.maximum(start, end)
+    count = np.empty(40, np.int64)
+    count_observed(missing, start, end, count)
+    np.testing.assert_array_equal(count, [np.sum(~missing[s:e]) for s, e in zip(start, end)])
