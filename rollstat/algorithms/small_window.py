@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Point, Selection
 from rollstat.kernels.lanes import VECTOR_BYTES
+from rollstat.kernels.monotone import direction
+from rollstat.kernels.quantiles import interpolate_constant
 from rollstat.kernels.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
 from rollstat.kernels.small_window import pick, place_sentinels, rank_in_all
 from rollstat.kernels.window_of_five import linear_of_five, rank_of_five
@@ -134,13 +136,21 @@ def _find(
 ) -> None:
     """Find ranges of ranks in every window of `values` and write `outputs` made of them."""
     rows = lower.shape[1]
+    values = _read_only(values)
+    rising = direction(values)
+    if rising:
+        ranks = [rank for low, high in ranges for rank in range(low, high + 1)]
+        first = ranks if rising > 0 else [width - 1 - rank for rank in ranks]
+        found = [values[i : i + rows] for i in first]
+        _write_outputs(found, outputs, fractions, lower, upper)
+        return
     network = selection_network(width, ranges, _tile(width))
     vector_lanes = VECTOR_BYTES // values.itemsize
     tiles = -(-rows // network.tile)
     lanes = min(_ROW_BYTES // values.itemsize, -(-tiles // vector_lanes) * vector_lanes)
     stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
     select_in_tiles(
-        _read_only(values),
+        values,
         network.instructions,
         network.results,
         network.reach,
@@ -154,6 +164,21 @@ def _find(
         lower,
         upper,
     )
+
+
+def _write_outputs(
+    found: Sequence[NDArray[Any]],
+    outputs: Sequence[tuple[int, int, int]],
+    fractions: Sequence[float],
+    lower: NDArray[Any],
+    upper: NDArray[Any],
+) -> None:
+    """Write outputs made of results that lie one a row already."""
+    for (which, kind, row), fraction in zip(outputs, fractions):
+        if kind < LINEAR:
+            (upper if kind == UPPER else lower)[row] = found[which]
+        else:
+            interpolate_constant(found[which], found[which + 1], fraction, kind == MIDPOINT, lower[row])
 
 
 def _select_constant(block: Block, request: Selection) -> None:

@@ -177,3 +177,19 @@ def test_points_are_not_served_with_missing_values():
     assert not small_window.serves_points(block)
     with pytest.raises(ValueError, match="none missing"):
         small_window.select_points(block, [Point(1)], [np.zeros(7)])
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 20])
+def test_series_that_rise_or_fall(width):
+    rising = np.sort(np.random.default_rng(9).integers(0, 40, 100)).astype(float)
+    for values in (rising, rising[::-1].copy(), np.full(100, 2.5)):
+        block = make_block(values, width)
+        for rank in {0, width // 2, width - 1}:
+            check(block, np.full(block.rows, rank), (rank,))
+        ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1).T
+        if width > 1:
+            results = np.empty((2, block.rows))
+            points = [Point(0, 0.25), Point(width - 2, midpoint=True)]
+            small_window.select_points(block, points, list(results))
+            np.testing.assert_array_equal(results[0], ranks[0] + (ranks[1] - ranks[0]) * 0.25)
+            np.testing.assert_array_equal(results[1], (ranks[-2] + ranks[-1]) / 2)
