@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block
+from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels import wedge as wedges
 from rollstat.kernels.block_scan import scan
 from rollstat.kernels.doubling import rolling, scratch_length
@@ -19,7 +19,17 @@ from rollstat.kernels.locate import locate_first, locate_last
 from rollstat.kernels.order import Greatest, Least
 from rollstat.kernels.vectors import aligned, lanes_in
 
-__all__ = ["ALGORITHMS", "Extrema", "automatic", "block_rows", "block_scan", "doubling", "wedge"]
+__all__ = [
+    "ALGORITHMS",
+    "Extrema",
+    "automatic",
+    "block_rows",
+    "block_scan",
+    "chunk_rows",
+    "doubling",
+    "lower_upper_envelope",
+    "wedge",
+]
 
 # Below this many rows, a scan is done before vectors have been set up.
 _FEW_ROWS = 64
@@ -99,7 +109,7 @@ def block_scan(block: Block, request: Extrema) -> None:
     _finish(block, request, low, high, nan)
 
 
-def _chunk_rows(width: int, itemsize: int) -> int:
+def chunk_rows(width: int, itemsize: int) -> int:
     """Rows of a chunk of doubling: the first-level cache if windows are short, else the second."""
     size = 16_384 if width * itemsize <= 128 else max(131_072, 2 * width * itemsize)
     return size // itemsize
@@ -110,7 +120,7 @@ def doubling(block: Block, request: Extrema) -> None:
     low = _values(block, request.minimum, request.minimum_position)
     high = _values(block, request.maximum, request.maximum_position)
     values, width, mask = block.values, block.width, _mask(block)
-    chunk = max(min(_chunk_rows(width, values.itemsize), block.rows), 1)
+    chunk = max(min(chunk_rows(width, values.itemsize), block.rows), 1)
     scratch = aligned(scratch_length(width, chunk, lanes_in(values.dtype)), values.dtype)
     wanted = [(order, out) for order, out in ((Least(), low), (Greatest(), high)) if len(out) > 0]
     # The second extremum of a stretch finds its values in the cache.
@@ -174,3 +184,27 @@ ALGORITHMS: dict[str, Callable[[Block, Extrema], None]] = {
 def block_rows(width: int) -> int:
     """Rows of a block that suit windows of `width` rows."""
     return max(1 << 19, 8 * width)
+
+
+def lower_upper_envelope(values: NDArray[Any], radius: int, low: NDArray[Any], high: NDArray[Any]) -> bool:
+    """Write the extrema of ``values[max(i - radius, 0):i + radius + 1]`` for every i: LB_Keogh's envelope.
+
+    Returns whether there may be a NaN; NaN is no observation.
+    """
+    length = len(values)
+    row = np.arange(length)
+    searched = True
+    first, last = min(radius, length), max(length - radius, min(radius, length))
+    for begin, end in ((0, first), (first, last), (last, length)):
+        if begin == end:
+            continue
+        part = values[max(begin - radius, 0) : end + radius]
+        if begin == first and end == last:
+            block = Block.regular(part, UNKNOWN, 2 * radius + 1)
+        else:
+            start = (row[begin:end] - radius).clip(0) - max(begin - radius, 0)
+            stop = (row[begin:end] + radius + 1).clip(None, length) - max(begin - radius, 0)
+            block = Block(part, UNKNOWN, start, stop)
+        automatic(block, Extrema(low[begin:end], high[begin:end]))
+        searched = searched and block.searched
+    return not searched

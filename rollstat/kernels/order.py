@@ -18,7 +18,7 @@ from numba.np.numpy_support import as_dtype
 
 from rollstat.kernels.vectors import Vector, operation, select
 
-__all__ = ["Greatest", "Least", "best_of", "better", "prefer", "reject", "worst_of"]
+__all__ = ["Greatest", "Least", "best_of", "better", "prefer", "reject", "worst", "worst_of"]
 
 
 class Least(NamedTuple):
@@ -83,8 +83,12 @@ def better(context, order, first, second):
     return types.boolean(order, first, first), generate
 
 
+def worst(order, dtype):
+    """The value of `dtype` that never wins against another, outside of kernels."""
+    return _extreme(np.dtype(dtype), _comparison(order) == ">")
+
+
 def _extreme(dtype, lowest):
-    dtype = np.dtype(dtype)
     if dtype.kind == "f":
         return dtype.type(-np.inf if lowest else np.inf)
     limits = np.iinfo(dtype)
@@ -93,7 +97,7 @@ def _extreme(dtype, lowest):
 
 def _plain_worst_of(order, values):
     """The value of the dtype of `values` that never wins against another."""
-    return _extreme(values.dtype, _comparison(order) == ">")
+    return worst(order, values.dtype)
 
 
 def _plain_best_of(order, values):

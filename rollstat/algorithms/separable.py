@@ -1,0 +1,133 @@
+"""Extrema over boxes of images and volumes, one axis after the other."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.algorithms.extrema import chunk_rows
+from rollstat.kernels.doubling import scratch_length
+from rollstat.kernels.order import Greatest, Least, worst
+from rollstat.kernels.separable import scan_lines, scan_rows
+from rollstat.kernels.vectors import aligned, lanes_in
+
+__all__ = ["MODES", "box_extremum", "extended_rows"]
+
+MODES = ("cut", "reflect", "nearest", "mirror", "wrap", "constant")
+_NO_MASK = np.empty(0, np.bool_)
+# Bytes of scratch memory for a tile of columns, which should stay in the second-level cache.
+_TILE = 1 << 18
+
+
+def extended_rows(length: int, before: int, after: int, mode: str) -> NDArray[np.int64]:
+    """Which row stands at each place of an axis extended at both ends; -1 where none does.
+
+    The modes are those of :mod:`scipy.ndimage`, and ``"cut"``, where nothing stands outside.
+    """
+    place = np.arange(-before, length + after)
+    if mode == "nearest":
+        return place.clip(0, length - 1)
+    if mode == "wrap":
+        return place % length
+    if mode == "reflect":
+        place %= 2 * length
+        return np.minimum(place, 2 * length - 1 - place)
+    if mode == "mirror":
+        place %= max(2 * length - 2, 1)
+        return np.minimum(place, 2 * length - 2 - place)
+    place[:before] = place[before + length :] = -1
+    return place
+
+
+def _in_lines(values: NDArray[Any], axis: int) -> bool:
+    """Whether the rows across an axis are too short for vectors."""
+    return prod(values.shape[axis + 1 :]) < int(lanes_in(values.dtype))
+
+
+def _along(
+    order: Least | Greatest,
+    values: NDArray[Any],
+    axis: int,
+    before: int,
+    after: int,
+    mode: str,
+    constant: Any,
+    out: NDArray[Any],
+) -> bool:
+    """Write the extrema along one axis of C-contiguous `values` to `out`, another array if not in lines."""
+    length = values.shape[axis]
+    across = prod(values.shape[axis + 1 :])
+    width, lanes = before + 1 + after, lanes_in(values.dtype)
+    source = extended_rows(length, before, after, mode)
+    flat, target = values.reshape(-1), out.reshape(-1)
+    if _in_lines(values, axis):
+        chunk = min(chunk_rows(width, values.itemsize), length)
+        room = len(source) + length + 2 * lanes + scratch_length(width, chunk, lanes)
+        scratch = aligned(room, values.dtype)
+        return bool(
+            scan_lines(
+                order, flat, length, across, before, source, constant, width, chunk, _NO_MASK, scratch, target
+            )
+        )
+    columns = max(min(_TILE // values.itemsize // width, across) // lanes, 1) * lanes
+    scratch = aligned((width + 2) * columns, values.dtype)
+    nan = False
+    for first in range(0, len(flat), length * across):
+        part = slice(first, first + length * across)
+        nan |= scan_rows(
+            order, flat[part], across, source, constant, width, columns, scratch, target[part]
+        )  # fmt: skip
+    return nan
+
+
+def box_extremum(
+    order: Least | Greatest,
+    values: NDArray[Any],
+    axes: Sequence[int],
+    before: Sequence[int],
+    after: Sequence[int],
+    mode: str = "reflect",
+    constant: Any = 0,
+) -> tuple[NDArray[Any], bool]:
+    """Extrema of boxes that reach `before` and `after` each element along each of `axes`.
+
+    Parameters
+    ----------
+    order : Least or Greatest
+        Which extremum.
+    values : ndarray
+        C-contiguous, native byte order; bool as uint8, datetimes as int64. NaN is no observation.
+    axes : sequence of int
+        Different axes, not negative.
+    before, after : sequence of int
+        Elements in front of and behind each element, for each axis.
+    mode : str
+        One of `MODES`: what stands outside of the array.
+    constant : scalar
+        What stands there if `mode` is ``"constant"``.
+
+    Returns
+    -------
+    extrema : ndarray
+        Of the shape and dtype of `values`; where a box has no observation, the value that never wins.
+    nan : bool
+        Whether a NaN was met.
+    """
+    outside = values.dtype.type(constant) if mode == "constant" else worst(order, values.dtype)
+    nan = False
+    passes = sorted(zip(axes, before, after))
+    current, spare = values, None
+    for axis, front, behind in passes:
+        if values.size == 0:
+            break
+        if current is not values and _in_lines(values, axis):
+            out = current  # a line is copied before it is overwritten
+        else:
+            out = np.empty_like(values) if spare is None else spare
+        nan |= _along(order, current, axis, front, behind, mode, outside, out)
+        if current is not values and out is not current:
+            spare = current
+        current = out
+    return (values.copy() if current is values else current), nan
