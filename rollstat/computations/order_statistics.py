@@ -156,7 +156,7 @@ class OrderStatistics:
             if fixed or self.algorithm not in _FIXED_ONLY:
                 return self.algorithm
             return "rank_bits"  # what an end of the data cuts off has no fixed size
-        return "small_window" if 0 < fixed <= 64 and not self.positions else "rank_bits"
+        return "small_window" if 0 < fixed <= 256 and not self.positions else "rank_bits"
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the order statistics of every row that has at least `wanted` observations."""

@@ -93,18 +93,18 @@ def _state_value(dtype: np.dtype[Any], state: Any) -> Any:
 
 # Inside compiled code the names of these calls stand for their overloads, so they need callers.
 @njit
-def _lift(operator, element):  # type: ignore[no-untyped-def]
-    return lift_argument(operator, element)  # type: ignore[no-untyped-call]
+def _lift(operator, element):
+    return lift_argument(operator, element)
 
 
 @njit
-def _combine(operator, older, newer):  # type: ignore[no-untyped-def]
-    return combine_states(operator, older, newer)  # type: ignore[no-untyped-call]
+def _combine(operator, older, newer):
+    return combine_states(operator, older, newer)
 
 
 @njit
-def _lower(operator, state):  # type: ignore[no-untyped-def]
-    return lower(operator, state)  # type: ignore[no-untyped-call]
+def _lower(operator, state):
+    return lower(operator, state)
 
 
 _methods: dict[str, Any] = {"lift": _lift, "combine": _combine, "lower": _lower}
