@@ -93,17 +93,17 @@ def _state_value(dtype: np.dtype[Any], state: Any) -> Any:
 
 # Inside compiled code the names of these calls stand for their overloads, so they need callers.
 @njit
-def _lift(operator, element):
+def _lift(operator: Any, element: Any) -> Any:
     return lift_argument(operator, element)
 
 
 @njit
-def _combine(operator, older, newer):
+def _combine(operator: Any, older: Any, newer: Any) -> Any:
     return combine_states(operator, older, newer)
 
 
 @njit
-def _lower(operator, state):
+def _lower(operator: Any, state: Any) -> Any:
     return lower(operator, state)
 
 
