@@ -6,9 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.ranking import ranks
+from rollstat.algorithms.ranking import NOTHING_MISSING, buckets, ranks, unsigned_keys, values_of
 from rollstat.blocks import Block, Selection
 from rollstat.kernels.rank_bits import slide_any
+from rollstat.kernels.rank_slide import words_for
+from rollstat.kernels.rank_stretches import RECENT, select_fixed
 
 __all__ = ["block_rows", "select", "stretches"]
 
@@ -17,7 +19,7 @@ _SMALLEST_STRETCH = 4096
 
 def block_rows(width: int) -> int:
     """Rows a block that suit windows of `width` values: several windows, lest values be sorted twice."""
-    return max(1 << 15, 3 * width)
+    return max(1 << 17, 23 * width // 10)
 
 
 def stretches(start: NDArray[np.int64], end: NDArray[np.int64], smallest: int) -> Iterator[tuple[int, int]]:
@@ -41,6 +43,10 @@ def stretches(start: NDArray[np.int64], end: NDArray[np.int64], smallest: int) -
 
 def select(block: Block, request: Selection) -> None:
     """Answer the request, see :class:`rollstat.blocks.Selection`."""
+    fixed = block.width > 0 and request.constant is not None and request.position is None
+    if fixed and block.missing is None:
+        _select_fixed(block, request)
+        return
     for first, last in stretches(block.start, block.end, _SMALLEST_STRETCH):
         _select_any(block, request, first, last)
 
@@ -84,3 +90,90 @@ def _bit_set(ranks: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
         np.zeros(entries << 6, np.int64),
         np.zeros(entries, np.int64),
     )
+
+
+def _stretch_rows(width: int, rows: int) -> int:
+    """Rows to rank at a time: enough that few values are ranked twice, few enough for the caches.
+
+    Windows much shorter than the stretch would leave set bits far apart.
+    """
+    covered = 16 * width
+    if covered > 1 << 14:
+        covered = max(1 << 14, 4 * width, min(8 * width, 1 << 17))
+    return min(covered - width + 1, rows)
+
+
+def _scratch(dtype: np.dtype[Any], width: int, stretch: int) -> tuple[NDArray[Any], ...]:
+    """Arrays for :func:`select_fixed` to work on."""
+    size = stretch + width
+    bits = np.empty(words_for(size), np.uint64)
+    return (
+        *np.empty((2, size), np.uint64),
+        buckets(size),
+        np.empty(size, np.uint32),
+        bits,
+        np.zeros(64 * len(bits), dtype),
+        np.empty((2, RECENT), dtype),
+        np.empty(2, dtype),
+        np.empty(2, np.bool_),
+        NOTHING_MISSING,
+    )
+
+
+def _select_fixed(block: Block, request: Selection) -> None:
+    """Windows of equal width, the same ranks in every row, nothing missing."""
+    assert request.constant is not None
+    values = block.values
+    done = [0] * len(request.constant)
+    if values.dtype.kind == "f" or values.itemsize <= 4:  # float64 holds all of these
+        floats = values.astype(np.float64, copy=False).view()
+        done = [_run(floats, block, request, i, 0) for i in range(len(done))]
+    if min(done) == block.rows:
+        return
+    keys = unsigned_keys(values)
+    stretch = _stretch_rows(block.width, block.rows)
+    for i, first in enumerate(done):
+        while first < block.rows:
+            first = _run(keys, block, request, i, first)
+            if first < block.rows:
+                last = min(first + stretch, block.rows)
+                _select_any(block, _only(request, i), first, last)
+                first = last
+
+
+def _only(request: Selection, i: int) -> Selection:
+    """One of the requests."""
+    one = slice(i, i + 1)
+    upper = None if request.upper is None else request.upper[one]
+    return Selection(request.rank[one], None, request.lower[one], upper)
+
+
+def _run(keys: NDArray[Any], block: Block, request: Selection, i: int, first: int) -> int:
+    """Answer request `i` from row `first` on, by values or keys; return the row up to which it is done."""
+    assert request.constant is not None
+    target, width = request.constant[i], block.width
+    stretch = _stretch_rows(width, block.rows - first)
+    want_upper = request.upper is not None and target + 1 < width
+    keys.flags.writeable = False  # one compiled version, not two
+    results = [request.lower[i, first:]]
+    if want_upper:
+        assert request.upper is not None
+        results.append(request.upper[i, first:])
+    same = keys.dtype == block.values.dtype and all(result.flags.c_contiguous for result in results)
+    found = results if same else [np.empty(len(result), keys.dtype) for result in results]
+    with np.errstate(over="ignore"):  # the kernels reckon modulo 2**64, which only plain Python minds
+        done = select_fixed(
+            keys[first:],
+            keys.dtype.kind == "f",
+            width,
+            target,
+            want_upper,
+            stretch,
+            *_scratch(keys.dtype, width, stretch),
+            found[0],
+            found[-1],
+        )
+    if not same:
+        for result, values in zip(results, found):
+            result[:done] = values_of(values[:done], result.dtype)
+    return first + int(done)

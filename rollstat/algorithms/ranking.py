@@ -1,8 +1,7 @@
 """Order and ranks of a stretch of observations: the sort that the rank algorithms share.
 
-Numbers are sorted by a radix sort of unsigned keys, which costs a few nanoseconds an element whether
-NumPy's vector sort is there or not; what cannot be so keyed is sorted by NumPy. All sorts are stable,
-so ties are in row order.
+Numbers are sorted by a radix sort, which costs a few nanoseconds an element whether NumPy's vector sort
+is there or not; what does not suit it is sorted by NumPy. All sorts are stable, so ties are in row order.
 """
 
 from typing import Any
@@ -10,20 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.radix_sort import DIGITS, RADIX, pack, radix_sort, settle
+from rollstat.kernels.radix_sort import DIGITS, LARGEST_DIGIT, bits_for, sort_words, value_range
 from rollstat.kernels.rank_numbers import number, number_dense, number_tied, rows_of
-from rollstat.kernels.sort_keys import key_range, keys_of_floats, keys_of_integers
+from rollstat.kernels.sort_keys import bits_of_keys, keys_of_floats, keys_of_integers
 
-__all__ = ["keys", "nothing_missing", "order", "ranks", "tied_ranks"]
+__all__ = ["NOTHING_MISSING", "buckets", "order", "ranks", "tied_ranks", "unsigned_keys", "values_of"]
 
-nothing_missing = np.empty(0, np.bool_)
+NOTHING_MISSING = np.zeros(0, np.bool_)
 
 
-def keys(values: NDArray[Any]) -> NDArray[np.uint64] | None:
-    """Unsigned keys in the order of the values, or None where the dtype has none."""
+def unsigned_keys(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Keys in the order of numbers of at most 64 bits, or of times."""
     kind, size = values.dtype.kind, values.dtype.itemsize
-    if kind not in "fiubmM" or size > 8:
-        return None
     key = np.empty(len(values), np.uint64)
     if kind == "f":
         bits = values.view(f"i{size}")
@@ -35,21 +32,41 @@ def keys(values: NDArray[Any]) -> NDArray[np.uint64] | None:
     return key
 
 
-def _sorted_words(
-    key: NDArray[np.uint64], missing: NDArray[np.bool_], lowest: np.uint64, highest: np.uint64
-) -> tuple[NDArray[np.uint64] | None, int]:
-    """Words of the observations between two keys in the order (key, row), and the bits of a row.
+def values_of(keys: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Values of `dtype` from their unsigned keys, or from floats that hold them."""
+    if keys.dtype.kind == "f":
+        return keys.astype(dtype, copy=False)
+    if dtype.kind == "f":
+        kind = np.iinfo(f"i{dtype.itemsize}")
+        bits = np.empty(len(keys), kind.dtype)
+        bits_of_keys(keys, kind.max, bits)
+        return bits.view(dtype)
+    flip = np.uint64(0 if dtype.kind in "ub" else 1 << 63)
+    return (keys ^ flip).astype(f"{'u' if flip == 0 else 'i'}{dtype.itemsize}").view(dtype)
 
-    The words are None where the radix sort gave up.
-    """
-    row_bits = max(1, (len(key) - 1).bit_length())
-    spread = int(highest - lowest).bit_length()
-    words = np.empty(len(key) + 1, np.uint64)
-    count = pack(key, missing, lowest, highest, min(64 - spread, 63), row_bits, words)
-    words = words[:count]
-    radix_sort(words, np.empty_like(words), np.empty((DIGITS, RADIX), np.int64))
-    settled = settle(words, key, row_bits, spread + row_bits <= 64, 8 * count)
-    return (words if settled else None), row_bits
+
+def buckets(n: int) -> NDArray[Any]:
+    """Scratch for the histograms of a radix sort of `n` words."""
+    return np.empty((DIGITS, LARGEST_DIGIT), np.int32 if n < 1 << 31 else np.int64)
+
+
+def _radix_order(
+    keys: NDArray[Any], scaled: bool, missing: NDArray[np.bool_], observed: int
+) -> NDArray[np.int64] | None:
+    """Rows in the order of keys, floats if `scaled`; None where they do not suit a radix sort."""
+    words, spare = np.empty((2, len(keys)), np.uint64)
+    keys.flags.writeable = False  # one compiled version, not two
+    lowest, highest = map(keys.dtype.type, value_range(keys, missing))
+    everything = observed == len(keys)
+    with np.errstate(over="ignore"):  # a range without a finite scale is refused
+        count = sort_words(
+            keys, scaled, missing, lowest, highest, everything, words, spare, buckets(len(keys))
+        )
+    if count < 0:
+        return None
+    row = np.empty(count, np.int64)
+    rows_of(words[:count], bits_for(len(keys)), row)
+    return row
 
 
 def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
@@ -66,17 +83,17 @@ def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDA
     -------
     ndarray of int64, shape (observations,)
     """
-    absent = nothing_missing if missing is None else missing
-    key = keys(values)
-    if key is not None:
-        lowest, highest = map(np.uint64, key_range(key, absent))
-        if lowest > highest:
-            return np.empty(0, np.int64)
-        words, row_bits = _sorted_words(key, absent, lowest, highest)
-        if words is not None:
-            rows = np.empty(len(words), np.int64)
-            rows_of(words, row_bits, rows)
-            return rows
+    absent = NOTHING_MISSING if missing is None else missing
+    observed = len(values) - int(np.count_nonzero(absent))
+    if observed == 0:
+        return np.empty(0, np.int64)
+    row = None
+    if values.dtype.kind == "f" and values.dtype.itemsize in (4, 8):
+        row = _radix_order(values.astype(np.float64, copy=False).view(), True, absent, observed)
+    if row is None and values.dtype.kind in "fiubmM" and values.dtype.itemsize <= 8:
+        row = _radix_order(unsigned_keys(values), False, absent, observed)
+    if row is not None:
+        return row
     if missing is None:
         return np.argsort(values, kind="stable")
     present = np.flatnonzero(~missing)

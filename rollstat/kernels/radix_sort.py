@@ -1,18 +1,18 @@
-"""Stable least-significant-digit radix sort of 64-bit words that carry a key and a row.
+"""Stable least-significant-digit radix sort of 64-bit words that carry a place on a scale and a row.
 
 ::
 
-    word    | key - lowest, shifted to the top | row |      sorted by the digits of the key from the
-            |  digit 0 |  digit 1 |  digit 2 |.......|      last one taken to digit 0, 11 bits each
+    word    |       place of the value        |  row   |     sorted by the leading digits of the place,
+            | digit 0 | digit 1 | digit 2 |...|........|     from the last one taken to digit 0;
                                           rest: put in order by `settle`
 
-State: `words` and `spare`, uint64 (n,); `bucket`, int64 (DIGITS, 2048); `key`, uint64, one per row,
-whose order is the order of the values (see :mod:`rollstat.kernels.sort_keys`).
+State: `words` and `spare`, uint64 (n,); `bucket`, signed integers (DIGITS, 2**digit_bits), of which the
+first row holds the histogram of digit 0 once the words are packed.
 
-Invariant: every pass is stable and rows enter in ascending order, so equal keys stay in row order.
-As many digits are taken as are needed to tell nearly all keys apart, judged by the crowding of the
-first digit; `settle` finishes with an insertion sort on the whole key and gives up past a budget of
-moves, whereupon the caller sorts by comparison.
+Invariant: the place never decreases with the value, every pass is stable and rows enter in ascending
+order. As many digits are taken as are needed to tell nearly all places apart, judged by how crowded
+digit 0 is; `settle` finishes with an insertion sort on (place, value, row). It gives up past a budget of
+moves, and `digits_needed` where no number of digits would do: the caller then has another sort to turn to.
 
 Cost: O(n) a digit, at most DIGITS digits; `settle` at most `budget` moves beyond one pass.
 
@@ -25,133 +25,262 @@ import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["DIGITS", "RADIX", "check", "pack", "radix_sort", "settle"]
+__all__ = [
+    "DIGITS",
+    "LARGEST_DIGIT",
+    "bits_for",
+    "check",
+    "count_words",
+    "digit_bits_for",
+    "digits_needed",
+    "keep_inside",
+    "place_floats",
+    "place_keys",
+    "radix_sort",
+    "settle",
+    "sort_words",
+    "value_range",
+]
 
 DIGITS = 4
-RADIX = 2048
-_BITS = 11
+LARGEST_DIGIT = 2048
+_LARGEST_DIGIT_BITS = 11
+_PATIENCE = 32
+
+_ONE = np.uint64(1)
 
 
 @kernel
-def pack(key, missing, lowest, highest, shift, row_bits, words):
-    """Write the words of the observations with ``lowest <= key <= highest``; return how many.
+def bits_for(n):
+    """Bits that hold every row below `n`, at least one."""
+    bits = 1
+    while n > 1 << bits:
+        bits += 1
+    return bits
 
-    `missing` is either as long as `key` or empty. The part of the shifted key that does not fit
-    beside the row is cut off.
+
+@kernel
+def digit_bits_for(n):
+    """Bits of a digit: the histograms must not outweigh the words, nor leave the first-level cache."""
+    return min(max(bits_for(n) - 1, 6), _LARGEST_DIGIT_BITS)
+
+
+@kernel
+def value_range(values, missing):
+    """Smallest and largest observation; `missing` may be empty for none missing. One must be there."""
+    first = 0
+    if len(missing) > 0:
+        while missing[first]:
+            first += 1
+    lowest = highest = values[first]
+    if len(missing) == 0:
+        for value in values:
+            lowest = value if value < lowest else lowest
+            highest = value if value > highest else highest
+    else:
+        for i in range(first, len(values)):
+            low = lowest if missing[i] else values[i]
+            high = highest if missing[i] else values[i]
+            lowest = low if low < lowest else lowest
+            highest = high if high > highest else highest
+    return lowest, highest
+
+
+@kernel
+def place_floats(values, lowest, highest, row_bits, words):
+    """Write a word for every float, its place in proportion to it; return whether there is a scale.
+
+    What is outside the bounds, or no number, gets a place at will. Subtraction, multiplication and
+    truncation never reverse an order, however they round.
     """
-    keep = ~((np.uint64(1) << np.uint64(row_bits)) - np.uint64(1))
+    base = np.float64(lowest)
+    limit = np.float64(highest)
+    scale = 0.0
+    if limit > base:
+        scale = np.float64(np.int64(1) << (63 - row_bits)) * (2.0 - 2.0**-40) / (limit - base)
+    if not np.isfinite(limit - base) or not np.isfinite(scale):
+        return False
+    up = np.uint64(row_bits)
+    for i in range(len(values)):
+        value = np.float64(values[i])
+        value = value if value > base else base
+        value = value if value < limit else limit
+        words[i] = (np.uint64(np.int64((value - base) * scale)) << up) | np.uint64(i)
+    return True
+
+
+@kernel
+def place_keys(keys, lowest, highest, row_bits, words):
+    """Write a word for every unsigned key, as much of its distance from `lowest` as fits."""
+    base, limit = np.uint64(lowest), np.uint64(highest)
+    spread = limit - base
+    shift = 0
+    while shift < 63 and spread >> np.uint64(63 - shift) == 0:
+        shift += 1
+    keep = ~((_ONE << np.uint64(row_bits)) - _ONE)
     up = np.uint64(shift)
+    for i in range(len(keys)):
+        key = np.uint64(keys[i])
+        key = key if key > base else base
+        key = key if key < limit else limit
+        words[i] = (((key - base) << up) & keep) | np.uint64(i)
+
+
+@kernel
+def count_words(words, digit_bits, bucket):
+    """Histogram of digit 0."""
+    first = bucket[0]
+    first[: 1 << digit_bits] = 0
+    down = np.uint64(64 - digit_bits)
+    for word in words:
+        first[np.int64(word >> down)] += 1
+
+
+@kernel
+def keep_inside(values, missing, lowest, highest, words, digit_bits, bucket):
+    """Move the words of observations from `lowest` to `highest` to the front, and count their digits.
+
+    `missing` is as long as `values` or empty. Returns how many there are.
+    """
     n = 0
     if len(missing) == 0:
-        for i in range(len(key)):
-            inside = (lowest <= key[i]) & (key[i] <= highest)
-            words[n] = (((key[i] if inside else lowest) - lowest << up) & keep) | np.uint64(i)
-            n += inside
+        for i in range(len(values)):
+            words[n] = words[i]
+            n += (lowest <= values[i]) & (values[i] <= highest)
     else:
-        for i in range(len(key)):
-            inside = (lowest <= key[i]) & (key[i] <= highest) & (not missing[i])
-            words[n] = (((key[i] if inside else lowest) - lowest << up) & keep) | np.uint64(i)
-            n += inside
+        for i in range(len(values)):
+            words[n] = words[i]
+            n += (lowest <= values[i]) & (values[i] <= highest) & (not missing[i])
+    count_words(words[:n], digit_bits, bucket)
     return n
 
 
 @kernel
-def _count_digits(words, bucket, digits):
-    """Histogram of each of the leading `digits` digits."""
-    low = np.uint64(RADIX - 1)
-    for d in range(digits):
-        bucket[d, :] = 0
-        down = np.uint64(64 - _BITS * (d + 1))
-        row = bucket[d]
-        for word in words:
-            row[(word >> down) & low] += 1
-
-
-@kernel
-def _digits_needed(first, n):
-    """Leading digits that leave fewer than n / 8 pairs of equal keys, were the rest uniform."""
+def digits_needed(n, digit_bits, bucket):
+    """Digits that leave fewer than n / 4 pairs on one place, were digits uniform; -1 if none would."""
     pairs = 0.0
-    for count in first:
+    for count in bucket[0, : 1 << digit_bits]:
         pairs += 0.5 * count * count
     digits = 1
-    while digits < DIGITS and pairs > 0.125 * n:
-        pairs /= RADIX
+    while pairs > 0.25 * n:
+        if digits == DIGITS:
+            return -1
+        pairs /= 1 << digit_bits
         digits += 1
     return digits
 
 
 @kernel
-def radix_sort(words, spare, bucket):
+def radix_sort(words, spare, digits, digit_bits, bucket):
     """Sort `words` by their leading digits, stably; `spare` is scratch of the same length."""
     n = len(words)
-    _count_digits(words, bucket, 1)
-    digits = _digits_needed(bucket[0], n)
-    _count_digits(words, bucket, digits)
-    low = np.uint64(RADIX - 1)
+    size = 1 << digit_bits
+    low = np.uint64(size - 1)
+    for d in range(1, digits):
+        histogram = bucket[d]
+        histogram[:size] = 0
+        down = np.uint64(64 - digit_bits * (d + 1))
+        for word in words:
+            histogram[np.int64((word >> down) & low)] += 1
     in_words = True
     for d in range(digits - 1, -1, -1):
-        place = bucket[d]
+        histogram = bucket[d]
         total = 0
         single = False
-        for value in range(RADIX):
-            count = place[value]
+        for digit in range(size):
+            count = histogram[digit]
             single |= count == n
-            place[value] = total
+            histogram[digit] = total
             total += count
         if single:
             continue
         source = words if in_words else spare
         target = spare if in_words else words
-        down = np.uint64(64 - _BITS * (d + 1))
+        down = np.uint64(64 - digit_bits * (d + 1))
         for word in source:
-            digit = (word >> down) & low
-            target[place[digit]] = word
-            place[digit] += 1
+            digit = np.int64((word >> down) & low)
+            target[histogram[digit]] = word
+            histogram[digit] += 1
         in_words = not in_words
     if not in_words:
         words[:] = spare
 
 
 @kernel
-def settle(words, key, row_bits, exact, budget):
-    """Finish the sort by insertion on (key, row); return whether `budget` moves were enough.
-
-    `exact` says that no part of a key was cut off by `pack`, so that words compare as keys do.
-    """
-    rows = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
+def settle(words, values, row_bits, budget):
+    """Finish the sort by insertion; return whether `budget` moves were enough."""
+    rows = (_ONE << np.uint64(row_bits)) - _ONE
     for i in range(1, len(words)):
         word = words[i]
-        if words[i - 1] > word:
-            j = i
-            while j > 0 and words[j - 1] > word:
-                words[j] = words[j - 1]
-                j -= 1
-            words[j] = word
-            budget -= i - j
-            if budget < 0:
-                return False
-    if exact:
-        return True
-    for i in range(1, len(words)):
-        word = words[i]
-        if (words[i - 1] ^ word) <= rows and key[words[i - 1] & rows] > key[word & rows]:
-            j = i
-            while j > 0 and (words[j - 1] ^ word) <= rows and key[words[j - 1] & rows] > key[word & rows]:
-                words[j] = words[j - 1]
-                j -= 1
-            words[j] = word
-            budget -= i - j
-            if budget < 0:
-                return False
+        if (words[i - 1] | rows) < word:
+            continue
+        value = values[np.int64(word & rows)]
+        j = i
+        while j > 0:
+            other = words[j - 1]
+            if (other | rows) < word:
+                break
+            if (other ^ word) <= rows and not value < values[np.int64(other & rows)]:
+                break
+            words[j] = other
+            j -= 1
+        words[j] = word
+        budget -= i - j
+        if budget < 0:
+            return False
     return True
 
 
 @kernel
-def check(words, key, row_bits):
-    """Whether `words` are in the order (key, row)."""
-    rows = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
+def sort_words(values, scaled, missing, lowest, highest, everything, words, spare, bucket):
+    """Fill `words` with the observations from `lowest` to `highest` in the order (value, row).
+
+    Parameters
+    ----------
+    values : ndarray
+        Floats, with `scaled`, or unsigned integers.
+    scaled : bool
+        Whether `values` are floats.
+    missing : ndarray of bool
+        As long as `values`, or empty for none missing.
+    lowest, highest : number
+        Bounds, which are among the observations or between them.
+    everything : bool
+        Whether there is no observation outside the bounds and none is missing.
+    words, spare : ndarray of uint64, at least as long as `values`
+    bucket : ndarray of signed integers, shape (DIGITS, LARGEST_DIGIT)
+        Scratch.
+
+    Returns
+    -------
+    int
+        How many words there are, or -1 where a sort by comparison is called for.
+    """
+    row_bits = bits_for(len(values))
+    digit_bits = digit_bits_for(len(values))
+    if scaled:
+        if not place_floats(values, lowest, highest, row_bits, words):
+            return -1
+    else:
+        place_keys(values, lowest, highest, row_bits, words)
+    count = len(values)
+    if everything:
+        count_words(words[:count], digit_bits, bucket)
+    else:
+        count = keep_inside(values, missing, lowest, highest, words, digit_bits, bucket)
+    digits = digits_needed(count, digit_bits, bucket)
+    if digits < 0:
+        return -1
+    radix_sort(words[:count], spare[:count], digits, digit_bits, bucket)
+    return count if settle(words[:count], values, row_bits, _PATIENCE * count) else -1
+
+
+@kernel
+def check(words, values, row_bits):
+    """Whether `words` are in the order (value, row)."""
+    rows = (_ONE << np.uint64(row_bits)) - _ONE
     for i in range(1, len(words)):
-        older, newer = words[i - 1] & rows, words[i] & rows
-        if key[older] > key[newer] or (key[older] == key[newer] and older >= newer):
+        older, newer = np.int64(words[i - 1] & rows), np.int64(words[i] & rows)
+        if values[older] > values[newer] or (values[older] == values[newer] and older >= newer):
             return False
     return True

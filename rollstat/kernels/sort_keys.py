@@ -16,7 +16,7 @@ import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["key_range", "keys_of_floats", "keys_of_integers"]
+__all__ = ["bits_of_keys", "keys_of_floats", "keys_of_integers"]
 
 _SIGN = np.uint64(1 << 63)
 
@@ -39,18 +39,8 @@ def keys_of_integers(values, flip, key):
 
 
 @kernel
-def key_range(key, missing):
-    """Smallest and largest key of the observations; `missing` may be empty for none missing."""
-    lowest = ~np.uint64(0)
-    highest = np.uint64(0)
-    if len(missing) == 0:
-        for i in range(len(key)):
-            lowest = key[i] if key[i] < lowest else lowest
-            highest = key[i] if key[i] > highest else highest
-    else:
-        for i in range(len(key)):
-            low = lowest if missing[i] else key[i]
-            high = highest if missing[i] else key[i]
-            lowest = low if low < lowest else lowest
-            highest = high if high > highest else highest
-    return lowest, highest
+def bits_of_keys(key, magnitude, bits):
+    """Bits of floats from their keys; zeros come back without a sign."""
+    for i in range(len(key)):
+        word = np.int64(key[i] ^ _SIGN)
+        bits[i] = word ^ ((word >> 63) & magnitude)

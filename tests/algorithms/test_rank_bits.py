@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rollstat.algorithms import rank_bits
-from rollstat.blocks import Block
+from rollstat.blocks import Block, Selection
 from tests.selections import check_selection, fixed_block, quantile_rank
 
 
@@ -86,3 +86,53 @@ def test_read_only_values():
 def test_nothing_but_missing_values():
     block = fixed_block(np.full(50, np.nan), 10, np.ones(50, np.bool_))
     check(block, np.full(block.rows, -1))
+
+
+def crowded(rng, n):
+    """Values that differ in their last bits alone, and some far away."""
+    return (1 + rng.permutation(n) * 2.0**-52) * np.where(rng.random(n) < 0.01, -1e300, 1)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng, n: rng.standard_normal(n),
+        lambda rng, n: rng.standard_normal(n).cumsum(),
+        lambda rng, n: rng.integers(0, 5, n).astype(float),
+        lambda rng, n: np.arange(n) % 2.0,
+        lambda rng, n: np.ones(n),
+        lambda rng, n: rng.standard_normal(n).astype(np.float32),
+        lambda rng, n: rng.choice([np.inf, -np.inf, 0.0, -0.0, 1.0], n),
+        lambda rng, n: rng.integers(-(2**63), 2**63 - 1, n),
+        lambda rng, n: rng.integers(2**64 - 300, 2**64 - 1, n, np.uint64),
+        lambda rng, n: np.append(rng.integers(0, 255, n - 1), 255).astype(np.uint8),
+        crowded,
+    ],
+)
+@pytest.mark.parametrize("width", [1, 33, 101, 400])
+def test_equal_windows_and_constant_ranks(draw, width):
+    values = draw(np.random.default_rng(width), 2500 + width)
+    block = fixed_block(values, width)
+    constant = (width // 2, 0, width - 1, width // 20)
+    rank = np.repeat(np.array(constant)[:, None], block.rows, axis=1)
+    expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1)
+    for upper in (True, False):
+        request = Selection(
+            rank,
+            constant,
+            np.zeros(rank.shape, values.dtype),
+            np.zeros(rank.shape, values.dtype) if upper else None,
+        )
+        rank_bits.select(block, request)
+        for r, target in enumerate(constant):
+            np.testing.assert_array_equal(request.lower[r], expected[:, target])
+            if upper and target + 1 < width:
+                np.testing.assert_array_equal(request.upper[r], expected[:, target + 1])
+
+
+def test_gaps_that_end_the_patience():
+    values = np.arange(60_000) % 2.0
+    block = fixed_block(values, 12_001)
+    request = Selection(np.full((1, block.rows), 6000), (6000,), np.zeros((1, block.rows)))
+    rank_bits.select(block, request)
+    np.testing.assert_array_equal(request.lower[0], np.arange(block.rows) % 2)

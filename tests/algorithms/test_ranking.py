@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.algorithms.ranking import order, ranks
+from rollstat.algorithms.ranking import order, ranks, unsigned_keys, values_of
 
 DTYPES = ["f8", "f4", "f2", "i8", "u8", "i4", "u1", "M8[s]", "S3", "g"]
 
@@ -60,3 +60,13 @@ def test_keys_too_close_for_the_radix_sort_are_sorted_by_comparison():
     missing = np.zeros(4000, np.bool_)
     missing[:3] = True
     np.testing.assert_array_equal(order(values, missing), 3 + np.argsort(values[3:], kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:-2])
+def test_keys_lead_back_to_values(dtype):
+    values = draw(dtype, 300, np.random.default_rng(4))
+    key = unsigned_keys(values)
+    np.testing.assert_array_equal(np.argsort(key, kind="stable"), np.argsort(values, kind="stable"))
+    np.testing.assert_array_equal(values_of(key, values.dtype), values)
+    if values.itemsize <= 4 and values.dtype.kind in "fiu":
+        np.testing.assert_array_equal(values_of(values.astype(float), values.dtype), values)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.sort_keys import key_range, keys_of_floats, keys_of_integers
+from rollstat.kernels.sort_keys import bits_of_keys, keys_of_floats, keys_of_integers
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -15,6 +15,9 @@ def test_floats(dtype):
     key = np.empty(len(values), np.uint64)
     keys_of_floats(bits, np.iinfo(bits.dtype).max, key)
     assert np.all(key[1:] > key[:-1])
+    back = np.empty_like(bits)
+    bits_of_keys(key, np.iinfo(bits.dtype).max, back)
+    np.testing.assert_array_equal(back, bits)
     zeros = np.array([0.0, -0.0], dtype).view(bits.dtype)
     keys_of_floats(zeros, np.iinfo(bits.dtype).max, key[:2])
     assert key[0] == key[1]
@@ -27,11 +30,3 @@ def test_integers(dtype):
     key = np.empty(len(values), np.uint64)
     keys_of_integers(values, np.uint64(2**63 if info.min else 0), key)
     assert np.all(key[1:] > key[:-1])
-
-
-def test_range_skips_missing_rows():
-    key = np.array([5, 3, 9, 7], np.uint64)
-    assert key_range(key, np.empty(0, np.bool_)) == (3, 9)
-    assert key_range(key, np.array([False, True, True, False])) == (5, 7)
-    lowest, highest = key_range(key, np.ones(4, np.bool_))
-    assert lowest > highest

@@ -1,0 +1,261 @@
+"""One order statistic of equal windows: a bit set of ranks that is followed without branches.
+
+::
+
+    bit      0 ... 1023   1024 ... 1087                     top                           far
+             below        1 1 1 1 ... 1    1 0 0 1 ... 1 0  1 1 1 ... 1    0 0 ... 0 0    above
+                          guards           ranks of the band     guards
+                                                 ^ cursor: the order statistic of this window
+
+A stretch of observations is classified by a band of keys: those under it get codes
+below the guards, those over it codes from `far` on, and only those within it are ranked; their codes
+begin at FIRST. Bits below and above the guards are written and never read; there are several of them,
+since a processor would have to wait for its last write to always the same one. With a band that holds
+every key this is selection by ranks alone.
+
+State: `bits`, uint64; `code`, uint32, one an observation; `ordered`, the values by code.
+
+Invariant: as many observations of the window have codes under the cursor as the rank wanted, and the
+cursor's bit is set. One row enters and one leaves, so the cursor moves to a neighbouring set bit or not
+at all. While the cursor is under `top` and not under FIRST (and the next set bit is, if it is wanted), what
+it points at is right, whatever the band; where it runs onto the guards, the rows since the last check are
+not counted as done. There are more guards than rows between checks.
+
+Cost: O(1) a row where the neighbouring set bits are less than 64 ranks away, which is so for stretches of a
+few windows on nearly all data; where they are further away, their words are searched one by one, at most
+`patience` words in all, after which the stretch is given up to :mod:`rollstat.kernels.rank_bits`.
+
+Source: as of :mod:`rollstat.kernels.rank_bits`; leaving out what cannot be an answer is from section 3 of
+M. Raykov, An optimal algorithm for sliding window order statistics, doi:10.4230/LIPIcs.ICDT.2023.5.
+"""
+
+import numpy as np
+
+from rollstat._jit import count_leading_zeros, count_ones, count_trailing_zeros, kernel
+
+__all__ = ["FIRST", "GUARDS", "begin", "classify", "far_code", "place", "slide_fixed", "words_for"]
+
+GUARDS = 64
+FIRST = 1088
+_BELOW = 1024
+_SPREAD = 15
+_STRIP = 32
+
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_SIX = np.uint64(6)
+_LOW = np.uint64(63)
+_ALL = ~np.uint64(0)
+
+
+@kernel
+def far_code(ranks):
+    """Lowest code of what is above a band of this many ranks."""
+    return ((FIRST + ranks + GUARDS) // 64 + 2) * 64
+
+
+@kernel
+def words_for(ranks):
+    """Words that a bit set of this many ranks takes."""
+    return far_code(ranks) // 64 + _SPREAD + 1
+
+
+@kernel
+def classify(key, lowest, far, code):
+    """Give codes to the keys under the band and over it; `place` sees to those within."""
+    for i in range(len(key)):
+        code[i] = ((i & _SPREAD) << 6) + (0 if key[i] < lowest else far)
+
+
+@kernel
+def place(words, row_bits, values, code, ordered):
+    """Give the sorted observations of the band their codes, and line up their values."""
+    rows = (_ONE << np.uint64(row_bits)) - _ONE
+    for r in range(len(words)):
+        row = words[r] & rows
+        code[row] = FIRST + r
+        ordered[FIRST + r] = values[row]
+
+
+@kernel
+def begin(code, bits, ranks, target):
+    """Set the bits of the first window, `code`, and the guards; return the cursor, or -1 outside the band."""
+    top = FIRST + ranks
+    bits[: words_for(ranks)] = 0
+    under = 0
+    for i in range(len(code)):
+        c = np.uint64(code[i])
+        bits[c >> _SIX] |= _ONE << (c & _LOW)
+        under += code[i] < _BELOW
+    target -= under
+    bits[_BELOW // 64] = _ALL
+    for r in range(top, top + GUARDS):
+        bits[r >> 6] |= _ONE << np.uint64(r & 63)
+    if target < 0:
+        return -1
+    i = FIRST // 64
+    while 64 * i < top:
+        word = bits[i]
+        ones = count_ones(word)
+        if target < ones:
+            for _ in range(target):
+                word &= word - _ONE
+            cursor = 64 * i + count_trailing_zeros(word)
+            return cursor if cursor < top else -1
+        target -= ones
+        i += 1
+    return -1
+
+
+@kernel(inline="always")
+def _next_set(bits, p):
+    """Lowest set bit from `p` on, and how many words had to be passed."""
+    i = p >> _SIX
+    word = bits[i] & (_ALL << (p & _LOW))
+    passed = 0
+    while word == _ZERO:
+        i += _ONE
+        word = bits[i]
+        passed += 1
+    return (i << _SIX) + np.uint64(count_trailing_zeros(word)), passed
+
+
+@kernel(inline="always")
+def _previous_set(bits, p):
+    """Highest set bit before `p`, and how many words had to be passed."""
+    p -= _ONE
+    i = p >> _SIX
+    word = bits[i] & (_ALL >> (_LOW - (p & _LOW)))
+    passed = 0
+    while word == _ZERO:
+        i -= _ONE
+        word = bits[i]
+        passed += 1
+    return (i << _SIX) + _LOW - np.uint64(count_leading_zeros(word)), passed
+
+
+@kernel
+def _is_calm(code, width, p):
+    """Whether a processor would foresee which rows leave the order statistic alone, by the first rows."""
+    rows = min(256, len(code) - width)
+    changes = 0
+    before = True
+    for j in range(rows):
+        same = (code[j] < p) == (code[j + width] < p)
+        changes += same != before
+        before = same
+    return 6 * changes < rows
+
+
+@kernel
+def slide_fixed(code, width, bits, cursor, ranks, want_upper, ordered, patience, lower, upper):
+    """Follow the window over `code`, from row 1 on, and write the order statistics.
+
+    Parameters
+    ----------
+    code : ndarray of uint32, shape (rows + width - 1,)
+        Codes of the stretch.
+    width : int
+        Rows of a window.
+    bits : ndarray of uint64
+        The set of the first window.
+    cursor : int
+        The order statistic of the first window, from `begin`.
+    ranks : int
+        Observations in the band.
+    want_upper : bool
+        Whether the next order statistic is wanted as well.
+    ordered : ndarray
+        Values by code.
+    patience : int
+        Words that may be searched where there is no set bit nearby.
+    lower, upper : ndarray, shape (rows,) and (rows,) or (0,)
+        Receive the values.
+
+    Returns
+    -------
+    done : int
+        Rows that are right.
+    lowest, highest : int
+        Codes between which the answers lay.
+    """
+    rows = len(lower)
+    top = np.uint64(FIRST + ranks)
+    bottom = np.uint64(FIRST)
+    p = np.uint64(cursor)
+    second, _ = _next_set(bits, p + _ONE)
+    lowest, highest = p, (second if want_upper else p)
+    if highest >= top:
+        return 0, np.int64(lowest), np.int64(highest)
+    value = next_value = ordered[p]
+    lower[0] = value
+    if want_upper:
+        next_value = ordered[second]
+        upper[0] = next_value
+    calm = _is_calm(code, width, p)
+    first = 1
+    while first < rows:
+        last = min(first + _STRIP, rows)
+        low, high = lowest, highest
+        entering = code[first + width - 1 : last + width - 1]
+        leaving = code[first - 1 : last - 1]
+        below = lower[first:last]
+        above = upper[first:last] if want_upper else upper
+        for j in range(last - first):
+            enter = np.uint64(entering[j])
+            leave = np.uint64(leaving[j])
+            bits[enter >> _SIX] |= _ONE << (enter & _LOW)
+            bits[leave >> _SIX] &= ~(_ONE << (leave & _LOW))
+            if calm and ((enter > second) & (leave > second)) | ((enter < p) & (leave < p)):
+                below[j] = value
+                if want_upper:
+                    above[j] = next_value
+                continue
+            gained = np.uint64(enter < p)
+            lost = np.uint64(leave < p)
+            back = gained & ~lost & _ONE
+            forth = lost & ~gained & _ONE
+            # The 64 bits from p on, and the 64 before it; shifts stay below 64.
+            i, s = p >> _SIX, p & _LOW
+            word = bits[i]
+            after = (word >> s) | ((bits[i + _ONE] << _ONE) << (_LOW - s))
+            before = (bits[i - _ONE] >> s) | ((word << _ONE) << (_LOW - s))
+            after &= after - forth
+            rest = after & (after - _ONE)
+            here = p + np.uint64(count_trailing_zeros(after))
+            beyond = p + np.uint64(count_trailing_zeros(rest))
+            previous = p - _ONE - np.uint64(count_leading_zeros(before))
+            mask = _ZERO - back
+            q = here ^ ((here ^ previous) & mask)
+            second = beyond ^ ((beyond ^ here) & mask)
+            if (rest == _ZERO) | (before == _ZERO):
+                if back == _ONE:
+                    q, passed = _previous_set(bits, p)
+                    patience -= passed
+                    second = p
+                else:
+                    q, passed = _next_set(bits, p)
+                    patience -= passed
+                    second = q + _ONE
+                    if forth == _ONE:
+                        q, passed = _next_set(bits, second)
+                        patience -= passed
+                        second = q + _ONE
+                if want_upper:
+                    second, passed = _next_set(bits, second)
+                    patience -= passed
+            p = q
+            value = ordered[q]
+            below[j] = value
+            low = q if q < low else low
+            if want_upper:
+                next_value = ordered[second]
+                above[j] = next_value
+                high = second if second > high else high
+            else:
+                high = q if q > high else high
+        if low < bottom or high >= top or patience < 0:
+            return first, np.int64(lowest), np.int64(highest)
+        lowest, highest = low, high
+        first = last
+    return rows, np.int64(lowest), np.int64(highest)

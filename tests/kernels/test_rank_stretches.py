@@ -1,0 +1,68 @@
+"""Selection stretch by stretch: what is done is right, whatever the bands were."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.radix_sort import DIGITS, LARGEST_DIGIT
+from rollstat.kernels.rank_slide import words_for
+from rollstat.kernels.rank_stretches import RECENT, select_fixed
+
+
+def select(values, width, target, stretch, want_upper=True):
+    values = values.view()
+    values.flags.writeable = False
+    size = stretch + width
+    bits = np.empty(words_for(size), np.uint64)
+    lower, upper = np.full((2, len(values) - width + 1), np.nan)
+    with np.errstate(over="ignore"):
+        done = select_fixed(
+            values,
+            True,
+            width,
+            target,
+            want_upper,
+            stretch,
+            *np.empty((2, size), np.uint64),
+            np.empty((DIGITS, LARGEST_DIGIT), np.int32),
+            np.empty(size, np.uint32),
+            bits,
+            np.zeros(64 * len(bits)),
+            np.empty((2, RECENT)),
+            np.empty(2),
+            np.empty(2, np.bool_),
+            np.zeros(0, np.bool_),
+            lower,
+            upper,
+        )
+    return done, lower, upper
+
+
+@pytest.mark.parametrize("name", ["noise", "shifts", "trend", "bursts", "outliers"])
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.97])
+def test_drifting_and_jumping_series(name, share):
+    rng = np.random.default_rng(1)
+    values = rng.standard_normal(6000)
+    i = np.arange(6000)
+    values = {
+        "noise": values,
+        "shifts": values + 10 * (i // 1100 % 3),
+        "trend": values + i / 200,
+        "bursts": np.where(i // 700 % 3 == 2, 30 * values, values),
+        "outliers": np.where(rng.random(6000) < 0.01, 1e6 * values, values),
+    }[name]
+    width = 50
+    target = int(share * (width - 1))
+    done, lower, upper = select(values, width, target, 300)
+    expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1)
+    assert done == len(lower)
+    np.testing.assert_array_equal(lower, expected[:, target])
+    np.testing.assert_array_equal(upper, expected[:, target + 1])
+
+
+def test_it_stops_before_a_stretch_that_it_cannot_sort():
+    values = np.random.default_rng(2).standard_normal(2000)
+    values[1500] = np.inf
+    done, lower, _ = select(values, 20, 9, 200)
+    expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, 20), axis=1)
+    assert 1000 <= done <= 1500
+    np.testing.assert_array_equal(lower[:done], expected[:done, 9])
