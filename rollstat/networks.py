@@ -237,7 +237,7 @@ def _assemble(
     return instructions, row, rows
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def selection_network(m: int, ranges: tuple[tuple[int, int], ...], tile: int) -> Network:
     """Build the network that finds ranks of every window of `m` values.
 

@@ -19,9 +19,9 @@ from rollstat.kernels.small_window import pick, place_sentinels, rank_in_all
 from rollstat.kernels.window_of_five import linear_of_five, rank_of_five
 from rollstat.networks import selection_network
 
-__all__ = ["LARGEST_WIDTH", "block_rows", "select", "select_points", "serves", "serves_points"]
+__all__ = ["LARGEST_WIDTH", "block_rows", "select", "select_points", "serves", "serves_points", "suits"]
 
-LARGEST_WIDTH = 256
+LARGEST_WIDTH = 512
 """Widest window served: the comparisons grow with log^2 m, the time to build a network with m log^2 m."""
 
 _ROW_BYTES = 2048  # lanes of a group: fewer cost more overhead an instruction, more leave the cache
@@ -36,6 +36,11 @@ def serves(block: Block, request: Selection) -> bool:
 def serves_points(block: Block) -> bool:
     """Whether :func:`select_points` serves the block: windows of constant, small width; none missing."""
     return 0 < block.width <= LARGEST_WIDTH and block.missing is None
+
+
+def suits(width: int, rows: int) -> bool:
+    """Whether a series of `rows` windows pays for building the network, which takes O(width log^2 width)."""
+    return 0 < width <= LARGEST_WIDTH and (width <= 64 or rows >= 1000 * width)
 
 
 def block_rows(width: int) -> int:
@@ -114,8 +119,14 @@ def _read_only(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _tile(width: int) -> int:
-    """Windows that share their work: more save comparisons, but need more rows of scratch."""
-    return 4 if width < 13 else 8 if width < 32 else 16 if width < 64 else 32
+    """Windows that share their work: more save comparisons, but need more rows of scratch.
+
+    Measured; what matters is the order of magnitude, neighbouring powers of two are close.
+    """
+    for largest, tile in ((12, 4), (27, 8), (49, 16), (139, 32), (299, 64)):
+        if width <= largest:
+            return tile
+    return 128
 
 
 def _scratch(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:

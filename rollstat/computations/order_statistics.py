@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.algorithms import small_window
 from rollstat.blocks import Block, Point, Selection
 from rollstat.engine import Output
 from rollstat.kernels.quantiles import (
@@ -26,11 +27,11 @@ __all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile"]
 
 ALGORITHMS = {
     "rank_bits": "every window and dtype",
-    "small_window": "a fixed number of rows up to 256, step 1, values only",
+    "small_window": "a fixed number of rows up to 512, step 1, values only",
     "three_trees": "a fixed number of rows, step 1",
 }
 
-_FIXED_ONLY = {"small_window": 256, "three_trees": None}
+_FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,7 @@ class OrderStatistics:
         self.requests = requests
         self.positions = positions
         self.algorithm = algorithm
+        self.rows = windows.rows
         self.outputs = [
             Output("position" if positions else request.kind(), request.required) for request in requests
         ]
@@ -156,7 +158,9 @@ class OrderStatistics:
             if fixed or self.algorithm not in _FIXED_ONLY:
                 return self.algorithm
             return "rank_bits"  # what an end of the data cuts off has no fixed size
-        return "small_window" if 0 < fixed <= 256 and not self.positions else "rank_bits"
+        if small_window.suits(fixed, self.rows) and not self.positions:
+            return "small_window"
+        return "rank_bits"
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the order statistics of every row that has at least `wanted` observations."""

@@ -60,7 +60,7 @@ def test_dtypes_up_to_their_limits(dtype):
             check(block, quantile_rank(block, q))
 
 
-@pytest.mark.parametrize("width", [3, 4, 5, 7, 8, 12, 13, 31, 32, 63, 64, 100, 256])
+@pytest.mark.parametrize("width", [3, 4, 5, 7, 8, 12, 13, 31, 32, 63, 64, 100, 150, 512])
 def test_widths(width):
     values = np.random.default_rng(width).integers(0, 50, 400 + width).astype(float)
     block = make_block(values, width)
@@ -127,7 +127,7 @@ def test_results_do_not_depend_on_where_blocks_are_cut():
 
 
 def test_what_is_not_served():
-    values = np.zeros(300)
+    values = np.zeros(600)
     start = np.arange(10)
     position = np.zeros((1, 10), np.int64)
     request = Selection(np.zeros((1, 10), np.int64), (0,), np.zeros((1, 10)))
@@ -193,3 +193,11 @@ def test_series_that_rise_or_fall(width):
             small_window.select_points(block, points, list(results))
             np.testing.assert_array_equal(results[0], ranks[0] + (ranks[1] - ranks[0]) * 0.25)
             np.testing.assert_array_equal(results[1], (ranks[-2] + ranks[-1]) / 2)
+
+
+def test_a_network_is_built_where_it_pays():
+    assert small_window.suits(64, 1)
+    assert small_window.suits(512, 10**6)
+    assert not small_window.suits(512, 10**5)
+    assert not small_window.suits(513, 10**9)
+    assert not small_window.suits(0, 10**9)
