@@ -22,6 +22,7 @@ from rollstat.functions.order_statistics import (
     rolling_quantile,
 )
 from rollstat.functions.ranks import rolling_mode, rolling_nunique, rolling_rank
+from rollstat.functions.robust import hampel_filter, rolling_iqr, rolling_mad
 from rollstat.options import get_threads, set_threads
 from rollstat.windows import Expanding, Forward
 
@@ -31,10 +32,13 @@ __all__ = [
     "PrecisionWarning",
     "__version__",
     "get_threads",
+    "hampel_filter",
     "rolling_argkth",
     "rolling_argmax",
     "rolling_argmin",
+    "rolling_iqr",
     "rolling_kth",
+    "rolling_mad",
     "rolling_max",
     "rolling_median",
     "rolling_min",

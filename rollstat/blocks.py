@@ -46,11 +46,25 @@ class Block:
         zero where the windows have any other shape.
     others : tuple of ndarray, each of shape (length,)
         Further series on the same rows, of statistics that take several; `missing` is their union.
+    own : ndarray of int64, shape (rows,), or None
+        The row of `values` that each output row belongs to, for computations that set ``needs_own``; it
+        may lie outside the window. There is no `width` where it lies outside all windows.
     lacking : ndarray of bool, shape (rows,), or None
         A computation sets it where rows have no result although they have observations enough.
     """
 
-    __slots__ = ("_count", "_end", "_missing", "_start", "lacking", "others", "rows", "values", "width")
+    __slots__ = (
+        "_count",
+        "_end",
+        "_missing",
+        "_start",
+        "lacking",
+        "others",
+        "own",
+        "rows",
+        "values",
+        "width",
+    )
 
     def __init__(
         self,
@@ -67,6 +81,7 @@ class Block:
         self._end: NDArray[np.int64] | None = end
         self.width = width
         self.others = others
+        self.own: NDArray[np.int64] | None = None
         self.lacking: NDArray[np.bool_] | None = None
         self._missing = missing
         self._count: NDArray[np.int64] | None = None

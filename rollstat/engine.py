@@ -113,6 +113,7 @@ class _Run:
         self.fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
         least = windows.min_periods if options.min_periods is None else options.min_periods
         self.needs = [max(least, output.required) for output in computation.outputs]
+        self.needs_own = getattr(computation, "needs_own", False)
         self.results: list[NDArray[Any]] = []
         self.missing: list[NDArray[np.bool_]] = []
 
@@ -156,6 +157,11 @@ class _Run:
         else:
             start, end = self.windows.bounds(first, last)
             low, high, longest = int(start[0]), int(end[-1]), int((end - start).max())
+        own = self.windows.position(first, last) if self.needs_own else None
+        if own is not None and (own[0] < low or own[-1] >= high):
+            if width:
+                width, (start, end) = 0, self.windows.bounds(first, last)
+            low, high = min(low, int(own[0])), max(high, int(own[-1]) + 1)
         if longest < min(self.needs):
             self._mark(np.ones(last - first, np.bool_), [True] * len(views), line, first, last)
             return
@@ -164,6 +170,7 @@ class _Run:
             block = Block.regular(values[0], missing, width, tuple(values[1:]))
         else:
             block = Block(values[0], missing, start - low, end - low, 0, tuple(values[1:]))
+        block.own = None if own is None else own - low
         written = [same_memory(view, computed) for view, computed in zip(views, self.computed)]
         self.computation.compute(block, min(self.needs), written)
         for kind, view, array in zip(self.kinds, views, written):

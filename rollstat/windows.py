@@ -71,6 +71,10 @@ class Windows:
         """Bounds of the output rows ``first, ..., last - 1``, int64."""
         raise NotImplementedError
 
+    def position(self, first: int, last: int) -> NDArray[np.int64]:
+        """Data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
+        raise NotImplementedError
+
     @property
     def regular(self) -> tuple[int, int, int]:
         """Rows ``first, ..., last - 1`` whose window is ``[i - left, i - left + width)``, and width.
@@ -105,7 +109,7 @@ class _RowWindows(Windows):
             self._positions = np.concatenate(parts)
         self.rows = -(-self.length // step) if self._positions is None else len(self._positions)
 
-    def _position(self, first: int, last: int) -> NDArray[np.int64]:
+    def position(self, first: int, last: int) -> NDArray[np.int64]:
         """Data rows that the output rows ``first, ..., last - 1`` belong to."""
         if self._positions is None:
             return np.arange(first * self.step, last * self.step, self.step, dtype=np.int64)
@@ -148,7 +152,7 @@ class FixedWindows(_RowWindows):
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Bounds of the output rows ``first, ..., last - 1``, int64."""
-        position = self._position(first, last)
+        position = self.position(first, last)
         low: Any = 0
         high: Any = self.length
         if not self._single:
@@ -228,7 +232,7 @@ class TimeWindows(_RowWindows):
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Bounds of the output rows ``first, ..., last - 1``, int64."""
-        position = self._position(first, last)
+        position = self.position(first, last)
         start, end = np.empty(len(position), np.int64), np.empty(len(position), np.int64)
         time_bounds(
             self._times,
@@ -269,3 +273,12 @@ class ExplicitWindows(Windows):
     def bounds(self, first: int, last: int) -> Bounds:
         """Bounds of the output rows ``first, ..., last - 1``, int64."""
         return self._start[first:last], self._end[first:last]
+
+    def position(self, first: int, last: int) -> NDArray[np.int64]:
+        """Data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
+        if self.rows != self.length:
+            raise ValueError(
+                f"window must name one pair of bounds for each of the {self.length} rows here; "
+                f"it named {self.rows}"
+            )
+        return np.arange(first, last, dtype=np.int64)

@@ -196,3 +196,55 @@ def mode(view: View) -> Any:
     if not view.values:
         return None
     return max(sorted(set(view.values)), key=view.values.count)
+
+
+@oracle("iqr")
+def iqr(view: View, q_low: float = 0.25, q_high: float = 0.75, interpolation: str = "linear") -> Any:
+    if not view.values:
+        return None
+    low, high = (quantile(view, q, interpolation) for q in (q_low, q_high))
+    if view.dtype.kind == "f":
+        low, high = view.dtype.type(low), view.dtype.type(high)
+        with np.errstate(all="ignore"):
+            return high - low if high != low else 0.0
+    if view.dtype.itemsize == 8 and view.dtype.kind in "iu" and interpolation in ("linear", "midpoint"):
+        below = [quantile(view, q, "lower") for q in (q_low, q_high)]
+        above = [quantile(view, q, "higher") for q in (q_low, q_high)]
+        shares = [q * (len(view.values) - 1) % 1 for q in (q_low, q_high)]
+        if interpolation == "midpoint":
+            shares = [0.5, 0.5]
+        inner = [share * float(b - a) for share, a, b in zip(shares, below, above)]
+        return float(below[1] - below[0]) + (inner[1] - inner[0])
+    return high - low
+
+
+@oracle("mad")
+def mad(view: View, scale: Any = 1.0) -> Any:
+    if not view.values:
+        return None
+    scale = 0.6744897501960817 if scale == "normal" else scale
+    if view.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            values = np.sort(np.array(view.values, np.float64))
+            center = middle(view, values[(len(values) - 1) // 2], values[len(values) // 2])
+            if not np.isfinite(center):
+                return np.nan
+            distances = np.sort(np.abs(values - center))
+            return middle(view, distances[(len(values) - 1) // 2], distances[len(values) // 2]) / scale
+    values = sorted(map(int, view.values))
+    center = Fraction(values[(len(values) - 1) // 2] + values[len(values) // 2], 2)
+    distances = sorted(abs(value - center) for value in values)
+    deviation = (distances[(len(values) - 1) // 2] + distances[len(values) // 2]) / 2
+    if is_time(view):
+        return int(deviation // 1) if scale == 1 else int(np.floor(int(deviation // 1) / scale))
+    return float(deviation) / scale
+
+
+@oracle("hampel")
+def hampel(view: View, threshold: float = 3.0, scale: float = 1 / 0.6744897501960817) -> Any:
+    if view.own is None or not view.values:
+        return None, False
+    own = float(view.own)
+    with np.errstate(all="ignore"):
+        outlier = bool(abs(own - median(view)) > threshold * scale * mad(view))
+    return float(median(view)) if outlier else own, outlier

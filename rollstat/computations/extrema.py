@@ -11,7 +11,7 @@ from rollstat.blocks import Block
 from rollstat.engine import Output
 from rollstat.windows import Windows
 
-__all__ = ["ALGORITHMS", "ExtremaOf"]
+__all__ = ["ALGORITHMS", "ExtremaOf", "write_distance"]
 
 ALGORITHMS = {
     "doubling": "a fixed number of rows, step 1",
@@ -93,12 +93,12 @@ class ExtremaOf:
         driver.ALGORITHMS[algorithm](block, request)
         for name, result in zip(self.wanted, results):
             if name == "ptp":
-                _spread(block, request.minimum, request.maximum, result)
+                write_distance(block, request.minimum, request.maximum, result)
             elif name.startswith("arg") and self.relative_to != "data":
                 result[...] = result - block.start if self.relative_to == "oldest" else block.end - 1 - result
 
 
-def _spread(block: Block, low: NDArray[Any], high: NDArray[Any], result: NDArray[Any]) -> None:
+def write_distance(block: Block, low: NDArray[Any], high: NDArray[Any], result: NDArray[Any]) -> None:
     """Write ``high - low``; as unsigned numbers for integers, since it need not fit in their dtype."""
     if result.dtype.kind == "f":
         with np.errstate(invalid="ignore", over="ignore"):

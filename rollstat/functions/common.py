@@ -86,6 +86,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 def statistic(
     *,
     family: str,
+    name: str | None = None,
     samples: tuple[Mapping[str, Any], ...] = ({},),
     algorithms: Mapping[str, str] | None = None,
     kinds: str = "fiubMm",
@@ -96,7 +97,7 @@ def statistic(
     source: str = "",
     pandas: str = "",
 ) -> Callable[[Function], Function]:
-    """Register a public function; its name, parameters and text come from the function itself."""
+    """Register a public function; its parameters and text, and its name unless given, come from it."""
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
@@ -106,7 +107,7 @@ def statistic(
         function.__signature__ = _signature(function)  # type: ignore[attr-defined]
         register(
             Statistic(
-                name=function.__name__.removeprefix("rolling_"),
+                name=name or function.__name__.removeprefix("rolling_"),
                 function=function,
                 family=family,
                 parameters=parameters,

@@ -48,7 +48,15 @@ from rollstat.kernels.rank_set import (
     settle,
 )
 
-__all__ = ["WALK", "centers", "double_deviation", "follow_deviation", "middle", "nearest"]
+__all__ = [
+    "WALK",
+    "centers",
+    "float_deviation",
+    "follow_deviation",
+    "middle",
+    "nearest",
+    "whole_deviation",
+]
 
 WALK = 8
 
@@ -227,9 +235,7 @@ def _deviation(words, counts, ordered, cursors, steps):
 
 
 @kernel
-def follow_deviation(
-    rank, ordered, start, end, held, words, counts, cursors, steps, lower, upper, near, far
-):
+def follow_deviation(rank, ordered, start, end, held, words, counts, cursors, steps, lower, upper, near, far):
     """Write the two middle observations and the two middle distances of every window.
 
     Parameters
@@ -275,7 +281,7 @@ def follow_deviation(
 
 
 @kernel
-def double_deviation(lower, upper, near, far, result):
+def whole_deviation(lower, upper, near, far, result):
     """Turn what :func:`follow_deviation` wrote for whole numbers into median absolute deviations.
 
     The deviation is ``(near + far + (upper - lower)) / 2``, at most the largest distance of two values,
@@ -291,3 +297,14 @@ def double_deviation(lower, upper, near, far, result):
             result[i] = np.float64(whole << one | odd) * 0.5
         else:
             result[i] = np.float64(whole | odd)  # far below the last place: it only breaks a tie
+
+
+@kernel
+def float_deviation(lower, upper, near, far, center, result):
+    """Turn what :func:`follow_deviation` wrote for floating numbers into medians and deviations.
+
+    Where the median is not finite there is no distance from it: the deviation is NaN, as in NumPy.
+    """
+    for i in range(len(result)):
+        center[i] = middle(lower[i], upper[i])
+        result[i] = middle(near[i], far[i]) if np.isfinite(center[i]) else np.nan

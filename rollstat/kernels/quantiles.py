@@ -23,6 +23,7 @@ __all__ = [
     "kth_ranks",
     "picks_upper",
     "quantile_ranks",
+    "whole_spread",
 ]
 
 INTERPOLATIONS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4}
@@ -154,3 +155,32 @@ def interpolate_whole(lower, upper, count, q, interpolation, result):
             result[i] = lower[i] + np.int64(part)
         else:
             result[i] = upper[i] if picks_upper(rank, fraction, interpolation) else lower[i]
+
+
+@kernel
+def whole_spread(lower, upper, count, q_low, q_high, middle, result):
+    """Write the distance of two quantiles of whole numbers, exact up to the last three roundings.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of int64 or uint64, shape (2, rows)
+        Order statistics of rank ``floor(q * (count - 1))`` and one more, for both quantiles.
+    count : ndarray of int64, shape (rows,)
+        Observations in each window; rows without any get anything.
+    q_low, q_high : float
+        Between 0 and 1.
+    middle : bool
+        Whether the mean of the enclosing two is taken.
+    result : ndarray of float64, shape (rows,)
+        Receives the distances.
+    """
+    for i in range(len(result)):
+        inner = 0.0
+        for j in range(2):
+            position = (q_high if j == 1 else q_low) * (count[i] - 1)
+            fraction = position - np.int64(position)
+            if fraction > 0.0:
+                # Unsigned, since the distance of two int64 need not fit in one.
+                gap = np.float64(np.uint64(upper[j, i]) - np.uint64(lower[j, i]))
+                inner += (2 * j - 1) * gap * (0.5 if middle else fraction)
+        result[i] = np.float64(np.uint64(lower[1, i]) - np.uint64(lower[0, i])) + inner

@@ -1,0 +1,188 @@
+"""Median absolute deviation, and the Hampel filter that is made of it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.algorithms import rank_space
+from rollstat.algorithms.rank_space import ranked_stretches
+from rollstat.blocks import Block
+from rollstat.engine import Output
+from rollstat.kernels import rank_set
+from rollstat.kernels.deviation import float_deviation, follow_deviation, whole_deviation
+from rollstat.kernels.sorted_window import follow_small_deviation
+from rollstat.windows import Windows
+
+__all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel"]
+
+DEVIATION_ALGORITHMS = {
+    "sorted_window": "every window and dtype, in O(m)",
+    "rank_set": "every window and dtype",
+}
+
+_WIDEST_SORTED = 256
+_SIGN = np.uint64(1 << 63)
+_NOTHING_MISSING = np.empty(0, np.bool_)
+
+
+def _measurable(values: NDArray[Any]) -> NDArray[Any]:
+    """Values of which distances are exact or round as in NumPy: float64, or uint64 with the same order."""
+    if values.dtype == np.int64:
+        return values.view(np.uint64) ^ _SIGN
+    if values.dtype != np.uint64:
+        values = values.astype(np.float64, copy=False)
+    values = values.view()
+    values.flags.writeable = False  # one compiled version, not two
+    return values
+
+
+class _Distances:
+    """The two middle observations of every window, and the two middle distances from the median."""
+
+    def __init__(self, algorithm: str) -> None:
+        self.algorithm = algorithm
+
+    def block_rows(self, width: int) -> int:
+        """Output rows of a block that suit windows of `width` rows."""
+        return rank_space.block_rows(width)
+
+    def _find(self, block: Block) -> list[NDArray[Any]]:
+        """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
+        values = _measurable(block.values)
+        found = [np.zeros(block.rows, values.dtype) for _ in range(4)]
+        longest = block.width or int((block.end - block.start).max())
+        algorithm = self.algorithm
+        if algorithm == "auto":
+            algorithm = "sorted_window" if longest <= _WIDEST_SORTED else "rank_set"
+        if algorithm == "sorted_window":
+            missing = _NOTHING_MISSING if block.missing is None else block.missing
+            window = np.empty(longest + 1, values.dtype)
+            follow_small_deviation(values, missing, block.start, block.end, window, *found)
+            return found
+        for part in ranked_stretches(Block(values, block.missing, block.start, block.end)):
+            ranks = len(part.ordered)
+            follow_deviation(
+                part.rank,
+                part.ordered,
+                part.start,
+                part.end,
+                np.zeros(ranks, np.int64),
+                *rank_set.create(ranks),
+                np.zeros((3, 2), np.int64),
+                np.zeros(2, np.int64),
+                *(array[part.rows] for array in found),
+            )
+        return found
+
+
+class Deviation(_Distances):
+    """Median of the distances from the median.
+
+    Parameters
+    ----------
+    scale : float
+        What the deviation is divided by.
+    dtype : numpy.dtype
+        Of the input.
+    algorithm : str
+        ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
+    """
+
+    def __init__(self, scale: float, dtype: np.dtype[Any], algorithm: str) -> None:
+        super().__init__(algorithm)
+        self.scale = scale
+        self.can_fail = dtype.kind in "mM"
+        self.outputs = [Output("difference" if self.can_fail else "interpolated")]
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the deviation of every window."""
+        found = self._find(block)
+        if self.can_fail:
+            self._write_times(found, results[0])
+            return
+        deviation = np.empty(block.rows)
+        if found[0].dtype == np.uint64:
+            whole_deviation(*found, deviation)
+        else:
+            float_deviation(*found, np.empty(block.rows), deviation)
+        with np.errstate(over="ignore", under="ignore"):
+            results[0][...] = deviation if self.scale == 1 else deviation / self.scale
+
+    def _write_times(self, found: list[NDArray[Any]], result: NDArray[Any]) -> None:
+        """Write whole numbers of the unit of time, rounded down."""
+        lower, upper, near, far = found
+        gap, one = upper - lower, np.uint64(1)
+        odd = (near & one) + (far & one) + (gap & one)
+        whole = (near >> one) + (far >> one) + (gap >> one) + (odd >> one)
+        if self.scale != 1:
+            scaled = np.floor(whole / self.scale)
+            if (scaled >= 2.0**63).any():
+                raise OverflowError("a deviation of datetimes, divided by scale, does not fit in 64 bits")
+            whole = scaled
+        result[...] = whole.astype(np.int64)
+
+
+class Hampel(_Distances):
+    """Values with outliers replaced by the median of their window, and where they were.
+
+    Parameters
+    ----------
+    factor : float
+        Distance from the median, in deviations, beyond which a value is an outlier.
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the run: one for each row, or each `step`-th.
+    algorithm : str
+        ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
+    """
+
+    needs_own = True
+    outputs = (Output("interpolated"), Output("flag"))
+
+    def __init__(self, factor: float, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
+        super().__init__(algorithm)
+        if dtype.kind not in "fiub":
+            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
+        windows.position(0, 0)
+        self.factor = factor
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the cleaned values and the outliers; rows whose own value is missing are lacking."""
+        assert block.own is not None
+        found = self._find(block)
+        own, deviation = block.values[block.own], np.empty(block.rows)
+        plain = own.astype(np.float64)
+        with np.errstate(invalid="ignore", over="ignore"):
+            if found[0].dtype == np.uint64:
+                whole_deviation(*found, deviation)
+                center = _whole_center(found[0], found[1], own.dtype)
+                distance = _whole_distance(_measurable(own), found[0], found[1])
+            else:
+                center = np.empty(block.rows)
+                float_deviation(*found, center, deviation)
+                distance = np.abs(plain - center)
+            outlier = distance > self.factor * deviation
+            results[0][...] = np.where(outlier, center, plain)
+        results[1][...] = outlier
+        if block.missing is not None:
+            block.lacking = block.missing[block.own]
+
+
+def _whole_center(lower: NDArray[Any], upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Medians of whole numbers of `dtype` as float64, from the keys of the two middle ones."""
+    if dtype == np.int64:
+        lower = (lower ^ _SIGN).view(np.int64)
+        upper = (upper ^ _SIGN).view(np.int64)
+    return (lower.astype(np.float64) + upper.astype(np.float64)) / 2
+
+
+def _whole_distance(key: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
+    """Distance of whole numbers from the median, rounded only at the end."""
+    half = (upper - lower).astype(np.float64) / 2
+    above, below = key >= upper, key <= lower
+    outside = np.where(above, key - upper, lower - key).astype(np.float64) + half
+    inside = np.abs((key - lower).astype(np.float64) - half)
+    distance: NDArray[Any] = np.where(above | below, outside, inside)
+    return distance

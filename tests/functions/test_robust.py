@@ -1,0 +1,124 @@
+"""Interquartile range, median absolute deviation and Hampel filter: equality with SciPy, exactness, rules."""
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import rollstat
+
+
+@pytest.mark.parametrize("m", [3, 40, 300])
+@pytest.mark.parametrize("algorithm", ["auto", "rank_set", "sorted_window"])
+def test_mad_is_that_of_scipy(rng, m, algorithm):
+    values = rng.standard_normal(500).round(2)
+    windows = np.lib.stride_tricks.sliding_window_view(values, m)
+    for scale in (1.0, "normal"):
+        result = rollstat.rolling_mad(values, m, scale, mode="valid", algorithm=algorithm)
+        wanted = scipy.stats.median_abs_deviation(windows, axis=1, scale=scale)
+        np.testing.assert_array_equal(result, wanted)
+
+
+def test_iqr_is_the_difference_of_quantiles(rng):
+    values = rng.standard_normal(400)
+    values[rng.random(400) < 0.1] = np.nan
+    low = rollstat.rolling_quantile(values, 30, 0.25, min_periods=5)
+    high = rollstat.rolling_quantile(values, 30, 0.75, min_periods=5)
+    result = rollstat.rolling_iqr(values, 30, min_periods=5)
+    np.testing.assert_array_equal(result, high - low)
+    windows = np.lib.stride_tricks.sliding_window_view(np.nan_to_num(values), 30)
+    result = rollstat.rolling_iqr(np.nan_to_num(values), 30, mode="valid")
+    np.testing.assert_allclose(result, scipy.stats.iqr(windows, axis=1), rtol=1e-13)
+
+
+@pytest.mark.parametrize("shift", [0, 2**62, -(2**63)])
+def test_large_integers_lose_nothing(rng, shift):
+    small = rng.integers(0, 100, 300)
+    large = small + np.int64(shift)
+    for m in (4, 60):
+        for function in (rollstat.rolling_mad, rollstat.rolling_iqr):
+            np.testing.assert_allclose(
+                function(large, m, mode="valid"), function(small * 1.0, m, mode="valid"), rtol=1e-14
+            )
+        np.testing.assert_array_equal(
+            rollstat.hampel_filter(large, m, 1.0, min_periods=1)[1],
+            rollstat.hampel_filter(small * 1.0, m, 1.0, min_periods=1)[1],
+        )
+    assert rollstat.rolling_iqr(large, 4, 0, 1, "lower", mode="valid").dtype == np.uint64
+
+
+def test_infinities_follow_numpy():
+    values = np.array([1.0, np.inf, 2.0, np.inf, np.inf, -np.inf, 3.0])
+    for m in (1, 3, 4):
+        result = rollstat.rolling_mad(values, m, mode="valid")
+        windows = np.lib.stride_tricks.sliding_window_view(values, m)
+        with np.errstate(invalid="ignore"):
+            wanted = [np.median(np.abs(w - np.median(w))) for w in windows]
+        np.testing.assert_array_equal(result, wanted)
+
+
+def test_distances_of_times_have_their_unit():
+    times = np.array([10, 13, 19, 20, 40], "M8[s]")
+    mad = rollstat.rolling_mad(times, 4, mode="valid")
+    assert mad.dtype == np.dtype("m8[s]")
+    assert mad.astype(int).tolist() == [3, 3]
+    with pytest.raises(OverflowError, match="does not fit"):
+        rollstat.rolling_mad(np.array([-(2**63) + 1, 2**63 - 1], "M8[s]"), 2, 0.25)
+
+
+def hampel_by_hand(values, start, end, own, threshold, scale):
+    cleaned, outlier = values[own].copy(), np.zeros(len(own), bool)
+    for i, (a, b) in enumerate(zip(start, end)):
+        seen = values[a:b][~np.isnan(values[a:b])]
+        if len(seen) == 0 or np.isnan(cleaned[i]):
+            cleaned[i] = np.nan
+            continue
+        median = np.median(seen)
+        if abs(cleaned[i] - median) > threshold * scale * np.median(np.abs(seen - median)):
+            cleaned[i], outlier[i] = median, True
+    return cleaned, outlier
+
+
+@pytest.mark.parametrize("m", [5, 300])
+@pytest.mark.parametrize(
+    ("options", "left", "right"),
+    [
+        ({}, lambda m: m - 1, 1),
+        ({"center": True}, lambda m: m // 2, None),
+        ({"closed": "left"}, lambda m: m, 0),
+        ({"closed": "left", "step": 7}, lambda m: m, 0),
+        ({"threads": 2}, lambda m: m - 1, 1),
+    ],
+)
+def test_hampel_by_hand(rng, options, left, right, m):
+    values = rng.standard_normal(1500).cumsum() * 0.1
+    values[rng.random(1500) < 0.05] += 20
+    values[rng.random(1500) < 0.05] = np.nan
+    own = np.arange(0, 1500, options.get("step", 1))
+    start = np.clip(own - left(m), 0, 1500)
+    end = np.clip(own + ((m - 1) // 2 + 1 if right is None else right), 0, 1500)
+    wanted = hampel_by_hand(values, start, end, own, 2.0, 1.5)
+    result = rollstat.hampel_filter(values, m, 2.0, 1.5, min_periods=1, **options)
+    np.testing.assert_array_equal(result[0], wanted[0])
+    np.testing.assert_array_equal(result[1], wanted[1])
+    assert result[1].any()
+
+
+def test_hampel_needs_windows_of_rows():
+    with pytest.raises(ValueError, match="one pair of bounds for each of the 3 rows"):
+        rollstat.hampel_filter([1.0, 2.0, 3.0], ([0], [3]))
+    with pytest.raises(TypeError, match="arr must hold floats, integers or bool"):
+        rollstat.hampel_filter(np.array([1], "M8[s]"), 1)
+
+
+def test_bad_parameters_are_named():
+    for scale in (0, -1, np.inf, "uniform", np.nan):
+        with pytest.raises(ValueError, match="scale must be"):
+            rollstat.rolling_mad([1.0], 1, scale)
+    with pytest.raises(TypeError, match="scale must be"):
+        rollstat.rolling_mad([1.0], 1, None)
+    with pytest.raises(ValueError, match="q_low must be at most q_high"):
+        rollstat.rolling_iqr([1.0], 1, 0.8, 0.2)
+    with pytest.raises(ValueError, match="interpolation must be one of"):
+        rollstat.rolling_iqr([1.0], 1, interpolation="cubic")
+    with pytest.raises(ValueError, match="threshold must be a number of at least 0"):
+        rollstat.hampel_filter([1.0], 1, -1)
