@@ -29,6 +29,7 @@ ALGORITHMS = {
     "rank_bits": "every window and dtype",
     "small_window": "a fixed number of rows up to 512, step 1, values only",
     "three_trees": "a fixed number of rows, step 1",
+    "two_heaps": "every window and dtype",
 }
 
 _FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}

@@ -39,6 +39,7 @@ go beyond the paper.
 import numpy as np
 
 from rollstat._jit import kernel
+from rollstat.kernels.ring import is_older
 from rollstat.kernels.tree import (
     BEFORE,
     LEFT,
@@ -111,18 +112,16 @@ def create(k, m, dtype, min_periods=0, no_answer=None):
     return state
 
 
-@kernel
+@kernel(references=False)
 def _precedes(values, node, other, newest, reverse):
     """Whether `node` is before `other` by (value, row), or the reverse, in the ring up to `newest`."""
     value, bound = values[node], values[other]
     if value == bound:
-        node_is_older, other_is_older = node > newest, other > newest
-        earlier = node < other if node_is_older == other_is_older else node_is_older
-        return earlier != reverse
+        return is_older(node, other, newest) != reverse
     return (value < bound) != reverse
 
 
-@kernel
+@kernel(references=False)
 def find_rank_three_trees(links, values, work, left, middle, right, rank, newest, reverse):
     """The node of that rank, counted from 0, among all nodes of the subtrees of three roots.
 
@@ -185,7 +184,7 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
     return find_rank(links, work, low, rank)
 
 
-@kernel
+@kernel(references=False)
 def _turn(header, links, place):
     """The middle block becomes the left one, the right one the middle, and the left one is filled anew."""
     left = header[LEFT_TREE]
@@ -204,7 +203,7 @@ def _turn(header, links, place):
         header[PREPARE_END], header[PREPARED] = FIRST, FIRST + half
 
 
-@kernel
+@kernel(references=False)
 def _prepare(header, links, values, work, reverse):
     """Go one row further back in the middle block, and note what falls out of its k smallest."""
     node = header[PREPARED] - 1
@@ -216,7 +215,7 @@ def _prepare(header, links, values, work, reverse):
     work[0] += 2
 
 
-@kernel
+@kernel(references=False)
 def _leave(header, links, values, work, node, reverse):
     """Take the oldest row out of the left tree, and put back what its coming in had pushed out."""
     if links[0, RECORD * node + BEFORE] == _MISSING:
@@ -229,7 +228,7 @@ def _leave(header, links, values, work, node, reverse):
         remove(links[0], values, work, header[LEFT_TREE], node, reverse)
 
 
-@kernel
+@kernel(references=False)
 def advance(header, links, values, value, missing):
     """Take in a row and let go of the one m rows back; the node of the new row."""
     work = header[STEPS:]
@@ -263,7 +262,7 @@ def advance(header, links, values, value, missing):
     return node
 
 
-@kernel
+@kernel(references=False)
 def find(header, links, values, newest, rank):
     """The node of a rank, from 0 and in the order of the trees, in a window whose last node is `newest`."""
     return np.int64(
@@ -281,7 +280,7 @@ def find(header, links, values, newest, rank):
     )
 
 
-@kernel
+@kernel(references=False)
 def push(header, links, values, value, missing):
     """Take in a row, let go of the one m rows back, and return the k-th smallest observation."""
     newest = advance(header, links, values, value, missing)
@@ -295,7 +294,7 @@ def push(header, links, values, value, missing):
     return values[found]
 
 
-@kernel
+@kernel(references=False)
 def extend(header, links, values, new, missing, out, position):
     """Push all of `new`; the answers go to `out` and their rows to `position`, unless these are empty.
 
@@ -309,7 +308,7 @@ def extend(header, links, values, new, missing, out, position):
             position[i] = header[POSITION]
 
 
-@kernel
+@kernel(references=False)
 def select(header, links, values, new, missing, backward, rank, lower, upper, position):
     """Observations of any ranks that the trees hold, for every full window of `new`.
 
@@ -351,7 +350,7 @@ def select(header, links, values, new, missing, backward, rank, lower, upper, po
                 ]
 
 
-@kernel
+@kernel(references=False)
 def _smallest_only(links, values, tree, first, last, capacity, newest, reverse):
     """Whether a tree's size and largest node fit the observations in places `first` to `last`."""
     largest = np.int64(links[RECORD * tree + LEFT])
@@ -368,10 +367,10 @@ def _smallest_only(links, values, tree, first, last, capacity, newest, reverse):
     return links[RECORD * tree + BEFORE] == expected and not_after == expected
 
 
-@kernel
+@kernel(references=False)
 def check(header, links, values):
     """Whether every tree is in order and holds exactly what it should of its part of the window."""
-    work = header[STEPS:].copy()
+    work = header[STEPS:]
     reverse = header[REVERSE] != 0
     rows, pushed, capacity = header[ROWS], header[PUSHED], header[CAPACITY]
     if pushed == 0:

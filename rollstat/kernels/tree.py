@@ -58,7 +58,7 @@ LEFT, RIGHT, BEFORE, NOTE, RECORD = 0, 1, 2, 3, 4
 WORK = 1 + 2 * 152
 
 
-@kernel
+@kernel(references=False)
 def empty(links, tree):
     """Forget all nodes of a tree, in one step."""
     links[RECORD * tree + LEFT] = 0
@@ -66,20 +66,20 @@ def empty(links, tree):
     links[RECORD * tree + BEFORE] = 0
 
 
-@kernel
+@kernel(references=False)
 def size(links, tree):
     """Number of nodes in a tree."""
     return links[RECORD * tree + BEFORE]
 
 
-@kernel
+@kernel(references=False)
 def comes_after(values, node, other, reverse):
     """Whether `node` is later than `other` in the order (value, node), or in its exact reverse."""
     value, bound = values[node], values[other]
     return (value > bound or (value == bound and node > other)) != reverse
 
 
-@kernel
+@kernel(references=False)
 def _rotate(links, link, total):
     """Balance the subtree of `total` nodes below `link`, one of whose sides is too heavy; the steps."""
     node = links[link]
@@ -124,7 +124,7 @@ def _rotate(links, link, total):
     return 9
 
 
-@kernel
+@kernel(references=False)
 def _balance(links, work, noted):
     """Rotate where the way down noted a link and the size below it, the deepest first."""
     while noted > 1:
@@ -132,7 +132,7 @@ def _balance(links, work, noted):
         work[0] += _rotate(links, work[noted], work[noted + 1])
 
 
-@kernel
+@kernel(references=False)
 def add(links, values, work, tree, node, reverse):
     """Put `node`, which is in no tree, into a tree."""
     links[RECORD * node + LEFT] = 0
@@ -169,7 +169,7 @@ def add(links, values, work, tree, node, reverse):
     _balance(links, work, noted)
 
 
-@kernel
+@kernel(references=False)
 def _take_last(links, work, link, total, noted):
     """Unlink the last of the `total` nodes below `link`, note what to balance; its node, and the notes' end.
 
@@ -192,7 +192,7 @@ def _take_last(links, work, link, total, noted):
     return here, noted
 
 
-@kernel
+@kernel(references=False)
 def remove(links, values, work, tree, node, reverse):
     """Take `node` out of the tree that it is in."""
     total = links[RECORD * tree + BEFORE]
@@ -243,7 +243,7 @@ def remove(links, values, work, tree, node, reverse):
     _balance(links, work, noted)
 
 
-@kernel
+@kernel(references=False)
 def remove_largest(links, work, tree):
     """Take the last node out of a tree that is not empty; its node."""
     total = links[RECORD * tree + BEFORE]
@@ -253,7 +253,7 @@ def remove_largest(links, work, tree):
     return last
 
 
-@kernel
+@kernel(references=False)
 def largest(links, work, tree):
     """The last node of a tree, 0 if it is empty."""
     last = links[RECORD * tree + LEFT]
@@ -265,7 +265,7 @@ def largest(links, work, tree):
     return last
 
 
-@kernel
+@kernel(references=False)
 def admit(links, values, work, tree, node, capacity, reverse):
     """Add `node`, then remove the last if there are more than `capacity`; the node removed, or 0.
 
@@ -288,7 +288,7 @@ def admit(links, values, work, tree, node, capacity, reverse):
     return last
 
 
-@kernel
+@kernel(references=False)
 def find_rank(links, work, root, rank):
     """The node of that rank, counted from 0, in the subtree of `root`, which has it."""
     here = root
@@ -306,7 +306,7 @@ def find_rank(links, work, root, rank):
     return here
 
 
-@kernel
+@kernel(references=False)
 def check(links, values, work, tree, reverse):
     """Whether a tree keeps its order, its sizes and its balance."""
     here = links[RECORD * tree + LEFT]

@@ -1,0 +1,55 @@
+"""Order statistics of any monotone windows, by two indexed heaps for each rank asked for.
+
+The heaps of the first window of a block are made at once, from a partition by NumPy.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.blocks import Block, Selection
+from rollstat.kernels import two_heaps
+
+__all__ = ["block_rows", "select"]
+
+_LEAST_ROWS = 1 << 18
+_NO_ROWS = np.empty(0, np.int64)
+
+
+def block_rows(width: int) -> int:
+    """Output rows of a block, many times the rows that come before the first full window."""
+    return max(_LEAST_ROWS, 8 * width)
+
+
+def _order(window: NDArray[Any], missing: NDArray[np.bool_] | None, target: int, ties: bool) -> NDArray[Any]:
+    """Places of the observations of a window, those of the `target` smallest before all others."""
+    observed = np.arange(len(window)) if missing is None else np.flatnonzero(~missing)
+    values = window[observed]
+    if ties:
+        return observed[np.argsort(values, kind="stable")]
+    return observed[np.argpartition(values, target - 1)] if 0 < target < len(values) else observed
+
+
+def select(block: Block, request: Selection) -> None:
+    """Write the order statistics of a block."""
+    if block.rows == 0:
+        return
+    values, missing = block.values, block.missing
+    regular = block.width > 0 and missing is None and request.constant is not None
+    first, end = (0, block.width) if block.width else (int(block.start[0]), int(block.end[0]))
+    capacity = block.width or max(1, int((block.end - block.start).max()))
+    ties = request.position is not None
+    for i, rank in enumerate(request.rank):
+        state = two_heaps.allocate(capacity, values.dtype, ties)
+        target = max(0, int(rank[0]) + 1)
+        order = _order(values[first:end], None if missing is None else missing[first:end], target, ties)
+        two_heaps.load(*state, values, first, end - first, order, target)
+        lower = request.lower[i]
+        upper: NDArray[Any] = lower[:0] if request.upper is None else request.upper[i]
+        position = _NO_ROWS if request.position is None else request.position[i]
+        if regular:
+            two_heaps.select_regular(*state, values, target - 1, lower, upper, position)
+        else:
+            mask = np.empty(0, np.bool_) if missing is None else missing
+            two_heaps.select(*state, values, mask, block.start, block.end, rank, lower, upper, position)

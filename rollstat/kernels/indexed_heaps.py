@@ -1,0 +1,226 @@
+r"""Two heaps beside each other, from which any key can be taken: the lower part of a window and the upper.
+
+::
+
+      low, the largest on top          high, the smallest on top
+
+               lower                     * * * * * * * *
+               *   *                        * * * * *
+             * * * * *                        *   *
+          * * * * * * * *                     upper
+
+State: ``header``, int64, of which the fields below are used here; ``keys``: the values of the low heap from 0
+and of the high heap from ``capacity``, four children a node; ``links``, shape (3 x capacity,): the slot in a
+ring of rows of each key, then from ``2 x capacity`` the place of its key for each slot. The rows of the ring
+up to the slot ``newest`` are newer than those behind it. Equal keys go by row if ``ties`` is set; if not,
+they stay where they are.
+
+Invariant: both are heaps; no key of the low one comes after one of the high one; after `balance` the low one
+has min(target, count) keys; each key and its slot name each other.
+
+Cost: insert, delete and replace take O(log m), worst case, and `balance` that for each key moved; a newcomer
+near to what it replaces takes O(1). `rebuild` is O(m).
+
+Source: Williams, Algorithm 232: Heapsort, Commun. ACM 7 (1964), doi:10.1145/512274.512284; the pair of heaps
+with a ring: Haerdle and Steiger, doi:10.2307/2986349.
+"""
+
+import numpy as np
+
+from rollstat._jit import kernel
+from rollstat.kernels.ring import is_older
+
+__all__ = [
+    "CAPACITY",
+    "HIGH",
+    "INDEX",
+    "LOW",
+    "NEWEST",
+    "TARGET",
+    "TIES",
+    "balance",
+    "check_heaps",
+    "delete",
+    "insert",
+    "rebuild",
+    "replace",
+]
+
+CAPACITY, TARGET, TIES, NEWEST, LOW, HIGH = range(6)
+
+# Masking with this changes no index, but shows the compiler that it is not negative, which saves a test each.
+INDEX = 2**62 - 1
+
+
+@kernel(references=False)
+def _above(key, slot, other, other_slot, low, newest, ties):
+    """Whether one key must be nearer to the top of the low, or else of the high heap, than another."""
+    if key == other:
+        return ties and is_older(slot, other_slot, newest) != low
+    return (key < other) != low
+
+
+@kernel(inline="always", references=False)
+def _put(keys, links, places, place, key, slot):
+    place &= INDEX
+    keys[place] = key
+    links[place] = slot
+    links[(places + slot) & INDEX] = place
+
+
+@kernel(references=False)
+def _lift(keys, links, capacity, newest, ties, base, hole, key, slot):
+    """Let a key rise from a hole to where it belongs."""
+    low = base == 0
+    while hole > base:
+        parent = (base + ((hole - base - 1) >> 2)) & INDEX
+        if not _above(key, slot, keys[parent], links[parent], low, newest, ties):
+            break
+        _put(keys, links, 2 * capacity, hole, keys[parent], links[parent])
+        hole = parent
+    _put(keys, links, 2 * capacity, hole, key, slot)
+
+
+@kernel(inline="always", references=False)
+def _nearer_top(keys, links, one, two, low, newest, ties):
+    """Whichever of two places holds what must be nearer to the top."""
+    key, other = keys[one], keys[two]
+    if key == other:
+        return one if not ties or is_older(links[one], links[two], newest) != low else two
+    return one if (key < other) != low else two
+
+
+@kernel(references=False)
+def _sink(keys, links, capacity, newest, ties, base, size, hole, key, slot):
+    """Let a key sink from a hole to where it belongs."""
+    low = base == 0
+    end = base + size
+    first = (base + 4 * (hole - base) + 1) & INDEX
+    while first < end:
+        best = first
+        if first + 3 < end:
+            best = _nearer_top(keys, links, first, first + 1, low, newest, ties)
+            rival = _nearer_top(keys, links, first + 2, first + 3, low, newest, ties)
+            best = _nearer_top(keys, links, best, rival, low, newest, ties)
+        else:
+            for child in range(first + 1, end):
+                best = _nearer_top(keys, links, best, child, low, newest, ties)
+        if not _above(keys[best], links[best], key, slot, low, newest, ties):
+            break
+        _put(keys, links, 2 * capacity, hole, keys[best], links[best])
+        hole = best
+        first = (base + 4 * (hole - base) + 1) & INDEX
+    _put(keys, links, 2 * capacity, hole, key, slot)
+
+
+@kernel(inline="always", references=False)
+def _seat(keys, links, capacity, newest, ties, base, size, hole, key, slot):
+    """Put a key into a hole anywhere in a heap and move it to where it belongs."""
+    parent = (base + ((hole - base - 1) >> 2)) & INDEX
+    if hole > base and _above(key, slot, keys[parent], links[parent], base == 0, newest, ties):
+        _lift(keys, links, capacity, newest, ties, base, hole, key, slot)
+    elif base + 4 * (hole - base) + 1 < base + size:
+        _sink(keys, links, capacity, newest, ties, base, size, hole, key, slot)
+    else:
+        _put(keys, links, 2 * capacity, hole, key, slot)
+
+
+@kernel(inline="always", references=False)
+def replace(keys, links, capacity, newest, ties, low_size, high_size, place, key, slot):
+    """Put a newcomer in the place of a key that leaves."""
+    low = place < capacity
+    base = 0 if low else capacity
+    other = (capacity - base) & INDEX
+    size = low_size if low else high_size
+    other_size = low_size + high_size - size
+    if other_size > 0 and _above(key, slot, keys[other], links[other], low, newest, ties):
+        # The other top is past every key here: it rises from the hole unseen, and the newcomer succeeds it.
+        top, top_slot = keys[other], np.int64(links[other])
+        while place > base:
+            parent = (base + ((place - base - 1) >> 2)) & INDEX
+            _put(keys, links, 2 * capacity, place, keys[parent], links[parent])
+            place = parent
+        _put(keys, links, 2 * capacity, base, top, top_slot)
+        _sink(keys, links, capacity, newest, ties, other, other_size, other, key, slot)
+    else:
+        _seat(keys, links, capacity, newest, ties, base, size, place, key, slot)
+
+
+@kernel(references=False)
+def _append(header, keys, links, high, key, slot):
+    """Put a key into the high heap, or else the low one."""
+    base = header[CAPACITY] if high else 0
+    size = header[LOW + high]
+    header[LOW + high] = size + 1
+    ties = header[TIES] != 0
+    _lift(keys, links, header[CAPACITY], header[NEWEST], ties, base, base + size, key, slot)
+
+
+@kernel(references=False)
+def insert(header, keys, links, key, slot):
+    """Put a key into the heap that it belongs to; between the tops, into the one that lacks a key."""
+    top = header[CAPACITY]
+    newest, ties = header[NEWEST], header[TIES] != 0
+    below = header[LOW] > 0 and not _above(key, slot, keys[0], links[0], True, newest, ties)
+    above = header[HIGH] > 0 and not _above(key, slot, keys[top], links[top], False, newest, ties)
+    _append(header, keys, links, not (below or (not above and header[LOW] < header[TARGET])), key, slot)
+
+
+@kernel(references=False)
+def delete(header, keys, links, place):
+    """Take the key in a place out of its heap."""
+    capacity = header[CAPACITY]
+    high = place >= capacity
+    base = capacity if high else 0
+    size = header[LOW + high] - 1
+    header[LOW + high] = size
+    key, slot = keys[base + size], np.int64(links[base + size])
+    if place != base + size:
+        _seat(keys, links, capacity, header[NEWEST], header[TIES] != 0, base, size, place, key, slot)
+
+
+@kernel(references=False)
+def balance(header, keys, links):
+    """Move tops between the heaps until the low one has as many keys as it should."""
+    while header[LOW] < header[TARGET] and header[HIGH] > 0:
+        top = header[CAPACITY]
+        key, slot = keys[top], np.int64(links[top])
+        delete(header, keys, links, top)
+        _append(header, keys, links, False, key, slot)
+    while header[LOW] > header[TARGET]:
+        key, slot = keys[0], np.int64(links[0])
+        delete(header, keys, links, 0)
+        _append(header, keys, links, True, key, slot)
+
+
+@kernel(references=False)
+def rebuild(header, keys, links, values, first, order):
+    """Make heaps of ``values[first + order]`` in slots `order`, the target smallest of which come first."""
+    capacity, newest, ties = header[CAPACITY], header[NEWEST], header[TIES] != 0
+    target = header[TARGET]
+    header[LOW], header[HIGH] = target, len(order) - target
+    for base, begin, size in ((0, 0, target), (capacity, target, len(order) - target)):
+        for i in range(size):
+            slot = order[begin + i]
+            _put(keys, links, 2 * capacity, base + i, values[first + slot], slot)
+        for i in range((size - 2) >> 2, -1, -1):
+            hole = base + i
+            key, slot = keys[hole], np.int64(links[hole])
+            _sink(keys, links, capacity, newest, ties, base, size, hole, key, slot)
+
+
+@kernel(references=False)
+def check_heaps(header, keys, links):
+    """Whether both heaps are in order and on their sides of each other."""
+    capacity, newest, ties = header[CAPACITY], header[NEWEST], header[TIES] != 0
+    low_size, high_size = header[LOW], header[HIGH]
+    for base, size in ((0, low_size), (capacity, high_size)):
+        for i in range(1, size):
+            here, parent = base + i, base + ((i - 1) >> 2)
+            if _above(keys[here], links[here], keys[parent], links[parent], base == 0, newest, ties):
+                return False
+    return (
+        low_size == 0
+        or high_size == 0
+        or not _above(keys[0], links[0], keys[capacity], links[capacity], True, newest, ties)
+    )
