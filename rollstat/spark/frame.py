@@ -2,6 +2,7 @@
 
 import numbers
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from pyspark.sql import types as T
 
 from rollstat.spark.aggregates import parse_window, plan_calls
 from rollstat.spark.arrow import Kind, kind_of
+from rollstat.spark.buckets import MOST_BUCKETS, PART, Parts, find_parts, reach_of
 from rollstat.spark.quiet import known_warnings
 from rollstat.spark.walk import Plan
 from rollstat.windows import Expanding, Forward
@@ -28,6 +30,7 @@ def rolling(
     aggs: Mapping[Any, Any],
     descending: bool | Sequence[bool] = False,
     ties: str = "columns",
+    split: int | str | None = None,
     min_periods: int | None = None,
     center: bool = False,
     closed: str | None = None,
@@ -58,6 +61,11 @@ def rolling(
         What orders rows that tie in `order_by`: all other columns, ascending, from left to right (maps
         and variants have no order and are left out), so that the result does not depend on how Spark
         moves rows about; or it is an error that names the row.
+    split : int or "auto", optional
+        Cut series that are too long for one task, about so many rows that a task takes seconds, into
+        this many overlapping buckets by the first column of `order_by`; ``"auto"`` chooses by their
+        lengths. This looks at that column at once. Without `partition_by` it is ``"auto"`` unless said
+        otherwise, with it nothing is cut unless asked for; 1 leaves a single series in one task.
     min_periods, center, closed, nan_policy, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
 
@@ -76,7 +84,8 @@ def rolling(
     The plan is one exchange by the keys, one sort, and one pass over Arrow batches. A worker holds
     the rows of one window and one batch, whatever the length of a series. Each result equals that of
     the array function on the sorted series: to the bit for order statistics, extrema and whole numbers.
-    Without `partition_by` all rows are one series, which one task walks over.
+    Where a series is cut makes no difference to that: rows that windows of another bucket reach are sent
+    to both in the one exchange, and each bucket is walked over as a series of its own.
 
     Examples
     --------
@@ -96,21 +105,55 @@ def rolling(
         schema, partition_by, order_by, window, aggs, descending=descending, ties=ties, options=options
     )
     rows, places = _plainly_named(df)
-    keys = [rows[places[place]] for place in plan.keys]
-    by = list(keys)
-    for place, down in zip(plan.order, plan.descending):
-        by.append(rows[places[place]].desc() if down else rows[places[place]].asc())
+    keys = [places[place] for place in plan.keys]
+    order = [places[place] for place in plan.order]
+    parts = _parts(rows, keys, order[0], schema, plan, _check_split(split, bool(keys)))
+    if parts is not None:
+        rows = parts.frame.repartitionById(parts.count, PART)
+        plan = replace(plan, parts=len(places), before=parts.before)
+    else:
+        rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
+    by = [rows[name] for name in keys]
+    by += [rows[name].desc() if down else rows[name].asc() for name, down in zip(order, plan.descending)]
     if ties == "columns":
         by += [rows[places[place]].asc() for place in _tie_breakers(schema, {*plan.keys, *plan.order})]
-    rows = rows.repartition(*keys) if keys else rows.repartition(1)
     with known_warnings():
         return rows.sortWithinPartitions(*by).mapInArrow(plan, T.StructType([*schema.fields, *fields]))
+
+
+def _check_split(split: Any, keyed: bool) -> int | str | None:
+    """How to cut long series; None not to look for them."""
+    if split is None:
+        return None if keyed else "auto"
+    whole = isinstance(split, numbers.Integral) and not isinstance(split, bool)
+    if not (whole and 1 <= split <= MOST_BUCKETS) and split != "auto":
+        raise ValueError(f"split must be 'auto' or lie in 1..{MOST_BUCKETS}; it was {split!r}")
+    return None if split == 1 else split
+
+
+def _parts(
+    rows: DataFrame, keys: list[str], order: str, schema: T.StructType, plan: Plan, split: int | str | None
+) -> Parts | None:
+    """Where every row goes if series have to be cut."""
+    if split is None:
+        return None
+    what = schema.fields[plan.order[0]].dataType
+    try:
+        kind = kind_of(what, f"order_by: {plan.names[len(keys)]!r}")
+    except TypeError as error:
+        if split == "auto":
+            return None  # values without quantiles cannot be cut
+        raise TypeError(f"{error}; series are split by the values of that column") from None
+    time = None if plan.time is None else plan.time[1]
+    reach = reach_of(plan.window, dict(plan.options), time, kind)
+    counted = any(call.positions for call in plan.calls)
+    return find_parts(rows, keys, order, kind, plan.descending[0], reach, split, counted)
 
 
 def _plainly_named(df: DataFrame) -> tuple[DataFrame, list[str]]:
     """Frame whose columns can all be named, where some names are there twice or hold dots, and the names."""
     names = df.columns
-    plain = all(name.isidentifier() for name in names)
+    plain = all(name.isidentifier() and not name.lower().startswith("rollstat_") for name in names)
     if plain and len({name.lower() for name in names}) == len(names):
         return df, names
     numbered = [f"column{place}" for place in range(len(names))]

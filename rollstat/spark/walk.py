@@ -13,11 +13,12 @@ the last key still reach, so memory is that of a window and a batch, however lon
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rollstat.options import Options
@@ -59,6 +60,11 @@ class Plan:
         Common options of the array functions.
     ahead : bool
         Whether windows reach beyond their row.
+    parts : int or None
+        Where long series are cut: the column with the number of the part, after which comes the one
+        that marks rows of a halo; these are the last two.
+    before : mapping
+        Rows of its series before the first one of a part, where that is not zero.
     """
 
     keys: tuple[int, ...]
@@ -72,6 +78,8 @@ class Plan:
     window: Any
     options: Mapping[str, Any]
     ahead: bool
+    parts: int | None = None
+    before: Mapping[int, int] = field(default_factory=dict)
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Walk over one partition."""
@@ -107,6 +115,8 @@ class Walk:
     def _take(self, batch: pa.RecordBatch) -> None:
         """Hold what is needed of a batch, after a look at its keys and its order."""
         begins = self._begins(batch)
+        if self.plan.parts is not None and not self.held:
+            self.lost = self.plan.before.get(batch.column(self.plan.parts)[0].as_py(), 0)
         self.waiting.append(batch)
         self.starts += (np.flatnonzero(begins) + self.held).tolist()
         for held, (place, kind) in zip(self.columns, self.plan.inputs):
@@ -293,6 +303,17 @@ class Walk:
             batch = self.waiting.popleft()
             new = [array.slice(first, batch.num_rows) for array in combined]
             first += batch.num_rows
-            fields = [*batch.schema, *(pa.field(f"new{i}", array.type) for i, array in enumerate(new))]
-            yield pa.RecordBatch.from_arrays([*batch.columns, *new], schema=pa.schema(fields))
+            result = self._append(batch, new)
+            if result.num_rows:
+                yield result
         self.ready = [[array.slice(first)] for array in combined]
+
+    def _append(self, batch: pa.RecordBatch, new: list[pa.Array]) -> pa.RecordBatch:
+        """Batch with the new columns, without the rows of a halo."""
+        columns = batch.columns
+        names = [*batch.schema.names, *(f"new{i}" for i in range(len(new)))]
+        if self.plan.parts is None:
+            return pa.RecordBatch.from_arrays([*columns, *new], names=names)
+        own = pc.invert(columns[-1])
+        kept = pa.RecordBatch.from_arrays([*columns[:-2], *new], names=names[:-2])
+        return kept if pc.all(own).as_py() else kept.filter(own)
