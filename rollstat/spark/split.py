@@ -156,7 +156,9 @@ class CountCells:
         for batch in batches:
             series = batch.column(0).to_numpy(zero_copy_only=False)
             for number, rising in enumerate(self.rising):
-                column = batch.column(1).filter(pa.array(series == number))
+                column = batch.column(1)
+                if len(self.rising) > 1:
+                    column = column.filter(pa.array(series == number))
                 cell = cell_of(column, self.kind, rising, self.descending)
                 counts[number] += np.bincount(cell, minlength=len(rising) + 1)
         for number, count in enumerate(counts):

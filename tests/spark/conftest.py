@@ -13,7 +13,7 @@ def spark():
         "spark.sql.shuffle.partitions": 3,
         "spark.sql.execution.arrow.maxRecordsPerBatch": 101,
         "spark.sql.session.timeZone": "America/New_York",
-        "spark.sql.warehouse.dir": "/nonexistent",
+        "spark.sql.warehouse.dir": "/dev/null/none",
     }
     started = session(app="rollstat tests", conf=conf)
     yield started

@@ -1,0 +1,68 @@
+"""Everything runs on Spark Connect too, from an installation that nobody may write to."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parents[2] / "rollstat"
+
+SCRIPT = """
+import numpy as np, pyarrow as pa
+import rollstat
+from rollstat.spark import rolling, rolling_udf, session
+from rollstat._jit import _cache_folder
+
+spark = session(remote="local[2]", conf={"spark.sql.shuffle.partitions": 2})
+assert not hasattr(spark, "_jvm"), type(spark)
+frame = spark.range(0, 2000, 1, 3).selectExpr("id % 2 as key", "id as row", "(id * 7919) % 101 * 1D as x")
+x = np.arange(2000) * 7919 % 101 * 1.0
+
+def column(result, name="m"):
+    return result.toArrow().sort_by("row")[name].to_numpy()
+
+aggs = {"m": ("median", "x"), "at": ("argkth", "x", {"k": 1})}
+keyed = column(rolling(frame, partition_by="key", order_by="row", window=50, aggs=aggs))
+for key in (0, 1):
+    np.testing.assert_array_equal(keyed[key::2], rollstat.rolling_median(x[key::2], 50))
+whole = rolling(frame, order_by="row", window=50, aggs=aggs, split=4)
+np.testing.assert_array_equal(column(whole), rollstat.rolling_median(x, 50))
+lists = frame.groupBy("key").agg({"x": "collect_list"}).withColumnsRenamed({"collect_list(x)": "x"})
+second = rolling_udf("kth", 3, k=2)
+assert lists.select(second("x").alias("r")).where("size(r) = 1000").count() == 2
+median = rolling_udf("median")
+assert frame.agg(median("x").alias("m")).collect()[0].m == np.median(x)
+cache = _cache_folder(__import__("pathlib").Path(rollstat.__file__).parent / "kernels")
+assert cache is not None and "rollstat-cache" in str(cache), cache
+print("done")
+spark.stop()
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_connect_from_a_read_only_installation_without_a_home(tmp_path):
+    copy = tmp_path / "installed"
+    shutil.copytree(PACKAGE, copy / "rollstat", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in [copy / "rollstat", *(copy / "rollstat").rglob("*/")]:
+        if folder.is_dir():
+            (folder / "__pycache__").write_text(
+                "a file here keeps even an administrator from making the folder"
+            )
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "NUMBA_", "PYTHON"))
+    }
+    environment |= {"HOME": "/dev/null", "PYTHONPATH": str(copy), "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        check=False,
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout.strip() == "done"
