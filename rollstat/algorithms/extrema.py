@@ -15,7 +15,7 @@ from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels import wedge as wedges
 from rollstat.kernels.block_scan import scan
 from rollstat.kernels.doubling import rolling, scratch_length
-from rollstat.kernels.locate import locate_first, locate_last
+from rollstat.kernels.locate import SHORT, locate, locate_in_short_width, locate_in_width
 from rollstat.kernels.order import Greatest, Least
 from rollstat.kernels.vectors import aligned, lanes_in
 
@@ -75,38 +75,27 @@ def _longest(block: Block) -> int:
     return int((block.end - block.start).max(initial=0))
 
 
-def _values(block: Block, out: NDArray[Any] | None, position: NDArray[np.int64] | None) -> NDArray[Any]:
-    """Where extrema go: where they are wanted, or a place of their own if only positions are."""
-    if out is not None:
-        return out
-    return np.empty(block.rows if position is not None else 0, block.values.dtype)
-
-
-def _finish(block: Block, request: Extrema, low: NDArray[Any], high: NDArray[Any], nan: bool) -> None:
-    """Find the positions of the extrema, and tell the block if it holds no NaN."""
-    mask = _mask(block)
-    start, end = (_NO_POSITIONS, _NO_POSITIONS) if block.width > 0 else (block.start, block.end)
-    locate = locate_last if request.last else locate_first
-    for order, best, position in (
-        (Least(), low, request.minimum_position),
-        (Greatest(), high, request.maximum_position),
-    ):
-        if position is not None:
-            locate(order, block.values, mask, block.width, start, end, best, position)
-    if not block.searched and not nan:
-        block.missing = None
+def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
+    """The orders that are asked for, with their outputs for values and for positions."""
+    each = (
+        (Least(), request.minimum, request.minimum_position),
+        (Greatest(), request.maximum, request.maximum_position),
+    )
+    return [row for row in each if row[1] is not None or row[2] is not None]
 
 
 def block_scan(block: Block, request: Extrema) -> None:
     """Van Herk and Gil-Werman's block scans, for any windows."""
-    low = _values(block, request.minimum, request.minimum_position)
-    high = _values(block, request.maximum, request.maximum_position)
-    suffix = np.empty(_longest(block), block.values.dtype)
+    values, mask, start, end = block.values, _mask(block), block.start, block.end
+    suffix = np.empty(_longest(block), values.dtype)
     nan = False
-    for order, out in ((Least(), low), (Greatest(), high)):
-        if len(out) > 0:
-            nan |= scan(order, block.values, _mask(block), block.start, block.end, suffix, out)
-    _finish(block, request, low, high, nan)
+    for order, out, position in _wanted(request):
+        best = np.empty(block.rows, values.dtype) if out is None else out
+        nan |= scan(order, values, mask, start, end, suffix, best)
+        if position is not None:
+            locate(order, values, mask, start, end, request.last, best, position)
+    if not block.searched and not nan:
+        block.missing = None
 
 
 def chunk_rows(width: int, itemsize: int) -> int:
@@ -117,21 +106,29 @@ def chunk_rows(width: int, itemsize: int) -> int:
 
 def doubling(block: Block, request: Extrema) -> None:
     """Doubling in machine vectors, for windows of a fixed number of rows."""
-    low = _values(block, request.minimum, request.minimum_position)
-    high = _values(block, request.maximum, request.maximum_position)
     values, width, mask = block.values, block.width, _mask(block)
     chunk = max(min(chunk_rows(width, values.itemsize), block.rows), 1)
     scratch = aligned(scratch_length(width, chunk, lanes_in(values.dtype)), values.dtype)
-    wanted = [(order, out) for order, out in ((Least(), low), (Greatest(), high)) if len(out) > 0]
-    # The second extremum of a stretch finds its values in the cache.
-    stretch = block.rows if len(wanted) < 2 else max(_SHARED // values.itemsize, 4 * width)
+    wanted = _wanted(request)
+    # What is computed second from a stretch of values finds them in the cache.
+    alone = len(wanted) == 1 and wanted[0][2] is None
+    stretch = block.rows if alone else max(_SHARED // values.itemsize, 4 * width)
+    spare = np.empty(0 if alone else min(stretch, block.rows), values.dtype)
     nan = False
     for first in range(0, block.rows, stretch):
         last = min(first + stretch, block.rows)
-        rows = slice(first, last + width - 1)
-        for order, out in wanted:
-            nan |= rolling(order, values[rows], mask[rows], width, chunk, scratch, out[first:last])
-    _finish(block, request, low, high, nan)
+        seen, gone = values[first : last + width - 1], mask[first : last + width - 1]
+        for order, out, position in wanted:
+            best = spare[: last - first] if out is None else out[first:last]
+            nan |= rolling(order, seen, gone, width, chunk, scratch, best)
+            if position is None:
+                continue
+            if width <= SHORT and len(mask) == 0:
+                locate_in_short_width(seen, width, request.last, first, best, position[first:last])
+            else:
+                locate_in_width(order, seen, gone, width, request.last, first, best, position[first:last])
+    if not block.searched and not nan:
+        block.missing = None
 
 
 def wedge(block: Block, request: Extrema) -> None:

@@ -24,6 +24,7 @@ __all__ = [
     "Vector",
     "absorb_nan",
     "aligned",
+    "all_equal",
     "broadcast",
     "holds_nan",
     "lanes_in",
@@ -237,3 +238,21 @@ def holds_nan(context, vector):
         return builder.icmp_unsigned("!=", bits, ir.IntType(vector.lanes)(0))
 
     return types.boolean(vector), generate
+
+
+def _plain_all_equal(first, second):
+    """Whether every lane of two vectors is equal."""
+    return bool((first == second).all())
+
+
+@operation(_plain_all_equal)
+def all_equal(context, first, second):
+    def generate(context, builder, signature, arguments):
+        if isinstance(first.dtype, types.Float):
+            equal = builder.fcmp_ordered("==", *arguments)
+        else:
+            equal = builder.icmp_unsigned("==", *arguments)
+        bits = builder.bitcast(equal, ir.IntType(first.lanes))
+        return builder.icmp_unsigned("==", bits, ir.IntType(first.lanes)(2**first.lanes - 1))
+
+    return types.boolean(first, second), generate

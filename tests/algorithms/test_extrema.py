@@ -162,3 +162,20 @@ def test_envelope_of_no_radius_and_of_nothing():
     assert extrema.lower_upper_envelope(np.array([1.0, np.nan]), 0, low, high)
     assert (low[0], high[0]) == (1, 1)
     assert not extrema.lower_upper_envelope(np.empty(0), 3, low[:0], high[:0])
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_positions_at_every_width(last, rng):
+    for length in (1, 40, 200):
+        values = rng.integers(-2, 3, length).astype(np.int8)
+        values[length // 3 : length // 2] = 0
+        mask = rng.random(length) < 0.5
+        mask[length // 2 :][:30] = True
+        for width in range(1, length + 1, 1 if length <= 40 else 13):
+            for told in (None, mask):
+                found = Extrema(None, None, *np.empty((2, length - width + 1), np.int64), last)
+                wanted = Extrema(None, None, *np.empty((2, length - width + 1), np.int64), last)
+                extrema.doubling(Block.regular(values, told, width), found)
+                extrema.block_scan(Block.regular(values, told, width), wanted)
+                np.testing.assert_array_equal(found.minimum_position, wanted.minimum_position)
+                np.testing.assert_array_equal(found.maximum_position, wanted.maximum_position)
