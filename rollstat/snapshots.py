@@ -1,0 +1,117 @@
+"""Bytes that hold the state of a stream, and nothing that runs: a versioned header, then plain arrays.
+
+::
+
+    "rollstat" | version | length | header (JSON) | arrays, one after the other | CRC-32
+     8 bytes     uint16    uint32   class, parameters, dtype and shape of each      uint32
+
+All numbers are little-endian. A release reads the snapshots of all releases before it; bytes that are
+foreign, truncated, damaged or newer are refused. Unlike a pickle, a snapshot runs no code when it is read.
+"""
+
+import json
+import struct
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["VERSION", "SnapshotError", "read", "write"]
+
+VERSION = 1
+_MAGIC = b"rollstat"
+_HEAD = struct.Struct("<8sHI")
+_TAIL = struct.Struct("<I")
+
+
+class SnapshotError(ValueError):
+    """Bytes that are no snapshot, or not one that this release can read."""
+
+
+def write(name: str, parameters: dict[str, Any], arrays: list[NDArray[Any]]) -> bytes:
+    """Encode a state.
+
+    Parameters
+    ----------
+    name : str
+        Of the class.
+    parameters : dict
+        What the class is made with; JSON values.
+    arrays : list of ndarray
+        The state.
+
+    Returns
+    -------
+    bytes
+        The snapshot.
+    """
+    layout = [[array.dtype.newbyteorder("<").str, list(array.shape)] for array in arrays]
+    if any(array.dtype.hasobject for array in arrays):
+        raise SnapshotError("a state of Python objects has no snapshot; pickle it")
+    fields = [_field(array.dtype) for array in arrays]
+    header = json.dumps(
+        {"class": name, "parameters": parameters, "arrays": layout, "fields": fields}
+    ).encode()
+    body = b"".join(array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for array in arrays)
+    data = _HEAD.pack(_MAGIC, VERSION, len(header)) + header + body
+    return data + _TAIL.pack(zlib.crc32(data))
+
+
+def _field(dtype: np.dtype[Any]) -> Any:
+    """Fields of a structured dtype, whose short name does not tell them."""
+    return None if dtype.names is None else dtype.newbyteorder("<").descr
+
+
+def _dtype(short: str, fields: Any) -> np.dtype[Any]:
+    if fields is None:
+        return np.dtype(short)
+    return np.dtype([tuple(tuple(p) if isinstance(p, list) else p for p in field) for field in fields])
+
+
+def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
+    """Decode a snapshot.
+
+    Parameters
+    ----------
+    data : bytes
+        From :func:`write`, of this release or an older one.
+
+    Returns
+    -------
+    name : str
+        Of the class.
+    parameters : dict
+        What the class is made with.
+    arrays : list of ndarray
+        The state, writable.
+
+    Raises
+    ------
+    SnapshotError
+        If the bytes are foreign, truncated, damaged, or of a newer release.
+    """
+    if not isinstance(data, (bytes, bytearray, memoryview)):
+        raise TypeError(f"a snapshot must be bytes; it was {type(data).__name__}")
+    data = bytes(data)
+    if len(data) < _HEAD.size + _TAIL.size or not data.startswith(_MAGIC):
+        raise SnapshotError("the bytes are no snapshot of rollstat")
+    _, version, length = _HEAD.unpack_from(data)
+    if version > VERSION:
+        raise SnapshotError(
+            f"the snapshot is of format {version}; this release reads formats up to {VERSION}"
+        )
+    if _TAIL.unpack_from(data, len(data) - _TAIL.size)[0] != zlib.crc32(data[: -_TAIL.size]):
+        raise SnapshotError("the snapshot is truncated or damaged: its checksum does not match")
+    at = _HEAD.size + length
+    header = json.loads(data[_HEAD.size : at])
+    arrays = []
+    for (short, shape), fields in zip(header["arrays"], header["fields"]):
+        dtype = _dtype(short, fields)
+        count = int(np.prod(shape, dtype=np.int64))
+        array = np.frombuffer(data, dtype, count, at).reshape(shape)
+        arrays.append(array.astype(dtype.newbyteorder("="), copy=True))
+        at += count * dtype.itemsize
+    if at != len(data) - _TAIL.size:
+        raise SnapshotError("the snapshot does not hold what its header says")
+    return header["class"], header["parameters"], arrays
