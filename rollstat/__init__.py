@@ -22,7 +22,13 @@ from rollstat.functions.order_statistics import (
     rolling_quantile,
 )
 from rollstat.functions.ranks import rolling_mode, rolling_nunique, rolling_rank
-from rollstat.functions.robust import hampel_filter, rolling_iqr, rolling_mad
+from rollstat.functions.robust import (
+    hampel_filter,
+    rolling_iqr,
+    rolling_mad,
+    rolling_trimmed_mean,
+    rolling_winsorized_mean,
+)
 from rollstat.options import get_threads, set_threads
 from rollstat.windows import Expanding, Forward
 
@@ -48,5 +54,7 @@ __all__ = [
     "rolling_ptp",
     "rolling_quantile",
     "rolling_rank",
+    "rolling_trimmed_mean",
+    "rolling_winsorized_mean",
     "set_threads",
 ]

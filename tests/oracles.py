@@ -248,3 +248,22 @@ def hampel(view: View, threshold: float = 3.0, scale: float = 1 / 0.674489750196
     with np.errstate(all="ignore"):
         outlier = bool(abs(own - median(view)) > threshold * scale * mad(view))
     return float(median(view)) if outlier else own, outlier
+
+
+def kept(view: View, proportion: float) -> tuple[list[Any], int]:
+    """What is left between equal cuts at both ends, and how many are cut at each."""
+    values = sorted(float(value) for value in view.values)
+    cut = int(proportion * len(values))
+    return values[cut : len(values) - cut], cut
+
+
+@oracle("trimmed_mean")
+def trimmed_mean(view: View, proportion: float = 0.1) -> Any:
+    values, _ = kept(view, proportion)
+    return float(np.mean(values)) if values else None
+
+
+@oracle("winsorized_mean")
+def winsorized_mean(view: View, proportion: float = 0.1) -> Any:
+    values, cut = kept(view, proportion)
+    return float(np.mean([values[0]] * cut + values + [values[-1]] * cut)) if values else None

@@ -11,7 +11,10 @@ from rollstat.algorithms.rank_bits import stretches
 from rollstat.algorithms.ranking import tied_ranks
 from rollstat.blocks import Block
 
-__all__ = ["Stretch", "block_rows", "ranked_stretches"]
+__all__ = ["NOTHING_MISSING", "Stretch", "block_rows", "choose", "ranked_stretches", "read_only"]
+
+NOTHING_MISSING = np.empty(0, np.bool_)
+"""Mask for kernels where every value is an observation."""
 
 _SMALLEST_STRETCH = 8192
 
@@ -45,6 +48,21 @@ class Stretch:
 def block_rows(width: int) -> int:
     """Output rows of a block: those of several windows, lest values be sorted twice."""
     return max(1 << 15, 3 * width)
+
+
+def choose(algorithm: str, block: Block, widest: int) -> tuple[str, int]:
+    """Name the algorithm, a sorted array for up to `widest` rows, and find the most rows of a window."""
+    longest = block.width or int((block.end - block.start).max())
+    if algorithm == "auto":
+        algorithm = "sorted_window" if longest <= widest else "rank_set"
+    return algorithm, longest
+
+
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """View of an array that cannot be written: kernels compile once, not for either kind."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
 
 
 def ranked_stretches(block: Block) -> Iterator[Stretch]:

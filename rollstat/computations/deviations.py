@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms import rank_space
-from rollstat.algorithms.rank_space import ranked_stretches
+from rollstat.algorithms.rank_space import NOTHING_MISSING, choose, ranked_stretches, read_only
 from rollstat.blocks import Block
 from rollstat.engine import Output
 from rollstat.kernels import rank_set
 from rollstat.kernels.deviation import float_deviation, follow_deviation, whole_deviation
-from rollstat.kernels.sorted_window import follow_small_deviation
+from rollstat.kernels.small_deviation import follow_small_deviation
 from rollstat.windows import Windows
 
 __all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel"]
@@ -23,18 +23,15 @@ DEVIATION_ALGORITHMS = {
 
 _WIDEST_SORTED = 256
 _SIGN = np.uint64(1 << 63)
-_NOTHING_MISSING = np.empty(0, np.bool_)
 
 
 def _measurable(values: NDArray[Any]) -> NDArray[Any]:
     """Values of which distances are exact or round as in NumPy: float64, or uint64 with the same order."""
     if values.dtype == np.int64:
-        return values.view(np.uint64) ^ _SIGN
+        return read_only(values.view(np.uint64) ^ _SIGN)
     if values.dtype != np.uint64:
         values = values.astype(np.float64, copy=False)
-    values = values.view()
-    values.flags.writeable = False  # one compiled version, not two
-    return values
+    return read_only(values)
 
 
 class _Distances:
@@ -51,12 +48,9 @@ class _Distances:
         """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
         values = _measurable(block.values)
         found = [np.zeros(block.rows, values.dtype) for _ in range(4)]
-        longest = block.width or int((block.end - block.start).max())
-        algorithm = self.algorithm
-        if algorithm == "auto":
-            algorithm = "sorted_window" if longest <= _WIDEST_SORTED else "rank_set"
+        algorithm, longest = choose(self.algorithm, block, _WIDEST_SORTED)
         if algorithm == "sorted_window":
-            missing = _NOTHING_MISSING if block.missing is None else block.missing
+            missing = NOTHING_MISSING if block.missing is None else block.missing
             window = np.empty(longest + 1, values.dtype)
             follow_small_deviation(values, missing, block.start, block.end, window, *found)
             return found

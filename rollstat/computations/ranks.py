@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms import rank_space
-from rollstat.algorithms.rank_space import ranked_stretches
+from rollstat.algorithms.rank_space import ranked_stretches, read_only
 from rollstat.blocks import Block
 from rollstat.engine import Output
 from rollstat.kernels import rank_set
@@ -117,9 +117,7 @@ def _comparable(block: Block) -> NDArray[Any]:
             values[block.missing] = np.nan
     elif values.dtype != np.uint64:
         values = values.astype(np.int64, copy=False)
-    values = values.view()
-    values.flags.writeable = False  # one compiled version, not two
-    return values
+    return read_only(values)
 
 
 class Distinct(_InRankSpace):

@@ -10,19 +10,27 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.computations.deviations import DEVIATION_ALGORITHMS, Deviation, Hampel
 from rollstat.computations.order_statistics import ALGORITHMS, Quantile
 from rollstat.computations.spread import Spread
+from rollstat.computations.trimmed import TRIMMED_ALGORITHMS, TrimmedMean
 from rollstat.engine import run
 from rollstat.functions.common import statistic
 from rollstat.kernels.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
 
-__all__ = ["hampel_filter", "rolling_iqr", "rolling_mad"]
+__all__ = [
+    "hampel_filter",
+    "rolling_iqr",
+    "rolling_mad",
+    "rolling_trimmed_mean",
+    "rolling_winsorized_mean",
+]
 
 _NORMAL = 0.6744897501960817  # the upper quartile of the standard normal distribution
 _TWO_SEQUENCES = (
     "Frederickson and Johnson (1982), The complexity of selection and ranking in X + Y and matrices with "
     "sorted columns, doi:10.1016/0022-0000(82)90048-4"
 )
+_TRIMMED_COST = "O(log m) amortised; O(m) for windows of up to 96 rows"
 _DEVIATION_COST = "O(log m) amortised and worst case; O(m) for windows of up to 256 rows"
 
 
@@ -263,3 +271,120 @@ def hampel_filter(
         checked,
     ).arrays
     return cleaned, outlier
+
+
+def _trimmed(
+    name: str, arr: ArrayLike, window: Window, proportion: float, winsorize: bool, options: CommonOptions
+) -> NDArray[Any]:
+    share = _check_number("proportion", proportion, 0, 0.5)
+    if share == 0.5:
+        raise ValueError("proportion must be below 0.5: with half cut off at each end nothing is left")
+    checked = Options.check(**options)
+    check_algorithm(checked.algorithm, TRIMMED_ALGORITHMS, name)
+    return run(
+        [arr], window, lambda dtype, windows: TrimmedMean(share, winsorize, dtype, checked.algorithm), checked
+    ).arrays[0]
+
+
+@statistic(
+    family="robust",
+    samples=({}, {"proportion": 0.25}),
+    algorithms=TRIMMED_ALGORITHMS,
+    kinds="fiub",
+    exact=False,
+    cost=_TRIMMED_COST,
+    source="pairwise sums (Higham 1993, doi:10.1137/0914050) kept in a tree over ranks",
+)
+def rolling_trimmed_mean(
+    arr: ArrayLike, window: Window, proportion: float = 0.1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Mean of each window without its smallest and largest observations.
+
+    Parameters
+    ----------
+    arr : array_like of float, int or bool, shape (..., n, ...)
+        The series, along `axis`.
+    {window}
+    proportion : float, default 0.1
+        Share of the observations to leave out at each end, from 0 to below 0.5: of c observations
+        ``int(proportion * c)``, as in :func:`scipy.stats.trim_mean`.
+    {options}
+
+    Returns
+    -------
+    ndarray
+        float32 for float32, else float64.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a bad proportion, array, window or option. Nothing is computed then.
+
+    Notes
+    -----
+    Missing values are no observations. What is cut off, an infinity for instance, is in no sum, and sums
+    are never reduced by subtraction: nothing is left of a value that left the window. The error is at most
+    ``(log2(m) + 20) * 2**-53`` times the mean of the absolute values that are kept. Sums are float64, for
+    integers and float32 too.
+
+    Cost: O(log m) an element, amortised; windows of up to 96 rows are kept as a sorted array, which is O(m)
+    but quicker. Source: pairwise summation, Higham, SIAM J. Sci. Comput. 14 (1993), doi:10.1137/0914050, in a
+    tree over ranks.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_trimmed_mean([4.0, 1.0, 3.0, 2.0, 90.0], 4, 0.25)
+    array([nan, nan, nan, 2.5, 2.5])
+    """
+    return _trimmed("trimmed_mean", arr, window, proportion, False, options)
+
+
+@statistic(
+    family="robust",
+    samples=({}, {"proportion": 0.25}),
+    algorithms=TRIMMED_ALGORITHMS,
+    kinds="fiub",
+    exact=False,
+    cost=_TRIMMED_COST,
+    source="pairwise sums (Higham 1993, doi:10.1137/0914050) kept in a tree over ranks",
+)
+def rolling_winsorized_mean(
+    arr: ArrayLike, window: Window, proportion: float = 0.1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Mean of each window with its smallest and largest observations pulled in.
+
+    Parameters
+    ----------
+    arr : array_like of float, int or bool, shape (..., n, ...)
+        The series, along `axis`.
+    {window}
+    proportion : float, default 0.1
+        Share of the observations at each end, from 0 to below 0.5, that are replaced by the nearest one
+        that is kept: of c observations ``int(proportion * c)``, as in :func:`scipy.stats.mstats.winsorize`.
+    {options}
+
+    Returns
+    -------
+    ndarray
+        float32 for float32, else float64.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For a bad proportion, array, window or option. Nothing is computed then.
+
+    Notes
+    -----
+    Missing values are no observations. The error is at most ``(log2(m) + 24) * 2**-53`` times the mean of the
+    absolute values; all else is as in :func:`rolling_trimmed_mean`.
+
+    Cost and Source: those of :func:`rolling_trimmed_mean`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_winsorized_mean([4.0, 1.0, 3.0, 2.0, 90.0], 4, 0.25)
+    array([nan, nan, nan, 2.5, 2.5])
+    """
+    return _trimmed("winsorized_mean", arr, window, proportion, True, options)

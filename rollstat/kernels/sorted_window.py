@@ -1,4 +1,4 @@
-"""Median and median distance of small windows, kept as a sorted array.
+"""The observations of a small window as a sorted array.
 
 ::
 
@@ -7,19 +7,15 @@
 
 State: ``window``, of the dtype of the values, (m,), its first `count` entries the observations in order.
 
-Invariant: those entries never fall. Cost: O(m) a row that enters or leaves, m/2 moves on average and vector
-code in the search, and O(m) for the distances in the worst case, where the nearest half moves from one end
-to the other; O(1) as long as it moves by a few observations.
-
-Source: insertion sort; the selection of distances is that of :mod:`rollstat.kernels.deviation`.
+Invariant: those entries never fall. Cost: O(m) a row that enters or leaves, a third of the entries moved on
+average, and vector code in the search. Source: insertion sort.
 """
 
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.deviation import centers
 
-__all__ = ["check", "follow_small_deviation", "insert", "remove", "replace"]
+__all__ = ["advance", "check", "insert", "remove", "replace"]
 
 
 @kernel
@@ -62,76 +58,33 @@ def replace(window, count, old, new):
 
 
 @kernel
-def _nearest(window, low, high, index, half, wanted):
-    """First of the `wanted` neighbours nearest to the median, looked for from `index` on."""
-    index = min(index, half)
-    while index < half and low - window[index] > window[index + wanted] - high:
-        index += 1
-    while index > 0 and low - window[index - 1] < window[index + wanted - 1] - high:
-        index -= 1
-    return index
-
-
-@kernel
-def _deviation(window, count, index):
-    """Return the two middle observations, the two middle distances, and the first of the nearest."""
-    half = count // 2
-    wanted = count - half
-    lower, upper = window[(count - 1) // 2], window[half]
-    low, high = centers(lower, upper)
-    index = _nearest(window, low, high, index, half, wanted)
-    near = far = low - low
-    if index + wanted > half:
-        near = window[index + wanted - 1] - high
-    if index < half:
-        from_low = low - window[index]
-        near = from_low if index + wanted <= half or from_low > near else near
-        far = window[index + wanted] - high
-    if 2 * half != count:
-        return lower, upper, near, near, index
-    if index > 0:
-        from_low = low - window[index - 1]
-        far = from_low if index == half or from_low < far else far
-    return lower, upper, near, far, index
-
-
-@kernel
-def follow_small_deviation(values, missing, start, end, window, lower, upper, near, far):
-    """Write the two middle observations and the two middle distances of every window.
+def advance(values, missing, window, count, left, right, start, end):
+    """Move from the window ``[left, right)`` of rows to ``[start, end)``, and return its observations.
 
     Parameters
     ----------
-    values : ndarray of float64 or uint64, shape (n,)
+    values : ndarray, shape (n,)
         The series.
     missing : ndarray of bool, shape (n,) or (0,)
         True where there is no observation; empty if there are no such rows.
-    start, end : ndarray of int64, shape (rows,)
-        Monotone windows of at most ``len(window)`` rows.
-    window
-        State.
-    lower, upper, near, far
-        As in :func:`rollstat.kernels.deviation.follow_deviation`.
+    window, count
+        The observations of ``[left, right)``, in order.
+    left, right, start, end : int
+        ``left <= start`` and ``right <= end``.
     """
-    left = right = count = index = 0
     whole = len(missing) == 0
-    for i in range(len(start)):
-        if whole and start[i] == left + 1 and end[i] == right + 1 and count > 0:
-            replace(window, count, values[left], values[right])
-            left += 1
-            right += 1
-        while left < start[i]:
-            if left < right and (whole or not missing[left]):
-                remove(window, count, values[left])
-                count -= 1
-            left += 1
-        right = max(left, right)
-        while right < end[i]:
-            if whole or not missing[right]:
-                insert(window, count, values[right])
-                count += 1
-            right += 1
-        if count > 0:
-            lower[i], upper[i], near[i], far[i], index = _deviation(window, count, index)
+    if whole and start == left + 1 and end == right + 1 and count > 0:
+        replace(window, count, values[left], values[right])
+        return count
+    for i in range(left, min(start, right)):
+        if whole or not missing[i]:
+            remove(window, count, values[i])
+            count -= 1
+    for i in range(max(start, right), end):
+        if whole or not missing[i]:
+            insert(window, count, values[i])
+            count += 1
+    return count
 
 
 @kernel

@@ -1,5 +1,7 @@
 """Interquartile range, median absolute deviation and Hampel filter: equality with SciPy, exactness, rules."""
 
+import math
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -122,3 +124,37 @@ def test_bad_parameters_are_named():
         rollstat.rolling_iqr([1.0], 1, interpolation="cubic")
     with pytest.raises(ValueError, match="threshold must be a number of at least 0"):
         rollstat.hampel_filter([1.0], 1, -1)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "rank_set", "sorted_window"])
+@pytest.mark.parametrize("function", [rollstat.rolling_trimmed_mean, rollstat.rolling_winsorized_mean])
+def test_nothing_is_left_of_what_left_or_was_cut_off(rng, function, algorithm):
+    values = rng.standard_normal(600)
+    clean = function(values, 120, 0.1, algorithm=algorithm)
+    spoilt = values.copy()
+    spoilt[[5, 40, 41, 90]] = [1e300, np.inf, -np.inf, -1e17]
+    result = function(spoilt, 120, 0.1, algorithm=algorithm)
+    assert np.isfinite(result[119:]).all()
+    np.testing.assert_allclose(result[90 + 120 :], clean[90 + 120 :], rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("function", [rollstat.rolling_trimmed_mean, rollstat.rolling_winsorized_mean])
+def test_means_keep_their_bound(rng, function):
+    values = rng.standard_normal(900) * 10.0 ** rng.integers(-6, 6, 900)
+    for m in (8, 300):
+        result = function(values, m, 0.125, mode="valid")
+        for i, window in enumerate(np.lib.stride_tricks.sliding_window_view(values, m)):
+            cut = m // 8
+            inner = np.sort(window)[cut : m - cut].tolist()
+            ends = cut if function is rollstat.rolling_winsorized_mean else 0
+            terms = [inner[0]] * ends + inner + [inner[-1]] * ends
+            bound = (np.log2(m) + 20 + 4 * (ends > 0)) * 2.0**-53 * math.fsum(map(abs, terms)) / len(terms)
+            assert abs(result[i] - math.fsum(terms) / len(terms)) <= bound
+
+
+def test_bad_proportions_are_named():
+    for proportion in (-0.1, 0.5, 0.7, np.nan):
+        with pytest.raises(ValueError, match="proportion must be"):
+            rollstat.rolling_trimmed_mean([1.0], 1, proportion)
+    with pytest.raises(TypeError, match="arr must hold floats, integers or bool"):
+        rollstat.rolling_winsorized_mean(np.array([1], "M8[s]"), 1)

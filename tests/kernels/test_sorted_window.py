@@ -1,11 +1,10 @@
-"""The sorted array against sorting, and its distances against those of the set of ranks."""
+"""The sorted array against sorting."""
 
 import bisect
 
 import numpy as np
 
-from rollstat.kernels.sorted_window import check, follow_small_deviation, insert, remove, replace
-from tests.kernels.test_deviation import follow, series
+from rollstat.kernels.sorted_window import advance, check, insert, remove, replace
 
 
 def test_values_that_come_and_go(rng):
@@ -26,19 +25,14 @@ def test_values_that_come_and_go(rng):
         assert window[: len(expected)].tolist() == expected
 
 
-def test_distances_are_those_of_the_set_of_ranks(rng):
-    nothing = np.zeros(0, np.bool_)
-    for values in series(rng, 200):
-        for m in (1, 4, 17):
-            start = np.arange(200 - m + 1)
-            found = [np.zeros(len(start)) for _ in range(4)]
-            follow_small_deviation(values, nothing, start, start + m, np.zeros(m + 1), *found)
-            assert np.array_equal(found, follow(values, start, start + m)[0])
-        missing = rng.random(200) < 0.2
-        start = np.sort(rng.integers(0, 200, 90))
-        end = np.maximum(start, np.minimum(np.sort(rng.integers(0, 201, 90)), start + 40))
-        end = np.maximum.accumulate(end)
-        found = [np.zeros(90) for _ in range(4)]
-        window = np.zeros(int((end - start).max()) + 1)
-        follow_small_deviation(values, missing, start, end, window, *found)
-        assert np.array_equal(found, follow(values, start, end, missing)[0])
+def test_windows_of_any_kind(rng):
+    values = rng.integers(0, 30, 300) * 1.0
+    for missing in (np.zeros(0, np.bool_), rng.random(300) < 0.2):
+        start = np.sort(rng.integers(0, 300, 200))
+        end = np.maximum(start, np.sort(rng.integers(0, 301, 200)))
+        window, count, left, right = np.zeros(301), 0, 0, 0
+        for i in range(200):
+            count = advance(values, missing, window, count, left, right, start[i], end[i])
+            left, right = start[i], end[i]
+            seen = values[left:right][~missing[left:right]] if len(missing) else values[left:right]
+            assert window[:count].tolist() == sorted(seen)

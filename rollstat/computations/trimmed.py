@@ -1,0 +1,90 @@
+"""Trimmed and winsorized means."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.algorithms import rank_space
+from rollstat.algorithms.rank_space import NOTHING_MISSING, choose, ranked_stretches, read_only
+from rollstat.blocks import Block
+from rollstat.engine import Output
+from rollstat.kernels import rank_set, sum_tree
+from rollstat.kernels.trimmed_mean import follow_small_trimmed, follow_trimmed
+
+__all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
+
+TRIMMED_ALGORITHMS = {
+    "sorted_window": "every window and dtype, in O(m)",
+    "rank_set": "every window and dtype",
+}
+
+_WIDEST_SORTED = 96
+
+
+class TrimmedMean:
+    """Mean without the outermost observations, or with them replaced by the outermost that is kept.
+
+    Parameters
+    ----------
+    proportion : float
+        Share of the observations at each end, rounded down to whole ones.
+    winsorize : bool
+        Whether they are replaced instead of left out.
+    dtype : numpy.dtype
+        Of the input.
+    algorithm : str
+        ``"auto"`` or a key of `TRIMMED_ALGORITHMS`.
+    """
+
+    outputs = (Output("float"),)
+
+    def __init__(self, proportion: float, winsorize: bool, dtype: np.dtype[Any], algorithm: str) -> None:
+        if dtype.kind not in "fiub":
+            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
+        self.proportion = proportion
+        self.winsorize = winsorize
+        self.algorithm = algorithm
+
+    def block_rows(self, width: int) -> int:
+        """Output rows of a block that suit windows of `width` rows."""
+        return rank_space.block_rows(width)
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the mean of every window."""
+        result = np.empty(block.rows)
+        algorithm, longest = choose(self.algorithm, block, _WIDEST_SORTED)
+        if algorithm == "sorted_window":
+            missing = NOTHING_MISSING if block.missing is None else block.missing
+            values = read_only(block.values.astype(np.float64, copy=False))
+            follow_small_trimmed(
+                values,
+                missing,
+                block.start,
+                block.end,
+                np.empty(longest + 1),
+                self.proportion,
+                self.winsorize,
+                result,
+            )
+        else:
+            self._follow(block, result)
+        with np.errstate(over="ignore"):
+            results[0][...] = result
+
+    def _follow(self, block: Block, result: NDArray[Any]) -> None:
+        for part in ranked_stretches(block):
+            ranks = len(part.ordered)
+            follow_trimmed(
+                part.rank,
+                part.ordered.astype(np.float64, copy=False),
+                part.start,
+                part.end,
+                np.zeros(ranks, np.int64),
+                *rank_set.create(ranks),
+                np.zeros((2, 2), np.int64),
+                *sum_tree.create(ranks),
+                self.proportion,
+                self.winsorize,
+                result[part.rows],
+            )
