@@ -43,8 +43,7 @@ def stretches(start: NDArray[np.int64], end: NDArray[np.int64], smallest: int) -
 
 def select(block: Block, request: Selection) -> None:
     """Answer the request, see :class:`rollstat.blocks.Selection`."""
-    fixed = block.width > 0 and request.constant is not None and request.position is None
-    if fixed and block.missing is None:
+    if block.width > 0 and request.position is None:
         _select_fixed(block, request)
         return
     for first, last in stretches(block.start, block.end, _SMALLEST_STRETCH):
@@ -116,15 +115,13 @@ def _scratch(dtype: np.dtype[Any], width: int, stretch: int) -> tuple[NDArray[An
         np.empty((2, RECENT), dtype),
         np.empty(2, dtype),
         np.empty(2, np.bool_),
-        NOTHING_MISSING,
     )
 
 
 def _select_fixed(block: Block, request: Selection) -> None:
-    """Windows of equal width, the same ranks in every row, nothing missing."""
-    assert request.constant is not None
+    """Windows of equal width."""
     values = block.values
-    done = [0] * len(request.constant)
+    done = [0] * len(request.rank)
     if values.dtype.kind == "f" or values.itemsize <= 4:  # float64 holds all of these
         floats = values.astype(np.float64, copy=False).view()
         done = [_run(floats, block, request, i, 0) for i in range(len(done))]
@@ -150,23 +147,30 @@ def _only(request: Selection, i: int) -> Selection:
 
 def _run(keys: NDArray[Any], block: Block, request: Selection, i: int, first: int) -> int:
     """Answer request `i` from row `first` on, by values or keys; return the row up to which it is done."""
-    assert request.constant is not None
-    target, width = request.constant[i], block.width
+    width = block.width
     stretch = _stretch_rows(width, block.rows - first)
+    target, targets = 0, None
+    if request.constant is not None:
+        target = request.constant[i]
+    else:
+        targets = request.rank[i, first:]
     want_upper = request.upper is not None and target + 1 < width
+    missing = NOTHING_MISSING if block.missing is None else block.missing[first:]
     keys.flags.writeable = False  # one compiled version, not two
     results = [request.lower[i, first:]]
     if want_upper:
         assert request.upper is not None
         results.append(request.upper[i, first:])
     same = keys.dtype == block.values.dtype and all(result.flags.c_contiguous for result in results)
-    found = results if same else [np.empty(len(result), keys.dtype) for result in results]
+    found = results if same else [np.full(len(result), keys[first]) for result in results]
     with np.errstate(over="ignore"):  # the kernels reckon modulo 2**64, which only plain Python minds
         done = select_fixed(
             keys[first:],
+            missing,
             keys.dtype.kind == "f",
             width,
             target,
+            targets,
             want_upper,
             stretch,
             *_scratch(keys.dtype, width, stretch),

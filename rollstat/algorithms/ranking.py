@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rollstat.kernels.radix_sort import DIGITS, LARGEST_DIGIT, bits_for, sort_words, value_range
 from rollstat.kernels.rank_numbers import number, number_dense, number_tied, rows_of
-from rollstat.kernels.sort_keys import bits_of_keys, keys_of_floats, keys_of_integers
+from rollstat.kernels.sort_keys import keys_of_floats, keys_of_integers
 
 __all__ = ["NOTHING_MISSING", "buckets", "order", "ranks", "tied_ranks", "unsigned_keys", "values_of"]
 
@@ -33,16 +33,15 @@ def unsigned_keys(values: NDArray[Any]) -> NDArray[np.uint64]:
 
 
 def values_of(keys: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Values of `dtype` from their unsigned keys, or from floats that hold them."""
+    """Values of `dtype` from their unsigned keys, or from floats that hold them; zeros lose their sign."""
     if keys.dtype.kind == "f":
         return keys.astype(dtype, copy=False)
-    if dtype.kind == "f":
-        kind = np.iinfo(f"i{dtype.itemsize}")
-        bits = np.empty(len(keys), kind.dtype)
-        bits_of_keys(keys, kind.max, bits)
-        return bits.view(dtype)
     flip = np.uint64(0 if dtype.kind in "ub" else 1 << 63)
-    return (keys ^ flip).astype(f"{'u' if flip == 0 else 'i'}{dtype.itemsize}").view(dtype)
+    words = keys ^ flip
+    if dtype.kind == "f":
+        signed = words.view(np.int64)
+        words = signed ^ ((signed >> 63) & np.iinfo(f"i{dtype.itemsize}").max)
+    return words.astype(f"{'u' if flip == 0 else 'i'}{dtype.itemsize}").view(dtype)
 
 
 def buckets(n: int) -> NDArray[Any]:

@@ -7,19 +7,19 @@
                           guards           ranks of the band     guards
                                                  ^ cursor: the order statistic of this window
 
-A stretch of observations is classified by a band of keys: those under it get codes
-below the guards, those over it codes from `far` on, and only those within it are ranked; their codes
+A stretch of observations is classified by a band of values: those under it get codes below the guards,
+those over it, and what is missing, codes from `far` on, and only those within it are ranked; their codes
 begin at FIRST. Bits below and above the guards are written and never read; there are several of them,
 since a processor would have to wait for its last write to always the same one. With a band that holds
-every key this is selection by ranks alone.
+every value this is selection by ranks alone.
 
-State: `bits`, uint64; `code`, uint32, one an observation; `ordered`, the values by code.
+State: `bits`, uint64; `code`, uint32, one a row of data; `ordered`, the values by code; the cursor and
+`under`, how many observations of the window have codes before it.
 
-Invariant: as many observations of the window have codes under the cursor as the rank wanted, and the
-cursor's bit is set. One row enters and one leaves, so the cursor moves to a neighbouring set bit or not
-at all. While the cursor is under `top` and not under FIRST (and the next set bit is, if it is wanted), what
-it points at is right, whatever the band; where it runs onto the guards, the rows since the last check are
-not counted as done. There are more guards than rows between checks.
+Invariant: after a row, the cursor's bit is set and `under` is the rank wanted. One row enters and one
+leaves, so with a constant rank the cursor moves to a neighbouring set bit or not at all. While the cursor is
+between the guards (and the next set bit is, if it is wanted), what it points at is right, whatever the band;
+where it runs onto the guards, the rows since the last check are not counted as done.
 
 Cost: O(1) a row where the neighbouring set bits are less than 64 ranks away, which is so for stretches of a
 few windows on nearly all data; where they are further away, their words are searched one by one, at most
@@ -61,10 +61,17 @@ def words_for(ranks):
 
 
 @kernel
-def classify(key, lowest, far, code):
-    """Give codes to the keys under the band and over it; `place` sees to those within."""
-    for i in range(len(key)):
-        code[i] = ((i & _SPREAD) << 6) + (0 if key[i] < lowest else far)
+def classify(values, missing, lowest, far, code):
+    """Give codes to what is under the band and over it or missing; `place` sees to what is within.
+
+    `missing` is as long as `values` or empty.
+    """
+    if len(missing) == 0:
+        for i in range(len(values)):
+            code[i] = ((i & _SPREAD) << 6) + (0 if values[i] < lowest else far)
+    else:
+        for i in range(len(values)):
+            code[i] = ((i & _SPREAD) << 6) + (0 if (values[i] < lowest) & (not missing[i]) else far)
 
 
 @kernel
@@ -78,8 +85,8 @@ def place(words, row_bits, values, code, ordered):
 
 
 @kernel
-def begin(code, bits, ranks, target):
-    """Set the bits of the first window, `code`, and the guards; return the cursor, or -1 outside the band."""
+def begin(code, bits, ranks):
+    """Set the bits of the first window, `code`, and the guards; return how many are under the band."""
     top = FIRST + ranks
     bits[: words_for(ranks)] = 0
     under = 0
@@ -87,24 +94,10 @@ def begin(code, bits, ranks, target):
         c = np.uint64(code[i])
         bits[c >> _SIX] |= _ONE << (c & _LOW)
         under += code[i] < _BELOW
-    target -= under
     bits[_BELOW // 64] = _ALL
     for r in range(top, top + GUARDS):
         bits[r >> 6] |= _ONE << np.uint64(r & 63)
-    if target < 0:
-        return -1
-    i = FIRST // 64
-    while 64 * i < top:
-        word = bits[i]
-        ones = count_ones(word)
-        if target < ones:
-            for _ in range(target):
-                word &= word - _ONE
-            cursor = 64 * i + count_trailing_zeros(word)
-            return cursor if cursor < top else -1
-        target -= ones
-        i += 1
-    return -1
+    return under
 
 
 @kernel(inline="always")
@@ -121,17 +114,37 @@ def _next_set(bits, p):
 
 
 @kernel(inline="always")
-def _previous_set(bits, p):
-    """Highest set bit before `p`, and how many words had to be passed."""
-    p -= _ONE
+def _search(bits, p, ahead, top):
+    """Set bit with `ahead` others from `p` up to it, or for negative `ahead` the one so many before `p`.
+
+    Returns it, or a guard beyond which it would lie, and how many words had to be passed.
+    """
     i = p >> _SIX
-    word = bits[i] & (_ALL >> (_LOW - (p & _LOW)))
     passed = 0
-    while word == _ZERO:
-        i -= _ONE
-        word = bits[i]
-        passed += 1
-    return (i << _SIX) + _LOW - np.uint64(count_leading_zeros(word)), passed
+    if ahead >= 0:
+        word = bits[i] & (_ALL << (p & _LOW))
+        ones = count_ones(word)
+        while ones <= ahead and i < top >> _SIX:
+            ahead -= ones
+            i += _ONE
+            word = bits[i]
+            ones = count_ones(word)
+            passed += 1
+        ahead = min(ahead, ones - 1)
+    else:
+        word = bits[i] & ((_ONE << (p & _LOW)) - _ONE)
+        ahead = -ahead
+        ones = count_ones(word)
+        while ones < ahead and i > _BELOW // 64:
+            ahead -= ones
+            i -= _ONE
+            word = bits[i]
+            ones = count_ones(word)
+            passed += 1
+        ahead = max(ones - ahead, 0)
+    for _ in range(ahead):
+        word &= word - _ONE
+    return (i << _SIX) + np.uint64(count_trailing_zeros(word)), passed
 
 
 @kernel
@@ -148,8 +161,10 @@ def _is_calm(code, width, p):
 
 
 @kernel
-def slide_fixed(code, width, bits, cursor, ranks, want_upper, ordered, patience, lower, upper):
-    """Follow the window over `code`, from row 1 on, and write the order statistics.
+def slide_fixed(
+    code, width, target, targets, bits, under, ranks, open_top, want_upper, ordered, patience, lower, upper
+):
+    """Follow the window over `code` and write the order statistics.
 
     Parameters
     ----------
@@ -157,12 +172,18 @@ def slide_fixed(code, width, bits, cursor, ranks, want_upper, ordered, patience,
         Codes of the stretch.
     width : int
         Rows of a window.
+    target : int
+        The rank, if it is the same in every row.
+    targets : ndarray of int64, shape (rows,), or None
+        The rank in every row otherwise, negative where nothing is wanted.
     bits : ndarray of uint64
         The set of the first window.
-    cursor : int
-        The order statistic of the first window, from `begin`.
+    under : int
+        Observations of the first window that are under the band.
     ranks : int
         Observations in the band.
+    open_top : bool
+        Whether there are no observations over the band, so that one in it may have no next one.
     want_upper : bool
         Whether the next order statistic is wanted as well.
     ordered : ndarray
@@ -180,19 +201,29 @@ def slide_fixed(code, width, bits, cursor, ranks, want_upper, ordered, patience,
         Codes between which the answers lay.
     """
     rows = len(lower)
-    top = np.uint64(FIRST + ranks)
-    bottom = np.uint64(FIRST)
-    p = np.uint64(cursor)
-    second, _ = _next_set(bits, p + _ONE)
-    lowest, highest = p, (second if want_upper else p)
-    if highest >= top:
-        return 0, np.int64(lowest), np.int64(highest)
-    value = next_value = ordered[p]
-    lower[0] = value
-    if want_upper:
-        next_value = ordered[second]
-        upper[0] = next_value
-    calm = _is_calm(code, width, p)
+    bottom, top = np.uint64(FIRST), np.uint64(FIRST + ranks)
+    limit = top + _ONE if open_top and want_upper else top
+    p = second = bottom
+    lowest, highest = top, bottom
+    value = next_value = ordered[FIRST]
+    if targets is not None:
+        target = targets[0]
+    if target >= 0:
+        p, _ = _search(bits, bottom, target - under, top)
+        if p < bottom or p >= top:
+            return 0, 0, 0
+        under = target
+        second = p + _ONE
+        if want_upper:
+            second, _ = _next_set(bits, second)
+            if second >= limit:
+                return 0, 0, 0
+            next_value = ordered[second]
+            upper[0] = next_value
+        value = ordered[p]
+        lower[0] = value
+        lowest, highest = p, (second if want_upper else p)
+    calm = targets is None and _is_calm(code, width, p)
     first = 1
     while first < rows:
         last = min(first + _STRIP, rows)
@@ -211,10 +242,15 @@ def slide_fixed(code, width, bits, cursor, ranks, want_upper, ordered, patience,
                 if want_upper:
                     above[j] = next_value
                 continue
-            gained = np.uint64(enter < p)
-            lost = np.uint64(leave < p)
-            back = gained & ~lost & _ONE
-            forth = lost & ~gained & _ONE
+            under += np.int64(enter < p) - np.int64(leave < p)
+            if targets is not None:
+                target = targets[first + j]
+                if target < 0:
+                    continue
+            ahead = target - under
+            under = target
+            forth = np.uint64(ahead == 1)
+            back = np.uint64(ahead == -1)
             # The 64 bits from p on, and the 64 before it; shifts stay below 64.
             i, s = p >> _SIX, p & _LOW
             word = bits[i]
@@ -228,19 +264,13 @@ def slide_fixed(code, width, bits, cursor, ranks, want_upper, ordered, patience,
             mask = _ZERO - back
             q = here ^ ((here ^ previous) & mask)
             second = beyond ^ ((beyond ^ here) & mask)
-            if (rest == _ZERO) | (before == _ZERO):
-                if back == _ONE:
-                    q, passed = _previous_set(bits, p)
-                    patience -= passed
-                    second = p
-                else:
-                    q, passed = _next_set(bits, p)
-                    patience -= passed
-                    second = q + _ONE
-                    if forth == _ONE:
-                        q, passed = _next_set(bits, second)
-                        patience -= passed
-                        second = q + _ONE
+            if (rest == _ZERO) | (before == _ZERO) | (ahead > 1) | (ahead < -1):
+                q, passed = _search(bits, p, ahead, top)
+                patience -= passed
+                if q < bottom or q >= top:
+                    low = _ZERO
+                    break
+                second = q + _ONE
                 if want_upper:
                     second, passed = _next_set(bits, second)
                     patience -= passed
@@ -254,7 +284,7 @@ def slide_fixed(code, width, bits, cursor, ranks, want_upper, ordered, patience,
                 high = second if second > high else high
             else:
                 high = q if q > high else high
-        if low < bottom or high >= top or patience < 0:
+        if low < bottom or high >= limit or patience < 0:
             return first, np.int64(lowest), np.int64(highest)
         lowest, highest = low, high
         first = last

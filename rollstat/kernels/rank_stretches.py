@@ -69,11 +69,22 @@ def _next_band(ranked, rows, values, recent, seen, sides, band):
 
 
 @kernel
+def _observed(missing):
+    """How many rows are not missing."""
+    absent = 0
+    for gone in missing:
+        absent += gone
+    return len(missing) - absent
+
+
+@kernel
 def select_fixed(
     values,
+    missing,
     scaled,
     width,
     target,
+    targets,
     want_upper,
     stretch,
     words,
@@ -85,26 +96,31 @@ def select_fixed(
     recent,
     band,
     sides,
-    missing,
     lower,
     upper,
 ):
-    """Write the order statistic of rank `target` of every window, and the next one if it is wanted.
+    """Write an order statistic of every window, and the next one if it is wanted.
 
     Parameters
     ----------
     values : ndarray, shape (rows + width - 1,)
-        Floats, with `scaled`, or unsigned integers; none is missing.
+        Floats, with `scaled`, or unsigned integers.
+    missing : ndarray of bool
+        As long as `values`, or empty for none missing.
     scaled : bool
         Whether `values` are floats.
-    width, target : int
-        Rows of a window, and the rank.
+    width : int
+        Rows of a window.
+    target : int
+        The rank, if it is the same in every row.
+    targets : ndarray of int64, shape (rows,), or None
+        The rank in every row otherwise, negative where nothing is wanted.
     want_upper : bool
-        Whether to write `upper`; ``target + 1 < width`` then.
+        Whether to write `upper`, where there is a next one.
     stretch : int
         Rows to work on at a time; at least one.
     words, spare : ndarray of uint64, shape (stretch + width,)
-    bucket : ndarray of int32, shape (DIGITS, 2048)
+    bucket : ndarray of int32, shape (DIGITS, LARGEST_DIGIT)
     code : ndarray of uint32, shape (stretch + width,)
     bits : ndarray of uint64, shape (words_for(stretch + width),)
     ordered : ndarray of the values' dtype, shape (64 * len(bits),)
@@ -112,8 +128,6 @@ def select_fixed(
     band : ndarray of the values' dtype, shape (2,)
     sides : ndarray of bool, shape (2,)
         Scratch.
-    missing : ndarray of bool, shape (0,)
-        Nothing is missing.
     lower, upper : ndarray, shape (rows,)
         Receive the values.
 
@@ -129,33 +143,41 @@ def select_fixed(
     while first < rows:
         last = min(first + stretch, rows)
         part = values[first : last + width - 1]
-        lowest, highest = value_range(part, missing)
+        gone = missing[first : last + width - 1] if len(missing) > 0 else missing
+        everything = len(gone) == 0 or _observed(gone) == len(gone)
+        if not everything and _observed(gone) == 0:
+            first = last
+            continue
+        lowest, highest = value_range(part, gone)
         if banded:
             lowest = band[0] if sides[0] and band[0] > lowest else lowest
             highest = band[1] if sides[1] and band[1] < highest else highest
-        count = sort_words(part, scaled, missing, lowest, highest, not banded, words, spare, bucket)
+        else:
+            sides[:] = False
+        complete = everything and not banded
+        count = sort_words(part, scaled, gone, lowest, highest, complete, words, spare, bucket)
         if count < 0:
             return first
-        if banded:
-            classify(part, lowest, far_code(count), code)
+        if not complete:
+            classify(part, gone, lowest, far_code(count), code)
         row_bits = bits_for(len(part))
         ranked = words[:count]
         place(ranked, row_bits, part, code, ordered)
-        cursor = begin(code[:width], bits, count, target)
-        done = bottom = top = 0
-        if cursor >= 0:
-            done, bottom, top = slide_fixed(
-                code[: len(part)],
-                width,
-                bits,
-                cursor,
-                count,
-                want_upper,
-                ordered,
-                len(part),
-                lower[first:last],
-                upper[first:last] if want_upper else upper,
-            )
+        done, bottom, top = slide_fixed(
+            code[: len(part)],
+            width,
+            target,
+            targets[first:last] if targets is not None else None,
+            bits,
+            begin(code[:width], bits, count),
+            count,
+            not sides[1],
+            want_upper,
+            ordered.view(np.uint64),
+            len(part),
+            lower[first:last].view(np.uint64),
+            (upper[first:last] if want_upper else upper).view(np.uint64),
+        )
         first += done
         if first < last:
             if not banded:
@@ -165,12 +187,12 @@ def select_fixed(
             banded, seen = False, 0
             continue
         failures = 0 if banded else failures
-        row_mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
-        recent[0, seen % RECENT] = part[np.int64(ranked[bottom - FIRST] & row_mask)]
-        recent[1, seen % RECENT] = part[np.int64(ranked[top - FIRST] & row_mask)]
-        seen += 1
-        if not banded:
-            sides[:] = False
         pause -= pause > 0
-        banded = pause == 0 and _next_band(ranked, row_mask, part, recent, seen, sides, band)
+        banded = False
+        if bottom <= top:
+            row_mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
+            recent[0, seen % RECENT] = part[np.int64(ranked[bottom - FIRST] & row_mask)]
+            recent[1, seen % RECENT] = part[np.int64(ranked[min(top - FIRST, count - 1)] & row_mask)]
+            seen += 1
+            banded = pause == 0 and _next_band(ranked, row_mask, part, recent, seen, sides, band)
     return rows

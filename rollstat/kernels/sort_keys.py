@@ -16,7 +16,7 @@ import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["bits_of_keys", "keys_of_floats", "keys_of_integers"]
+__all__ = ["keys_of_floats", "keys_of_integers"]
 
 _SIGN = np.uint64(1 << 63)
 
@@ -36,11 +36,3 @@ def keys_of_integers(values, flip, key):
     """Keys of integers; `flip` is 2**63 for signed types and 0 for unsigned ones."""
     for i in range(len(values)):
         key[i] = np.uint64(values[i]) ^ flip
-
-
-@kernel
-def bits_of_keys(key, magnitude, bits):
-    """Bits of floats from their keys; zeros come back without a sign."""
-    for i in range(len(key)):
-        word = np.int64(key[i] ^ _SIGN)
-        bits[i] = word ^ ((word >> 63) & magnitude)

@@ -136,3 +136,19 @@ def test_gaps_that_end_the_patience():
     request = Selection(np.full((1, block.rows), 6000), (6000,), np.zeros((1, block.rows)))
     rank_bits.select(block, request)
     np.testing.assert_array_equal(request.lower[0], np.arange(block.rows) % 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.uint8])
+@pytest.mark.parametrize("gaps", [0.0, 0.1, 0.6, 0.98, 1.0])
+def test_equal_windows_with_missing_values_and_ranks_by_row(dtype, gaps):
+    rng = np.random.default_rng(int(100 * gaps))
+    values = (20 * rng.standard_normal(1200).cumsum()).astype(np.int64).astype(dtype)
+    missing = rng.random(1200) < gaps
+    missing[300:500] |= gaps > 0
+    if values.dtype.kind == "f":
+        values[missing] = np.nan
+    block = fixed_block(values, 60, missing if gaps else None)
+    for rank in (random_ranks(block, 1, rng), quantile_rank(block, 0.4)):
+        rank[..., block.count < rng.integers(0, 40)] = -1
+        check_selection(rank_bits.select, block, rank, None, True, False)
+        check_selection(rank_bits.select, block, rank, None, False, False)

@@ -15,34 +15,40 @@ from rollstat.kernels.rank_slide import (
 )
 
 
-def slide(values, width, target, low, high, want_upper=True, patience=None):
+def slide(values, width, target, low, high, want_upper=True, patience=None, missing=None):
     """Answers with a band of the values from `low` to `high`: done rows, range of codes, lower, upper."""
-    inside = np.flatnonzero((values >= low) & (values <= high))
+    observed = np.ones(len(values), np.bool_) if missing is None else ~missing
+    inside = np.flatnonzero((values >= low) & (values <= high) & observed)
     ranks = len(inside)
     bits = np.full(words_for(ranks), 2**64 - 1, np.uint64)
     code, ordered = np.zeros(len(values), np.uint32), np.zeros(64 * len(bits))
-    classify(values, low, far_code(ranks), code)
+    missing = np.zeros(0, np.bool_) if missing is None else missing
+    classify(values, missing, low, far_code(ranks), code)
     words = inside[np.argsort(values[inside], kind="stable")].astype(np.uint64)
     place(words, 32, values, code, ordered)
     assert np.all(code < 64 * len(bits))
-    cursor = begin(code[:width], bits, ranks, target)
+    under = begin(code[:width], bits, ranks)
     rows = len(values) - width + 1
     lower, upper = np.full((2, rows), np.nan)
-    if cursor < 0:
-        return 0, 0, 0, lower, upper
+    constant, targets = (target, None) if np.ndim(target) == 0 else (0, target)
     patience = len(values) if patience is None else patience
+    upper_part = upper if want_upper else upper[:0]
+    open_top = not np.any(values > high)
     with np.errstate(over="ignore"):
         found = slide_fixed(
             code,
             width,
+            constant,
+            targets,
             bits,
-            cursor,
+            under,
             ranks,
+            open_top,
             want_upper,
-            ordered,
+            ordered.view(np.uint64),
             patience,
-            lower,
-            upper if want_upper else lower[:0],
+            lower.view(np.uint64),
+            upper_part.view(np.uint64),
         )
     return *found, lower, upper
 

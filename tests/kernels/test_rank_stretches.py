@@ -7,8 +7,10 @@ from rollstat.kernels.radix_sort import DIGITS, LARGEST_DIGIT
 from rollstat.kernels.rank_slide import words_for
 from rollstat.kernels.rank_stretches import RECENT, select_fixed
 
+NONE = np.zeros(0, np.bool_)
 
-def select(values, width, target, stretch, want_upper=True):
+
+def select(values, width, target, stretch, want_upper=True, missing=NONE):
     values = values.view()
     values.flags.writeable = False
     size = stretch + width
@@ -17,9 +19,11 @@ def select(values, width, target, stretch, want_upper=True):
     with np.errstate(over="ignore"):
         done = select_fixed(
             values,
+            missing,
             True,
             width,
-            target,
+            0 if np.ndim(target) else target,
+            target if np.ndim(target) else None,
             want_upper,
             stretch,
             *np.empty((2, size), np.uint64),
@@ -30,7 +34,6 @@ def select(values, width, target, stretch, want_upper=True):
             np.empty((2, RECENT)),
             np.empty(2),
             np.empty(2, np.bool_),
-            np.zeros(0, np.bool_),
             lower,
             upper,
         )
