@@ -100,7 +100,7 @@ def block_scan(block: Block, request: Extrema) -> None:
 
 def chunk_rows(width: int, itemsize: int) -> int:
     """Rows of a chunk of doubling: the first-level cache if windows are short, else the second."""
-    size = 16_384 if width * itemsize <= 128 else max(131_072, 2 * width * itemsize)
+    size = 16_384 if width * itemsize <= 128 else max(131_072, 4 * width * itemsize)
     return size // itemsize
 
 

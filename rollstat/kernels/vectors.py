@@ -75,8 +75,8 @@ def lanes_in(dtype):
 
 
 def aligned(length, dtype):
-    """Return zeros in memory that begins at a multiple of a vector's length."""
-    room = np.zeros(length + lanes_in(dtype), dtype)
+    """Return uninitialised memory that begins at a multiple of a vector's length."""
+    room = np.empty(length + lanes_in(dtype), dtype)
     first = -room.ctypes.data % _BYTES // room.itemsize
     return room[first : first + length]
 
