@@ -30,6 +30,7 @@ from rollstat.dtypes import (
     same_memory,
     union_mask,
 )
+from rollstat.kernels.counting import mark_few
 from rollstat.options import Options, Window
 from rollstat.windows import FixedWindows, Windows
 
@@ -182,6 +183,8 @@ class _Run:
 
     def _mark_lacking(self, block: Block, line: int, first: int, last: int) -> None:
         """Mark the rows that have too few observations for an output, or no result for another reason."""
+        if self._mark_by_values(block, line, first, last):
+            return
         if block.lacking is None and block.missing is None and block.width >= max(self.needs):
             return
         for i, need in enumerate(self.needs):
@@ -192,6 +195,20 @@ class _Run:
                 lacking |= block.count < block.end - block.start
             if lacking.any():
                 self._mark(lacking, [i == j for j in range(len(self.needs))], line, first, last)
+
+    def _mark_by_values(self, block: Block, line: int, first: int, last: int) -> bool:
+        """Mark the rows with too few observations, if a computation passed over NaN without a search.
+
+        Nobody needs the mask and the counts then: one pass over the values does it.
+        """
+        views = [result[line, first:last] for result in self.results]
+        plain = not self.missing and not block.others and all(view.dtype.kind in "fi" for view in views)
+        if block.searched or block.width == 0 or block.lacking is not None or not plain:
+            return False
+        least = block.width if self.options.nan_policy == "propagate" else 0
+        for need, fill, view in zip(self.needs, self.fill, views):
+            mark_few(block.values, max(need, least), view.dtype.type(fill), view)
+        return True
 
     def _mark(self, rows: NDArray[np.bool_], outputs: list[bool], line: int, first: int, last: int) -> None:
         """Put the missing value into the given rows of the given outputs."""

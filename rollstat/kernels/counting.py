@@ -13,7 +13,7 @@ jump of a bound.
 
 from rollstat._jit import kernel
 
-__all__ = ["count_in_width", "count_observed", "has_nan", "mark_nan"]
+__all__ = ["count_in_width", "count_observed", "has_nan", "mark_few", "mark_nan"]
 
 
 @kernel
@@ -48,6 +48,23 @@ def count_in_width(missing, count):
         observed += not entering[i]
         count[i] = observed
         observed -= not missing[i]
+
+
+@kernel
+def mark_few(values, need, mark, out):
+    """Write `mark` to the rows of `out` with fewer than `need` values that are not NaN in their windows.
+
+    Window ``i`` starts at row ``i``, all are of one width, and the last one ends with the data.
+    """
+    width = len(values) - len(out) + 1
+    observed = 0
+    for i in range(width - 1):
+        observed += values[i] == values[i]
+    entering = values[width - 1 :]
+    for i in range(len(out)):
+        observed += entering[i] == entering[i]
+        out[i] = mark if observed < need else out[i]
+        observed -= values[i] == values[i]
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.counting import count_in_width, count_observed
+from rollstat.kernels.counting import count_in_width, count_observed, mark_few
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 50])
@@ -16,6 +16,17 @@ def test_counts_in_windows_of_one_width(width):
     np.testing.assert_array_equal(count, expected)
     count_observed(missing, start, start + width, count)
     np.testing.assert_array_equal(count, expected)
+
+
+@pytest.mark.parametrize("width", [1, 3, 20])
+def test_marks_of_windows_with_few_observations(width):
+    values = np.random.default_rng(width).standard_normal(50)
+    values[np.random.default_rng(0).random(50) < 0.4] = np.nan
+    observed = (~np.isnan(np.lib.stride_tricks.sliding_window_view(values, width))).sum(axis=1)
+    for need in (0, 1, width - 1, width):
+        out = np.arange(51 - width)
+        mark_few(values, need, np.int64(-1), out)
+        np.testing.assert_array_equal(out, np.where(observed < need, -1, np.arange(51 - width)))
 
 
 def test_counts_in_any_monotone_windows():
