@@ -8,6 +8,7 @@ __version__ = "0.1.0"
 
 from rollstat.dtypes import PrecisionWarning
 from rollstat.functions.extrema import (
+    lower_upper_envelope,
     rolling_argmax,
     rolling_argmin,
     rolling_max,
@@ -39,6 +40,7 @@ __all__ = [
     "__version__",
     "get_threads",
     "hampel_filter",
+    "lower_upper_envelope",
     "rolling_argkth",
     "rolling_argmax",
     "rolling_argmin",

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.kernels.time_bounds import first_unordered
 from rollstat.windows import Expanding, ExplicitWindows, FixedWindows, Forward, TimeWindows, Windows
 
-__all__ = ["CommonOptions", "Options", "Window", "choice", "get_threads", "set_threads"]
+__all__ = ["CommonOptions", "Options", "Window", "choice", "get_threads", "set_threads", "whole_number"]
 
 Window = Any  # int, str, timedelta, number with times, (start, end), Expanding, Forward, BaseIndexer
 
@@ -37,7 +37,7 @@ class CommonOptions(TypedDict, total=False):
     step: int | None
     times: ArrayLike | None
     segments: ArrayLike | None
-    axis: int
+    axis: int | tuple[int, ...]
     nan_policy: NanPolicy
     mode: Mode
     fill_value: Any
@@ -65,7 +65,7 @@ def set_threads(threads: int) -> None:
     2
     >>> rollstat.set_threads(1)
     """
-    _setting["threads"] = _whole_number("threads", threads, 1)
+    _setting["threads"] = whole_number("threads", threads, 1)
 
 
 def get_threads() -> int:
@@ -85,7 +85,8 @@ def get_threads() -> int:
     return _setting["threads"]
 
 
-def _whole_number(name: str, value: Any, least: int) -> int:
+def whole_number(name: str, value: Any, least: int) -> int:
+    """Return `value` as an int of at least `least`, or raise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an integer of at least {least}; it was {value!r}")
     if value < least:
@@ -127,11 +128,11 @@ class Options:
             )
         checked: dict[str, Any] = dict(options)
         if checked.get("min_periods") is not None:
-            checked["min_periods"] = _whole_number("min_periods", checked["min_periods"], 0)
+            checked["min_periods"] = whole_number("min_periods", checked["min_periods"], 0)
         step = checked.get("step")
-        checked["step"] = 1 if step is None else _whole_number("step", step, 1)
+        checked["step"] = 1 if step is None else whole_number("step", step, 1)
         threads = checked.get("threads")
-        checked["threads"] = get_threads() if threads is None else _whole_number("threads", threads, 1)
+        checked["threads"] = get_threads() if threads is None else whole_number("threads", threads, 1)
         checked["threads"] = min(checked["threads"], os.cpu_count() or 1)
         if not isinstance(checked.get("center", False), (bool, np.bool_)):
             raise TypeError(f"center must be True or False; it was {checked['center']!r}")
@@ -187,7 +188,7 @@ class Options:
             raise ValueError(f"window was the width {window!r}, which needs times=, the position of each row")
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Integral):
             raise TypeError(f"window must be {_DESCRIBE_WINDOW}; it was {window!r}")
-        m = _whole_number("window", window, 1)
+        m = whole_number("window", window, 1)
         return FixedWindows(m, offsets, center=self.center, closed=self.closed, step=self.step)
 
     def _only_rows(self, window: Window) -> None:
@@ -201,7 +202,7 @@ class Options:
 
     def _named_windows(self, window: Expanding | Forward, offsets: NDArray[np.int64]) -> Windows:
         if isinstance(window, Forward):
-            m = _whole_number("m of rollstat.Forward", window.m, 1)
+            m = whole_number("m of rollstat.Forward", window.m, 1)
             return FixedWindows(m, offsets, step=self.step, forward=True)
         windows = FixedWindows(max(int(offsets[-1]), 1), offsets, step=self.step)
         windows.min_periods = 1

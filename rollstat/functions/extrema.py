@@ -5,13 +5,24 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rollstat.algorithms import extrema as algorithms
 from rollstat.computations.extrema import ALGORITHMS, ExtremaOf
+from rollstat.dtypes import check_array, plain
 from rollstat.engine import run
+from rollstat.functions.boxes import box_extrema
 from rollstat.functions.common import statistic
-from rollstat.options import CommonOptions, Options, Window, choice
+from rollstat.options import CommonOptions, Options, Window, choice, whole_number
 from rollstat.registry import check_algorithm
 
-__all__ = ["rolling_argmax", "rolling_argmin", "rolling_max", "rolling_min", "rolling_minmax", "rolling_ptp"]
+__all__ = [
+    "lower_upper_envelope",
+    "rolling_argmax",
+    "rolling_argmin",
+    "rolling_max",
+    "rolling_min",
+    "rolling_minmax",
+    "rolling_ptp",
+]
 
 _COST = "O(1) amortised, O(m) worst case; O(log m) vector operations where windows are short"
 _SOURCE = "Lemire (2006), Streaming Maximum-Minimum Filter; van Herk (1992), Gil and Werman (1993) for bulk"
@@ -20,6 +31,10 @@ _SOURCE = "Lemire (2006), Streaming Maximum-Minimum Filter; van Herk (1992), Gil
 def _extrema(
     arr: ArrayLike, window: Window, wanted: tuple[str, ...], name: str, options: CommonOptions, **how: Any
 ) -> list[NDArray[Any]]:
+    if isinstance(options.get("axis"), tuple):
+        if not set(wanted) <= {"min", "max"}:
+            raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
+        return box_extrema(arr, window, wanted, dict(options))
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, ALGORITHMS, name)
     result = run(
@@ -57,6 +72,11 @@ def rolling_min(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     -----
     Missing values are no observations; infinities are ordinary values. Results are exact.
 
+    With a tuple of axes as `axis` and a tuple of as many numbers of rows as `window`, the window is a box
+    in an image or a volume. `mode` may then also be ``"reflect"``, ``"nearest"``, ``"mirror"``, ``"wrap"``
+    or ``"constant"`` (with `fill_value`), for what stands beyond the edges as in :mod:`scipy.ndimage`,
+    whose filters are centred: ``center=True``.
+
     Cost: O(1) an element amortised, in vector operations; a single element can cost the window.
     Source: Lemire, *Streaming Maximum-Minimum Filter Using No More than Three Comparisons per Element*,
     Nordic Journal of Computing 13(4), 2006 (``"wedge"``); van Herk (1992) and Gil and Werman (1993),
@@ -67,6 +87,8 @@ def rolling_min(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     >>> import rollstat
     >>> rollstat.rolling_min([4.0, 1.0, 3.0, 2.0, 5.0], 3)
     array([nan, nan,  1.,  1.,  2.])
+    >>> rollstat.rolling_min([[5, 2, 7], [3, 4, 9]], (2, 2), axis=(0, 1), mode="valid")
+    array([[2, 2]])
     """
     return _extrema(arr, window, ("min",), "min", options)[0]
 
@@ -303,3 +325,52 @@ def rolling_ptp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     array([nan, nan,  3.,  2.,  3.])
     """
     return _extrema(arr, window, ("ptp",), "ptp", options)[0]
+
+
+def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Lower and upper envelope of a series, as the bound LB_Keogh of time warping needs it.
+
+    Parameters
+    ----------
+    arr : array_like of float or int, shape (n,)
+        The series.
+    radius : int
+        Rows that the envelope looks to both sides, at least 0; at the ends it looks as far as there are
+        rows.
+
+    Returns
+    -------
+    lower, upper : ndarray, shape (n,), dtype of `arr`
+        Minimum and maximum of the rows ``i - radius, ..., i + radius``. NaN is no observation; where all
+        rows are NaN, so is the result.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an array of other than one dimension, or a bad radius.
+
+    Notes
+    -----
+    Cost: O(1) an element amortised. Source: Lemire, *Streaming Maximum-Minimum Filter Using No More than
+    Three Comparisons per Element*, 2006, section 1; Keogh and Ratanamahatana (2005),
+    doi:10.1007/s10115-004-0154-9.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> lower, upper = rollstat.lower_upper_envelope([1.0, 5.0, 2.0, 4.0], 1)
+    >>> lower
+    array([1., 1., 2., 2.])
+    >>> upper
+    array([5., 5., 5., 4.])
+    """
+    array = check_array("arr", arr)
+    if array.ndim != 1 or array.dtype.kind not in "fiu":
+        raise ValueError(f"arr must be a 1-d series of numbers; it was {array.ndim}-d, of {array.dtype}")
+    values = plain(array)
+    low, high = np.empty_like(values), np.empty_like(values)
+    nan = algorithms.lower_upper_envelope(values, whole_number("radius", radius, 0), low, high)
+    if nan:
+        empty = low > high  # without an observation each is the value that never wins
+        low[empty] = high[empty] = np.nan
+    return low, high
