@@ -1,4 +1,4 @@
-"""Write the table of statistics and the list of functions from the registry."""
+"""Write the table of statistics and the list of functions from the registry, and a card for each kernel."""
 
 from pathlib import Path
 
@@ -42,9 +42,29 @@ def _functions() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _cards() -> dict[str, str]:
+    """Return the page of each algorithm: the docstring of its kernel, which is kept beside the code."""
+    pages = {}
+    for module in sorted(Path(rollstat.__file__).parent.glob("kernels/*.py")):
+        if module.stem == "__init__":
+            continue
+        title = module.stem
+        pages[title] = (
+            f"{title}\n{'=' * len(title)}\n\n.. automodule:: rollstat.kernels.{title}\n   :no-members:\n"
+        )
+    return pages
+
+
 def write(docs: Path) -> None:
-    """Write both; called before Sphinx looks for sources, since autosummary reads only those."""
+    """Write all; called before Sphinx looks for sources, since autosummary reads only those."""
+    cards = docs / "algorithms" / "cards"
+    cards.mkdir(exist_ok=True)
+    pages = _cards()
+    for old in cards.glob("*.rst"):
+        if old.stem not in pages:
+            old.unlink()
     for path, text in (
+        *((cards / f"{name}.rst", page) for name, page in pages.items()),
         (docs / "reference" / "statistics.inc", _table()),
         (docs / "reference" / "functions.rst", f"Functions\n=========\n\n{_functions()}"),
     ):
