@@ -14,10 +14,10 @@ for each row which node fell out of the k smallest when the row came in. As the 
 the notes undo this: put back what had fallen out, remove the row. Filling a short block prepares two rows in
 its first update. Only the first max(0, block - k) rows of a block can have such a note.
 
-k is counted from the smallest if positive and from the largest if negative. Where ``abs(k) > m / 2`` everything runs
-in the reverse order with ``m - abs(k) + 1`` nodes a tree, and the rank there is ``c - abs(k) + 1`` with c observations in
-the window; there is no answer while ``c < abs(k)``. A missing value takes a row of the window and is in no tree. A
-window of one row has no blocks, just its row.
+k is counted from the smallest if positive and from the largest if negative. Where ``abs(k) > m / 2``
+everything runs in the reverse order with ``m - abs(k) + 1`` nodes a tree, and the rank there is
+``c - abs(k) + 1`` with c observations in the window; there is no answer while ``c < abs(k)``. A missing value
+takes a row of the window and is in no tree. A window of one row has no blocks, just its row.
 
 State: ``header``, int64, the fields below and then the work space of the trees; ``links``, shape
 (2, RECORD * (m + 4)): the three trees and, in the second row, the preparing tree, which shares nodes with
