@@ -1,17 +1,27 @@
 """Windows in rank space: stretches of a block, each sorted once, with the tied rank of every row."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.algorithms import sorted_rows
 from rollstat.algorithms.rank_bits import stretches
 from rollstat.algorithms.ranking import tied_ranks
 from rollstat.blocks import Block
+from rollstat.windows import Windows
 
-__all__ = ["NOTHING_MISSING", "Stretch", "block_rows", "choose", "ranked_stretches", "read_only"]
+__all__ = [
+    "NOTHING_MISSING",
+    "Stretch",
+    "block_rows",
+    "check_network",
+    "choose",
+    "ranked_stretches",
+    "read_only",
+]
 
 NOTHING_MISSING = np.empty(0, np.bool_)
 """Mask for kernels where every value is an observation."""
@@ -51,11 +61,24 @@ def block_rows(width: int) -> int:
 
 
 def choose(algorithm: str, block: Block, widest: int) -> tuple[str, int]:
-    """Name the algorithm, a sorted array for up to `widest` rows, and find the most rows of a window."""
+    """Name the algorithm, a sorted array for up to `widest` rows, and find the most rows of a window.
+
+    ``"network"`` sorts many windows at once, which only small ones of one width allow where nothing is
+    missing.
+    """
     longest = block.width or int((block.end - block.start).max())
-    if algorithm == "auto":
+    if algorithm in ("auto", "network") and sorted_rows.suits(block):
+        algorithm = "network"
+    elif algorithm in ("auto", "network"):
         algorithm = "sorted_window" if longest <= widest else "rank_set"
     return algorithm, longest
+
+
+def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str]) -> None:
+    """Raise if the network was asked for by name and does not serve the windows."""
+    if algorithm == "network" and not sorted_rows.serves(windows):
+        served = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
+        raise ValueError(f"algorithm {algorithm!r} does not serve this window; the algorithms are {served}")
 
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:

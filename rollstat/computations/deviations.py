@@ -5,18 +5,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms import rank_space
-from rollstat.algorithms.rank_space import NOTHING_MISSING, choose, ranked_stretches, read_only
+from rollstat.algorithms import rank_space, sorted_rows
+from rollstat.algorithms.rank_space import (
+    NOTHING_MISSING,
+    check_network,
+    choose,
+    ranked_stretches,
+    read_only,
+)
 from rollstat.blocks import Block
 from rollstat.engine import Output
 from rollstat.kernels import rank_set
 from rollstat.kernels.deviation import float_deviation, follow_deviation, whole_deviation
 from rollstat.kernels.small_deviation import follow_small_deviation
+from rollstat.kernels.sorted_rows import LANES, nearest_of_sorted
 from rollstat.windows import Windows
 
 __all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel"]
 
 DEVIATION_ALGORITHMS = {
+    "network": f"a fixed number of rows up to {sorted_rows.WIDEST}, step 1",
     "sorted_window": "every window and dtype, in O(m)",
     "rank_set": "every window and dtype",
 }
@@ -37,7 +45,8 @@ def _measurable(values: NDArray[Any]) -> NDArray[Any]:
 class _Distances:
     """The two middle observations of every window, and the two middle distances from the median."""
 
-    def __init__(self, algorithm: str) -> None:
+    def __init__(self, algorithm: str, windows: Windows) -> None:
+        check_network(algorithm, windows, DEVIATION_ALGORITHMS)
         self.algorithm = algorithm
 
     def block_rows(self, width: int) -> int:
@@ -47,9 +56,11 @@ class _Distances:
     def _find(self, block: Block) -> list[NDArray[Any]]:
         """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
         values = _measurable(block.values)
-        found = [np.zeros(block.rows, values.dtype) for _ in range(4)]
         algorithm, longest = choose(self.algorithm, block, _WIDEST_SORTED)
-        if algorithm == "sorted_window":
+        if algorithm == "network" and values.dtype == np.float64:
+            return _sort_all(values, block.width)
+        found = [np.zeros(block.rows, values.dtype) for _ in range(4)]
+        if algorithm in ("sorted_window", "network"):
             missing = NOTHING_MISSING if block.missing is None else block.missing
             window = np.empty(longest + 1, values.dtype)
             follow_small_deviation(values, missing, block.start, block.end, window, *found)
@@ -70,6 +81,16 @@ class _Distances:
         return found
 
 
+def _sort_all(values: NDArray[Any], width: int) -> list[NDArray[Any]]:
+    """Return what :meth:`_Distances._find` does, from all windows of `width` values sorted at once."""
+    parts = [np.empty(len(values) - width + 1) for _ in range(4)]
+    for rows, found in sorted_rows.sorted_rows(values, width, 0, width - 1):
+        lower, upper, near, far = (part[rows] for part in parts)
+        lower[...], upper[...] = found[(width - 1) // 2], found[width // 2]
+        nearest_of_sorted(found, np.empty(LANES), near, far)
+    return parts
+
+
 class Deviation(_Distances):
     """Median of the distances from the median.
 
@@ -79,12 +100,14 @@ class Deviation(_Distances):
         What the deviation is divided by.
     dtype : numpy.dtype
         Of the input.
+    windows : Windows
+        The windows of the run.
     algorithm : str
         ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
     """
 
-    def __init__(self, scale: float, dtype: np.dtype[Any], algorithm: str) -> None:
-        super().__init__(algorithm)
+    def __init__(self, scale: float, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
+        super().__init__(algorithm, windows)
         self.scale = scale
         self.can_fail = dtype.kind in "mM"
         self.outputs = [Output("difference" if self.can_fail else "interpolated")]
@@ -136,7 +159,7 @@ class Hampel(_Distances):
     outputs = (Output("interpolated"), Output("flag"))
 
     def __init__(self, factor: float, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
-        super().__init__(algorithm)
+        super().__init__(algorithm, windows)
         if dtype.kind not in "fiub":
             raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
         windows.position(0, 0)

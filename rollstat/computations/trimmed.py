@@ -5,16 +5,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms import rank_space
-from rollstat.algorithms.rank_space import NOTHING_MISSING, choose, ranked_stretches, read_only
+from rollstat.algorithms import rank_space, sorted_rows
+from rollstat.algorithms.rank_space import (
+    NOTHING_MISSING,
+    check_network,
+    choose,
+    ranked_stretches,
+    read_only,
+)
 from rollstat.blocks import Block
 from rollstat.engine import Output
 from rollstat.kernels import rank_set, sum_tree
+from rollstat.kernels.sorted_rows import sum_of_sorted
 from rollstat.kernels.trimmed_mean import follow_small_trimmed, follow_trimmed
+from rollstat.windows import Windows
 
 __all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
 
 TRIMMED_ALGORITHMS = {
+    "network": f"a fixed number of rows up to {sorted_rows.WIDEST}, step 1",
     "sorted_window": "every window and dtype, in O(m)",
     "rank_set": "every window and dtype",
 }
@@ -33,13 +42,18 @@ class TrimmedMean:
         Whether they are replaced instead of left out.
     dtype : numpy.dtype
         Of the input.
+    windows : Windows
+        The windows of the run.
     algorithm : str
         ``"auto"`` or a key of `TRIMMED_ALGORITHMS`.
     """
 
     outputs = (Output("float"),)
 
-    def __init__(self, proportion: float, winsorize: bool, dtype: np.dtype[Any], algorithm: str) -> None:
+    def __init__(
+        self, proportion: float, winsorize: bool, dtype: np.dtype[Any], windows: Windows, algorithm: str
+    ) -> None:
+        check_network(algorithm, windows, TRIMMED_ALGORITHMS)
         if dtype.kind not in "fiub":
             raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
         self.proportion = proportion
@@ -53,12 +67,14 @@ class TrimmedMean:
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the mean of every window."""
         result = np.empty(block.rows)
+        values = block.values
         algorithm, longest = choose(self.algorithm, block, _WIDEST_SORTED)
-        if algorithm == "sorted_window":
+        if algorithm == "network":
+            self._sort_all(values.astype(np.float64, copy=False), block.width, result)
+        elif algorithm == "sorted_window":
             missing = NOTHING_MISSING if block.missing is None else block.missing
-            values = read_only(block.values.astype(np.float64, copy=False))
             follow_small_trimmed(
-                values,
+                read_only(values.astype(np.float64, copy=False)),
                 missing,
                 block.start,
                 block.end,
@@ -71,6 +87,17 @@ class TrimmedMean:
             self._follow(block, result)
         with np.errstate(over="ignore"):
             results[0][...] = result
+
+    def _sort_all(self, values: NDArray[Any], width: int, result: NDArray[Any]) -> None:
+        """Write the means from all windows of `width` values sorted at once."""
+        cut = int(self.proportion * width)
+        for rows, found in sorted_rows.sorted_rows(values, width, cut, width - 1 - cut):
+            total = result[rows]
+            sum_of_sorted(found, total)
+            if self.winsorize and cut:
+                with np.errstate(invalid="ignore", over="ignore"):
+                    total += cut * found[0] + cut * found[-1]
+        result /= width if self.winsorize else width - 2 * cut
 
     def _follow(self, block: Block, result: NDArray[Any]) -> None:
         for part in ranked_stretches(block):

@@ -168,9 +168,9 @@ def rolling_mad(
 
     Cost: O(log m) an element, amortised and worst case: the distances are two sorted sequences, and where
     the nearest half of them does not just move by a few observations (as it does not in alternating
-    signals) one descent of both finds it. Windows of up to 256 rows are kept as a sorted array, which is
-    O(m) but quicker. Source: Frederickson and Johnson, J. Comput. Syst. Sci. 24 (1982),
-    doi:10.1016/0022-0000(82)90048-4.
+    signals) one descent of both finds it. Windows of up to 256 rows are kept as a sorted array, or sorted
+    many at a time, which is O(m) but quicker. Source: Frederickson and Johnson, J. Comput. Syst. Sci. 24
+    (1982), doi:10.1016/0022-0000(82)90048-4.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def rolling_mad(
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, DEVIATION_ALGORITHMS, "mad")
     return run(
-        [arr], window, lambda dtype, windows: Deviation(divisor, dtype, checked.algorithm), checked
+        [arr], window, lambda dtype, windows: Deviation(divisor, dtype, windows, checked.algorithm), checked
     ).arrays[0]
 
 
@@ -282,7 +282,10 @@ def _trimmed(
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, TRIMMED_ALGORITHMS, name)
     return run(
-        [arr], window, lambda dtype, windows: TrimmedMean(share, winsorize, dtype, checked.algorithm), checked
+        [arr],
+        window,
+        lambda dtype, windows: TrimmedMean(share, winsorize, dtype, windows, checked.algorithm),
+        checked,
     ).arrays[0]
 
 
@@ -327,9 +330,9 @@ def rolling_trimmed_mean(
     ``(log2(m) + 20) * 2**-53`` times the mean of the absolute values that are kept. Sums are float64, for
     integers and float32 too.
 
-    Cost: O(log m) an element, amortised; windows of up to 96 rows are kept as a sorted array, which is O(m)
-    but quicker. Source: pairwise summation, Higham, SIAM J. Sci. Comput. 14 (1993), doi:10.1137/0914050, in a
-    tree over ranks.
+    Cost: O(log m) an element, amortised; windows of up to 96 rows are kept as a sorted array, or sorted many
+    at a time, which is O(m) but quicker. Source: pairwise summation, Higham, SIAM J. Sci. Comput. 14 (1993),
+    doi:10.1137/0914050, in a tree over ranks.
 
     Examples
     --------

@@ -1,0 +1,52 @@
+"""Small windows of constant width, sorted: one row of an array for each rank."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.algorithms import small_window
+from rollstat.blocks import Block, Selection
+from rollstat.windows import Windows
+
+__all__ = ["WIDEST", "serves", "sorted_rows", "suits"]
+
+WIDEST = 24
+"""Widest window for which sorting all windows at once beats keeping one sorted array (measured)."""
+
+_VALUES_AT_ONCE = 1 << 17  # few calls, and results that stay in the cache
+
+
+def serves(windows: Windows) -> bool:
+    """Whether all windows have one small number of rows, but for the ends of the data."""
+    return 0 < windows.fixed_width <= WIDEST
+
+
+def suits(block: Block) -> bool:
+    """Whether a block has windows of one small width, and nothing is missing."""
+    return 0 < block.width <= WIDEST and block.missing is None
+
+
+def sorted_rows(
+    values: NDArray[Any], width: int, low: int, high: int
+) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Sort every window of `width` values, some windows at a time.
+
+    Yields
+    ------
+    rows : slice
+        The windows, by their first value.
+    found : ndarray, shape (high - low + 1, windows)
+        Their values of rank `low` to `high`, one row a rank.
+    """
+    windows = len(values) - width + 1
+    step = max(_VALUES_AT_ONCE // width, 1)
+    constant = tuple(range(low, high + 1))
+    for first in range(0, windows, step):
+        count = min(step, windows - first)
+        found = np.empty((len(constant), count), values.dtype)
+        rank = np.broadcast_to(np.array(constant)[:, None], found.shape)
+        part = Block.regular(values[first : first + count + width - 1], None, width)
+        small_window.select(part, Selection(rank, constant, found))
+        yield slice(first, first + count), found

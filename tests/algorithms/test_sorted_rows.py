@@ -1,0 +1,50 @@
+"""Many small windows sorted at once, and what is made of them, against NumPy."""
+
+import numpy as np
+import pytest
+
+import rollstat
+from rollstat.algorithms import sorted_rows
+from rollstat.kernels.sorted_rows import LANES, nearest_of_sorted, sum_of_sorted
+
+
+@pytest.mark.parametrize("m", [1, 2, 5, 8, 23])
+def test_sorted_windows_their_distances_and_sums(rng, m, monkeypatch):
+    monkeypatch.setattr(sorted_rows, "_VALUES_AT_ONCE", 700 * m)
+    values = np.concatenate([rng.standard_normal(900), rng.integers(0, 3, 700)])
+    values[[100, 150]] = np.inf, -np.inf
+    windows = np.sort(np.lib.stride_tricks.sliding_window_view(values, m), axis=1)
+    for low, high in ((0, m - 1), (m // 3, m - 1 - m // 3)):
+        reached = 0
+        for rows, found in sorted_rows.sorted_rows(values, m, low, high):
+            assert rows.start == reached
+            reached = rows.stop
+            assert np.array_equal(found, windows[rows, low : high + 1].T)
+            total = np.full(found.shape[1], np.nan)
+            with np.errstate(invalid="ignore"):
+                sum_of_sorted(found, total)
+                np.testing.assert_allclose(total, found.sum(axis=0), rtol=1e-13, atol=1e-13)
+            if low == 0:
+                check_distances(found)
+        assert reached == len(windows)
+
+
+def check_distances(found):
+    m, windows = found.shape
+    near, far = np.full(windows, np.nan), np.full(windows, np.nan)
+    nearest_of_sorted(found, np.zeros(LANES), near, far)
+    with np.errstate(invalid="ignore"):
+        median = (found[(m - 1) // 2] + found[m // 2]) / 2
+        distances = np.sort(np.abs(found - median), axis=0)
+    finite = np.isfinite(median)
+    assert np.array_equal(near[finite], distances[(m - 1) // 2][finite])
+    assert np.array_equal(far[finite], distances[m // 2][finite])
+
+
+def test_the_network_by_name(rng):
+    values = rng.standard_normal(100)
+    for function in (rollstat.rolling_mad, rollstat.rolling_trimmed_mean):
+        wide = sorted_rows.WIDEST + 1
+        for window, options in ((wide, {}), (rollstat.Expanding(), {}), (5, {"step": 2})):
+            with pytest.raises(ValueError, match="'network' does not serve this window"):
+                function(values, window, algorithm="network", **options)
