@@ -40,8 +40,9 @@ def check(name: str, library: str, job: Job, mine: np.ndarray, theirs: np.ndarra
 
 def measure(name: str, job: Job, rounds: int) -> tuple[dict[str, float], dict[str, str]]:
     """Milliseconds of each library, median of the rounds, and notes on what is not the same job."""
-    runs = libraries(name)
-    mine = np.asarray(runs["rollstat"](job), dtype=np.float64)
+    runs = libraries(name, job.window)
+    mine = runs["rollstat"](job)
+    mine = np.asarray(mine[0] if isinstance(mine, tuple) else mine, dtype=np.float64)
     notes, times = {}, {library: [] for library in runs}
     for library, run in runs.items():
         if library != "rollstat":
@@ -84,10 +85,9 @@ def main() -> None:
             job = Job(values, window, parameters, least, other)
             times, found = measure(arguments.statistic, job, arguments.rounds)
             notes |= found
-            best = (
-                min((t, name) for name, t in times.items() if name != "rollstat") if len(names) > 1 else None
-            )
-            row = [data, f"{window:,}", *(f"{times[name]:.2f}" for name in names)]
+            peers = [(t, name) for name, t in times.items() if name != "rollstat"]
+            best = min(peers) if peers else None
+            row = [data, f"{window:,}", *(f"{times[name]:.2f}" if name in times else "" for name in names)]
             ratio = f"{best[0] / times['rollstat']:.2f}x {best[1]}" if best else ""
             rows.append([*row, ratio])
             print("  ".join(f"{cell:>12}" for cell in rows[-1]), flush=True)

@@ -126,7 +126,12 @@ PEERS: dict[str, dict[str, Run]] = {
         "pandas": lambda job: job.pandas.rank(),
         "bottleneck": lambda job: bottleneck.move_rank(job.values, job.window, **job.least),
         "polars": lambda job: job.polars.rolling_rank(**job.samples),
+        "screamer": lambda job: screamer.RollingRank(job.window)(job.values),
     },
+    "nunique": {"pandas": lambda job: job.pandas.nunique()},
+    "iqr": {"screamer": lambda job: screamer.RollingIqr(job.window)(job.values)},
+    "mad": {"screamer": lambda job: screamer.RollingMedianAD(job.window)(job.values)},
+    "hampel": {"screamer": lambda job: screamer.Hampel(job.window)(job.values)},
     "sum": {
         "pandas": lambda job: job.pandas.sum(),
         "bottleneck": lambda job: bottleneck.move_sum(job.values, job.window, **job.least),
@@ -186,10 +191,23 @@ INEXACT = {
     ("rank", "bottleneck"): "scales the rank to -1..1",
 }
 
+# Beyond these windows a peer takes minutes for a million values: its cost grows with the window.
+LARGEST_WINDOW = {
+    ("rank", "bottleneck"): 1_000,
+    ("rank", "screamer"): 1_000,
+    ("mad", "screamer"): 100,
+    ("hampel", "screamer"): 100,
+}
 
-def libraries(name: str) -> dict[str, Run]:
-    """Everything that computes the statistic `name`, rollstat first."""
-    return {"rollstat": lambda job: job.rollstat(name), **PEERS.get(name, {})}
+
+def libraries(name: str, window: int = 1) -> dict[str, Run]:
+    """Everything that computes the statistic `name` over such a window, rollstat first."""
+    peers = {
+        library: run
+        for library, run in PEERS.get(name, {}).items()
+        if window <= LARGEST_WINDOW.get((name, library), window)
+    }
+    return {"rollstat": lambda job: job.rollstat(name), **peers}
 
 
 def versions() -> str:

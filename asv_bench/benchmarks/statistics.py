@@ -19,6 +19,8 @@ class _Benchmark:
         statistic = REGISTRY[self.name]
         other = series("walk") if statistic.series > 1 else None
         self.job = Job(series(data), window, dict(statistic.samples[0]), other=other)
+        if library not in libraries(self.name, window):
+            raise NotImplementedError("too slow for such a window")
         self.run = libraries(self.name)[library]
         self.run(self.job)
 
