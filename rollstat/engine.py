@@ -205,9 +205,10 @@ class _Run:
         plain = not self.missing and not block.others and all(view.dtype.kind in "fi" for view in views)
         if block.searched or block.width == 0 or block.lacking is not None or not plain:
             return False
+        few = np.empty(1024, np.bool_)
         least = block.width if self.options.nan_policy == "propagate" else 0
         for need, fill, view in zip(self.needs, self.fill, views):
-            mark_few(block.values, max(need, least), view.dtype.type(fill), view)
+            mark_few(block.values, max(need, least), view.dtype.type(fill), few, view)
         return True
 
     def _mark(self, rows: NDArray[np.bool_], outputs: list[bool], line: int, first: int, last: int) -> None:

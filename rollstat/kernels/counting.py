@@ -51,20 +51,26 @@ def count_in_width(missing, count):
 
 
 @kernel
-def mark_few(values, need, mark, out):
+def mark_few(values, need, mark, few, out):
     """Write `mark` to the rows of `out` with fewer than `need` values that are not NaN in their windows.
 
-    Window ``i`` starts at row ``i``, all are of one width, and the last one ends with the data.
+    Window ``i`` starts at row ``i``, all are of one width, and the last one ends with the data. `few` is
+    scratch memory for a stretch of rows: without it the marks would be branches on the data.
     """
     width = len(values) - len(out) + 1
     observed = 0
     for i in range(width - 1):
         observed += values[i] == values[i]
-    entering = values[width - 1 :]
-    for i in range(len(out)):
-        observed += entering[i] == entering[i]
-        out[i] = mark if observed < need else out[i]
-        observed -= values[i] == values[i]
+    for first in range(0, len(out), len(few)):
+        part = out[first : first + len(few)]
+        leaving = values[first : first + len(part)]
+        entering = values[first + width - 1 : first + width - 1 + len(part)]
+        for i in range(len(part)):
+            observed += entering[i] == entering[i]
+            few[i] = observed < need
+            observed -= leaving[i] == leaving[i]
+        for i in range(len(part)):
+            part[i] = mark if few[i] else part[i]
 
 
 @kernel

@@ -25,7 +25,7 @@ def test_marks_of_windows_with_few_observations(width):
     observed = (~np.isnan(np.lib.stride_tricks.sliding_window_view(values, width))).sum(axis=1)
     for need in (0, 1, width - 1, width):
         out = np.arange(51 - width)
-        mark_few(values, need, np.int64(-1), out)
+        mark_few(values, need, np.int64(-1), np.empty(16, np.bool_), out)
         np.testing.assert_array_equal(out, np.where(observed < need, -1, np.arange(51 - width)))
 
 
