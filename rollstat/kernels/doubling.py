@@ -42,7 +42,7 @@ from rollstat.kernels.vectors import (
 __all__ = ["rolling", "scratch_length"]
 
 
-@kernel
+@kernel(references=False)
 def _span(width, lanes):
     """The largest power of two that is no more than `width` and `lanes`."""
     span = 1
@@ -51,7 +51,7 @@ def _span(width, lanes):
     return span
 
 
-@kernel
+@kernel(references=False)
 def _room(count, lanes):
     """Space for `count` values and what whole vectors read and write beyond them."""
     return (count // lanes + 3) * lanes
@@ -69,7 +69,7 @@ def scratch_length(width, chunk, lanes):
     return length + max(above, count)
 
 
-@kernel
+@kernel(references=False)
 def _whole_spans(order, values, span, spans):
     """The best of the `span` values that end at each position, for the whole vectors of `values`."""
     lanes = lanes_of(spans)
@@ -101,7 +101,7 @@ def _whole_spans(order, values, span, spans):
     return holds_nan(nan)
 
 
-@kernel
+@kernel(references=False)
 def _spans(order, values, span, edge, spans):
     """Write the best of the `span` values that end at each position; return whether one was NaN.
 
@@ -120,7 +120,7 @@ def _spans(order, values, span, edge, spans):
     return nan
 
 
-@kernel
+@kernel(references=False)
 def _two_spans(order, spans, span, width, out):
     """Write windows of `width` values, at most two spans, to the whole vectors of `out`."""
     lanes = lanes_of(spans)
@@ -128,7 +128,7 @@ def _two_spans(order, spans, span, width, out):
         store(prefer(order, load(spans, i + span - 1), load(spans, i + width - 1)), out, i)
 
 
-@kernel
+@kernel(references=False)
 def _spans_and_rows(order, spans, width, middle, limits, out):
     """Write windows of `width` values, two spans or more, to the whole vectors of `out`.
 
@@ -147,7 +147,7 @@ def _spans_and_rows(order, spans, width, middle, limits, out):
         row += 1
 
 
-@kernel
+@kernel(references=False)
 def _best(order, spans, count, width, edge, scratch, out):
     """Write the best of every window of `width` of `count` values, whose spans are given, to `out`."""
     lanes = lanes_of(spans)
@@ -180,14 +180,14 @@ def _best(order, spans, count, width, edge, scratch, out):
         out[i] = last[i - whole]
 
 
-@kernel
+@kernel(references=False)
 def _hide(values, missing, neutral, hidden):
     """Copy `values`, with `neutral` where there is no observation."""
     for j in range(len(hidden)):
         hidden[j] = neutral if missing[j] else values[j]
 
 
-@kernel
+@kernel(references=False)
 def rolling(order, values, missing, width, chunk, scratch, out):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
 

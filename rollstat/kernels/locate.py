@@ -26,7 +26,7 @@ __all__ = ["SHORT", "locate", "locate_in_short_width", "locate_in_width"]
 SHORT = 16
 
 
-@kernel
+@kernel(references=False)
 def locate(order, values, missing, start, end, last, best, position):
     """Write where the extremum ``best[i]`` of ``values[start[i]:end[i]]`` stands, -1 where nowhere.
 
@@ -54,7 +54,7 @@ def locate(order, values, missing, start, end, last, best, position):
         previous = best[row]
 
 
-@kernel
+@kernel(references=False)
 def locate_in_width(order, values, missing, width, last, shift, best, position):
     """Write where the extremum ``best[i]`` of ``values[i:i + width]`` stands, -1 where nowhere.
 
@@ -92,7 +92,7 @@ def locate_in_width(order, values, missing, width, last, shift, best, position):
             i += lanes
 
 
-@kernel
+@kernel(references=False)
 def _try(values, near, far, best, shift, position):
     """Enter place ``shift + i + near``, or else `far`, for each row i whose extremum stands there."""
     one, two = values[near : near + len(best)], values[far : far + len(best)]
@@ -101,7 +101,7 @@ def _try(values, near, far, best, shift, position):
         position[i] = shift + near + i if one[i] == best[i] else place
 
 
-@kernel
+@kernel(references=False)
 def locate_in_short_width(values, width, last, shift, best, position):
     """Write where the extremum ``best[i]`` of ``values[i:i + width]`` stands, -1 where nowhere.
 

@@ -106,51 +106,59 @@ def grow(header, position, value, observed):
     return larger
 
 
-@kernel
+@kernel(references=False)
 def _append(header, position, value, row, x):
     """Enter observation `x`, the newest, at position `row`."""
     last = position.shape[1] - 1
-    if header[END] > header[BEGIN]:
-        newest = value[LOWER, (header[END] - 1) & last]
+    low, high = header[END + LOWER], header[END + UPPER]
+    begin = header[BEGIN + LOWER]
+    if low > begin:
+        newest = value[LOWER, (low - 1) & last]
         rising = header[RISING] != 0
         falls = x < newest if rising else not x > newest
         comparisons = 1
-        side = LOWER if falls else UPPER
-        begin = header[BEGIN + side]
-        end = header[END + side] - 1
-        while end > begin:
-            back = value[side, (end - 1) & last]
-            comparisons += 1
-            if falls:
-                worse = x < back if rising else x <= back
-            else:
-                worse = x >= back if rising else x > back
-            if not worse:
-                break
-            end -= 1
-        header[END + side] = end
+        if falls:
+            low -= 1
+            while low > begin:
+                back = value[LOWER, (low - 1) & last]
+                comparisons += 1
+                if not (x < back if rising else x <= back):
+                    break
+                low -= 1
+        else:
+            begin = header[BEGIN + UPPER]
+            high -= 1
+            while high > begin:
+                back = value[UPPER, (high - 1) & last]
+                comparisons += 1
+                if not (x >= back if rising else x > back):
+                    break
+                high -= 1
         header[COMPARISONS] += comparisons
         if header[ADAPTIVE]:
             header[RISING] = not falls
-    for side in range(2):
-        end = header[END + side]
-        position[side, end & last] = row
-        value[side, end & last] = x
-        header[END + side] = end + 1
+    position[LOWER, low & last] = row
+    value[LOWER, low & last] = x
+    position[UPPER, high & last] = row
+    value[UPPER, high & last] = x
+    header[END + LOWER] = low + 1
+    header[END + UPPER] = high + 1
 
 
-@kernel
+@kernel(references=False)
 def _expire(header, position, oldest):
     """Remove the positions before `oldest` from both wedges."""
     last = position.shape[1] - 1
-    for side in range(2):
-        begin = header[BEGIN + side]
-        while begin < header[END + side] and position[side, begin & last] < oldest:
-            begin += 1
-        header[BEGIN + side] = begin
+    low, high = header[BEGIN + LOWER], header[BEGIN + UPPER]
+    while low < header[END + LOWER] and position[LOWER, low & last] < oldest:
+        low += 1
+    while high < header[END + UPPER] and position[UPPER, high & last] < oldest:
+        high += 1
+    header[BEGIN + LOWER] = low
+    header[BEGIN + UPPER] = high
 
 
-@kernel
+@kernel(references=False)
 def pop(header, position, value, observed, count):
     """Shorten the window by its `count` oldest rows."""
     last = len(observed) - 1
@@ -160,7 +168,7 @@ def pop(header, position, value, observed, count):
     _expire(header, position, header[OLDEST])
 
 
-@kernel
+@kernel(references=False)
 def push(header, position, value, observed, x, missing):
     """Append a row, drop the one that leaves a fixed window, and return the number of observations.
 
@@ -177,38 +185,38 @@ def push(header, position, value, observed, x, missing):
     return header[OBSERVED]
 
 
-@kernel
+@kernel(references=False)
 def minimum(header, position, value):
     """The smallest value; the window has an observation."""
     return value[LOWER, header[BEGIN + LOWER] & (position.shape[1] - 1)]
 
 
-@kernel
+@kernel(references=False)
 def maximum(header, position, value):
     """The largest value; the window has an observation."""
     return value[UPPER, header[BEGIN + UPPER] & (position.shape[1] - 1)]
 
 
-@kernel
+@kernel(references=False)
 def _front(header, position, side):
     """Position at the front of one wedge, -1 where the window has no observation."""
     begin = header[BEGIN + side]
     return position[side, begin & (position.shape[1] - 1)] if begin < header[END + side] else -1
 
 
-@kernel
+@kernel(references=False)
 def minimum_position(header, position):
     """Position of the smallest value, counted from the first row ever pushed; -1 without one."""
     return _front(header, position, LOWER)
 
 
-@kernel
+@kernel(references=False)
 def maximum_position(header, position):
     """Position of the largest value, counted from the first row ever pushed; -1 without one."""
     return _front(header, position, UPPER)
 
 
-@kernel
+@kernel(references=False)
 def push_minimum(header, position, value, observed, x, missing, least, otherwise):
     """Push, and return the minimum, or `otherwise` where there are fewer than `least` observations."""
     if push(header, position, value, observed, x, missing) < max(least, 1):
@@ -216,7 +224,7 @@ def push_minimum(header, position, value, observed, x, missing, least, otherwise
     return minimum(header, position, value)
 
 
-@kernel
+@kernel(references=False)
 def push_maximum(header, position, value, observed, x, missing, least, otherwise):
     """Push, and return the maximum, or `otherwise` where there are fewer than `least` observations."""
     if push(header, position, value, observed, x, missing) < max(least, 1):
@@ -224,7 +232,7 @@ def push_maximum(header, position, value, observed, x, missing, least, otherwise
     return maximum(header, position, value)
 
 
-@kernel
+@kernel(references=False)
 def _write(header, position, value, i, low, high, low_position, high_position):
     """Write the answers of row i to those outputs that have room; values only where there is one."""
     if header[BEGIN] < header[END]:
@@ -238,7 +246,7 @@ def _write(header, position, value, i, low, high, low_position, high_position):
         high_position[i] = maximum_position(header, position)
 
 
-@kernel
+@kernel(references=False)
 def extend(
     header, position, value, observed, data, missing, count, low, high, low_position, high_position
 ):  # fmt: skip
@@ -254,7 +262,7 @@ def extend(
         _write(header, position, value, i, low, high, low_position, high_position)
 
 
-@kernel
+@kernel(references=False)
 def fill(
     header, position, value, data, missing, start, end, low, high, low_position, high_position
 ):  # fmt: skip
@@ -274,7 +282,7 @@ def fill(
         _write(header, position, value, i, low, high, low_position, high_position)
 
 
-@kernel
+@kernel(references=False)
 def check(header, position, value, observed):
     """Whether the state keeps its invariant."""
     last = position.shape[1] - 1

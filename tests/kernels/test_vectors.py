@@ -1,0 +1,108 @@
+"""Machine vectors as values, and the machine code that becomes of them."""
+
+import numba
+import numpy as np
+import pytest
+from llvmlite import binding
+from numba import config
+
+from rollstat._jit import kernel
+from rollstat.kernels import doubling, locate, separable, vectors
+from rollstat.kernels.order import Greatest, Least, best_of, better, prefer, reject, worst, worst_of
+
+LANES = 8
+
+
+@kernel
+def every_operation(values, out):
+    one, two = vectors.load(values, 0), vectors.load(values, 8)
+    vectors.store(vectors.push_back(one, two, 3), out, 0)
+    vectors.store(vectors.push_back(one, two, 100), out, 8)
+    vectors.store(prefer(Least(), one, two), out, 16)
+    vectors.store(reject(Least(), one, two), out, 24)
+    vectors.store(prefer(Greatest(), one, two), out, 32)
+    vectors.store(vectors.broadcast(values[3]), out, 40)
+    vectors.store(vectors.observed_or(one, two), out, 48)
+    vectors.store(vectors.absorb_nan(two, one), out, 56)
+    out[64] = vectors.holds_nan(one)
+    out[65] = vectors.holds_nan(two)
+    out[66] = vectors.all_equal(two, two)
+    out[67] = vectors.all_equal(one, two)
+    out[68] = vectors.lanes_of(values)
+    out[69] = worst_of(Least(), values)
+    out[70] = best_of(Least(), values)
+    out[71] = better(Greatest(), values[0], values[1])
+    out[72] = prefer(Greatest(), values[0], values[1])
+
+
+def test_every_operation():
+    one = np.array([3.0, 1.0, np.nan, 7.0, -np.inf, 0.0, -0.0, 2.0])
+    two = np.array([2.0, 5.0, 9.0, 7.0, 1.0, -0.0, 0.0, np.inf])
+    out = np.zeros(73)
+    every_operation(np.concatenate([one, two]), out)
+    rows = out[:64].reshape(8, LANES)
+    np.testing.assert_array_equal(rows[0], [*one[5:], *two[:5]])
+    np.testing.assert_array_equal(rows[1], one)
+    np.testing.assert_array_equal(rows[2], np.where(one < two, one, two))
+    np.testing.assert_array_equal(rows[3], np.where(one > two, one, two))
+    np.testing.assert_array_equal(rows[4], rows[3])
+    np.testing.assert_array_equal(rows[5], np.full(8, 7.0))
+    np.testing.assert_array_equal(rows[6], np.where(np.isnan(one), two, one))
+    np.testing.assert_array_equal(rows[7], np.where(np.isnan(one), one, two))
+    assert out[64:].tolist() == [1, 0, 1, 0, LANES, np.inf, -np.inf, 1, 3]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint64, np.int16])
+def test_values_that_never_win(dtype):
+    low, high = worst(Greatest(), dtype), worst(Least(), dtype)
+    assert low.dtype == high.dtype == dtype
+    limits = (-np.inf, np.inf) if np.dtype(dtype).kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    assert (low, high) == limits
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8])
+def test_aligned_memory(dtype):
+    memory = vectors.aligned(100, dtype)
+    assert memory.ctypes.data % 64 == 0
+    assert memory.shape == (100,)
+    assert memory.dtype == dtype
+
+
+def assembly(function, *arguments):
+    """Machine code of a kernel, compiled anew: code from the cache cannot be inspected."""
+    compiled = numba.njit(error_model="numpy", boundscheck=False, _nrt=False)(function.py_func)
+    compiled(*arguments)
+    (text,) = compiled.inspect_asm().values()
+    return text
+
+
+def minimum_instruction(dtype):
+    """What this machine has for the smaller of two vectors, or nothing where we do not know."""
+    features = binding.get_host_cpu_features()
+    if config.DISABLE_JIT or not features.get("sse2"):
+        return ""
+    prefix = "v" if features.get("avx") else ""
+    if np.dtype(dtype).kind == "f":
+        return prefix + ("minpd" if dtype == np.float64 else "minps")
+    return prefix + "pminub"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8])
+def test_the_hot_loops_are_vector_code(dtype):
+    instruction = minimum_instruction(dtype)
+    if not instruction:
+        return  # nothing is compiled, or a machine whose instructions we do not know
+    memory = np.zeros(300, dtype)
+    assert instruction in assembly(doubling._whole_spans, Least(), memory, 8, memory.copy())
+    assert instruction in assembly(doubling._two_spans, Least(), memory, 4, 7, memory[:128].copy())
+    rows = (Least(), memory, 200, memory.copy(), memory.copy(), memory[:64].copy())
+    assert instruction in assembly(doubling._spans_and_rows, *rows)
+    assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())
+
+
+def test_marking_places_is_vector_code():
+    if not minimum_instruction(np.float64):
+        return
+    best, places = np.zeros(64), np.zeros(64, np.int64)
+    text = assembly(locate._try, np.zeros(100), 1, 2, best, 0, places)
+    assert "cmpeqpd" in text
