@@ -70,7 +70,7 @@ def test_aligned_memory(dtype):
 
 def assembly(function, *arguments):
     """Machine code of a kernel, compiled anew: code from the cache cannot be inspected."""
-    compiled = numba.njit(error_model="numpy", boundscheck=False, _nrt=False)(function.py_func)
+    compiled = numba.njit(error_model="numpy", _nrt=False)(function.py_func)
     compiled(*arguments)
     (text,) = compiled.inspect_asm().values()
     return text
@@ -79,7 +79,7 @@ def assembly(function, *arguments):
 def minimum_instruction(dtype):
     """What this machine has for the smaller of two vectors, or nothing where we do not know."""
     features = binding.get_host_cpu_features()
-    if config.DISABLE_JIT or not features.get("sse2"):
+    if config.DISABLE_JIT or config.BOUNDSCHECK or not features.get("sse2"):
         return ""
     prefix = "v" if features.get("avx") else ""
     if np.dtype(dtype).kind == "f":
@@ -91,7 +91,7 @@ def minimum_instruction(dtype):
 def test_the_hot_loops_are_vector_code(dtype):
     instruction = minimum_instruction(dtype)
     if not instruction:
-        return  # nothing is compiled, or a machine whose instructions we do not know
+        return  # not compiled, bounds are checked, or a machine whose instructions we do not know
     memory = np.zeros(300, dtype)
     assert instruction in assembly(doubling._whole_spans, Least(), memory, 8, memory.copy())
     assert instruction in assembly(doubling._two_spans, Least(), memory, 4, 7, memory[:128].copy())
