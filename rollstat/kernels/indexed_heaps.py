@@ -27,13 +27,12 @@ with a ring: Haerdle and Steiger, doi:10.2307/2986349.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat._jit import INDEX, kernel
 from rollstat.kernels.ring import is_older
 
 __all__ = [
     "CAPACITY",
     "HIGH",
-    "INDEX",
     "LOW",
     "NEWEST",
     "TARGET",
@@ -47,9 +46,6 @@ __all__ = [
 ]
 
 CAPACITY, TARGET, TIES, NEWEST, LOW, HIGH = range(6)
-
-# Masking with this changes no index, but shows the compiler that it is not negative, which saves a test each.
-INDEX = 2**62 - 1
 
 
 @kernel(references=False)

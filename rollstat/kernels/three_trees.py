@@ -38,7 +38,8 @@ go beyond the paper.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat._jit import INDEX, kernel
+from rollstat.kernels.packed import unpack
 from rollstat.kernels.ring import is_older
 from rollstat.kernels.tree import (
     BEFORE,
@@ -68,6 +69,7 @@ __all__ = [
     "find",
     "find_rank_three_trees",
     "push",
+    "push_packed",
     "select",
 ]
 
@@ -112,7 +114,7 @@ def create(k, m, dtype, min_periods=0, no_answer=None):
     return state
 
 
-@kernel(references=False)
+@kernel(inline="always", references=False)
 def _precedes(values, node, other, newest, reverse):
     """Whether `node` is before `other` by (value, row), or the reverse, in the ring up to `newest`."""
     value, bound = values[node], values[other]
@@ -142,7 +144,7 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
     while high != 0:
         steps += 1
         if before_low + before_central + before_high + 2 > rank:
-            high = links[RECORD * high + LEFT]
+            high = np.int64(links[RECORD * high + LEFT]) & INDEX
             before_high = np.int64(links[RECORD * high + BEFORE])
             if high != 0 and _precedes(values, high, central, newest, reverse):
                 central, high = high, central
@@ -152,7 +154,7 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
                     before_low, before_central = before_central, before_low
         else:
             rank -= before_low + 1
-            low = links[RECORD * low + RIGHT]
+            low = np.int64(links[RECORD * low + RIGHT]) & INDEX
             before_low = np.int64(links[RECORD * low + BEFORE])
             if low == 0:
                 low, central, high = central, high, low
@@ -166,13 +168,13 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
     while central != 0:
         steps += 1
         if before_low + before_central + 1 > rank:
-            central = links[RECORD * central + LEFT]
+            central = np.int64(links[RECORD * central + LEFT]) & INDEX
             before_central = np.int64(links[RECORD * central + BEFORE])
             if central == 0:
                 break
         else:
             rank -= before_low + 1
-            low = links[RECORD * low + RIGHT]
+            low = np.int64(links[RECORD * low + RIGHT]) & INDEX
             before_low = np.int64(links[RECORD * low + BEFORE])
             if low == 0:
                 low = central
@@ -262,7 +264,7 @@ def advance(header, links, values, value, missing):
     return node
 
 
-@kernel(references=False)
+@kernel(inline="always", references=False)
 def find(header, links, values, newest, rank):
     """The node of a rank, from 0 and in the order of the trees, in a window whose last node is `newest`."""
     return np.int64(
@@ -292,6 +294,13 @@ def push(header, links, values, value, missing):
     found = find(header, links, values, newest, rank)
     header[POSITION] = header[PUSHED] - 1 + found - newest - (header[ROWS] if found > newest else 0)
     return values[found]
+
+
+@kernel(references=False)
+def push_packed(state, value):
+    """`push` into a packed state, where NaN and nothing else is missing: the cheapest call from Python."""
+    header, values, links = unpack(state)
+    return push(header, links.reshape(2, -1), values, value, value != value)
 
 
 @kernel(references=False)

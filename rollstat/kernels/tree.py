@@ -31,7 +31,9 @@ doi:10.1137/0202005; the pair (3, 2) that makes the rotations right: Hirai and Y
 weight-balanced trees, J. Funct. Program. 21 (2011), doi:10.1017/S0956796811000104.
 """
 
-from rollstat._jit import kernel
+import numpy as np
+
+from rollstat._jit import INDEX, kernel
 
 __all__ = [
     "BEFORE",
@@ -143,26 +145,20 @@ def add(links, values, work, tree, node, reverse):
     link = RECORD * tree + LEFT
     noted = 1
     steps = 1
-    here = links[link]
+    here = np.int64(links[link]) & INDEX
     while here != 0:
         before = links[RECORD * here + BEFORE]
         rest = total - before
-        if comes_after(values, node, here, reverse):
-            if rest + 1 > 3 * (before + 1):
-                work[noted] = link
-                work[noted + 1] = total + 1
-                noted += 2
-            link = RECORD * here + RIGHT
-            total = rest - 1
-        else:
-            links[RECORD * here + BEFORE] = before + 1
-            if before + 2 > 3 * rest:
-                work[noted] = link
-                work[noted + 1] = total + 1
-                noted += 2
-            link = RECORD * here + LEFT
-            total = before
-        here = links[link]
+        after = np.int64(comes_after(values, node, here, reverse))
+        links[RECORD * here + BEFORE] = before + 1 - after
+        growing, other = (rest + 1, before + 1) if after else (before + 2, rest)
+        if growing > 3 * other:
+            work[noted] = link
+            work[noted + 1] = total + 1
+            noted += 2
+        link = RECORD * here + after
+        total = growing - 2
+        here = np.int64(links[link]) & INDEX
         steps += 1
     links[link] = node
     work[0] += steps + 4
@@ -175,7 +171,7 @@ def _take_last(links, work, link, total, noted):
 
     What it leaves behind is kept in order: its left subtree, at most two nodes, takes its place.
     """
-    here = links[link]
+    here = np.int64(links[link]) & INDEX
     steps = 1
     while links[RECORD * here + RIGHT] != 0:
         before = links[RECORD * here + BEFORE]
@@ -185,7 +181,7 @@ def _take_last(links, work, link, total, noted):
             noted += 2
         total -= before + 1
         link = RECORD * here + RIGHT
-        here = links[link]
+        here = np.int64(links[link]) & INDEX
         steps += 1
     links[link] = links[RECORD * here + LEFT]
     work[0] += steps + 1
@@ -200,26 +196,20 @@ def remove(links, values, work, tree, node, reverse):
     link = RECORD * tree + LEFT
     noted = 1
     steps = 1
-    here = links[link]
+    here = np.int64(links[link]) & INDEX
     while here != node:
         before = links[RECORD * here + BEFORE]
         rest = total - before
-        if comes_after(values, node, here, reverse):
-            if before + 1 > 3 * (rest - 1):
-                work[noted] = link
-                work[noted + 1] = total - 1
-                noted += 2
-            link = RECORD * here + RIGHT
-            total = rest - 1
-        else:
-            links[RECORD * here + BEFORE] = before - 1
-            if rest > 3 * before:
-                work[noted] = link
-                work[noted + 1] = total - 1
-                noted += 2
-            link = RECORD * here + LEFT
-            total = before
-        here = links[link]
+        after = np.int64(comes_after(values, node, here, reverse))
+        links[RECORD * here + BEFORE] = before - 1 + after
+        shrinking, other = (rest - 1, before + 1) if after else (before, rest)
+        if other > 3 * shrinking:
+            work[noted] = link
+            work[noted + 1] = total - 1
+            noted += 2
+        link = RECORD * here + after
+        total = shrinking
+        here = np.int64(links[link]) & INDEX
         steps += 1
     work[0] += steps + 4
     if links[RECORD * node + LEFT] == 0:

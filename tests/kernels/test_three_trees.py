@@ -138,6 +138,7 @@ def most_steps(header, links, values, new):
     return most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["random", "sorted", "reversed", "alternating", "saw-tooth", "constant"])
 def test_no_push_takes_more_than_log_k_steps(rng, shape):
     for k in (1, 2, 3, 8, 64, 1000, 4096):

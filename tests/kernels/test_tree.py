@@ -103,6 +103,7 @@ def test_trees_share_links_and_are_emptied_in_one_step():
     assert tree.check(links, values, work, OTHER, False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["sorted", "reversed", "random"])
 def test_height_and_steps_are_logarithmic(rng, order):
     n = 20_000
