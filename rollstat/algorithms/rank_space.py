@@ -19,6 +19,7 @@ __all__ = [
     "block_rows",
     "check_network",
     "choose",
+    "plain_stretches",
     "ranked_stretches",
     "read_only",
 ]
@@ -31,26 +32,23 @@ _SMALLEST_STRETCH = 8192
 
 @dataclass(slots=True)
 class Stretch:
-    """Some output rows of a block, and the data that their windows cover, ranked.
+    """Some output rows of a block, and the data that their windows cover.
 
     Attributes
     ----------
     rows : slice
         The output rows.
-    low : int
-        Where the data of the stretch begins in the block.
-    rank : ndarray of int, shape (n,)
-        Observations of the stretch that are smaller, for each row of data; -1 where missing.
-    ordered : ndarray, shape (observations,)
-        The observations in order.
+    values : ndarray, shape (n,)
+        The data.
+    missing : ndarray of bool, shape (n,), or None
+        Where there is no observation.
     start, end : ndarray of int64
         Bounds of the windows, in rows of the stretch.
     """
 
     rows: slice
-    low: int
-    rank: NDArray[Any]
-    ordered: NDArray[Any]
+    values: NDArray[Any]
+    missing: NDArray[np.bool_] | None
     start: NDArray[np.int64]
     end: NDArray[np.int64]
 
@@ -88,11 +86,22 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def ranked_stretches(block: Block) -> Iterator[Stretch]:
+def plain_stretches(block: Block, smallest: int = 1 << 16) -> Iterator[Stretch]:
     """Cut a block into stretches of several windows, so that memory does not grow with step or gaps."""
     start, end, missing = block.start, block.end, block.missing
-    for first, last in stretches(start, end, _SMALLEST_STRETCH):
+    for first, last in stretches(start, end, smallest):
         low, high = int(start[first]), int(end[last - 1])
-        gone = None if missing is None else missing[low:high]
-        rank, ordered = tied_ranks(block.values[low:high], gone)
-        yield Stretch(slice(first, last), low, rank, ordered, start[first:last] - low, end[first:last] - low)
+        yield Stretch(
+            slice(first, last),
+            block.values[low:high],
+            None if missing is None else missing[low:high],
+            start[first:last] - low,
+            end[first:last] - low,
+        )
+
+
+def ranked_stretches(block: Block) -> Iterator[tuple[Stretch, NDArray[Any], NDArray[Any]]]:
+    """Cut a block into stretches, each with the tied rank of every row and the observations in order."""
+    for part in plain_stretches(block, _SMALLEST_STRETCH):
+        rank, ordered = tied_ranks(part.values, part.missing)
+        yield part, rank, ordered

@@ -10,6 +10,7 @@ from rollstat.algorithms.rank_space import (
     NOTHING_MISSING,
     check_network,
     choose,
+    plain_stretches,
     ranked_stretches,
     read_only,
 )
@@ -55,21 +56,29 @@ class _Distances:
 
     def _find(self, block: Block) -> list[NDArray[Any]]:
         """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
-        values = _measurable(block.values)
         algorithm, longest = choose(self.algorithm, block, _WIDEST_SORTED)
-        if algorithm == "network" and values.dtype == np.float64:
-            return _sort_all(values, block.width)
-        found = [np.zeros(block.rows, values.dtype) for _ in range(4)]
+        dtype = _measurable(block.values[:0]).dtype
+        if algorithm == "network" and dtype == np.float64:
+            return _sort_all(_measurable(block.values), block.width)
+        found = [np.zeros(block.rows, dtype) for _ in range(4)]
         if algorithm in ("sorted_window", "network"):
-            missing = NOTHING_MISSING if block.missing is None else block.missing
-            window = np.empty(longest + 1, values.dtype)
-            follow_small_deviation(values, missing, block.start, block.end, window, *found)
+            window = np.empty(longest + 1, dtype)
+            for part in plain_stretches(block):
+                missing = NOTHING_MISSING if part.missing is None else part.missing
+                follow_small_deviation(
+                    _measurable(part.values),
+                    missing,
+                    part.start,
+                    part.end,
+                    window,
+                    *(array[part.rows] for array in found),
+                )
             return found
-        for part in ranked_stretches(Block(values, block.missing, block.start, block.end)):
-            ranks = len(part.ordered)
+        for part, rank, ordered in ranked_stretches(block):
+            ranks = len(ordered)
             follow_deviation(
-                part.rank,
-                part.ordered,
+                rank,
+                _measurable(ordered),
                 part.start,
                 part.end,
                 np.zeros(ranks, np.int64),
@@ -114,16 +123,16 @@ class Deviation(_Distances):
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the deviation of every window."""
-        found = self._find(block)
         if self.can_fail:
-            self._write_times(found, results[0])
+            self._write_times(self._find(block), results[0])
             return
         deviation = np.empty(block.rows)
-        if found[0].dtype == np.uint64:
-            whole_deviation(*found, deviation)
-        else:
-            float_deviation(*found, np.empty(block.rows), deviation)
-        with np.errstate(over="ignore", under="ignore"):
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            found = self._find(block)
+            if found[0].dtype == np.uint64:
+                whole_deviation(*found, deviation)
+            else:
+                float_deviation(*found, np.empty(block.rows), deviation)
             results[0][...] = deviation if self.scale == 1 else deviation / self.scale
 
     def _write_times(self, found: list[NDArray[Any]], result: NDArray[Any]) -> None:
@@ -168,10 +177,10 @@ class Hampel(_Distances):
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the cleaned values and the outliers; rows whose own value is missing are lacking."""
         assert block.own is not None
-        found = self._find(block)
         own, deviation = block.values[block.own], np.empty(block.rows)
         plain = own.astype(np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            found = self._find(block)
             if found[0].dtype == np.uint64:
                 whole_deviation(*found, deviation)
                 center = _whole_center(found[0], found[1], own.dtype)

@@ -93,10 +93,10 @@ class RankOfNewest(_InRankSpace):
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
 
     def _count(self, block: Block, smaller: NDArray[Any], equal: NDArray[Any], total: NDArray[Any]) -> None:
-        for part in ranked_stretches(block):
-            ranks = len(part.ordered)
+        for part, rank, ordered in ranked_stretches(block):
+            ranks = len(ordered)
             count_newest(
-                part.rank,
+                rank,
                 part.start,
                 part.end,
                 self.method == DENSE,
@@ -127,9 +127,9 @@ class Distinct(_InRankSpace):
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the number of distinct values of every window."""
-        for part in ranked_stretches(block):
+        for part, rank, ordered in ranked_stretches(block):
             count = np.empty(len(part.start), np.int64)
-            count_distinct(part.rank, part.start, part.end, np.zeros(len(part.ordered), np.int64), count)
+            count_distinct(rank, part.start, part.end, np.zeros(len(ordered), np.int64), count)
             results[0][part.rows] = count
 
 
@@ -140,9 +140,9 @@ class Mode(_InRankSpace):
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the mode of every window."""
-        for part in ranked_stretches(block):
-            if len(part.ordered) == 0:
+        for part, rank, ordered in ranked_stretches(block):
+            if len(ordered) == 0:
                 continue
-            rank = np.empty(len(part.start), np.int64)
-            follow_mode(part.rank, part.start, part.end, create_peaks(len(part.ordered)), rank)
-            results[0][part.rows] = part.ordered[rank]
+            best = np.empty(len(part.start), np.int64)
+            follow_mode(rank, part.start, part.end, create_peaks(len(ordered)), best)
+            results[0][part.rows] = ordered[best]

@@ -10,6 +10,7 @@ from rollstat.algorithms.rank_space import (
     NOTHING_MISSING,
     check_network,
     choose,
+    plain_stretches,
     ranked_stretches,
     read_only,
 )
@@ -67,26 +68,28 @@ class TrimmedMean:
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the mean of every window."""
         result = np.empty(block.rows)
-        values = block.values
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            self._write(block, result)
+            results[0][...] = result
+
+    def _write(self, block: Block, result: NDArray[Any]) -> None:
         algorithm, longest = choose(self.algorithm, block, _WIDEST_SORTED)
         if algorithm == "network":
-            self._sort_all(values.astype(np.float64, copy=False), block.width, result)
-        elif algorithm == "sorted_window":
-            missing = NOTHING_MISSING if block.missing is None else block.missing
-            follow_small_trimmed(
-                read_only(values.astype(np.float64, copy=False)),
-                missing,
-                block.start,
-                block.end,
-                np.empty(longest + 1),
-                self.proportion,
-                self.winsorize,
-                result,
-            )
-        else:
+            self._sort_all(block.values.astype(np.float64, copy=False), block.width, result)
+        elif algorithm == "rank_set":
             self._follow(block, result)
-        with np.errstate(over="ignore"):
-            results[0][...] = result
+        else:
+            for part in plain_stretches(block):
+                follow_small_trimmed(
+                    read_only(part.values.astype(np.float64, copy=False)),
+                    NOTHING_MISSING if part.missing is None else part.missing,
+                    part.start,
+                    part.end,
+                    np.empty(longest + 1),
+                    self.proportion,
+                    self.winsorize,
+                    result[part.rows],
+                )
 
     def _sort_all(self, values: NDArray[Any], width: int, result: NDArray[Any]) -> None:
         """Write the means from all windows of `width` values sorted at once."""
@@ -95,16 +98,15 @@ class TrimmedMean:
             total = result[rows]
             sum_of_sorted(found, total)
             if self.winsorize and cut:
-                with np.errstate(invalid="ignore", over="ignore"):
-                    total += cut * found[0] + cut * found[-1]
+                total += cut * found[0] + cut * found[-1]
         result /= width if self.winsorize else width - 2 * cut
 
     def _follow(self, block: Block, result: NDArray[Any]) -> None:
-        for part in ranked_stretches(block):
-            ranks = len(part.ordered)
+        for part, rank, ordered in ranked_stretches(block):
+            ranks = len(ordered)
             follow_trimmed(
-                part.rank,
-                part.ordered.astype(np.float64, copy=False),
+                rank,
+                ordered.astype(np.float64, copy=False),
                 part.start,
                 part.end,
                 np.zeros(ranks, np.int64),

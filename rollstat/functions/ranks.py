@@ -76,7 +76,8 @@ def rolling_rank(
 
     Notes
     -----
-    Equal to the bit to pandas' ``rolling.rank`` where pandas has the method. Missing values are no
+    Equal to the bit to pandas' ``rolling.rank`` where pandas has the method, but for the last rows of
+    centred windows, which no row enters: there pandas repeats an earlier rank. Missing values are no
     observations, infinities are ordinary values and -0.0 equals 0.0. Ranks and shares are rounded once;
     integers and datetimes are compared exactly.
 
