@@ -156,6 +156,10 @@ class _Run:
             low = first - getattr(self.windows, "left", 0)
             high, longest = low + last - first + width - 1, width
         else:
+            reach = self.windows.bounds(last - 1, last)[1][0] - self.windows.bounds(first, first + 1)[0][0]
+            if reach < min(self.needs):
+                self._mark(slice(None), [True] * len(views), line, first, last)
+                return
             start, end = self.windows.bounds(first, last)
             low, high, longest = int(start[0]), int(end[-1]), int((end - start).max())
         own = self.windows.position(first, last) if self.needs_own else None
@@ -164,7 +168,7 @@ class _Run:
                 width, (start, end) = 0, self.windows.bounds(first, last)
             low, high = min(low, int(own[0])), max(high, int(own[-1]) + 1)
         if longest < min(self.needs):
-            self._mark(np.ones(last - first, np.bool_), [True] * len(views), line, first, last)
+            self._mark(slice(None), [True] * len(views), line, first, last)
             return
         values, missing = self._data(line, low, high)
         if width:
@@ -211,7 +215,9 @@ class _Run:
             mark_few(block.values, max(need, least), view.dtype.type(fill), few, view)
         return True
 
-    def _mark(self, rows: NDArray[np.bool_], outputs: list[bool], line: int, first: int, last: int) -> None:
+    def _mark(
+        self, rows: NDArray[np.bool_] | slice, outputs: list[bool], line: int, first: int, last: int
+    ) -> None:
         """Put the missing value into the given rows of the given outputs."""
         for i, chosen in enumerate(outputs):
             if chosen:
