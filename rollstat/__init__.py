@@ -31,16 +31,44 @@ from rollstat.functions.robust import (
     rolling_winsorized_mean,
 )
 from rollstat.options import get_threads, set_threads
+from rollstat.snapshots import SnapshotError
+from rollstat.streaming import (
+    RollingArgkth,
+    RollingArgmax,
+    RollingArgmin,
+    RollingIqr,
+    RollingKth,
+    RollingMax,
+    RollingMedian,
+    RollingMin,
+    RollingMinMax,
+    RollingPtp,
+    RollingQuantile,
+    restore,
+)
 from rollstat.windows import Expanding, Forward
 
 __all__ = [
     "Expanding",
     "Forward",
     "PrecisionWarning",
+    "RollingArgkth",
+    "RollingArgmax",
+    "RollingArgmin",
+    "RollingIqr",
+    "RollingKth",
+    "RollingMax",
+    "RollingMedian",
+    "RollingMin",
+    "RollingMinMax",
+    "RollingPtp",
+    "RollingQuantile",
+    "SnapshotError",
     "__version__",
     "get_threads",
     "hampel_filter",
     "lower_upper_envelope",
+    "restore",
     "rolling_argkth",
     "rolling_argmax",
     "rolling_argmin",

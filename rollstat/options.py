@@ -14,7 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.kernels.time_bounds import first_unordered
 from rollstat.windows import Expanding, ExplicitWindows, FixedWindows, Forward, TimeWindows, Windows
 
-__all__ = ["CommonOptions", "Options", "Window", "choice", "get_threads", "set_threads", "whole_number"]
+__all__ = [
+    "CommonOptions",
+    "Options",
+    "Window",
+    "choice",
+    "get_threads",
+    "parse_width",
+    "set_threads",
+    "whole_number",
+]
 
 Window = Any  # int, str, timedelta, number with times, (start, end), Expanding, Forward, BaseIndexer
 
@@ -280,7 +289,7 @@ _UNITS |= {"D": 86400 * 10**9, "W": 7 * 86400 * 10**9}
 _WIDTH = re.compile(r"\s*(\d+(?:\.\d*)?|)\s*(ns|us|ms|s|min|h|D|W)\s*", re.ASCII)
 
 
-def _nanoseconds(window: Any) -> Fraction | None:
+def parse_width(window: Any) -> Fraction | None:
     """A time width in nanoseconds, or None where `window` is none."""
     if isinstance(window, str):
         match = _WIDTH.fullmatch(window)
@@ -306,7 +315,7 @@ def _nanoseconds(window: Any) -> Fraction | None:
 
 def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int) -> tuple[Any, bool]:
     """Width divided by `parts` in the units of the times, and whether it is exactly that."""
-    length = _nanoseconds(window)
+    length = parse_width(window)
     if (length is None) != (unit is None):
         wanted = "a plain number" if unit is None else "a width such as '5min' or a Timedelta"
         raise TypeError(f"window must be {wanted} for times of this type; it was {window!r}")

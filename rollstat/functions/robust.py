@@ -34,7 +34,7 @@ _TRIMMED_COST = "O(log m) amortised; O(m) for windows of up to 96 rows"
 _DEVIATION_COST = "O(log m) amortised and worst case; O(m) for windows of up to 256 rows"
 
 
-def _check_number(name: str, value: Any, least: float, most: float) -> float:
+def check_number(name: str, value: Any, least: float, most: float) -> float:
     """Return a parameter that must be a number between two bounds."""
     span = f"a number of at least {least:g}" + (f" and at most {most:g}" if math.isfinite(most) else "")
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
@@ -106,7 +106,7 @@ def rolling_iqr(
     >>> rollstat.rolling_iqr([4.0, 1.0, 3.0, 2.0, 8.0], 3)
     array([nan, nan, 1.5, 1. , 3. ])
     """
-    q_low, q_high = _check_number("q_low", q_low, 0, 1), _check_number("q_high", q_high, 0, 1)
+    q_low, q_high = check_number("q_low", q_low, 0, 1), check_number("q_high", q_high, 0, 1)
     if q_low > q_high:
         raise ValueError(f"q_low must be at most q_high; they were {q_low!r} and {q_high!r}")
     if interpolation not in INTERPOLATIONS:
@@ -182,7 +182,7 @@ def rolling_mad(
         if scale != "normal":
             raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
         scale = _NORMAL
-    scale = _check_number("scale", scale, 0, math.inf)
+    scale = check_number("scale", scale, 0, math.inf)
     if not 0 < scale < math.inf:
         raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
     divisor = scale
@@ -260,8 +260,8 @@ def hampel_filter(
     >>> outlier
     array([False, False, False,  True, False])
     """
-    threshold = _check_number("threshold", threshold, 0, math.inf)
-    scale = _check_number("scale", scale, 0, math.inf)
+    threshold = check_number("threshold", threshold, 0, math.inf)
+    scale = check_number("scale", scale, 0, math.inf)
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, DEVIATION_ALGORITHMS, "hampel")
     cleaned, outlier = run(
@@ -276,7 +276,7 @@ def hampel_filter(
 def _trimmed(
     name: str, arr: ArrayLike, window: Window, proportion: float, winsorize: bool, options: CommonOptions
 ) -> NDArray[Any]:
-    share = _check_number("proportion", proportion, 0, 0.5)
+    share = check_number("proportion", proportion, 0, 0.5)
     if share == 0.5:
         raise ValueError("proportion must be below 0.5: with half cut off at each end nothing is left")
     checked = Options.check(**options)

@@ -1,0 +1,163 @@
+"""Single steps of a stream of floating numbers: push, and the finished answer, in one call from Python.
+
+::
+
+    x ---> [ missing? | push into the window | from order statistics to the answer ] ---> number, NaN for none
+
+State: that of the window, see :mod:`rollstat.kernels.two_heaps`, :mod:`rollstat.kernels.three_trees` and
+:mod:`rollstat.kernels.wedge`; with the wedge a further ring, ``rows``, keeps the value of every row of the
+window. Invariant: theirs. Cost: that of the push. Source: theirs.
+"""
+
+import numpy as np
+
+import rollstat.kernels.three_trees as three_trees
+import rollstat.kernels.two_heaps as two_heaps
+import rollstat.kernels.wedge as wedge
+from rollstat._jit import kernel
+from rollstat.kernels.deviation import middle
+from rollstat.kernels.quantiles import between, picks_upper
+
+__all__ = [
+    "distance",
+    "push_argkth",
+    "push_argmax",
+    "push_argmin",
+    "push_heaps",
+    "push_maximum",
+    "push_median",
+    "push_minimum",
+    "push_quantile",
+    "push_range",
+    "push_spread",
+    "push_trees",
+    "quantile_point",
+]
+
+_heaps_push = two_heaps.push
+_heaps_upper = two_heaps.upper
+_trees_push = three_trees.push
+_wedge_push = wedge.push
+_smallest = wedge.minimum
+_largest = wedge.maximum
+_smallest_row = wedge.minimum_position
+_largest_row = wedge.maximum_position
+
+_COUNT = two_heaps.COUNT
+_POSITION = two_heaps.POSITION
+_MINIMUM = two_heaps.MINIMUM
+_NEXT = wedge.NEXT
+
+
+@kernel(references=False)
+def quantile_point(below, above, count, q, interpolation):
+    """The quantile between two neighbouring order statistics, as `interpolate` finds it."""
+    position = q * (count - 1)
+    rank = np.int64(position)
+    fraction = position - rank
+    if fraction == 0.0 or count < 2:
+        return below
+    if interpolation == 0:
+        return between(below, above, fraction)
+    if interpolation == 4:
+        return middle(below, above)
+    return above if picks_upper(rank, fraction, interpolation) else below
+
+
+@kernel(references=False)
+def push_heaps(header, keys, links, x):
+    """Push a number, and return the order statistic at or below the answer."""
+    return _heaps_push(header, keys, links, x, x != x)
+
+
+@kernel(references=False)
+def push_argkth(header, keys, links, x):
+    """Push a number, and return the row of the order statistic, -1 for none."""
+    _heaps_push(header, keys, links, x, x != x)
+    return header[_POSITION]
+
+
+@kernel(references=False)
+def push_median(header, keys, links, x):
+    """Push a number, and return the median."""
+    below = _heaps_push(header, keys, links, x, x != x)
+    if header[_COUNT] & 1 or header[_COUNT] < header[_MINIMUM]:
+        return below
+    return middle(below, _heaps_upper(header, keys))
+
+
+@kernel(references=False)
+def push_quantile(header, keys, links, q, interpolation, x):
+    """Push a number, and return the quantile."""
+    below = _heaps_push(header, keys, links, x, x != x)
+    if header[_COUNT] < header[_MINIMUM]:
+        return below
+    return quantile_point(below, _heaps_upper(header, keys), header[_COUNT], q, interpolation)
+
+
+@kernel(references=False)
+def distance(low, high):
+    """``high - low``, zero between equal infinities."""
+    if low == high:
+        return 0.0
+    return high - low
+
+
+@kernel(references=False)
+def push_spread(header, keys, links, other_header, other_keys, other_links, q_low, q_high, interpolation, x):
+    """Push a number into two windows, and return the distance of their quantiles."""
+    low = push_quantile(header, keys, links, q_low, interpolation, x)
+    return distance(low, push_quantile(other_header, other_keys, other_links, q_high, interpolation, x))
+
+
+@kernel(references=False)
+def push_trees(header, links, values, x):
+    """Push a number, and return the k-th smallest, by three trees."""
+    return _trees_push(header, links, values, x, x != x)
+
+
+@kernel(references=False)
+def _push_row(header, position, value, observed, rows, x):
+    """Push a number into the wedge and the ring of rows; the number of observations."""
+    rows[header[_NEXT] & (len(rows) - 1)] = x
+    return _wedge_push(header, position, value, observed, x, x != x)
+
+
+@kernel(references=False)
+def push_minimum(header, position, value, observed, rows, least, x):
+    """Push a number, and return the minimum."""
+    if _push_row(header, position, value, observed, rows, x) < least:
+        return np.nan
+    return _smallest(header, position, value)
+
+
+@kernel(references=False)
+def push_maximum(header, position, value, observed, rows, least, x):
+    """Push a number, and return the maximum."""
+    if _push_row(header, position, value, observed, rows, x) < least:
+        return np.nan
+    return _largest(header, position, value)
+
+
+@kernel(references=False)
+def push_range(header, position, value, observed, rows, least, x):
+    """Push a number, and return the distance from the minimum to the maximum."""
+    if _push_row(header, position, value, observed, rows, x) < least:
+        return np.nan
+    return distance(_smallest(header, position, value), _largest(header, position, value))
+
+
+@kernel(references=False)
+def push_argmin(header, position, value, observed, rows, least, x):
+    """Push a number, and return the row of the minimum, counted from the first row pushed."""
+    if _push_row(header, position, value, observed, rows, x) < least:
+        return -1
+    return _smallest_row(header, position)
+
+
+@kernel(references=False)
+def push_argmax(header, position, value, observed, rows, least, x):
+    """Push a number, and return the row of the maximum, counted from the first row pushed."""
+    if _push_row(header, position, value, observed, rows, x) < least:
+        return -1
+    return _largest_row(header, position)

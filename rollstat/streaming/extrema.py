@@ -1,0 +1,232 @@
+"""Extrema of a stream: minimum, maximum, both, their rows and their distance."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from rollstat.kernels import stream_steps
+from rollstat.options import choice
+from rollstat.streaming.base import RollingStream, bound
+from rollstat.streaming.elements import MISSING
+from rollstat.streaming.windows_of_order import WedgeWindow
+
+__all__ = [
+    "RollingArgmax",
+    "RollingArgmin",
+    "RollingMax",
+    "RollingMin",
+    "RollingMinMax",
+    "RollingPtp",
+]
+
+
+class _Extremum(RollingStream):
+    """A stream over a wedge."""
+
+    step: ClassVar[Any] = None
+
+    def __init__(self, window: Any, *, min_periods: int | None = None, dtype: DTypeLike = np.float64) -> None:
+        super().__init__(window, min_periods=min_periods, dtype=dtype, parameters={})
+
+    def _ties(self) -> str:
+        return "any"
+
+    def _make_core(self) -> Any:
+        return WedgeWindow(self._span.fixed, self._elements.computing, self._ties())
+
+    def _quick_step(self) -> Callable[[float], Any] | None:
+        if type(self).step is None:
+            return None
+        return bound(type(self).step, self._core.arrays, max(self._least, 1))
+
+    def _answer(self) -> tuple[Any, ...]:
+        if self._core.count < max(self._least, 1):
+            return (MISSING,) * len(self.answer_kinds)
+        return self._found()
+
+    def _found(self) -> tuple[Any, ...]:
+        raise NotImplementedError
+
+
+class RollingMin(_Extremum):
+    """Minimum of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window : int, float, str, timedelta, Expanding or None
+        The last so many rows; or a width, with the time of each element; or everything; or what
+        :meth:`pop` leaves.
+    min_periods : int, optional
+        Least number of observations for an answer; by default the window for rows, else 1.
+    dtype : dtype, default float64
+        Of the elements: floats, integers, bool, datetimes or timedeltas.
+
+    Notes
+    -----
+    A push takes O(1) amortised; a single one can cost the window.
+    :class:`FixedAggregate` with :class:`rollstat.operators.Minimum` and ``algorithm="daba"`` takes O(1) in
+    every single push.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingMin(3)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0, 2.0, 5.0)]
+    [nan, nan, 1.0, 1.0, 2.0]
+    """
+
+    statistic = "min"
+    step = stream_steps.push_minimum
+
+    def _found(self) -> tuple[Any, ...]:
+        return self._core.extrema()[:1]  # type: ignore[no-any-return]
+
+
+class RollingMax(_Extremum):
+    """Maximum of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype
+        As in :class:`RollingMin`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingMax(3, min_periods=1)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0, 2.0, 5.0)]
+    [4.0, 4.0, 4.0, 3.0, 5.0]
+    """
+
+    statistic = "max"
+    step = stream_steps.push_maximum
+
+    def _found(self) -> tuple[Any, ...]:
+        return self._core.extrema()[1:]  # type: ignore[no-any-return]
+
+
+class RollingMinMax(_Extremum):
+    """Minimum and maximum of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype
+        As in :class:`RollingMin`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingMinMax(3, min_periods=1)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0)]
+    [(4.0, 4.0), (1.0, 4.0), (1.0, 4.0)]
+    """
+
+    statistic = "minmax"
+    answer_kinds = ("value", "value")
+
+    def _found(self) -> tuple[Any, ...]:
+        return self._core.extrema()  # type: ignore[no-any-return]
+
+
+class RollingPtp(_Extremum):
+    """Distance from the minimum to the maximum of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype
+        As in :class:`RollingMin`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingPtp(3, min_periods=1)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0)]
+    [0.0, 3.0, 3.0]
+    """
+
+    statistic = "ptp"
+    answer_kinds = ("difference",)
+    step = stream_steps.push_range
+
+    def _found(self) -> tuple[Any, ...]:
+        low, high = self._core.extrema()
+        if self._elements.kind == "f":
+            # In the dtype of the elements, as over arrays.
+            return (stream_steps.distance(*map(self._elements.dtype.type, (low, high))),)
+        gap = int(high) - int(low)
+        if self._elements.kind in "mM" and gap >= 2**63:
+            raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")
+        return (gap,)
+
+
+class _Place(_Extremum):
+    """The row of an extremum, counted from the first row pushed."""
+
+    answer_kinds = ("position",)
+
+    def __init__(
+        self,
+        window: Any,
+        ties: str = "first",
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = np.float64,
+    ) -> None:
+        choice("ties", ties, ("first", "last"))
+        RollingStream.__init__(self, window, min_periods=min_periods, dtype=dtype, parameters={"ties": ties})
+
+
+class RollingArgmin(_Place):
+    """Row of the minimum of a sliding window, counted from the first row pushed.
+
+    Parameters
+    ----------
+    window, min_periods, dtype
+        As in :class:`RollingMin`.
+    ties : {"first", "last"}, default "first"
+        Which of several equal minima is meant.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingArgmin(3)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0, 1.0, 5.0)]
+    [-1, -1, 1, 1, 3]
+    """
+
+    statistic = "argmin"
+    step = stream_steps.push_argmin
+
+    def _ties(self) -> str:
+        return "minimum_first" if self._parameters["ties"] == "first" else "minimum_last"
+
+    def _found(self) -> tuple[Any, ...]:
+        return self._core.places()[:1]  # type: ignore[no-any-return]
+
+
+class RollingArgmax(_Place):
+    """Row of the maximum of a sliding window, counted from the first row pushed.
+
+    Parameters
+    ----------
+    window, ties, min_periods, dtype
+        As in :class:`RollingArgmin`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingArgmax(3)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0, 1.0, 5.0)]
+    [-1, -1, 0, 2, 4]
+    """
+
+    statistic = "argmax"
+    step = stream_steps.push_argmax
+
+    def _ties(self) -> str:
+        return "minimum_last" if self._parameters["ties"] == "first" else "minimum_first"
+
+    def _found(self) -> tuple[Any, ...]:
+        return self._core.places()[1:]  # type: ignore[no-any-return]

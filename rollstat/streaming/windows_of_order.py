@@ -1,0 +1,251 @@
+"""Cores of selection and extrema: rows in indexed heaps, in three trees, in a wedge."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.kernels import three_trees, two_heaps, wedge
+from rollstat.kernels.tree import BEFORE, RECORD
+
+__all__ = ["HeapWindow", "TreeWindow", "WedgeWindow"]
+
+_FIRST_CAPACITY = 64
+_NO_POSITIONS = np.empty(0, np.int64)
+Rows = tuple[NDArray[Any], NDArray[np.bool_]]
+
+
+class HeapWindow:
+    """A window between two heaps; see :mod:`rollstat.kernels.two_heaps`.
+
+    Parameters
+    ----------
+    fixed : int
+        Rows of a window of a fixed number of them, else 0: then it grows by doubling.
+    dtype : dtype
+        Of the words.
+    **rule
+        `k`, `q`, `min_periods` and `ties` of :func:`rollstat.kernels.two_heaps.create`.
+    """
+
+    def __init__(self, fixed: int, dtype: np.dtype[Any], **rule: Any) -> None:
+        self.fixed, self.dtype, self.rule = fixed, dtype, rule
+        self.arrays = self._create(fixed or _FIRST_CAPACITY)
+
+    def _create(self, capacity: int) -> Any:
+        return two_heaps.create(capacity, self.dtype, width=capacity, **self.rule)
+
+    @property
+    def rows(self) -> int:
+        """Rows in the window."""
+        return int(self.arrays[0][two_heaps.ROWS])
+
+    @property
+    def count(self) -> int:
+        """Observations among them."""
+        return int(self.arrays[0][two_heaps.COUNT])
+
+    @property
+    def pushed(self) -> int:
+        """Rows pushed so far."""
+        return int(self.arrays[0][two_heaps.PUSHED])
+
+    @property
+    def position(self) -> int:
+        """Row of the latest answer."""
+        return int(self.arrays[0][two_heaps.POSITION])
+
+    def pair(self) -> tuple[Any, Any]:
+        """The order statistic, and the next one; there is an observation."""
+        header, keys, _ = self.arrays
+        return keys[0], keys[header[two_heaps.CAPACITY]] if header[two_heaps.HIGH] else keys[0]
+
+    def push(self, word: Any, missing: bool) -> None:
+        """Take in a row."""
+        if not self.fixed and self.rows == self.arrays[0][two_heaps.CAPACITY]:
+            self.arrays = two_heaps.grow(self.arrays, 2 * self.rows)
+        two_heaps.push(*self.arrays, self.dtype.type(word), bool(missing))
+
+    def pop(self, number: int) -> None:
+        """Let go of the oldest rows."""
+        two_heaps.pop(*self.arrays, number)
+
+    def contents(self) -> Rows:
+        """Words and missing marks of the rows, oldest first."""
+        header, keys, links = self.arrays
+        capacity = int(header[two_heaps.CAPACITY])
+        slots = (header[two_heaps.OLDEST] + np.arange(self.rows)) % capacity
+        places = links[2 * capacity + slots]
+        missing = places < 0
+        words = keys[np.where(missing, 0, places)].copy()
+        words[missing] = np.nan if self.dtype.kind == "f" else 0
+        return words, missing
+
+    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
+        """Hold these rows, the last of `pushed`, instead."""
+        capacity = self.fixed or _FIRST_CAPACITY
+        while capacity < len(words):
+            capacity *= 2
+        self.arrays = self._create(capacity)
+        self.arrays[0][two_heaps.PUSHED] = pushed - len(words)
+        two_heaps.extend(*self.arrays, words, missing, words[:0].copy(), _NO_POSITIONS)
+
+    def copy(self) -> Self:
+        """Return an equal core of its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.arrays = tuple(array.copy() for array in self.arrays)
+        return other
+
+
+class TreeWindow(HeapWindow):
+    """A window of a fixed number of rows in three trees; see :mod:`rollstat.kernels.three_trees`."""
+
+    def _create(self, capacity: int) -> Any:
+        rule = self.rule
+        return three_trees.create(rule["k"], capacity, self.dtype, rule["min_periods"])
+
+    @property
+    def rows(self) -> int:
+        """Rows in the window."""
+        return min(self.pushed, self.fixed)
+
+    @property
+    def count(self) -> int:
+        """Observations among them."""
+        return int(self.arrays[0][three_trees.COUNT])
+
+    @property
+    def pushed(self) -> int:
+        """Rows pushed so far."""
+        return int(self.arrays[0][three_trees.PUSHED]) + self._before
+
+    _before = 0
+    _latest: Any = None
+
+    @property
+    def position(self) -> int:
+        """Row of the latest answer."""
+        position = int(self.arrays[0][three_trees.POSITION])
+        return position + self._before if position >= 0 else -1
+
+    def pair(self) -> tuple[Any, Any]:
+        """The order statistic, twice."""
+        place = int(self.arrays[0][three_trees.POSITION]) % self.fixed
+        word = self.arrays[2][three_trees.FIRST + place]
+        return word, word
+
+    def push(self, word: Any, missing: bool) -> None:
+        """Take in a row."""
+        three_trees.push(*self.arrays, self.dtype.type(word), bool(missing))
+
+    def contents(self) -> Rows:
+        """Words and missing marks of the rows, oldest first."""
+        header, links, values = self.arrays
+        done = int(header[three_trees.PUSHED])
+        nodes = three_trees.FIRST + np.arange(done - min(done, self.fixed), done) % self.fixed
+        return values[nodes], links[0, RECORD * nodes + BEFORE] == -1
+
+    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
+        """Hold these rows, the last of `pushed`, instead."""
+        self.arrays = self._create(self.fixed)
+        self._before = pushed - len(words)
+        three_trees.extend(*self.arrays, words, missing, words[:0].copy(), _NO_POSITIONS)
+
+
+class WedgeWindow:
+    """A window with a wedge, and its rows in a ring beside it; see :mod:`rollstat.kernels.wedge`.
+
+    Parameters
+    ----------
+    fixed : int
+        Rows of a window of a fixed number of them, else 0: then it grows by doubling.
+    dtype : dtype
+        Of the words.
+    ties : str
+        As in :func:`rollstat.kernels.wedge.create`.
+    """
+
+    def __init__(self, fixed: int, dtype: np.dtype[Any], ties: str) -> None:
+        self.fixed, self.dtype, self.ties = fixed, dtype, ties
+        self.arrays = self._create(fixed or _FIRST_CAPACITY)
+
+    def _create(self, capacity: int) -> Any:
+        arrays = wedge.create(self.fixed, self.dtype, capacity, self.ties)
+        return *arrays, np.zeros(len(arrays[3]), self.dtype)
+
+    @property
+    def rows(self) -> int:
+        """Rows in the window."""
+        header = self.arrays[0]
+        return int(header[wedge.NEXT] - header[wedge.OLDEST])
+
+    @property
+    def count(self) -> int:
+        """Observations among them."""
+        return int(self.arrays[0][wedge.OBSERVED])
+
+    @property
+    def pushed(self) -> int:
+        """Rows pushed so far."""
+        return int(self.arrays[0][wedge.NEXT])
+
+    def extrema(self) -> tuple[Any, Any]:
+        """Minimum and maximum; there is an observation."""
+        header, position, value = self.arrays[:3]
+        return wedge.minimum(header, position, value), wedge.maximum(header, position, value)
+
+    def places(self) -> tuple[int, int]:
+        """Rows of the minimum and the maximum; there is an observation."""
+        header, position = self.arrays[:2]
+        return wedge.minimum_position(header, position), wedge.maximum_position(header, position)
+
+    def push(self, word: Any, missing: bool) -> None:
+        """Take in a row."""
+        if not self.fixed and self.rows == len(self.arrays[3]):
+            self._grow()
+        rows = self.arrays[4]
+        rows[self.pushed & (len(rows) - 1)] = word
+        wedge.push(*self.arrays[:4], self.dtype.type(word), bool(missing))
+
+    def _grow(self) -> None:
+        words, _ = self.contents()
+        arrays = wedge.grow(*self.arrays[:4])
+        rows = np.zeros(len(arrays[3]), self.dtype)
+        rows[np.arange(self.pushed - len(words), self.pushed) & (len(rows) - 1)] = words
+        self.arrays = (*arrays, rows)
+
+    def pop(self, number: int) -> None:
+        """Let go of the oldest rows."""
+        wedge.pop(*self.arrays[:4], number)
+
+    def contents(self) -> Rows:
+        """Words and missing marks of the rows, oldest first."""
+        header, _, _, observed, rows = self.arrays
+        index = np.arange(header[wedge.OLDEST], header[wedge.NEXT]) & (len(rows) - 1)
+        return rows[index], observed[index] == 0
+
+    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
+        """Hold these rows, the last of `pushed`, instead."""
+        self.arrays = self._create(max(self.fixed or _FIRST_CAPACITY, len(words)))
+        header, _, _, _, rows = self.arrays
+        header[wedge.NEXT] = header[wedge.OLDEST] = pushed - len(words)
+        rows[np.arange(pushed - len(words), pushed) & (len(rows) - 1)] = words
+        nothing = words[:0].copy()
+        wedge.extend(
+            *self.arrays[:4],
+            words,
+            missing,
+            _NO_POSITIONS,
+            nothing,
+            nothing,
+            _NO_POSITIONS,
+            _NO_POSITIONS,
+        )
+
+    def copy(self) -> Self:
+        """Return an equal core of its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.arrays = tuple(array.copy() for array in self.arrays)
+        return other

@@ -1,0 +1,233 @@
+"""What every stream promises, tested for all of them."""
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rollstat
+from rollstat.registry import REGISTRY
+from rollstat.snapshots import SnapshotError
+from rollstat.streaming import REASONS, STREAMS
+from rollstat.streaming.stream import CLASSES
+from tests.streaming.cases import CASES, FIRST, batch, columns_of, identity, make, outputs, push_all, same
+
+every = pytest.mark.parametrize(("name", "sample"), CASES, ids=identity)
+each = pytest.mark.parametrize(("name", "sample"), FIRST, ids=identity)
+
+N = 30
+
+
+def test_every_statistic_has_a_stream_or_a_reason():
+    assert set(REGISTRY) - set(STREAMS) == {name for name, why in REASONS.items() if isinstance(why, str)}
+
+
+def test_every_class_is_public():
+    assert set(CLASSES) <= set(rollstat.__all__)
+
+
+@every
+def test_stream_equals_batch_at_every_split(name, sample, rng):
+    columns = columns_of(name, rng, N)
+    wanted = batch(name, sample, columns, 5, min_periods=2)
+    for split in range(0, N + 1, 3):
+        stream = make(name, sample, 5, min_periods=2)
+        first = outputs(stream.extend(*(column[:split] for column in columns)))
+        same(name, first, [column[:split] for column in wanted])
+        twin = stream.copy()
+        rest = outputs(stream.extend(*(column[split:] for column in columns)))
+        same(name, rest, [column[split:] for column in wanted])
+        pushed = push_all(twin, [column[split:] for column in columns]) or [[]] * len(wanted)
+        same(name, pushed, [column[split:] for column in wanted])
+        same(name, [[v] for v in outputs(twin.value)], [[v] for v in outputs(stream.value)])
+
+
+@each
+def test_windows_by_time_of_everything_and_free_ones(name, sample, rng):
+    columns = columns_of(name, rng, N)
+    seconds = np.sort(rng.integers(0, 60, N))
+    times = seconds.astype("M8[s]")
+    wanted = batch(name, sample, columns, "10s", times=times)
+    same(name, push_all(make(name, sample, "10s"), columns, times), wanted)
+    stream = make(name, sample, 10.0)
+    same(
+        name, outputs(stream.extend(*(c[:11] for c in columns), times=seconds[:11])), [w[:11] for w in wanted]
+    )
+    same(name, push_all(stream, [c[11:] for c in columns], seconds[11:]), [w[11:] for w in wanted])
+    wanted = batch(name, sample, columns, rollstat.Expanding())
+    stream = make(name, sample, rollstat.Expanding())
+    same(name, push_all(stream, [c[:7] for c in columns]), [w[:7] for w in wanted])
+    same(name, outputs(stream.extend(*(c[7:] for c in columns))), [w[7:] for w in wanted])
+    assert len(stream) == N
+    assert not stream.full
+
+
+@each
+def test_pop(name, sample, rng):
+    columns = columns_of(name, rng, 150)
+    stream = make(name, sample, None)
+    start, position = 0, STREAMS[name].answer_kinds == ("position",)
+    for i in range(150):
+        stream.push(*(column[i] for column in columns))
+        number = int(rng.integers(0, 3)) if i > 90 else 0
+        number = min(number, len(stream))
+        value = stream.pop(number)
+        start += number
+        assert len(stream) == i + 1 - start
+        if i % 7 == 0 and len(stream):
+            window = [column[start : i + 1] for column in columns]
+            wanted = [w[-1:] for w in batch(name, sample, window, rollstat.Expanding())]
+            if position:
+                wanted[0] = np.where(wanted[0] >= 0, wanted[0] + start, -1)
+            same(name, [[v] for v in outputs(value)], wanted)
+    with pytest.raises(ValueError, match="n must be at most"):
+        stream.pop(len(stream) + 1)
+    with pytest.raises(ValueError, match="n must be"):
+        stream.pop(-1)
+    assert len(stream) == 150 - start
+    same(name, [[v] for v in outputs(stream.value)], [[v] for v in outputs(value)])
+    with pytest.raises(TypeError, match="pop needs"):
+        make(name, sample, 5).pop()
+
+
+@each
+@pytest.mark.parametrize("dtype", ["f4", "i8", "M8[s]", "?"])
+def test_dtypes(name, sample, dtype, rng):
+    if np.dtype(dtype).kind not in STREAMS[name].kinds:
+        with pytest.raises(TypeError, match="dtype must be"):
+            make(name, sample, 5, dtype=dtype)
+        return
+    columns = columns_of(name, rng, N, dtype)
+    wanted = batch(name, sample, columns, 4, min_periods=2)
+    stream = make(name, sample, 4, min_periods=2, dtype=dtype)
+    half = outputs(stream.extend(*(column[:13] for column in columns)))
+    same(name, half, [column[:13] for column in wanted], dtype == "f4")
+    assert [array.dtype for array in half] == [array.dtype for array in wanted]
+    same(name, push_all(stream, [c[13:] for c in columns]), [w[13:] for w in wanted], dtype == "f4")
+
+
+def restarted(stream: Any) -> list[Any]:
+    return [
+        stream.copy(),
+        copy.deepcopy(stream),
+        pickle.loads(pickle.dumps(stream)),
+        rollstat.restore(stream.snapshot()),
+        type(stream).restore(stream.snapshot()),
+    ]
+
+
+@every
+def test_restarts_continue_exactly(name, sample, rng):
+    columns = columns_of(name, rng, N)
+    for at in (0, 3, 17):
+        stream = make(name, sample, 5, min_periods=1)
+        push_all(stream, [column[:at] for column in columns])
+        twins = restarted(stream)
+        later = push_all(stream, [column[at:] for column in columns])
+        for twin in twins:
+            got = push_all(twin, [column[at:] for column in columns])
+            np.testing.assert_array_equal(np.array(got, float), np.array(later, float))
+    stream.reset()
+    assert len(stream) == 0
+    np.testing.assert_array_equal(
+        np.array(push_all(stream, columns), float),
+        np.array(push_all(make(name, sample, 5, min_periods=1), columns), float),
+    )
+
+
+@each
+def test_restarts_of_windows_by_time(name, sample, rng):
+    columns = columns_of(name, rng, N)
+    stream = make(name, sample, 5.0)
+    push_all(stream, [column[:20] for column in columns], range(20))
+    twin = rollstat.restore(stream.snapshot())
+    rest = [column[20:] for column in columns]
+    same(name, push_all(twin, rest, range(20, N)), push_all(stream, rest, range(20, N)))
+
+
+@each
+def test_from_tail_continues_a_batch(name, sample, rng):
+    columns = columns_of(name, rng, N)
+    wanted = batch(name, sample, columns, 5, min_periods=1)
+    own = dict(sample)
+    leading = [own.pop("k")] if "k" in own else []
+    tail = [column[:20] for column in columns]
+    stream = STREAMS[name].from_tail(*tail, *leading, 5, min_periods=1, **own)
+    same(name, push_all(stream, [c[20:] for c in columns]), [w[20:] for w in wanted])
+
+
+@each
+def test_merge_of_everything_seen(name, sample, rng):
+    columns = columns_of(name, rng, N)
+    first, second = (make(name, sample, rollstat.Expanding()) for _ in range(2))
+    first.extend(*(column[:12] for column in columns))
+    second.extend(*(column[12:] for column in columns))
+    first.merge(second)
+    wanted = batch(name, sample, columns, rollstat.Expanding())
+    same(name, [[v] for v in outputs(first.value)], [w[-1:] for w in wanted])
+    with pytest.raises(TypeError, match="merge needs"):
+        make(name, sample, 5).merge(make(name, sample, 5))
+
+
+@each
+def test_errors_change_nothing(name, sample, rng):
+    columns = columns_of(name, rng, 12)
+    stream = make(name, sample, 5.0)
+    push_all(stream, columns, range(12))
+    before = stream.snapshot()
+    row = (1.0,) * len(columns)
+    for bad in (
+        (*row, 10.5),
+        (*row, np.nan),
+        (*row, "now"),
+        row,
+        (*row[1:], "1.5", 13.0),
+        (*row[1:], 1j, 13.0),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            stream.push(*bad)
+    for times in ([10.0, 11.0], [12.0, 11.5], [12.0, np.nan], [12.0], None):
+        with pytest.raises((TypeError, ValueError)):
+            stream.extend(*([1.0, 2.0] for _ in columns), times=times)
+    assert stream.snapshot() == before
+    stream = make(name, sample, 5)
+    with pytest.raises(TypeError, match="t does not apply"):
+        stream.push(*row, 3.0)
+    with pytest.raises(TypeError):
+        stream.push(*row[1:], "1.5")
+    with pytest.raises((TypeError, ValueError)):
+        stream.extend(*([[1.0]] for _ in columns))
+    assert len(stream) == 0
+    with pytest.raises(ValueError, match="window"):
+        make(name, sample, 0)
+    with pytest.raises(ValueError, match="min_periods"):
+        make(name, sample, 5, min_periods=6)
+
+
+@each
+def test_any_kind_of_number(name, sample):
+    stream, other = make(name, sample, 5, min_periods=1), make(name, sample, 5, min_periods=1)
+    kinds = (float, int, np.float32, np.int64, np.float64, bool)
+    row = len(columns_of(name, np.random.default_rng(0), 1))
+    for kind in kinds:
+        got = outputs(stream.push(*(kind(1) for _ in range(row))))
+        same(name, [[v] for v in got], [[v] for v in outputs(other.push(*(1.0 for _ in range(row))))])
+    got = outputs(stream.push(*(None for _ in range(row))))
+    same(name, [[v] for v in got], [[v] for v in outputs(other.push(*(np.nan for _ in range(row))))])
+
+
+@each
+def test_a_snapshot_of_another_class_is_refused(name, sample):
+    stream = make(name, sample, 5)
+    other = next(cls for key, cls in STREAMS.items() if key != name)
+    with pytest.raises(SnapshotError, match="not of a"):
+        other.restore(stream.snapshot())
+    for data in (b"", b"foreign", stream.snapshot()[:-1], stream.snapshot() + b"x"):
+        with pytest.raises(SnapshotError):
+            rollstat.restore(data)
+    damaged = bytearray(stream.snapshot())
+    damaged[len(damaged) // 2] ^= 1
+    with pytest.raises(SnapshotError):
+        rollstat.restore(bytes(damaged))
