@@ -168,6 +168,12 @@ def _operator_digests(signature):
 class _ContentCache(FunctionCache):
     _impl_class = _ContentCacheImpl
 
+    def __init__(self, function):
+        super().__init__(function)
+        # An index pickles the classes of arguments, which other sources need not have: it is to be
+        # known as stale before it is read, and the version is all that is read before.
+        self._cache_file._version += " " + self._impl.locator.get_source_stamp()
+
     def load_overload(self, sig, target_context):
         return None if None in _operator_digests(sig) else super().load_overload(sig, target_context)
 

@@ -41,11 +41,11 @@ def copy_package(folder):
     return package
 
 
-def call(folder, **environment):
+def call(folder, argument="1", **environment):
     """Call the kernel in a fresh process; the answer and how often the cache was hit."""
     code = (
-        "from rollstat.kernels.high import high\n"
-        "answer = high(1)\n"
+        "from rollstat.kernels.high import *\n"
+        f"answer = high({argument})\n"
         "print(answer, sum(high.stats.cache_hits.values()))\n"
     )
     kept = {k: v for k, v in os.environ.items() if not k.startswith("NUMBA_")}
@@ -69,6 +69,18 @@ def test_an_edit_of_an_imported_file_is_never_served_stale(tmp_path):
     low.write_text(low.read_text().replace("x + 1", "x + 2"))
     assert call(tmp_path) == (30, 0)
     assert call(tmp_path) == (30, 1)
+
+
+def test_an_edit_may_remove_the_class_of_an_argument(tmp_path):
+    package = copy_package(tmp_path)
+    high = package / "kernels" / "high.py"
+    tuples = "from typing import NamedTuple\nclass Step(NamedTuple):\n    x: int\n"
+    with_step = tuples + high.read_text().replace("low(x)", "low(x.x)")
+    high.write_text(with_step)
+    assert call(tmp_path, argument="Step(1)") == (20, 0)
+    assert call(tmp_path, argument="Step(1)") == (20, 1)
+    high.write_text(with_step.replace("Step", "Stride"))
+    assert call(tmp_path, argument="Stride(1)") == (20, 0)
 
 
 def test_a_cache_folder_may_be_named(tmp_path):
