@@ -1,0 +1,84 @@
+"""Statistics of one series that follow from sums of powers.
+
+Every function writes one row of `out` for each window of `block`; rows with too few observations may
+get anything. Values are summed in float64 whatever their dtype. With ``u = 2**-53`` and `m` the
+observations of a window, no result is off by more than (relative to its own size)
+
+===========================  =========================================================
+sum, mean                    ``24 u * sum(abs(x)) / abs(sum(x))``
+variance                     ``40 u * k``, where ``k = 1 + (c - mean)**2 / variance``
+deviation, standard error    half of that
+skewness, kurtosis           ``O(u * k**1.5)`` and ``O(u * k**2)``
+===========================  =========================================================
+
+to first order in u. `c` is one value of the window, so that `k` is a small number on all but contrived
+data, and at most ``m + 1`` on any. Nothing outside a window has any influence.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, scan, working_row
+from rollstat.blocks import Block
+from rollstat.kernels.summands import Shape, Sum, Summand, Variance
+
+__all__ = [
+    "block_rows",
+    "deviations",
+    "kurtoses",
+    "means",
+    "skewnesses",
+    "standard_errors",
+    "sums",
+    "variances",
+]
+
+
+def _write(block: Block, summand: Summand, out: NDArray[Any]) -> None:
+    """Evaluate a summand of one output."""
+    result = working_row(out)
+    evaluate(block, summand, result[None], observations(block))
+    deliver(result, out)
+
+
+def sums(block: Block, out: NDArray[Any]) -> None:
+    """Sum; 0 where nothing is observed."""
+    _write(block, Sum(0.0), out)
+
+
+def means(block: Block, out: NDArray[Any]) -> None:
+    """Arithmetic mean."""
+    result = working_row(out)
+    values = observations(block)
+    if not scan(block, Sum(1.0), result[None], values):
+        evaluate(block, Sum(0.0), result[None], values)
+        with np.errstate(all="ignore"):
+            result /= block.count
+    deliver(result, out)
+
+
+def variances(block: Block, ddof: int, out: NDArray[Any]) -> None:
+    """Sum of squares about the mean, over the number of observations less `ddof`; never negative."""
+    _write(block, Variance(float(ddof), 0.0), out)
+
+
+def deviations(block: Block, ddof: int, out: NDArray[Any]) -> None:
+    """Standard deviation, the root of the variance."""
+    _write(block, Variance(float(ddof), 1.0), out)
+
+
+def standard_errors(block: Block, ddof: int, out: NDArray[Any]) -> None:
+    """Standard error of the mean, the deviation over the root of the number of observations."""
+    _write(block, Variance(float(ddof), 2.0), out)
+
+
+def skewnesses(block: Block, out: NDArray[Any]) -> None:
+    """Skewness without bias (Fisher-Pearson, adjusted); NaN where all observations are equal."""
+    _write(block, Shape(0.0), out)
+
+
+def kurtoses(block: Block, out: NDArray[Any]) -> None:
+    """Excess kurtosis without bias; NaN where all observations are equal."""
+    _write(block, Shape(1.0), out)

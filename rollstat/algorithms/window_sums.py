@@ -1,0 +1,155 @@
+"""Sums over windows and what follows from them: fixed windows in one scan, all others by stretches.
+
+Results do not depend on the size of the blocks where that is a multiple of :func:`grid`, and for windows
+of few values where it is anything: the scan itself starts anew there.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.blocks import Block
+from rollstat.kernels.narrow_sums import CHUNK
+from rollstat.kernels.stretch_sums import finish_rows, stretch_sums
+from rollstat.kernels.summands import Summand, form, is_complete
+from rollstat.kernels.window_sums import GROUP, window_sums
+
+__all__ = ["block_rows", "deliver", "evaluate", "grid", "observations", "scan", "working_row"]
+
+_ROWS = 1 << 15
+
+
+def grid(width: int) -> int:
+    """Rows after which the blocks of the scan for windows of `width` values repeat."""
+    return max(8 * (width // 8), 1)
+
+
+def block_rows(width: int) -> int:
+    """Rows a block that suit windows of `width` values: a multiple of the grid, of several windows."""
+    step = grid(width)
+    return step * max(4, -(-_ROWS // step))
+
+
+def observations(block: Block, series: int = 0) -> NDArray[np.float64]:
+    """The values of one series of `block` as float64, with NaN in place of what is missing."""
+    values = block.others[series - 1] if series else block.values
+    if block.searched and block.missing is not None:
+        values = values.astype(np.float64)
+        values[block.missing] = np.nan
+    values = np.asarray(values, np.float64).view()
+    values.flags.writeable = False  # one compiled version, not two
+    return values
+
+
+def working_row(out: NDArray[Any]) -> NDArray[np.float64]:
+    """A row of float64 to compute in: `out` itself where it can be."""
+    return out if out.dtype == np.float64 and out.flags.c_contiguous else np.empty(out.shape)
+
+
+def deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:
+    """Write `result` in the dtype of `out`; what float32 cannot hold is infinite there."""
+    if result is not out:
+        with np.errstate(over="ignore"):
+            out[:] = result
+
+
+def scan(
+    block: Block,
+    summand: Summand,
+    out: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64] | None = None,
+) -> bool:
+    """Write the outputs of `summand` for windows of a fixed width to the rows of `out`, if possible.
+
+    Parameters
+    ----------
+    block : Block
+        Where nobody has looked for missing values yet, this looks on the way.
+    summand : Summand
+        What to sum, see :mod:`rollstat.kernels.summands`.
+    out : ndarray of float64, shape (outputs, rows)
+        C-contiguous.
+    x, y : ndarray of float64
+        From :func:`observations`; `y` is `x` by default.
+
+    Returns
+    -------
+    bool
+        False where the windows have no fixed width, or values are missing that `summand` needs.
+    """
+    known_missing = block.searched and block.missing is not None
+    if not block.width or (known_missing and is_complete(summand)):
+        return False
+    if block.rows and _scan(summand, x, x if y is None else y, block.width, out):
+        return not is_complete(summand)
+    if not block.searched:
+        block.missing = None
+    return True
+
+
+def evaluate(
+    block: Block,
+    summand: Summand,
+    out: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64] | None = None,
+) -> None:
+    """Write the outputs of `summand` for windows of any shape, see :func:`scan`."""
+    if not scan(block, summand, out, x, y):
+        _walk(block, summand, x, x if y is None else y, out)
+
+
+def _aligned(*shapes: tuple[int, ...]) -> list[NDArray[np.float64]]:
+    """Scratch arrays that start on whole vectors: one that straddles cache lines costs twice the time."""
+    sizes = [math.prod(shape) for shape in shapes]
+    memory = np.empty(sum(sizes) + 8 * len(sizes) + 8)
+    first = -memory.ctypes.data // 8 % 8
+    arrays = []
+    for shape, size in zip(shapes, sizes):
+        arrays.append(memory[first : first + size].reshape(shape))
+        first += -(-size // 8) * 8
+    return arrays
+
+
+@np.errstate(all="ignore")
+def _scan(
+    summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], width: int, out: NDArray[np.float64]
+) -> bool:
+    """Scan; return whether a value was missing, in which case only plain sums are right."""
+    size = 8 * form(summand).channels
+    rows = max(width // 8, 1)
+    groups = size * (rows // GROUP + 2)
+    chunk = 8 * (CHUNK + 1)
+    scratch = _aligned(
+        (size * rows,),
+        (groups,),
+        (groups,),
+        (size * (CHUNK + 1),),
+        (size * (CHUNK + 1),),
+        (2, chunk),
+        (form(summand).outputs, chunk),
+    )
+    return bool(window_sums(summand, x, y, width, *scratch, out))
+
+
+@np.errstate(all="ignore")
+def _walk(
+    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """Windows of any shape, with any values missing."""
+    rows = block.rows
+    padded = -(-rows // 8) * 8
+    channels = form(summand).channels
+    longest = int((block.end - block.start).max(initial=0))
+    sums = np.zeros((channels, padded))
+    shift_x, shift_y = np.zeros((2, padded))
+    work = np.empty((channels, longest)), np.zeros((3, channels))
+    stretch_sums(x, y, block.start, block.end, *work, sums, shift_x, shift_y)
+    count = np.zeros(padded)
+    count[:rows] = block.count
+    result = np.empty((form(summand).outputs, padded))
+    finish_rows(summand, sums, shift_x, shift_y, count, result)
+    out[:] = result[:, :rows]

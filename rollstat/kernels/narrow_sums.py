@@ -1,0 +1,204 @@
+"""Sums of few neighbouring values, eight windows at once: leaves, and windows that are no longer than those.
+
+::
+
+    row     x0 x1 x2 x3 x4 x5 x6 x7 | the row after
+    two     every lane + the lane one on
+    four    every two + the two, two lanes on
+    leaf    every four + the four, four lanes on         = 8 values from every lane on
+    rest    e.g. of 7: four + (two, four lanes on) + (one, six lanes on)
+
+State: scratch for the leaves and rests of CHUNK rows. Invariant: rows are visited backwards, so the
+row after has its twos and fours when they are needed. Every sum is a tree over the values of its window
+alone: three roundings deep up to 8 values, six up to 31.
+
+Shifted sums of up to 15 values are taken one value after the other instead, about the first value of
+each window. Cost: O(1) a row for leaves and rests, O(m) for narrow windows, `m` below 32.
+"""
+
+from numba.extending import overload
+
+from rollstat._jit import kernel
+from rollstat.kernels.bundles import (
+    four_on,
+    load,
+    load_each,
+    load_like,
+    one_on,
+    six_on,
+    spread,
+    store,
+    store_each,
+    two_on,
+)
+from rollstat.kernels.summands import (
+    any_missing,
+    channel_count,
+    finish,
+    form_of,
+    is_shifted,
+    lift,
+    revise,
+    revises,
+)
+
+__all__ = ["CHUNK", "copy_padded", "leaf_rows", "narrow_windows", "revise_rows"]
+
+# Rows whose leaves are kept in the fastest cache between two passes.
+CHUNK = 128
+
+
+@kernel(references=False)
+def leaf_rows(summand, x, y, first, rows, remainder, shift_x, shift_y, leaf, rest):
+    """Write the sums of 8 and of `remainder` values from every position of `rows` rows on.
+
+    Returns 1 where a value was missing. Rows are visited backwards: a sum of two needs the row after.
+    """
+    size = 8 * channel_count(summand)
+    at_x = spread(shift_x)
+    at_y = spread(shift_y)
+    after_x = load(x, first + 8 * rows)
+    after_y = load(y, first + 8 * rows)
+    seen = any_missing(summand, after_x, after_y)
+    one = lift(summand, after_x, after_y, at_x, at_y)
+    two = one + one_on(one, one)
+    four = two + two_on(two, two)
+    for j in range(rows - 1, -1, -1):
+        row_x = load(x, first + 8 * j)
+        row_y = load(y, first + 8 * j)
+        seen |= any_missing(summand, row_x, row_y)
+        next_one = one
+        next_two = two
+        one = lift(summand, row_x, row_y, at_x, at_y)
+        two = one + one_on(one, next_one)
+        next_four = four
+        four = two + two_on(two, next_two)
+        store(leaf, size * j, four + four_on(four, next_four))
+        if remainder & 4:
+            total = four
+            if remainder & 2:
+                total = total + four_on(two, next_two)
+                if remainder & 1:
+                    total = total + six_on(one, next_one)
+            elif remainder & 1:
+                total = total + four_on(one, next_one)
+            store(rest, size * j, total)
+        elif remainder & 2:
+            total = two
+            if remainder & 1:
+                total = total + two_on(one, next_one)
+            store(rest, size * j, total)
+        elif remainder:
+            store(rest, size * j, one)
+    return seen
+
+
+@kernel(references=False)
+def revise_rows(summand, width, rows, out, to):
+    """Revise the outputs of rows that were just written."""
+    count = spread(float(width))
+    zero = spread(0.0)
+    model = finish(summand, lift(summand, zero, zero, zero, zero), zero, zero, count)
+    for i in range(to, to + 8 * rows, 8):
+        store_each(out, i, revise(summand, load_each(out, i, model), count))
+
+
+@kernel(references=False)
+def copy_padded(values, first, tail):
+    """Copy the values from `first` on to the front of `tail` and fill it with zeros."""
+    length = min(max(len(values) - first, 0), len(tail))
+    for i in range(length):
+        tail[i] = values[first + i]
+    for i in range(length, len(tail)):
+        tail[i] = 0.0
+
+
+@kernel(references=False)
+def _narrow_rows(summand, x, y, first, rows, width, out, to):
+    """Windows of few values, one by one: shifted sums about the first value of each window."""
+    count = spread(float(width))
+    seen = 0
+    for j in range(rows):
+        i = first + 8 * j
+        at_x = load(x, i)
+        at_y = load(y, i)
+        seen |= any_missing(summand, at_x, at_y)
+        total = lift(summand, at_x, at_y, at_x, at_y)
+        for k in range(1, width):
+            row_x = load(x, i + k)
+            row_y = load(y, i + k)
+            seen |= any_missing(summand, row_x, row_y)
+            total = total + lift(summand, row_x, row_y, at_x, at_y)
+        store_each(out, to + 8 * j, finish(summand, total, at_x, at_y, count))
+    return seen
+
+
+@kernel(references=False)
+def _leaf_windows(summand, x, y, first, rows, width, leaf, rest, out, to):
+    """Windows of few values, one by one: plain sums of at most three leaves and the rest."""
+    size = 8 * channel_count(summand)
+    q = width // 8
+    remainder = width % 8
+    seen = leaf_rows(summand, x, y, first, rows + q, remainder, x[first], y[first], leaf, rest)
+    count = spread(float(width))
+    zero = spread(0.0)
+    model = lift(summand, zero, zero, zero, zero)
+    for j in range(rows):
+        if q == 0:
+            total = load_like(rest, size * j, model)
+        else:
+            total = load_like(leaf, size * j, model)
+            for k in range(j + 1, j + q):
+                total = total + load_like(leaf, size * k, model)
+            if remainder:
+                total = total + load_like(rest, size * (j + q), model)
+        store_each(out, to + 8 * j, finish(summand, total, zero, zero, count))
+    return seen
+
+
+def _narrow_chunk(summand, x, y, first, rows, width, leaf, rest, out, to):
+    if is_shifted(summand):
+        return _narrow_rows(summand, x, y, first, rows, width, out, to)
+    return _leaf_windows(summand, x, y, first, rows, width, leaf, rest, out, to)
+
+
+@overload(_narrow_chunk)
+def _narrow_chunk_overload(summand, x, y, first, rows, width, leaf, rest, out, to):
+    if form_of(summand).shifted:  # the compiler need not look at the other
+        return lambda summand, x, y, first, rows, width, leaf, rest, out, to: _narrow_rows(
+            summand, x, y, first, rows, width, out, to
+        )
+    return lambda summand, x, y, first, rows, width, leaf, rest, out, to: _leaf_windows(
+        summand, x, y, first, rows, width, leaf, rest, out, to
+    )
+
+
+@kernel(references=False)
+def narrow_windows(summand, x, y, width, leaf, rest, tails, spare, out):
+    """Windows of few values: each by itself."""
+    windows = out.shape[1]
+    step = CHUNK - 4
+    seen = 0
+    for to in range(0, windows, 8 * step):
+        rows = min(step, (windows - to + 7) // 8)
+        near = to
+        near_x = x
+        near_y = y
+        target = out
+        at = to
+        last = to + 8 * step + 8 * CHUNK > len(x)
+        if last:
+            copy_padded(x, to, tails[0])
+            copy_padded(y, to, tails[1])
+            near = 0
+            near_x = tails[0]
+            near_y = tails[1]
+            target = spare
+            at = 0
+        seen |= _narrow_chunk(summand, near_x, near_y, near, rows, width, leaf, rest, target, at)
+        if revises(summand):
+            revise_rows(summand, width, rows, target, at)
+        for i in range(to, min(to + 8 * step, windows) if last else 0):
+            for k in range(len(out)):
+                out[k, i] = spare[k, i - to]
+    return seen

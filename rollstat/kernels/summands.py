@@ -1,0 +1,355 @@
+"""What is summed over a window, and what the sums mean.
+
+A summand is a NamedTuple of parameters; its class stands for functions over :mod:`rollstat.kernels.bundles`::
+
+    observation x, y --lift--> channels, e.g. (x - c), (x - c)**2 --sum--> window --finish--> outputs
+
+`c` is the *shift*, a value of the window itself. Where the sums are plain there is none. Central sums
+follow from shifted ones by ``sum (x - mean)**2 = Q - P**2 / m``; this loses at most a factor
+``1 + (c - mean)**2 / variance`` of accuracy, never more than ``m + 1`` because `c` is in the window.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from rollstat._jit import kernel
+from rollstat.kernels.bundles import (
+    any_nan,
+    bundle,
+    channels,
+    divide,
+    fill_nan,
+    limit,
+    nan_to_zero,
+    negative_to_zero,
+    spread,
+    square_root,
+)
+
+__all__ = [
+    "Comoments",
+    "Correlation",
+    "Covariance",
+    "Shape",
+    "Sum",
+    "Summand",
+    "Variance",
+    "any_missing",
+    "channel_count",
+    "finish",
+    "form",
+    "form_of",
+    "is_complete",
+    "is_shifted",
+    "lift",
+    "revise",
+    "revises",
+]
+
+_INFINITY = np.inf
+
+
+@kernel(references=False)
+def _missing_alone(x, y):
+    return any_nan(x)
+
+
+@kernel(references=False)
+def _missing_either(x, y):
+    return any_nan(x) | any_nan(y)
+
+
+@kernel(references=False)
+def _keep(summand, outputs, count):
+    return outputs
+
+
+@kernel(references=False)
+def _lift_sum(summand, x, y, shift_x, shift_y):
+    return nan_to_zero(x)
+
+
+@kernel(references=False)
+def _finish_sum(summand, sums, shift_x, shift_y, count):
+    return sums
+
+
+@kernel(references=False)
+def _over(lanes, divisor):
+    """`lanes` over `divisor`; where that is the same in every row, its inverse leaves the loop."""
+    return divide(lanes, divisor, spread(1.0) / divisor)
+
+
+@kernel(references=False)
+def _revise_mean(summand, outputs, count):
+    return _over(outputs, count)
+
+
+class Sum(NamedTuple):
+    """Sum of x, over the number of observations if `mean`; a NaN adds nothing to a sum."""
+
+    mean: float
+
+
+@kernel(references=False)
+def _lift_squares(summand, x, y, shift_x, shift_y):
+    deviation = x - shift_x
+    return bundle((deviation, deviation * deviation))
+
+
+@kernel(references=False)
+def _finish_variance(summand, sums, shift_x, shift_y, count):
+    total, squares = channels(sums)
+    central = negative_to_zero(squares - _over(total * total, count))
+    # An overflow of finite values leaves inf - inf; the variance itself is then beyond the largest float.
+    central = fill_nan(central, total - total + spread(_INFINITY))
+    return _over(central, count - spread(summand.ddof))
+
+
+@kernel(references=False)
+def _revise_deviation(summand, outputs, count):
+    if summand.root == 1.0:
+        return square_root(outputs)
+    return square_root(outputs) / square_root(count)
+
+
+class Variance(NamedTuple):
+    """Central sum of squares over count - `ddof`; its root if `root` is 1, and that over root count if 2."""
+
+    ddof: float
+    root: float
+
+
+@kernel(references=False)
+def _lift_powers(summand, x, y, shift_x, shift_y):
+    deviation = x - shift_x
+    square = deviation * deviation
+    return bundle((deviation, square, square * deviation, square * square))
+
+
+@kernel(references=False)
+def _finish_shape(summand, sums, shift_x, shift_y, count):
+    first, second, third, fourth = channels(sums)
+    one, two, three = spread(1.0), spread(2.0), spread(3.0)
+    mean = _over(first, count)
+    square = mean * mean
+    squares = negative_to_zero(second - mean * first)
+    if summand.tails == 0.0:
+        cubes = third - three * mean * second + two * square * first
+        return count * square_root(count - one) / (count - two) * (cubes / (squares * square_root(squares)))
+    spread_out = two * second - mean * first
+    fourths = negative_to_zero(fourth - two * two * mean * third + three * square * spread_out)
+    factor = (count - one) / ((count - two) * (count - three))
+    return factor * (count * (count + one) * (fourths / (squares * squares)) - three * (count - one))
+
+
+class Shape(NamedTuple):
+    """Skewness, or excess kurtosis if `tails`, both without bias; NaN where all values are equal."""
+
+    tails: float
+
+
+@kernel(references=False)
+def _lift_products(summand, x, y, shift_x, shift_y):
+    deviation_x = x - shift_x
+    deviation_y = y - shift_y
+    return bundle((deviation_x, deviation_y, deviation_x * deviation_y))
+
+
+@kernel(references=False)
+def _finish_covariance(summand, sums, shift_x, shift_y, count):
+    total_x, total_y, products = channels(sums)
+    return _over(products - _over(total_x * total_y, count), count - spread(summand.ddof))
+
+
+class Covariance(NamedTuple):
+    """Sum of (x - mean of x) * (y - mean of y) over count - `ddof`."""
+
+    ddof: float
+
+
+@kernel(references=False)
+def _lift_all_products(summand, x, y, shift_x, shift_y):
+    deviation_x = x - shift_x
+    deviation_y = y - shift_y
+    squares = (deviation_x * deviation_x, deviation_y * deviation_y)
+    return bundle((deviation_x, deviation_y, squares[0], deviation_x * deviation_y, squares[1]))
+
+
+@kernel(references=False)
+def _finish_correlation(summand, sums, shift_x, shift_y, count):
+    total_x, total_y, squares_x, products, squares_y = channels(sums)
+    offset_x = _over(total_x, count)
+    offset_y = _over(total_y, count)
+    central_x = negative_to_zero(squares_x - offset_x * total_x)
+    central_y = negative_to_zero(squares_y - offset_y * total_y)
+    slope = (products - offset_x * total_y) / central_y
+    if summand.slope == 1.0:
+        return slope
+    # The product of both sums of squares could overflow where their ratio does not.
+    return limit(slope * square_root(central_y / central_x), spread(1.0))
+
+
+class Correlation(NamedTuple):
+    """Pearson's correlation of x and y, or the slope of x against y if `slope`."""
+
+    slope: float
+
+
+@kernel(references=False)
+def _finish_comoments(summand, sums, shift_x, shift_y, count):
+    total_x, total_y, squares_x, products, squares_y = channels(sums)
+    offset_x = _over(total_x, count)
+    offset_y = _over(total_y, count)
+    return bundle(
+        (
+            shift_x + offset_x,
+            shift_y + offset_y,
+            negative_to_zero(squares_x - offset_x * total_x),
+            products - offset_x * total_y,
+            negative_to_zero(squares_y - offset_y * total_y),
+        )
+    )
+
+
+class Comoments(NamedTuple):
+    """Both means, and the central sums of x**2, x*y and y**2."""
+
+
+Summand = Sum | Variance | Shape | Covariance | Correlation | Comoments
+
+
+class Form(NamedTuple):
+    """What all summands of a class have in common.
+
+    Attributes
+    ----------
+    channels, outputs : int
+        How many sums there are, and how many results follow from them.
+    shifted : bool
+        Whether the sums are about a shift.
+    missing, lifted, finished, revised : callable
+        Kernels over lanes behind the functions of these names.
+    """
+
+    channels: int
+    outputs: int
+    shifted: bool
+    missing: Callable[..., Any]
+    lifted: Callable[..., Any]
+    finished: Callable[..., Any]
+    revised: Callable[..., Any]
+
+
+_FORMS = {
+    Sum: Form(1, 1, False, _missing_alone, _lift_sum, _finish_sum, _revise_mean),
+    Variance: Form(2, 1, True, _missing_alone, _lift_squares, _finish_variance, _revise_deviation),
+    Shape: Form(4, 1, True, _missing_alone, _lift_powers, _finish_shape, _keep),
+    Covariance: Form(3, 1, True, _missing_either, _lift_products, _finish_covariance, _keep),
+    Correlation: Form(5, 1, True, _missing_either, _lift_all_products, _finish_correlation, _keep),
+    Comoments: Form(5, 5, True, _missing_either, _lift_all_products, _finish_comoments, _keep),
+}
+
+
+def form(summand: Summand) -> Form:
+    """Form of a summand, outside kernels."""
+    return _FORMS[type(summand)]
+
+
+def is_complete(summand: Summand) -> bool:
+    """Whether the scan of fixed windows needs every value: only a sum can do without."""
+    return not (isinstance(summand, Sum) and summand.mean == 0.0)
+
+
+def channel_count(summand):
+    """Number of channels, known to the compiler."""
+    return form(summand).channels
+
+
+def is_shifted(summand):
+    """Whether the sums are about a shift, known to the compiler."""
+    return form(summand).shifted
+
+
+def any_missing(summand, x, y):
+    """1 where some lane is no observation, else 0."""
+    return form(summand).missing(x, y)
+
+
+def lift(summand, x, y, shift_x, shift_y):
+    """What eight observations add to the channels."""
+    return form(summand).lifted(summand, x, y, shift_x, shift_y)
+
+
+def finish(summand, sums, shift_x, shift_y, count):
+    """Outputs of eight windows from their sums and their numbers of observations."""
+    return form(summand).finished(summand, sums, shift_x, shift_y, count)
+
+
+def revises(summand):
+    """Whether outputs are to be revised."""
+    if type(summand) is Sum:
+        return summand.mean != 0.0
+    return type(summand) is Variance and summand.root != 0.0
+
+
+def revise(summand, outputs, count):
+    """Outputs of eight windows from what :func:`finish` gave.
+
+    A division or root that not every statistic of a summand needs stands here, in a loop of its own:
+    beside the others LLVM would compute it always.
+    """
+    return form(summand).revised(summand, outputs, count)
+
+
+def form_of(summand):
+    """Form of a summand, from its Numba type."""
+    return _FORMS[summand.instance_class]
+
+
+@overload(channel_count, inline="always")
+def _channel_count_overload(summand):
+    count = form_of(summand).channels
+    return lambda summand: count
+
+
+@overload(is_shifted, inline="always")
+def _is_shifted_overload(summand):
+    shifted = form_of(summand).shifted
+    return lambda summand: shifted
+
+
+@overload(any_missing, inline="always")
+def _any_missing_overload(summand, x, y):
+    function = form_of(summand).missing
+    return lambda summand, x, y: function(x, y)
+
+
+@overload(lift, inline="always")
+def _lift_overload(summand, x, y, shift_x, shift_y):
+    function = form_of(summand).lifted
+    return lambda summand, x, y, shift_x, shift_y: function(summand, x, y, shift_x, shift_y)
+
+
+@overload(finish, inline="always")
+def _finish_overload(summand, sums, shift_x, shift_y, count):
+    function = form_of(summand).finished
+    return lambda summand, sums, shift_x, shift_y, count: function(summand, sums, shift_x, shift_y, count)
+
+
+@overload(revises, inline="always")
+def _revises_overload(summand):
+    if summand.instance_class is Sum:
+        return lambda summand: summand.mean != 0.0
+    if summand.instance_class is Variance:
+        return lambda summand: summand.root != 0.0
+    return lambda summand: False
+
+
+@overload(revise, inline="always")
+def _revise_overload(summand, outputs, count):
+    function = form_of(summand).revised
+    return lambda summand, outputs, count: function(summand, outputs, count)

@@ -1,0 +1,104 @@
+"""Statistics of two series: pandas' results where pandas is right, exact references where data are hard."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rollstat.algorithms import comoments
+from rollstat.blocks import UNKNOWN, Block
+
+
+def rolling(function, values, other, width, *parameters, fixed=True, outputs=1):
+    others = () if other is None else (other,)
+    if fixed:
+        block = Block.regular(values, UNKNOWN, width, others)
+    else:
+        start = np.arange(len(values) - width + 1)
+        block = Block(values, UNKNOWN, start, start + width, 0, others)
+    out = np.full((outputs, block.rows), 99.0)
+    function(block, *parameters, *out)
+    return out if outputs > 1 else out[0], block.count
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize("width", [4, 16, 37, 300])
+def test_agrees_with_pandas(width, gaps, fixed, rng):
+    values, other = rng.standard_normal((2, 1500))
+    values += other
+    values[rng.random(1500) < gaps] = np.nan
+    other[rng.random(1500) < gaps] = np.nan
+    windows = pd.Series(values).rolling(width, min_periods=1)
+    second = pd.Series(other)
+    both = second.where(~np.isnan(values)).rolling(width, min_periods=1)
+    covariance = windows.cov(second)
+    expected = {
+        comoments.covariances: covariance,
+        comoments.correlations: windows.corr(second),
+        comoments.betas: covariance / both.var(),
+    }
+    for function, reference in expected.items():
+        parameters = (1,) if function is comoments.covariances else ()
+        out, count = rolling(function, values, other, width, *parameters, fixed=fixed)
+        enough = count >= 2
+        np.testing.assert_allclose(
+            out[enough], reference.to_numpy()[width - 1 :][enough], rtol=1e-8, atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("gaps", [0.0, 0.1])
+@pytest.mark.parametrize("width", [5, 40])
+@pytest.mark.parametrize("over_rows", [True, False])
+def test_straight_lines(width, gaps, fixed, over_rows, rng):
+    values, other = rng.standard_normal((2, 300))
+    values += 3 * other + np.arange(300)
+    values[rng.random(300) < gaps] = np.nan
+    out, count = rolling(
+        comoments.linear_fits, values, None if over_rows else other, width, fixed=fixed, outputs=3
+    )
+    for i in np.flatnonzero(count > 2):
+        y = values[i : i + width]
+        x = np.arange(float(width)) if over_rows else other[i : i + width]
+        x, y = x[~np.isnan(y)], y[~np.isnan(y)]
+        assert out[:2, i] == pytest.approx(np.polyfit(x, y, 1), rel=1e-7, abs=1e-9)
+        assert out[2, i] == pytest.approx(np.corrcoef(x, y)[0, 1] ** 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("width", [4, 20, 200])
+def test_identities(width, rng):
+    values = 1e9 + rng.standard_normal(900)
+    assert (rolling(comoments.correlations, values, values, width)[0] == 1).all()
+    assert (rolling(comoments.correlations, values, -2 * values, width)[0] == -1).all()
+    assert (rolling(comoments.betas, values, values, width)[0] == 1).all()
+    constant = np.full(900, 0.1)
+    assert np.isnan(rolling(comoments.correlations, values, constant, width)[0]).all()
+    assert np.isnan(rolling(comoments.correlations, constant, values, width)[0]).all()
+    assert not rolling(comoments.covariances, values, constant, width, 1)[0].any()
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("width", [3, 16, 100, 1000])
+def test_covariance_of_ill_conditioned_data(width, fixed, rng):
+    noise = rng.standard_normal((2, 3 * width + 20))
+    values, other = 1e9 + noise[0] + noise[1], -1e9 + noise[1]
+    out, _ = rolling(comoments.covariances, values, other, width, 1, fixed=fixed)
+    for i in {0, len(out) // 2, len(out) - 1}:
+        x, y = ([Fraction(v) for v in series[i : i + width].tolist()] for series in (values, other))
+        exact = (sum(a * b for a, b in zip(x, y)) - sum(x) * sum(y) / width) / (width - 1)
+        assert abs(float(Fraction(float(out[i])) - exact)) <= 1e-12
+
+
+@pytest.mark.parametrize("width", [5, 50])
+def test_nothing_stays_of_what_left(width, rng):
+    values, other = rng.standard_normal((2, 400))
+    plain, _ = rolling(comoments.correlations, values, other, width)
+    for huge in (1e16, 1e100, np.inf):
+        spoilt = other.copy()
+        spoilt[200] = huge
+        for fixed in (True, False):
+            out, _ = rolling(comoments.correlations, values, spoilt, width, fixed=fixed)
+            untouched = np.r_[0 : 200 - width + 1, 201 : len(out)]
+            np.testing.assert_allclose(out[untouched], plain[untouched], rtol=1e-12, atol=1e-13)

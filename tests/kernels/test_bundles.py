@@ -1,0 +1,112 @@
+"""Bundles of lanes: compiled and in plain NumPy they do the same."""
+
+import numpy as np
+
+from rollstat._jit import kernel
+from rollstat.kernels import bundles
+from rollstat.kernels.bundles import (
+    any_nan,
+    bundle,
+    channels,
+    divide,
+    fill_nan,
+    four_on,
+    limit,
+    load,
+    load_each,
+    load_like,
+    nan_to_zero,
+    negative_to_zero,
+    one_on,
+    six_on,
+    spread,
+    square_root,
+    store,
+    store_each,
+    two_on,
+    zeros_like,
+)
+
+_RESULTS = 18
+
+
+def _every_function(x, y, table, out):
+    """Write what every function makes of two rows of eight; return whether the rows have a NaN."""
+    one, two = load(x, 0), load(x, 8)
+    store(out, 0, one + two)
+    store(out, 8, one - two)
+    store(out, 16, one * two)
+    store(out, 24, one / two)
+    store(out, 32, one_on(one, two))
+    store(out, 40, two_on(one, two))
+    store(out, 48, four_on(one, two))
+    store(out, 56, six_on(one, two))
+    store(out, 64, fill_nan(load(y, 0), two))
+    store(out, 72, nan_to_zero(load(y, 0)))
+    store(out, 80, negative_to_zero(load(y, 0)))
+    store(out, 88, limit(load(y, 0), spread(1.5)))
+    store(out, 96, square_root(two))
+    store(out, 104, divide(one, spread(7.0), spread(1.0) / spread(7.0)))
+    both = bundle((one, two))
+    store(out, 112, one_on(both, both + both))
+    first, second = channels(load_like(out, 112, both))
+    store(out, 128, first * second)
+    store(out, 136, zeros_like(one))
+    store_each(table, 8, load_each(table, 0, both))
+    return any_nan(one) + 2 * any_nan(load(y, 0))
+
+
+def test_compiled_and_plain_agree(rng):
+    x = rng.uniform(1.0, 9.0, 16)
+    y = np.array([np.nan, -1.0, 2.0, -0.0, np.inf, -np.inf, 0.5, 1.5])
+    results = []
+    for function in (_every_function, kernel(_every_function)):
+        table = np.arange(32.0).reshape(2, 16)
+        out = np.full(8 * _RESULTS, 99.0)
+        assert function(x, y, table, out) == 2
+        assert np.array_equal(table[:, 8:], table[:, :8])
+        results.append(out)
+    assert np.array_equal(*results, equal_nan=True)
+
+
+def test_meaning():
+    first, second = np.arange(8.0), np.arange(8.0, 16.0)
+    assert two_on(first, second).tolist() == [2, 3, 4, 5, 6, 7, 8, 9]
+    assert six_on(np.stack((first, second)), np.stack((second, first)))[1].tolist() == [
+        14,
+        15,
+        0,
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
+    odd = np.array([np.nan, -1.0, 3.0, -np.inf, 0.0, 0.0, 0.0, 0.0])
+    assert nan_to_zero(odd)[:4].tolist() == [0.0, -1.0, 3.0, -np.inf]
+    assert negative_to_zero(odd)[1:4].tolist() == [0.0, 3.0, 0.0]
+    assert limit(odd, 2.0)[1:4].tolist() == [-1.0, 2.0, -2.0]
+    assert any_nan(odd) == 1
+    assert any_nan(first) == 0
+
+
+@kernel
+def _divide_all(values, divisor, out):
+    for i in range(0, len(values), 8):
+        store(out, i, divide(load(values, i), spread(divisor), spread(1.0) / spread(divisor)))
+
+
+def test_division_by_inverse_is_correctly_rounded(rng):
+    values = np.concatenate(
+        (rng.standard_normal(4096), [np.inf, -np.inf, np.nan, 0.0, -0.0, 1e308, 1e-300, 5.0])
+    )
+    out = np.empty_like(values)
+    with np.errstate(all="ignore"):
+        for divisor in (1.0, 3.0, 5.0, 49.0, 1e5, 123457.0):
+            _divide_all(values, divisor, out)
+            assert np.array_equal(out, values / divisor, equal_nan=True)
+
+
+def test_every_name_is_tested():
+    tested = set(globals()) | {"LANES"}
+    assert set(bundles.__all__) <= tested

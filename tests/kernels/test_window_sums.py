@@ -1,0 +1,174 @@
+"""Sums over fixed windows: exact or within the stated bound, and never a trace of what has left."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from rollstat.algorithms.window_sums import evaluate, grid, observations, scan
+from rollstat.blocks import UNKNOWN, Block
+from rollstat.kernels.narrow_sums import CHUNK
+from rollstat.kernels.summands import Sum, Variance
+from rollstat.kernels.window_sums import GROUP
+
+UNIT = 2.0**-53
+WIDTHS = [
+    *range(1, 36),
+    63,
+    64,
+    65,
+    100,
+    127,
+    135,
+    8 * GROUP + 7,
+    8 * GROUP * 3,
+    1000,
+    8 * CHUNK + 8 * GROUP + 3,
+]
+
+
+PLAIN = Sum(0.0)
+
+
+def window_sums(values, width, summand=PLAIN):
+    block = Block.regular(values, UNKNOWN, width)
+    out = np.empty((1, block.rows))
+    assert scan(block, summand, out, observations(block))
+    assert block.missing is None
+    return out[0]
+
+
+def exact_sums(values, width):
+    total = np.concatenate(([0.0], np.cumsum(values)))
+    return total[width:] - total[:-width]
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_whole_numbers_are_summed_exactly(width, rng):
+    for length in (
+        width,
+        width + 1,
+        width + 8,
+        width + 9,
+        2 * width + 5,
+        8 * width + 3,
+        width + 8 * CHUNK + 17,
+    ):
+        values = rng.integers(-1000, 1000, length).astype(np.float64)
+        assert np.array_equal(window_sums(values, width), exact_sums(values, width))
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 8, 31, 32, 100, 1000, 30_000])
+def test_error_of_sums_of_non_negatives(width, rng):
+    length = 2 * width + 300
+    bound = (4.0 if width < 8 else 22.0) * UNIT
+    assert bound <= max(4 * 2 * UNIT * math.log2(width), 4 * UNIT)
+    for values in (np.full(length, 0.1), rng.random(length), np.exp(5 * rng.standard_normal(length))):
+        out = window_sums(values, width)
+        rows = np.unique(np.concatenate((rng.integers(0, len(out), 20), [0, len(out) - 1])))
+        for i in rows:
+            exact = math.fsum(values[i : i + width])
+            assert abs(out[i] - exact) <= (bound + UNIT) * exact
+
+
+@pytest.mark.parametrize("width", [5, 12, 40, 150, 3000])
+@pytest.mark.parametrize("huge", [1e16, 1e300, np.inf, -np.inf])
+def test_nothing_stays_of_what_left(width, huge, rng):
+    values = rng.integers(-1000, 1000, 4 * width + 100).astype(np.float64)
+    plain = window_sums(values, width)
+    spoilt = values.copy()
+    at = [0, width + 3, 2 * width + 50]
+    spoilt[at] = huge
+    touched = np.zeros(len(plain), bool)
+    for i in at:
+        touched[max(0, i - width + 1) : i + 1] = True
+    out = window_sums(spoilt, width)
+    assert np.array_equal(out[~touched], plain[~touched])
+    if np.isinf(huge):
+        assert np.all(out[touched] == huge)
+    variance = window_sums(spoilt, width, Variance(1.0, 0.0))
+    assert np.allclose(
+        variance[~touched], window_sums(values, width, Variance(1.0, 0.0))[~touched], rtol=1e-13
+    )
+    if np.isinf(huge):
+        assert np.isnan(variance[touched]).all()
+
+
+def test_both_infinities_give_nan():
+    values = np.zeros(200)
+    values[50], values[60] = np.inf, -np.inf
+    out = window_sums(values, 40)
+    assert out[:11].tolist() == [0.0] * 11
+    assert out[11:21].tolist() == [np.inf] * 10
+    assert np.isnan(out[21:51]).all()
+    assert out[51:61].tolist() == [-np.inf] * 10
+    assert not out[61:].any()
+
+
+@pytest.mark.parametrize("width", [3, 20, 33, 100, 8 * GROUP * 2 + 5, 2000])
+@pytest.mark.parametrize("summand", [Sum(0.0), Variance(1.0, 0.0)])
+def test_bits_do_not_depend_on_the_blocks(width, summand, rng):
+    values = rng.standard_normal(9 * width + 2000)
+    whole = window_sums(values, width, summand)
+    for step in (grid(width), 3 * grid(width)):
+        parts = [
+            window_sums(values[i : i + step + width - 1], width, summand) for i in range(0, len(whole), step)
+        ]
+        assert np.array_equal(np.concatenate(parts), whole)
+
+
+@pytest.mark.parametrize("width", [3, 15])
+def test_narrow_windows_depend_on_their_values_alone(width, rng):
+    window = rng.standard_normal(width)
+    values = rng.standard_normal(500)
+    for i in (0, 1, 77, 500 - width):
+        values[i : i + width] = window
+        for summand in (Sum(0.0), Variance(0.0, 0.0)):
+            assert window_sums(values, width, summand)[i] == window_sums(window, width, summand)[0]
+
+
+@pytest.mark.parametrize("width", [1, 6, 15, 16, 40, 300])
+def test_a_missing_value_is_seen_wherever_it_stands(width, rng):
+    values = rng.integers(-9, 9, 3 * width + 20).astype(np.float64)
+    for i in {0, 1, width - 1, width, len(values) // 2, len(values) - 2, len(values) - 1}:
+        gap = values.copy()
+        gap[i] = np.nan
+        block = Block.regular(gap, UNKNOWN, width)
+        out = np.empty((1, block.rows))
+        assert not scan(block, Variance(1.0, 0.0), out, observations(block))
+        assert scan(block, Sum(0.0), out, observations(block))
+        assert not block.searched
+        gap[i] = 0.0
+        assert np.array_equal(out[0], exact_sums(gap, width))
+
+
+def test_overflow_stays_in_its_windows():
+    values = np.ones(600)
+    values[100:103] = 1e308
+    for width in (40, 200):
+        out = window_sums(values, width)
+        windows = np.lib.stride_tricks.sliding_window_view(values, width)
+        assert np.array_equal(np.isinf(out), (windows > 1).sum(1) >= 2)
+        assert out[-1] == width
+        assert not np.isnan(out).any()
+
+
+@pytest.mark.slow
+def test_no_growth_with_position():
+    length, width = 10_000_000, 100_000
+    noise = np.random.default_rng(5).integers(0, 1 << 20, length)
+    values = 1e9 + noise / 2.0**20
+    block = Block.regular(values, None, width)
+    out = np.empty((1, block.rows))
+    evaluate(block, Sum(0.0), out, observations(block))
+    rows = (0, 12_345, length // 2, length - width - 1, length - width)
+    for i in rows:
+        exact = 10**9 * width + Fraction(int(noise[i : i + width].sum()), 1 << 20)
+        assert abs(Fraction(float(out[0, i])) - exact) <= 22 * Fraction(UNIT) * exact
+    evaluate(block, Variance(1.0, 0.0), out, observations(block))
+    for i in rows:
+        window = noise[i : i + width].tolist()
+        total, squares = sum(window), sum(x * x for x in window)
+        exact = Fraction(width * squares - total * total, width * (width - 1) << 40)
+        assert abs(Fraction(float(out[0, i])) - exact) <= Fraction(1, 10**12) * exact
