@@ -35,8 +35,8 @@ from numba.misc.appdirs import AppDirs
 __all__ = ["INDEX", "count_leading_zeros", "count_ones", "count_trailing_zeros", "kernel"]
 
 # ``i & INDEX`` is `i` for every index, and shows the compiler that it is not negative: indexing an array with
-# it then needs no test for counting from the end, which can cost a third of a kernel. The mask itself vanishes:
-# the two bits that it clears are shifted out where an index becomes an offset in bytes.
+# it then needs no test for counting from the end, which can cost a third of a kernel. The mask itself is
+# free: the two bits that it clears are shifted out where an index becomes an offset in bytes.
 INDEX = 2**62 - 1
 
 _PACKAGE = Path(__file__).resolve().parent
