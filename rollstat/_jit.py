@@ -28,6 +28,7 @@ from pathlib import Path
 from llvmlite import ir
 from numba import config, njit, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
+from numba.core.dispatcher import _FunctionCompiler
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic, overload
 from numba.misc.appdirs import AppDirs
@@ -185,7 +186,26 @@ class _ContentCache(FunctionCache):
         return (*super()._index_key(sig, codegen), *sorted(_operator_digests(sig)))
 
 
-def kernel(function=None, *, inline="never", boundscheck=None, references=True):
+def _holds_arrays(type_):
+    """Whether elements of arrays of this type are arrays themselves."""
+    if isinstance(type_, types.BaseTuple):
+        return any(_holds_arrays(item) for item in type_)
+    if not isinstance(type_, types.Array):
+        return False
+    fields = type_.dtype.fields.values() if isinstance(type_.dtype, types.Record) else ()
+    return type_.ndim > 1 or any(isinstance(field.type, types.NestedArray) for field in fields)
+
+
+class _UncountedCompiler(_FunctionCompiler):
+    """Compiles without reference counts, unless an operator's methods give arrays to the kernel."""
+
+    def _compile_core(self, args, return_type):
+        operators = any(isinstance(type_, types.BaseNamedTuple) for type_ in args)
+        self.targetoptions["_nrt"] = operators and any(map(_holds_arrays, args))
+        return super()._compile_core(args, return_type)
+
+
+def kernel(function=None, *, inline="never", forceinline=False, boundscheck=None, references=True):
     """Compile `function` on first call: no GIL, cached by content, NumPy's rules for division.
 
     Parameters
@@ -196,12 +216,16 @@ def kernel(function=None, *, inline="never", boundscheck=None, references=True):
     inline : {"never", "always"}
         Whether Numba copies the body into its callers before type inference. LLVM inlines small
         functions by itself; ``"always"`` is for the rare case where it does not.
+    forceinline : bool
+        Whether LLVM must inline the compiled function into kernels that call it: for small steps of a
+        loop in another kernel.
     boundscheck : bool, optional
         Check every index. The default follows ``NUMBA_BOUNDSCHECK``.
     references : bool
         Whether arrays are reference-counted inside. A kernel that neither makes nor returns arrays, and
         calls none that does, does without: counting around calls costs some 20 ns a call, and as
-        much again when called from Python.
+        much again when called from Python. Where an operator's states are arrays they are counted
+        all the same.
 
     Returns
     -------
@@ -210,9 +234,11 @@ def kernel(function=None, *, inline="never", boundscheck=None, references=True):
     """
 
     def decorate(function):
-        dispatcher = njit(
-            nogil=True, error_model="numpy", inline=inline, boundscheck=boundscheck, _nrt=references
-        )(function)
+        options = {"inline": inline, "forceinline": forceinline, "boundscheck": boundscheck}
+        dispatcher = njit(nogil=True, error_model="numpy", _nrt=references, **options)(function)
+        if not references and not config.DISABLE_JIT:
+            kept = ("py_func", "targetdescr", "targetoptions", "locals", "pipeline_class")
+            dispatcher._compiler = _UncountedCompiler(*(getattr(dispatcher._compiler, name) for name in kept))
         if not config.DISABLE_JIT and _cache_folder(Path(function.__code__.co_filename).resolve().parent):
             dispatcher._cache = _ContentCache(function)
         return dispatcher

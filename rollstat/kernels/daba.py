@@ -29,8 +29,8 @@ from rollstat.kernels.states import combine, lift_element, load, save
 
 __all__ = ["check", "create", "pop", "push", "query"]
 
-LEFT, RIGHT, ACCUM, BACK = range(4, 8)
-HEADER = 8
+LEFT, RIGHT, ACCUM, BACK = range(3, 7)
+HEADER = 7
 EXTRA = 2
 
 
@@ -42,7 +42,7 @@ def create(dtype, capacity):
     return header, cells
 
 
-@kernel
+@kernel(references=False)
 def _restore(operator, header, cells):
     """Do one step of the flip, after an element has come or gone."""
     mask, end = header[MASK], header[END]
@@ -69,7 +69,7 @@ def _restore(operator, header, cells):
     header[ACCUM] = accum - 1
 
 
-@kernel
+@kernel(forceinline=True, references=False)
 def push(operator, header, cells, element):
     """Append one element; False, and nothing is done, if the ring is full."""
     mask, end = header[MASK], header[END]
@@ -85,7 +85,7 @@ def push(operator, header, cells, element):
     return True
 
 
-@kernel
+@kernel(forceinline=True, references=False)
 def pop(operator, header, cells, number):
     """Drop the `number` oldest states, one by one; False, and nothing is done, if there are fewer."""
     if header[FRONT] + number > header[END]:
@@ -96,7 +96,7 @@ def pop(operator, header, cells, number):
     return True
 
 
-@kernel
+@kernel(forceinline=True, references=False)
 def query(operator, header, cells):
     """The state of the whole window, which must not be empty."""
     front, mask = header[FRONT], header[MASK]

@@ -7,16 +7,16 @@
                  end
 
 State: `header` int64, whose first slots are FRONT (counter of the oldest state), END (counter past the
-newest), MASK (number of cells in the ring - 1; the number is a power of two) and OVERFLOWED (nonzero
-after a result that did not fit its dtype was asked for); further slots and the cells after the ring
-belong to the algorithm. Cost: O(1) a step; :func:`grow` copies all of it and is the only step that allocates.
+newest), MASK (number of cells in the ring - 1; the number is a power of two); further slots and the cells
+after the ring belong to the algorithm. Invariant: the states are those of the counters FRONT to END - 1.
+Cost: O(1) a step; :func:`grow` copies all of it and is the only step that allocates.
 """
 
 import numpy as np
 
-__all__ = ["END", "FRONT", "MASK", "OVERFLOWED", "grow", "make_cells", "ring_size", "well_formed"]
+__all__ = ["END", "FRONT", "MASK", "grow", "make_cells", "ring_size", "well_formed"]
 
-FRONT, END, MASK, OVERFLOWED = range(4)
+FRONT, END, MASK = range(3)
 
 
 def ring_size(capacity):

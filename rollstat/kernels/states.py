@@ -54,7 +54,8 @@ def _define(parameters, body, **names):
 def _compiled(function):
     """The function as compiled code can call it: Numba knows some builtins and ufuncs by themselves."""
     if isinstance(function, FunctionType):
-        return njit(nogil=True, error_model="numpy")(function)
+        # A user's method may make arrays, whatever the kernel that is being compiled does.
+        return njit(nogil=True, error_model="numpy", _nrt=True, forceinline=False)(function)
     return function
 
 
@@ -74,6 +75,9 @@ def method_call(cls, name, parameters, arguments):
     return _define(parameters, [f"return method({', '.join(arguments)})"], method=_compiled(method))
 
 
+_MESSAGE = "states and results that are arrays must all have the shape of the first"
+
+
 def _item_types(cells):
     return [(name, cells.dtype.typeof(name)) for name in cells.dtype.fields]
 
@@ -86,7 +90,9 @@ def load(cells, i):
 @overload(load)
 def _load(cells, i):
     if isinstance(cells.dtype, types.Record):
-        items = ", ".join(f"cell[{name!r}]" for name, _ in _item_types(cells))
+        # An array within a structure has a type of its own; a whole view of it is a plain array.
+        whole = {name: "[:]" if isinstance(t, types.NestedArray) else "" for name, t in _item_types(cells)}
+        items = ", ".join(f"cell[{name!r}]{view}" for name, view in whole.items())
         return _define("cells, i", ["cell = cells[i]", f"return ({items},)"])
     return lambda cells, i: cells[i]
 
@@ -100,6 +106,16 @@ def save(cells, i, state):
         cells[i] = state
 
 
+def _copy_array(target, source, shape):
+    """Lines of code that copy an array item by item, which compiles far quicker than a slice assignment."""
+    differs = " or ".join(f"{source}.shape[{k}] != {length}" for k, length in enumerate(shape))
+    lines = [f"if {differs}:", "    raise ValueError(MESSAGE)"]
+    indices = [f"i{k}" for k in range(len(shape))]
+    lines += [f"{'    ' * k}for {i} in range({shape[k]}):" for k, i in enumerate(indices)]
+    place = ", ".join(indices)
+    return [*lines, f"{'    ' * len(shape)}{target.format(place)} = {source}[{place}]"]
+
+
 @overload(save)
 def _save(cells, i, state):
     if isinstance(cells, types.BaseTuple):
@@ -108,17 +124,18 @@ def _save(cells, i, state):
     if isinstance(cells.dtype, types.Record):
         body = ["cell = cells[i]"]
         for k, (name, type_) in enumerate(_item_types(cells)):
-            whole = "[...]" if isinstance(type_, types.NestedArray) else ""
-            body.append(f"cell[{name!r}]{whole} = state[{k}]")
-        return _define("cells, i, state", body)
+            if isinstance(type_, types.NestedArray):
+                body += [f"target{k}, source{k} = cell[{name!r}], state[{k}]"]
+                body += _copy_array(f"target{k}[{{}}]", f"source{k}", type_.shape)
+            else:
+                body.append(f"cell[{name!r}] = state[{k}]")
+        return _define("cells, i, state", body, MESSAGE=_MESSAGE)
     if cells.ndim > 1:
+        shape = [f"cells.shape[{k}]" for k in range(1, cells.ndim)]
+        return _define("cells, i, state", _copy_array("cells[i, {}]", "state", shape), MESSAGE=_MESSAGE)
 
-        def implementation(cells, i, state):
-            cells[i, ...] = state
-    else:
-
-        def implementation(cells, i, state):
-            cells[i] = state
+    def implementation(cells, i, state):
+        cells[i] = state
 
     return implementation
 

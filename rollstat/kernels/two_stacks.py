@@ -29,8 +29,8 @@ from rollstat.kernels.states import combine, lift_element, load, save
 
 __all__ = ["check", "create", "pop", "push", "query"]
 
-MIDDLE = 4
-HEADER = 5
+MIDDLE = 3
+HEADER = 4
 EXTRA = 1
 
 
@@ -42,7 +42,7 @@ def create(dtype, capacity):
     return header, cells
 
 
-@kernel
+@kernel(forceinline=True, references=False)
 def push(operator, header, cells, element):
     """Append one element; False, and nothing is done, if the ring is full."""
     mask, end, middle = header[MASK], header[END], header[MIDDLE]
@@ -57,7 +57,7 @@ def push(operator, header, cells, element):
     return True
 
 
-@kernel
+@kernel(forceinline=True, references=False)
 def pop(operator, header, cells, number):
     """Drop the `number` oldest states; False, and nothing is done, if there are fewer."""
     mask, end, front = header[MASK], header[END], header[FRONT] + number
@@ -72,7 +72,7 @@ def pop(operator, header, cells, number):
     return True
 
 
-@kernel
+@kernel(forceinline=True, references=False)
 def query(operator, header, cells):
     """The state of the whole window, which must not be empty."""
     front, middle, mask = header[FRONT], header[MIDDLE], header[MASK]

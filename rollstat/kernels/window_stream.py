@@ -22,10 +22,10 @@ from numba.extending import overload
 import rollstat.kernels.daba as daba
 import rollstat.kernels.two_stacks as two_stacks
 from rollstat._jit import kernel
-from rollstat.kernels.state_queue import END, FRONT, MASK, OVERFLOWED
-from rollstat.kernels.states import emit, lower, method_call, overflowed, take
+from rollstat.kernels.state_queue import END, FRONT, MASK
+from rollstat.kernels.states import emit, method_call, take
 
-__all__ = ["Daba", "TwoStacks", "advance", "aggregate_windows", "evict", "extend", "slide", "value"]
+__all__ = ["Daba", "TwoStacks", "advance", "aggregate_windows", "evaluate", "evict", "extend", "slide"]
 
 
 class TwoStacks(NamedTuple):
@@ -78,7 +78,7 @@ def _query_overload(algorithm, operator, header, cells):
     return method_call(algorithm.instance_class, "query", ", ".join(parameters), parameters[1:])
 
 
-@kernel
+@kernel(references=False)
 def evict(algorithm, operator, header, cells, stamps, limit, closed):
     """Drop the states stamped before `limit`, and those at `limit` unless the window is `closed` there."""
     front, end, mask = header[FRONT], header[END], header[MASK]
@@ -92,7 +92,7 @@ def evict(algorithm, operator, header, cells, stamps, limit, closed):
         _pop(algorithm, operator, header, cells, counter - front)
 
 
-@kernel
+@kernel(references=False)
 def advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed):
     """Move the window's start to `limit`, and take in the element if it is `observed`.
 
@@ -107,15 +107,13 @@ def advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, el
     return True
 
 
-@kernel
-def value(algorithm, operator, header, cells):
-    """The result of the window, which must not be empty; header[OVERFLOWED] tells if it does not fit."""
-    state = _query(algorithm, operator, header, cells)
-    header[OVERFLOWED] = overflowed(operator, state)
-    return lower(operator, state)
+@kernel(references=False)
+def evaluate(algorithm, operator, header, cells, out, failed):
+    """Write the result of the window, which must not be empty, into slot 0 of `out`."""
+    emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
 
 
-@kernel
+@kernel(references=False)
 def slide(
     algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed, wanted, out, failed
 ):
@@ -131,7 +129,7 @@ def slide(
     return size
 
 
-@kernel
+@kernel(references=False)
 def extend(
     algorithm,
     operator,
@@ -166,7 +164,7 @@ def extend(
     return len(times)
 
 
-@kernel
+@kernel(references=False)
 def aggregate_windows(algorithm, operator, header, cells, values, start, end, out, failed):
     """Write the value of each window that is not empty into its row of `out`.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from rollstat.operators.interface import NOTHING, as_operator, for_dtype
+from rollstat.operators.interface import NOTHING, arguments_of_lift, as_operator, for_dtype
 from rollstat.operators.layout import computing_dtype
 
 __all__ = ["check_operator"]
@@ -32,7 +32,7 @@ def _equal(first: Any, second: Any, rtol: float, atol: float) -> bool:
 
 def _sample_states(operator: Any, samples: Iterable[Any]) -> list[tuple[str, Any]]:
     """States of the samples, then of pairs of them, each with the samples that it is made of."""
-    several = getattr(operator, "columns", 1) > 1 or getattr(operator, "with_row", False)
+    several = arguments_of_lift(operator) > 1
     states = []
     for sample in samples:
         arguments = tuple(sample) if several else (sample,)

@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
+from inspect import signature
 from itertools import count
 from threading import Lock
 from types import FunctionType
@@ -9,7 +10,15 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-__all__ = ["NOTHING", "Operator", "as_operator", "empty_result", "for_dtype", "function_operator"]
+__all__ = [
+    "NOTHING",
+    "Operator",
+    "arguments_of_lift",
+    "as_operator",
+    "empty_result",
+    "for_dtype",
+    "function_operator",
+]
 
 
 class _Nothing:
@@ -27,9 +36,9 @@ NOTHING = _Nothing()
 class Operator(Protocol):
     """An associative operator: an instance of a NamedTuple class with these methods.
 
-    Only ``combine`` is required. ``lift(self, x)`` makes the state of one element (of several columns it
-    takes one argument each, and the class says ``columns = 2``; with ``with_row = True`` the last argument
-    is the element's row), ``lower(self, state)`` takes the result out of a state, ``identity`` is the state
+    Only ``combine`` is required. ``lift(self, x)`` makes the state of one element (of several series it
+    takes one argument each; where the class says ``with_row = True`` the last argument is the element's
+    row), ``lower(self, state)`` takes the result out of a state, ``identity`` is the state
     of an empty window (a value, or a method that returns it), ``overflowed(self, state)`` tells whether an
     exact result does not fit, ``for_dtype(self, dtype)`` returns the operator that serves a dtype, and
     ``kinds`` names the kinds of dtype that are served. For Python objects ``combine_into(self, accumulator,
@@ -159,6 +168,18 @@ def for_dtype(operator: Any, dtype: np.dtype[Any]) -> Any:
         served = ", ".join(names.get(kind, kind) for kind in kinds)
         raise TypeError(f"{type(operator).__name__} serves {served}; the dtype was {dtype}")
     return _of_unique_class(operator.for_dtype(dtype) if hasattr(operator, "for_dtype") else operator)
+
+
+def arguments_of_lift(operator: Any) -> int:
+    """How many arguments ``lift`` takes for an element: one for each series, one for the row if asked for."""
+    if not hasattr(operator, "lift"):
+        return 1
+    try:
+        parameters = signature(operator.lift).parameters.values()
+    except (TypeError, ValueError):
+        return 1
+    required = (p for p in parameters if p.default is p.empty)
+    return sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in required)
 
 
 def empty_result(operator: Any) -> Any:

@@ -40,6 +40,8 @@ class Layout:
 
 def computing_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype in which elements of `dtype` are combined: few of them, so that few kernels exist."""
+    if dtype.shape:
+        return np.dtype((computing_dtype(dtype.base), dtype.shape))
     if dtype.kind in "biu":
         return np.dtype(np.uint64 if dtype == np.uint64 else np.int64)
     return np.dtype(np.float64) if dtype.kind == "f" else dtype

@@ -90,7 +90,6 @@ _Map = tuple[float, float]
 class AffineMap(NamedTuple):
     """Maps ``y -> a * y + b`` from two columns, applied one after the other, the oldest first."""
 
-    columns = 2
     identity = (1.0, 0.0)
 
     def lift(self, a: float, b: float) -> _Map:
@@ -137,7 +136,12 @@ class MatrixProduct(NamedTuple):
     """Product of square matrices, one an element, in the order of the rows, in floating point."""
 
     def lift(self, x: Any) -> Any:
-        return x.astype(np.float64)
+        size = len(x)
+        matrix = np.empty((size, size))
+        for i in range(size):
+            for j in range(size):
+                matrix[i, j] = x[i, j]
+        return matrix
 
     def combine(self, older: Any, newer: Any) -> Any:
         size = len(older)

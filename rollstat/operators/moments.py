@@ -140,7 +140,6 @@ class Covariance(NamedTuple):
     """Covariance of two columns."""
 
     ddof: int = 1
-    columns = 2
 
     def lift(self, x: float, y: float) -> _Comoments:
         return 1.0, float(x), float(y), 0.0, 0.0, 0.0
@@ -155,8 +154,6 @@ class Covariance(NamedTuple):
 class Correlation(NamedTuple):
     """Pearson's correlation of two columns."""
 
-    columns = 2
-
     lift = Covariance.lift
     combine = Covariance.combine
 
@@ -167,8 +164,6 @@ class Correlation(NamedTuple):
 
 class LinearFit(NamedTuple):
     """Least squares of the second column on the first: slope, intercept, R squared."""
-
-    columns = 2
 
     lift = Covariance.lift
     combine = Covariance.combine

@@ -211,8 +211,6 @@ class Mean(NamedTuple):
 class WeightedMean(NamedTuple):
     """Mean of the first column, weighted by the second."""
 
-    columns = 2
-
     def lift(self, x: float, weight: float) -> tuple[float, float, float, float]:
         return x * weight, 0.0, float(weight), 0.0
 

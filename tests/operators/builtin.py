@@ -28,9 +28,15 @@ def pairs(function):
     return lambda values: function(*(np.array(column, float) for column in zip(*values)))
 
 
+def correlation(x, y):
+    return np.corrcoef(x, y)[0, 1] if np.ptp(x) and np.ptp(y) else math.nan
+
+
 def least_squares(x, y):
+    if not np.ptp(x):
+        return (math.nan,) * 3
     slope, intercept = np.polyfit(x, y, 1)
-    return slope, intercept, np.corrcoef(x, y)[0, 1] ** 2
+    return slope, intercept, correlation(x, y) ** 2
 
 
 def only_from(least, function):
@@ -58,7 +64,7 @@ BUILTIN = [
     (ops.Kurtosis(), FLOATS, only_from(4, lambda v: stats.kurtosis(v, bias=False) if np.ptp(v) else -3.0)),
     (ops.Kurtosis(True), FLOATS, lambda v: stats.kurtosis(v) if np.ptp(v) else -3.0),
     (ops.Covariance(), PAIRS, only_from(2, pairs(lambda x, y: np.cov(x, y)[0, 1]))),
-    (ops.Correlation(), PAIRS, only_from(2, pairs(lambda x, y: np.corrcoef(x, y)[0, 1]))),
+    (ops.Correlation(), PAIRS, only_from(2, pairs(correlation))),
     (ops.LinearFit(), PAIRS, lambda v: pairs(least_squares)(v) if len(v) > 1 else (math.nan,) * 3),
     (ops.Minimum(), FLOATS, min),
     (ops.Maximum(), FLOATS, max),
@@ -81,7 +87,7 @@ WITH_ROW = [(ops.ArgMinimum(), np.argmin), (ops.ArgMaximum(), np.argmax)]
 
 def columns(operator, samples):
     """Samples as what kernels take: an array, or a tuple of columns."""
-    if getattr(operator, "columns", 1) > 1:
+    if isinstance(samples[0], tuple):
         return tuple(np.array(column, float) for column in zip(*samples))
     kind = type(operator).__name__
     if kind.startswith("Unsigned"):

@@ -1,0 +1,178 @@
+"""Any associative operator over any monotone windows of numbers.
+
+Missing values take a row but are no observation: they are left out before any kernel runs, and the bounds
+are counted among the observations, so an operator needs no identity for them.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.blocks import Block
+from rollstat.kernels import greedy
+from rollstat.kernels.observed_bounds import observed_bounds
+from rollstat.kernels.operator_scan import scan, scan_fixed
+from rollstat.kernels.window_stream import Daba, TwoStacks, aggregate_windows
+from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
+from rollstat.operators.layout import Layout, computing_dtype, describe
+
+__all__ = ["ALGORITHMS", "AggregateOverflow", "aggregate", "block_rows", "prepare"]
+
+ALGORITHMS = {
+    "operator_scan": "any windows; the quickest",
+    "greedy": "any windows; the fewest combinations",
+    "two_stacks": "any windows; at most 2 combinations an element and 1 a row",
+    "daba": "any windows; O(1) combinations in every step",
+}
+
+
+class AggregateOverflow(OverflowError):
+    """An exact result that does not fit its dtype; `row` is the row of the block."""
+
+    def __init__(self, operator: Any, dtype: np.dtype[Any], row: int) -> None:
+        super().__init__(operator, dtype, row)
+        self.operator, self.dtype, self.row = operator, dtype, row
+
+    def __str__(self) -> str:
+        name = type(self.operator).__name__
+        return f"the exact {name} of the window of row {self.row} does not fit {self.dtype}"
+
+
+def block_rows(width: int) -> int:
+    """Rows a block that suit windows of `width` rows: whole windows, few begun again at a block's start."""
+    return max(round(2**16 / width), 8) * width
+
+
+def _frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """A read-only view, so that one version of each kernel serves."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _columns(block: Block, operator: Any, missing: NDArray[np.bool_] | None) -> tuple[NDArray[Any], ...]:
+    """What `lift` takes, in dtypes of computing, without missing rows."""
+    columns = [block.values, *block.others]
+    kept = [np.ascontiguousarray(column, computing_dtype(column.dtype)) for column in columns]
+    if getattr(operator, "with_row", False):
+        kept.append(np.arange(len(kept[0])))
+    if missing is not None:
+        kept = [column[~missing] for column in kept]
+    return tuple(map(_frozen, kept))
+
+
+def prepare(operator: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[Any, Layout]:
+    """The operator that serves series of `dtypes`, and the dtypes of its states and results."""
+    number = arguments_of_lift(operator) - getattr(operator, "with_row", False)
+    if number != len(dtypes):
+        name = type(operator).__name__
+        raise ValueError(f"{name} takes {number} series, one an argument of lift; it got {len(dtypes)}")
+    computing = [computing_dtype(dtype) for dtype in dtypes]
+    operator = for_dtype(operator, computing[0])
+    samples = [np.ones(1, dtype) for dtype in computing]
+    if getattr(operator, "with_row", False):
+        samples.append(np.zeros(1, np.int64))
+    return operator, describe(operator, tuple(samples) if len(samples) > 1 else samples[0])
+
+
+def _run(
+    algorithm: str,
+    operator: Any,
+    state: np.dtype[Any],
+    values: Any,
+    bounds: tuple[NDArray[np.int64], NDArray[np.int64]],
+    width: int,
+    out: Any,
+    failed: NDArray[np.bool_],
+) -> None:
+    """Run the kernel of `algorithm`; `width` is positive for windows of one width, no value missing."""
+    start, end = bounds
+    widest = int((end - start).max())
+    if widest == 0:
+        return
+    if algorithm in ("auto", "operator_scan"):
+        suffix = np.empty(widest, state)
+        if width:
+            scan_fixed(operator, values, width, suffix, out, failed)
+        else:
+            scan(operator, values, start, end, suffix, out, failed)
+    elif algorithm == "greedy":
+        header, top, below = greedy.create(widest)
+        cells = np.empty(header[greedy.MASK] + 1, state)
+        plan = np.empty(widest, np.int64), np.empty(widest, np.int64)
+        greedy.fold_windows(operator, header, top, below, cells, *plan, values, start, end, out, failed)
+    else:
+        queues: dict[str, Any] = {"two_stacks": TwoStacks, "daba": Daba}
+        queue = queues[algorithm]()
+        aggregate_windows(queue, operator, *queue.create(state, widest), values, start, end, out, failed)
+
+
+def aggregate(
+    block: Block,
+    operator: Any,
+    layout: Layout,
+    results: Sequence[NDArray[Any]],
+    algorithm: str = "auto",
+    wanted: int = 1,
+) -> None:
+    """Write each row's result, where the window has at least `wanted` observations.
+
+    Parameters
+    ----------
+    block : Block
+        Rows, and as many series as ``lift`` takes arguments. The values may have further dimensions.
+    operator, layout
+        As :func:`prepare` returned them for the dtypes of the series.
+    results : sequence of ndarray
+        One array for each output; any dtype that the results can be cast to. Rows with fewer than `wanted`
+        observations may be left as they are or hold anything.
+    algorithm : str
+        ``"auto"`` or a key of ALGORITHMS.
+    wanted : int
+        Observations that a row needs; with 0, rows without any hold the identity, if there is one.
+
+    Raises
+    ------
+    AggregateOverflow
+        If a row's exact result does not fit.
+    """
+    if block.rows == 0:
+        return
+    missing = block.missing
+    start, end = block.start, block.end
+    if missing is not None:
+        start, end = np.empty_like(start), np.empty_like(end)
+        observed_bounds(missing, block.start, start)
+        observed_bounds(missing, block.end, end)
+    columns = _columns(block, operator, missing)
+    values = columns if len(columns) > 1 else columns[0]
+    written = [
+        result
+        if result.dtype == output.base and result.flags.c_contiguous
+        else np.empty((block.rows, *output.shape), output.base)
+        for result, output in zip(results, layout.outputs)
+    ]
+    failed = np.zeros(block.rows, np.bool_)
+    out = written[0] if layout.single else tuple(written)
+    width = block.width if missing is None else 0
+    with np.errstate(all="ignore"):
+        _run(algorithm, operator, layout.state, values, (_frozen(start), _frozen(end)), width, out, failed)
+    if failed.any():
+        rows = np.flatnonzero(failed & (end - start >= wanted))
+        if len(rows):
+            raise AggregateOverflow(operator, layout.outputs[0], int(rows[0]))
+    if wanted == 0 and (start == end).any():
+        _fill_empty(operator, layout, start == end, written)
+    with np.errstate(invalid="ignore"):  # rows that are not wanted may hold what the dtype cannot
+        for result, values_written in zip(results, written):
+            if result is not values_written:
+                result[...] = values_written
+
+
+def _fill_empty(operator: Any, layout: Layout, empty: NDArray[np.bool_], results: Sequence[Any]) -> None:
+    identity = empty_result(operator)
+    if identity is not NOTHING:
+        for result, item in zip(results, [identity] if layout.single else identity):
+            result[empty] = np.array(item).astype(result.dtype)
