@@ -275,9 +275,10 @@ def _lay_flat(lines: list[NDArray[Any]], length: int) -> tuple[list[NDArray[Any]
 def _empty_results(
     count: int, rows: int, dtypes: list[np.dtype[Any]], stack: bool
 ) -> tuple[list[NDArray[Any]], NDArray[Any] | None]:
-    if stack:
+    # One allocation for several outputs: the system hands fresh pages to several large ones each time.
+    if stack or len(dtypes) > len(set(dtypes)) == 1:
         stacked = np.empty((len(dtypes), count, rows), dtypes[0])
-        return list(stacked), stacked
+        return list(stacked), stacked if stack else None
     return [np.empty((count, rows), dtype) for dtype in dtypes], None
 
 

@@ -17,13 +17,13 @@ Source: the monotonicity is that of the wedge's front, D. Lemire, arXiv:cs/06100
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.order import better, worst_of
+from rollstat.kernels.order import all_better, better, worst_of
 from rollstat.kernels.vectors import all_equal, broadcast, lanes_of, load
 
 __all__ = ["SHORT", "locate", "locate_in_short_width", "locate_in_width"]
 
 # Up to this width, trying every place in vectors is quicker than a walk.
-SHORT = 16
+SHORT = 32
 
 
 @kernel(references=False)
@@ -55,13 +55,23 @@ def locate(order, values, missing, start, end, last, best, position):
 
 
 @kernel(references=False)
+def _fill(position, row, count, place, step):
+    """Write ``place, place + step, ...`` to `count` rows from `row` on."""
+    for j in range(count):
+        position[row + j] = place + j * step
+
+
+@kernel(references=False)
 def locate_in_width(order, values, missing, width, last, shift, best, position):
     """Write where the extremum ``best[i]`` of ``values[i:i + width]`` stands, -1 where nowhere.
 
-    The first of equal values counts, or the last one. Positions count from `shift`.
+    The first of equal values counts, or the last one. Positions count from `shift`. Each row tells how
+    the rows after it may go on: the same place while it stays in the window, the newest value while the
+    extremum gets better, the oldest value while it gets worse.
     """
     rows, lanes = len(best), lanes_of(best)
     origin, sign = (len(values) - 1, -1) if last else (0, 1)
+    oldest, newest = (width - 1, 0) if last else (0, width - 1)
     masked = len(missing) > 0
     found, resume = -1, 0
     previous = worst_of(order, values)
@@ -69,7 +79,8 @@ def locate_in_width(order, values, missing, width, last, shift, best, position):
     while i < rows:
         row = rows - 1 - i if last else i
         extremum = best[row]
-        if i > 0 and better(order, extremum, previous):
+        enters = i > 0 and better(order, extremum, previous)
+        if enters:
             found = i + width - 1
         elif found < i:
             resume = max(i, resume)
@@ -79,26 +90,43 @@ def locate_in_width(order, values, missing, width, last, shift, best, position):
                     break
                 resume += 1
             found = resume if resume < i + width else -1
-        place = shift + origin + sign * found if found >= 0 else -1
-        position[row] = place
-        previous = extremum
+        position[row] = shift + origin + sign * found if found >= 0 else -1
+        leaves = found == i
         i += 1
-        while i + lanes <= min(found + 1, rows):
-            row = rows - i - lanes if last else i
-            if not all_equal(load(best, row), broadcast(extremum)):
-                break
-            for j in range(row, row + lanes):
-                position[j] = place
+        row = rows - i - lanes if last else i
+        step = -lanes if last else lanes
+        if enters:
+            while i + lanes <= rows and all_better(order, load(best, row), load(best, row - sign)):
+                _fill(position, row, lanes, shift + row + newest, 1)
+                found = i + lanes + width - 2
+                i += lanes
+                row += step
+        elif leaves and not masked:
+            while i + lanes <= rows and all_equal(load(best, row), load(values, row + oldest)):
+                _fill(position, row, lanes, shift + row + oldest, 1)
+                found = i + lanes - 1
+                i += lanes
+                row += step
+        extremum = best[rows - i if last else i - 1]
+        while i + lanes <= min(found + 1, rows) and all_equal(load(best, row), broadcast(extremum)):
+            _fill(position, row, lanes, shift + origin + sign * found, 0)
             i += lanes
+            row += step
+        previous = extremum
 
 
 @kernel(references=False)
-def _try(values, near, far, best, shift, position):
-    """Enter place ``shift + i + near``, or else `far`, for each row i whose extremum stands there."""
-    one, two = values[near : near + len(best)], values[far : far + len(best)]
-    for i in range(len(best)):
-        place = shift + far + i if two[i] == best[i] else position[i]
-        position[i] = shift + near + i if one[i] == best[i] else place
+def _try(values, one, two, three, four, best, shift, position):
+    """Enter the first of the places ``i + one, ..., i + four`` where the extremum of row i stands, if any."""
+    count = len(best)
+    first, second = values[one : one + count], values[two : two + count]
+    third, fourth = values[three : three + count], values[four : four + count]
+    one, two, three, four = shift + one, shift + two, shift + three, shift + four
+    for i in range(count):
+        place = four + i if fourth[i] == best[i] else position[i]
+        place = three + i if third[i] == best[i] else place
+        place = two + i if second[i] == best[i] else place
+        position[i] = one + i if first[i] == best[i] else place
 
 
 @kernel(references=False)
@@ -109,14 +137,16 @@ def locate_in_short_width(values, width, last, shift, best, position):
     but NaN.
     """
     stretch = 512
-    for first in range(0, len(best), stretch):
-        part = position[first : first + stretch]
-        extrema = best[first : first + stretch]
-        part[:] = -1
-        for k in range(0, width, 2):
-            # The places that count most are tried last; an odd one is tried twice.
-            if last:
-                near, far = min(k + 1, width - 1), k
-            else:
-                near, far = max(width - 2 - k, 0), width - 1 - k
-            _try(values[first:], near, far, extrema, shift + first, part)
+    origin, sign = (width - 1, -1) if last else (0, 1)
+    for start in range(0, len(best), stretch):
+        part = position[start : start + stretch]
+        extrema = best[start : start + stretch]
+        seen = values[start:]
+        for i in range(len(part)):
+            part[i] = -1
+        # From the places that count least. Beyond the window its last place is tried again.
+        for k in range((width - 1) // 4 * 4, -1, -4):
+            two, three, four = min(k + 1, width - 1), min(k + 2, width - 1), min(k + 3, width - 1)
+            one, two = origin + sign * k, origin + sign * two
+            three, four = origin + sign * three, origin + sign * four
+            _try(seen, one, two, three, four, extrema, shift + start, part)

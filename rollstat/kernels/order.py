@@ -16,9 +16,9 @@ import numpy as np
 from numba import types
 from numba.np.numpy_support import as_dtype
 
-from rollstat.kernels.vectors import Vector, operation, select
+from rollstat.kernels.vectors import Vector, compare, in_every_lane, operation
 
-__all__ = ["Greatest", "Least", "best_of", "better", "prefer", "reject", "worst", "worst_of"]
+__all__ = ["Greatest", "Least", "all_better", "best_of", "better", "prefer", "reject", "worst", "worst_of"]
 
 
 class Least(NamedTuple):
@@ -51,7 +51,8 @@ def _selection(comparison, operand):
     dtype = operand.dtype if isinstance(operand, Vector) else operand
 
     def generate(context, builder, signature, arguments):
-        return select(builder, dtype, comparison, *arguments[1:])
+        wins = compare(builder, dtype, comparison, *arguments[1:])
+        return builder.select(wins, *arguments[1:])  # machines have one instruction for both
 
     return generate
 
@@ -74,13 +75,23 @@ def _plain_better(order, first, second):
 @operation(_plain_better)
 def better(context, order, first, second):
     def generate(context, builder, signature, arguments):
-        comparison = _comparison(order)
-        if isinstance(first, types.Float):
-            return builder.fcmp_ordered(comparison, *arguments[1:])
-        compare = builder.icmp_signed if first.signed else builder.icmp_unsigned
-        return compare(comparison, *arguments[1:])
+        return compare(builder, first, _comparison(order), *arguments[1:])
 
     return types.boolean(order, first, first), generate
+
+
+def _plain_all_better(order, first, second):
+    """Whether the vector `first` wins against `second` in every lane."""
+    return bool(_plain_better(order, first, second).all())
+
+
+@operation(_plain_all_better)
+def all_better(context, order, first, second):
+    def generate(context, builder, signature, arguments):
+        wins = compare(builder, first.dtype, _comparison(order), *arguments[1:])
+        return in_every_lane(builder, first.lanes, wins)
+
+    return types.boolean(order, first, second), generate
 
 
 def worst(order, dtype):

@@ -26,14 +26,15 @@ __all__ = [
     "aligned",
     "all_equal",
     "broadcast",
+    "compare",
     "holds_nan",
+    "in_every_lane",
     "lanes_in",
     "lanes_of",
     "load",
     "observed_or",
     "operation",
     "push_back",
-    "select",
     "store",
 ]
 
@@ -180,15 +181,19 @@ def push_back(context, before, after, count):
     return before(before, after, count), generate
 
 
-def select(builder, dtype, comparison, first, second):
-    """Generate ``first if first COMPARISON second else second``, which machines have an instruction for."""
+def compare(builder, dtype, comparison, first, second):
+    """Generate ``first COMPARISON second``; false where they are not comparable."""
     if isinstance(dtype, types.Float):
-        chosen = builder.fcmp_ordered(comparison, first, second)
-    elif dtype.signed:
-        chosen = builder.icmp_signed(comparison, first, second)
-    else:
-        chosen = builder.icmp_unsigned(comparison, first, second)
-    return builder.select(chosen, first, second)
+        return builder.fcmp_ordered(comparison, first, second)
+    if dtype.signed:
+        return builder.icmp_signed(comparison, first, second)
+    return builder.icmp_unsigned(comparison, first, second)
+
+
+def in_every_lane(builder, lanes, truth):
+    """Generate whether every lane of a vector of truth values is true."""
+    bits = builder.bitcast(truth, ir.IntType(lanes))
+    return builder.icmp_unsigned("==", bits, ir.IntType(lanes)(2**lanes - 1))
 
 
 def _plain_observed_or(vector, otherwise):
@@ -248,11 +253,6 @@ def _plain_all_equal(first, second):
 @operation(_plain_all_equal)
 def all_equal(context, first, second):
     def generate(context, builder, signature, arguments):
-        if isinstance(first.dtype, types.Float):
-            equal = builder.fcmp_ordered("==", *arguments)
-        else:
-            equal = builder.icmp_unsigned("==", *arguments)
-        bits = builder.bitcast(equal, ir.IntType(first.lanes))
-        return builder.icmp_unsigned("==", bits, ir.IntType(first.lanes)(2**first.lanes - 1))
+        return in_every_lane(builder, first.lanes, compare(builder, first.dtype, "==", *arguments))
 
     return types.boolean(first, second), generate

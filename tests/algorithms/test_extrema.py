@@ -179,3 +179,21 @@ def test_positions_at_every_width(last, rng):
                 extrema.block_scan(Block.regular(values, told, width), wanted)
                 np.testing.assert_array_equal(found.minimum_position, wanted.minimum_position)
                 np.testing.assert_array_equal(found.maximum_position, wanted.maximum_position)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_positions_on_data_with_a_trend(last):
+    """Rising, falling and level stretches, longer and shorter than a vector, with ties and gaps."""
+    steps = np.repeat([1, 0, -1, 0, 1, -1, 1, -1], [60, 20, 90, 40, 7, 9, 3, 3])
+    values = np.cumsum(np.concatenate([steps, -steps, steps])).astype(np.float64)
+    gaps = values.copy()
+    gaps[np.arange(len(gaps)) % 37 < 2] = np.nan
+    for series in (values, gaps, np.repeat(values, 2)[: len(values)]):
+        for width in (1, 2, 3, 5, 32, 33, 40, 64, 150):
+            rows = len(series) - width + 1
+            found = Extrema(None, None, *np.empty((2, rows), np.int64), last)
+            wanted = Extrema(None, None, *np.empty((2, rows), np.int64), last)
+            extrema.doubling(Block.regular(series, UNKNOWN, width), found)
+            extrema.wedge(Block.regular(series, UNKNOWN, width), wanted)
+            np.testing.assert_array_equal(found.minimum_position, wanted.minimum_position)
+            np.testing.assert_array_equal(found.maximum_position, wanted.maximum_position)

@@ -104,5 +104,5 @@ def test_marking_places_is_vector_code():
     if not minimum_instruction(np.float64):
         return
     best, places = np.zeros(64), np.zeros(64, np.int64)
-    text = assembly(locate._try, np.zeros(100), 1, 2, best, 0, places)
+    text = assembly(locate._try, np.zeros(100), 1, 2, 3, 4, best, 0, places)
     assert "cmpeqpd" in text
