@@ -7,6 +7,15 @@ missing-value rule: the same in NumPy, in pandas, on a stream and on Spark.
 __version__ = "0.1.0"
 
 from rollstat.dtypes import PrecisionWarning
+from rollstat.functions.aggregate import rolling_aggregate
+from rollstat.functions.choices import (
+    rolling_all,
+    rolling_any,
+    rolling_first,
+    rolling_last,
+    rolling_logsumexp,
+    rolling_prod,
+)
 from rollstat.functions.extrema import (
     lower_upper_envelope,
     rolling_argmax,
@@ -16,12 +25,14 @@ from rollstat.functions.extrema import (
     rolling_minmax,
     rolling_ptp,
 )
+from rollstat.functions.moments import rolling_kurt, rolling_sem, rolling_skew, rolling_std, rolling_var
 from rollstat.functions.order_statistics import (
     rolling_argkth,
     rolling_kth,
     rolling_median,
     rolling_quantile,
 )
+from rollstat.functions.pairs import rolling_beta, rolling_corr, rolling_cov, rolling_linear_fit
 from rollstat.functions.ranks import rolling_mode, rolling_nunique, rolling_rank
 from rollstat.functions.robust import (
     hampel_filter,
@@ -30,6 +41,15 @@ from rollstat.functions.robust import (
     rolling_trimmed_mean,
     rolling_winsorized_mean,
 )
+from rollstat.functions.sums import (
+    rolling_count,
+    rolling_decayed_mean,
+    rolling_decayed_sum,
+    rolling_mean,
+    rolling_sum,
+    rolling_weighted_mean,
+)
+from rollstat.operators import check_operator
 from rollstat.options import get_threads, set_threads
 from rollstat.snapshots import SnapshotError
 from rollstat.streaming import (
@@ -65,26 +85,49 @@ __all__ = [
     "RollingQuantile",
     "SnapshotError",
     "__version__",
+    "check_operator",
     "get_threads",
     "hampel_filter",
     "lower_upper_envelope",
     "restore",
+    "rolling_aggregate",
+    "rolling_all",
+    "rolling_any",
     "rolling_argkth",
     "rolling_argmax",
     "rolling_argmin",
+    "rolling_beta",
+    "rolling_corr",
+    "rolling_count",
+    "rolling_cov",
+    "rolling_decayed_mean",
+    "rolling_decayed_sum",
+    "rolling_first",
     "rolling_iqr",
     "rolling_kth",
+    "rolling_kurt",
+    "rolling_last",
+    "rolling_linear_fit",
+    "rolling_logsumexp",
     "rolling_mad",
     "rolling_max",
+    "rolling_mean",
     "rolling_median",
     "rolling_min",
     "rolling_minmax",
     "rolling_mode",
     "rolling_nunique",
+    "rolling_prod",
     "rolling_ptp",
     "rolling_quantile",
     "rolling_rank",
+    "rolling_sem",
+    "rolling_skew",
+    "rolling_std",
+    "rolling_sum",
     "rolling_trimmed_mean",
+    "rolling_var",
+    "rolling_weighted_mean",
     "rolling_winsorized_mean",
     "set_threads",
 ]

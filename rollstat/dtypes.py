@@ -62,6 +62,8 @@ def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
         return np.dtype(np.int64)
     if kind == "flag":
         return np.dtype(np.bool_)
+    if kind == "truth":
+        return np.dtype(np.uint8)
     if dtype.kind == "f":
         return np.dtype(dtype.newbyteorder("="))
     if kind == "float":
@@ -87,7 +89,8 @@ def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
     if dtype.kind in "mM" and kind in ("value", "interpolated"):
         return np.dtype(dtype.newbyteorder("="))
     if exact:
-        return np.dtype(np.bool_) if dtype.kind == "b" and kind == "value" else computed
+        is_bool = kind == "truth" or (dtype.kind == "b" and kind == "value")
+        return np.dtype(np.bool_) if is_bool else computed
     return np.dtype(np.float64)
 
 

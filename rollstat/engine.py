@@ -48,10 +48,11 @@ class Output:
     Attributes
     ----------
     kind : str
-        What it holds, which decides its dtype: ``"value"``, an element of the input; ``"interpolated"``,
-        a point between two of them; ``"difference"``, the distance of two; ``"float"``; ``"integer"``, an
-        exact whole number; ``"position"``, the row of an element, and ``"offset"``, its place in the
-        window (-1 where missing); ``"flag"``.
+        What it holds, which decides its dtype: ``"value"``, an element of the input;
+        ``"interpolated"``, a point between two of them; ``"difference"``, the distance of two;
+        ``"float"``; ``"integer"``, an exact whole number; ``"truth"``, true or false where there is one;
+        ``"position"``, the row of an element, and ``"offset"``, its place in the window (-1 where
+        missing); ``"flag"``, false where missing.
     required : int
         Observations that a window needs for this output, whatever ``min_periods`` says.
     """
@@ -177,7 +178,12 @@ class _Run:
             block = Block(values[0], missing, start - low, end - low, 0, tuple(values[1:]))
         block.own = None if own is None else own - low
         written = [same_memory(view, computed) for view, computed in zip(views, self.computed)]
-        self.computation.compute(block, min(self.needs), written)
+        try:
+            self.computation.compute(block, min(self.needs), written)
+        except OverflowError as error:
+            if hasattr(error, "row"):  # of the block, until here
+                error.row += first
+            raise
         for kind, view, array in zip(self.kinds, views, written):
             if kind == "position":
                 array += low

@@ -42,6 +42,8 @@ class Statistic:
         Amortised and worst-case cost a row.
     source : str
         Where the algorithm comes from.
+    min_periods : int or None
+        What ``min_periods`` is by default, where that is not the window's own.
     pandas : str
         The method of ``Series.rolling`` with the same meaning, or nothing.
     """
@@ -58,6 +60,7 @@ class Statistic:
     exact: bool = True
     cost: str = ""
     source: str = ""
+    min_periods: int | None = None
     pandas: str = ""
 
 

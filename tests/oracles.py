@@ -4,6 +4,8 @@ An oracle gets one window and returns the value, a tuple of values for statistic
 or None where the result is missing.
 """
 
+import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -267,3 +269,164 @@ def trimmed_mean(view: View, proportion: float = 0.1) -> Any:
 def winsorized_mean(view: View, proportion: float = 0.1) -> Any:
     values, cut = kept(view, proportion)
     return float(np.mean([values[0]] * cut + values + [values[-1]] * cut)) if values else None
+
+
+def floats(values: list[Any]) -> list[float]:
+    return [float(value) for value in values]
+
+
+@oracle("sum")
+def total(view: View) -> Any:
+    return math.fsum(view.values) if view.dtype.kind == "f" else sum(map(int, view.values))
+
+
+@oracle("mean")
+def mean(view: View) -> Any:
+    return math.fsum(view.values) / len(view.values) if view.values else None
+
+
+@oracle("count")
+def count(view: View) -> Any:
+    return len(view.values)
+
+
+@oracle("prod")
+def prod(view: View) -> Any:
+    return math.prod(view.values if view.dtype.kind == "f" else map(int, view.values))
+
+
+@oracle("any")
+def any_true(view: View) -> Any:
+    return any(view.values)
+
+
+@oracle("all")
+def all_true(view: View) -> Any:
+    return all(view.values)
+
+
+@oracle("first")
+def first(view: View) -> Any:
+    return view.values[0] if view.values else None
+
+
+@oracle("last")
+def last(view: View) -> Any:
+    return view.values[-1] if view.values else None
+
+
+@oracle("logsumexp")
+def logsumexp(view: View) -> Any:
+    return math.log(math.fsum(map(math.exp, view.values))) if view.values else None
+
+
+@oracle("decayed_sum")
+def decayed_sum(view: View, decay: float) -> Any:
+    weighted = [x * decay**age for age, x in enumerate(reversed(floats(view.values)))]
+    return math.fsum(weighted) if weighted else None
+
+
+@oracle("decayed_mean")
+def decayed_mean(view: View, decay: float) -> Any:
+    if not view.values:
+        return None
+    return decayed_sum(view, decay) / math.fsum(decay**age for age in range(len(view.values)))
+
+
+@oracle("weighted_mean")
+def weighted_mean(view: View) -> Any:
+    weights = view.others[0]
+    if not weights or sum(weights) == 0:
+        return None
+    return math.fsum(map(operator.mul, view.values, weights)) / math.fsum(weights)
+
+
+def central(values: list[Any], power: int) -> float:
+    """Sum of powers of the distances from the mean, in rational numbers."""
+    exact = [Fraction(float(value)) for value in values]
+    middle = sum(exact) / len(exact)
+    return float(sum((value - middle) ** power for value in exact))
+
+
+@oracle("var")
+def variance(view: View, ddof: int = 1) -> Any:
+    n = len(view.values)
+    return central(view.values, 2) / (n - ddof) if n > ddof else None
+
+
+@oracle("std")
+def deviation(view: View, ddof: int = 1) -> Any:
+    squared = variance(view, ddof)
+    return None if squared is None else math.sqrt(squared)
+
+
+@oracle("sem")
+def standard_error(view: View, ddof: int = 1) -> Any:
+    spread = deviation(view, ddof)
+    return None if spread is None else spread / math.sqrt(len(view.values))
+
+
+@oracle("skew")
+def skewness(view: View) -> Any:
+    n = len(view.values)
+    if n < 3 or central(view.values, 2) == 0:
+        return None
+    ratio = (central(view.values, 3) / n) / (central(view.values, 2) / n) ** 1.5
+    return ratio * math.sqrt(n * (n - 1)) / (n - 2)
+
+
+@oracle("kurt")
+def kurtosis(view: View) -> Any:
+    n = len(view.values)
+    if n < 4 or central(view.values, 2) == 0:
+        return None
+    ratio = (central(view.values, 4) / n) / (central(view.values, 2) / n) ** 2
+    return (n - 1) / ((n - 2) * (n - 3)) * ((n + 1) * ratio - 3 * (n - 1))
+
+
+def products(first: list[Any], second: list[Any]) -> float:
+    """Sum of products of the distances from both means, in rational numbers."""
+    a, b = ([Fraction(float(value)) for value in values] for values in (first, second))
+    mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
+    return float(sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b)))
+
+
+@oracle("cov")
+def covariance(view: View, ddof: int = 1) -> Any:
+    n = len(view.values)
+    return products(view.values, view.others[0]) / (n - ddof) if n > ddof else None
+
+
+@oracle("corr")
+def correlation(view: View) -> Any:
+    if not view.values:
+        return None
+    spread = products(view.values, view.values) * products(view.others[0], view.others[0])
+    return products(view.values, view.others[0]) / math.sqrt(spread) if spread > 0 else None
+
+
+@oracle("beta")
+def beta(view: View) -> Any:
+    if len(view.values) < 2:
+        return None
+    spread = products(view.others[0], view.others[0])
+    return products(view.values, view.others[0]) / spread if spread > 0 else None
+
+
+@oracle("linear_fit")
+def linear_fit(view: View) -> Any:
+    if len(view.values) < 2:
+        return None
+    rows = [row - view.start for row in view.rows]
+    slope = products(view.values, rows) / products(rows, rows)
+    intercept = (math.fsum(view.values) - slope * sum(rows)) / len(rows)
+    spread = products(view.values, view.values)
+    explained = slope * products(view.values, rows) / spread if spread > 0 else None
+    return slope, intercept, explained
+
+
+@oracle("aggregate")
+def aggregate(view: View, op: Any) -> Any:
+    if type(op).__name__ == "Maximum":
+        return maximum(view)
+    return total(view)

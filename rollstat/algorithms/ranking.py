@@ -37,7 +37,7 @@ def values_of(keys: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if keys.dtype.kind == "f":
         return keys.astype(dtype, copy=False)
     flip = np.uint64(0 if dtype.kind in "ub" else 1 << 63)
-    words = keys ^ flip
+    words: NDArray[Any] = keys ^ flip
     if dtype.kind == "f":
         signed = words.view(np.int64)
         words = signed ^ ((signed >> 63) & np.iinfo(f"i{dtype.itemsize}").max)

@@ -17,6 +17,16 @@ window : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIn
     ``[start, end)``; see :ref:`windows`.
 """
 
+_NUMBERS = """\
+arr : array_like of float, int or bool, shape (..., n, ...)
+    The series, along `axis`.
+"""
+
+_RAISES = """\
+ValueError, TypeError
+    For a bad array, window or option. Nothing is computed then.
+"""
+
 _OPTIONS = """\
 min_periods : int, optional
     Least number of observations for a result; by default the window for a number of rows, else 1.
@@ -66,9 +76,12 @@ _COMMON = {
 
 
 def _document(text: str) -> str:
-    """Fill in the shared text where a docstring says ``{window}`` and ``{options}``."""
+    """Fill in the shared text where a docstring says ``{window}``, ``{options}`` and so on."""
     text = inspect.cleandoc(text)
-    return text.replace("{window}\n", _WINDOW).replace("{options}\n", _OPTIONS)
+    shared = {"window": _WINDOW, "options": _OPTIONS, "numbers": _NUMBERS, "raises": _RAISES}
+    for name, part in shared.items():
+        text = text.replace(f"{{{name}}}\n", part)
+    return text
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
@@ -95,6 +108,7 @@ def statistic(
     exact: bool = True,
     cost: str = "",
     source: str = "",
+    min_periods: int | None = None,
     pandas: str = "",
 ) -> Callable[[Function], Function]:
     """Register a public function; its parameters and text, and its name unless given, come from it."""
@@ -119,6 +133,7 @@ def statistic(
                 exact=exact,
                 cost=textwrap.dedent(cost),
                 source=source,
+                min_periods=min_periods,
                 pandas=pandas,
             )
         )

@@ -1,0 +1,76 @@
+"""Running a formula over sums, or an associative operator, over the windows of an array."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat import operators as built_in
+from rollstat.algorithms.aggregate import ALGORITHMS
+from rollstat.computations.aggregates import Combination, Formula
+from rollstat.dtypes import check_array
+from rollstat.engine import Computation, run
+from rollstat.options import CommonOptions, Options, Window
+from rollstat.registry import check_algorithm
+from rollstat.windows import Windows
+
+__all__ = ["COMBINE_COST", "COMBINE_SOURCE", "combine", "formula", "numbers", "operators"]
+
+operators: Any = built_in  # the classes' own attributes are no fields, whatever type checkers make of them
+
+COMBINE_COST = "O(1) combinations amortised; O(1) worst case with daba"
+COMBINE_SOURCE = "Tangwongsan, Hirzel and Schneider (2021), In-Order Sliding-Window Aggregation"
+
+
+def _plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Dtype in which a block holds values of `dtype`."""
+    return np.dtype(np.uint8) if dtype.kind == "b" else np.dtype(dtype.newbyteorder("="))
+
+
+def numbers(name: str, arr: ArrayLike) -> NDArray[Any]:
+    """Return `arr` as an array of numbers or bool, or raise."""
+    array = check_array(name, arr)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold numbers or bool; its dtype was {array.dtype}")
+    return array
+
+
+def formula(
+    arrays: list[ArrayLike],
+    window: Window,
+    write: Callable[..., None],
+    required: int,
+    options: CommonOptions,
+    outputs: int = 1,
+    **engine: Any,
+) -> list[NDArray[Any]]:
+    """Run a statistic that follows from sums."""
+    checked = Options.check(**options)
+    check_algorithm(checked.algorithm, {}, "a statistic with one algorithm")
+    for name, array in zip(("arr", "other"), arrays):
+        numbers(name, array)
+    return run(
+        arrays, window, lambda dtype, windows: Formula(write, required, outputs), checked, **engine
+    ).arrays
+
+
+def combine(
+    arrays: list[ArrayLike],
+    window: Window,
+    operator: Any,
+    name: str,
+    options: CommonOptions,
+    required: int = 1,
+    kind: str | None = None,
+    names: tuple[str, ...] = ("arr", "other"),
+) -> list[NDArray[Any]]:
+    """Run an associative operator."""
+    checked = Options.check(**options)
+    check_algorithm(checked.algorithm, ALGORITHMS, name)
+    dtypes = [_plain_dtype(numbers(n, array).dtype) for n, array in zip(names, arrays)]
+
+    def make(dtype: np.dtype[Any], windows: Windows) -> Computation:
+        return Combination(operator, dtypes, checked.algorithm, required, kind)
+
+    return run(arrays, window, make, checked, names=names).arrays

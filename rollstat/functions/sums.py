@@ -1,0 +1,301 @@
+"""Rolling sums, means and counts."""
+
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat.algorithms import moments
+from rollstat.algorithms.aggregate import ALGORITHMS
+from rollstat.functions.apply import COMBINE_COST, COMBINE_SOURCE, combine, formula, numbers, operators
+from rollstat.functions.common import statistic
+from rollstat.options import CommonOptions, Window
+
+__all__ = [
+    "rolling_count",
+    "rolling_decayed_mean",
+    "rolling_decayed_sum",
+    "rolling_mean",
+    "rolling_sum",
+    "rolling_weighted_mean",
+]
+
+_SCAN = "van Herk (1992), Gil and Werman (1993); sums by two-sum after Knuth and Dekker"
+_COST = "O(1) amortised, O(m) worst case"
+
+
+@statistic(
+    family="sum", kinds="fiub", exact=False, cost=_COST, source=_SCAN, pandas="sum", algorithms=ALGORITHMS
+)
+def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Sum of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray
+        Floats in the dtype of `arr`. Integers and bool are summed exactly: as int64 or uint64 with
+        ``mode="valid"`` or ``fill_value=``, else as float64. With ``min_periods=0`` an empty window
+        gives 0.
+
+    Raises
+    ------
+    OverflowError
+        If an exact sum does not fit its dtype. The error names the row, and `out` is untouched.
+    {raises}
+
+    Notes
+    -----
+    Missing values are no observations. Nothing is ever subtracted: what has left the window, be it 1e16,
+    inf or NaN, has no influence. Floating sums carry a relative error of at most ``24 u`` times
+    ``sum(abs(x)) / abs(sum(x))`` with u = 2**-53, whatever the window; sums of values of one sign are
+    right to a few units in the last place.
+
+    Cost: O(1) an element amortised. Source: block scans after van Herk (1992) and Gil and Werman (1993),
+    doi:10.1109/34.211471, with compensated additions.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_sum([1e16, 1.0, 1.0, 1.0], 2)
+    array([   nan, 1.e+16, 2.e+00, 2.e+00])
+    """
+    integral = numbers("arr", arr).dtype.kind in "iub"
+    if integral or options.get("algorithm", "auto") != "auto":
+        return combine([arr], window, operators.Sum(), "sum", options, required=0)[0]
+    return formula([arr], window, moments.sums, 0, options)[0]
+
+
+@statistic(
+    family="sum", kinds="fiub", exact=False, cost=_COST, source=_SCAN, pandas="mean", algorithms=ALGORITHMS
+)
+def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Mean of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray of float
+        Float32 for float32, else float64.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are no observations, and what has left the window has no influence. The error is that
+    of :func:`rolling_sum`, and one division.
+
+    Cost: O(1) an element amortised. Source: as :func:`rolling_sum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_mean([1.0, 2.0, 6.0], 2)
+    array([nan, 1.5, 4. ])
+    """
+    if options.get("algorithm", "auto") != "auto":
+        return combine([arr], window, operators.Mean(), "mean", options, kind="float")[0]
+    return formula([arr], window, moments.means, 1, options)[0]
+
+
+@statistic(family="sum", kinds="fiub", cost=_COST, min_periods=0, source="definition", algorithms=ALGORITHMS)
+def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Number of observations in each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray
+        As float64; as int64 with ``mode="valid"`` or ``fill_value=``. `min_periods` is 0 by default.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are not counted. Counts are exact.
+
+    Cost: O(1) an element amortised. Source: the definition.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_count([1.0, float("nan"), 6.0], 2)
+    array([1., 1., 1.])
+    """
+    if options.get("min_periods") is None:
+        options["min_periods"] = 0
+    return combine([arr], window, operators.Count(), "count", options, required=0)[0]
+
+
+def _check_decay(decay: Any) -> float:
+    if isinstance(decay, (bool, np.bool_)) or not isinstance(decay, (int, float, np.number)):
+        raise TypeError(f"decay must be a number above 0, at most 1; it was {decay!r}")
+    if not 0 < decay <= 1:
+        raise ValueError(f"decay must be above 0 and at most 1; it was {decay!r}")
+    return float(decay)
+
+
+@statistic(
+    family="aggregate",
+    samples=({"decay": 0.5}, {"decay": 0.9}),
+    kinds="fiub",
+    exact=False,
+    cost=COMBINE_COST,
+    source=COMBINE_SOURCE,
+    algorithms=ALGORITHMS,
+)
+def rolling_decayed_sum(
+    arr: ArrayLike, window: Window, decay: float, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Sum of each window in which every observation weighs `decay` times the next newer one.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    decay : float
+        Above 0, at most 1; the newest observation weighs 1. ``exp(-1 / n)`` is a time constant of n rows,
+        ``0.5 ** (1 / n)`` a half-life.
+    {options}
+
+    Returns
+    -------
+    ndarray of float
+        Float32 for float32, else float64.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are no observations and do not age the others, as with ``ignore_na=True`` in pandas.
+    What has left the window has no influence. The error is at most ``2 m u sum(w * abs(x))``, u = 2**-53.
+
+    Cost: O(1) combinations of affine maps an element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_decayed_sum([1.0, 2.0, 4.0], 2, 0.5)
+    array([nan, 2.5, 5. ])
+    """
+    operator = operators.DecayedSum(_check_decay(decay))
+    return combine([arr], window, operator, "decayed_sum", options, kind="float")[0]
+
+
+@statistic(
+    family="aggregate",
+    samples=({"decay": 0.5}, {"decay": 0.9}),
+    kinds="fiub",
+    exact=False,
+    cost=COMBINE_COST,
+    source=COMBINE_SOURCE,
+    algorithms=ALGORITHMS,
+)
+def rolling_decayed_mean(
+    arr: ArrayLike, window: Window, decay: float, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Exponentially weighted mean over each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    decay : float
+        Above 0, at most 1: every observation weighs `decay` times the next newer one. ``1 - alpha`` of
+        pandas' ``ewm``, which has no window.
+    {options}
+
+    Returns
+    -------
+    ndarray of float
+        Float32 for float32, else float64.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are no observations and do not age the others, as with ``ignore_na=True`` in pandas.
+    What has left the window has no influence. The error is at most ``4 m u`` times the weighted mean of
+    ``abs(x)``, u = 2**-53.
+
+    Cost: O(1) combinations an element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_decayed_mean([1.0, 4.0], 2, 0.5)
+    array([nan,  3.])
+    """
+    operator = operators.DecayedMean(_check_decay(decay))
+    return combine([arr], window, operator, "decayed_mean", options, kind="float")[0]
+
+
+@statistic(
+    family="aggregate",
+    kinds="fiub",
+    series=2,
+    exact=False,
+    cost=COMBINE_COST,
+    source=COMBINE_SOURCE,
+    algorithms=ALGORITHMS,
+)
+def rolling_weighted_mean(
+    arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Mean of each window, weighted by another series.
+
+    Parameters
+    ----------
+    {numbers}
+    other : array_like of float, int or bool, of the shape of `arr`
+        The weight of each row.
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray of float
+        Float32 for float32, else float64; NaN where the weights of a window add up to 0.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    A row where either is missing is no observation. What has left the window has no influence. Sums are
+    compensated: the error is a few u times ``sum(abs(w * x)) / abs(sum(w))`` with u = 2**-53.
+
+    Cost: O(1) combinations an element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_weighted_mean([1.0, 4.0], [1.0, 2.0], 2)
+    array([nan,  3.])
+    """
+    operator = operators.WeightedMean()
+    return combine([arr, other], window, operator, "weighted_mean", options, kind="float")[0]
