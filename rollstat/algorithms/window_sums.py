@@ -16,7 +16,7 @@ from rollstat.kernels.stretch_sums import finish_rows, stretch_sums
 from rollstat.kernels.summands import Summand, form, is_complete
 from rollstat.kernels.window_sums import GROUP, window_sums
 
-__all__ = ["block_rows", "deliver", "evaluate", "grid", "observations", "scan", "working_row"]
+__all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
 
 _ROWS = 1 << 15
 
@@ -41,6 +41,11 @@ def observations(block: Block, series: int = 0) -> NDArray[np.float64]:
     values = np.asarray(values, np.float64).view()
     values.flags.writeable = False  # one compiled version, not two
     return values
+
+
+def longest(block: Block) -> int:
+    """Rows of the longest window of `block`."""
+    return block.width or int((block.end - block.start).max(initial=0))
 
 
 def working_row(out: NDArray[Any]) -> NDArray[np.float64]:
@@ -143,10 +148,9 @@ def _walk(
     rows = block.rows
     padded = -(-rows // 8) * 8
     channels = form(summand).channels
-    longest = int((block.end - block.start).max(initial=0))
     sums = np.zeros((channels, padded))
     shift_x, shift_y = np.zeros((2, padded))
-    work = np.empty((channels, longest)), np.zeros((3, channels))
+    work = np.empty((channels, longest(block))), np.zeros((3, channels))
     stretch_sums(x, y, block.start, block.end, *work, sums, shift_x, shift_y)
     count = np.zeros(padded)
     count[:rows] = block.count
