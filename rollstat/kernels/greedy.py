@@ -38,7 +38,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.state_queue import ring_size
 from rollstat.kernels.states import combine, emit, lift, load, save
 
-__all__ = ["check", "create", "fold_windows", "plan_window", "plan_windows", "slide"]
+__all__ = ["check", "create", "fold_windows", "grow", "plan_window", "plan_windows", "replace", "slide"]
 
 LEFT, RIGHT, MASK, STEPS = range(4)
 HEADER = 4
@@ -51,6 +51,21 @@ def create(width):
     header = np.zeros(HEADER, np.int64)
     header[MASK] = size - 1
     return header, np.full(2 * size, LEAF), np.full(2 * size, LEAF)
+
+
+def replace(ring, first, grown):
+    """Copy a ring of positions from `first` on into the larger ring `grown`, and return that."""
+    positions = np.arange(first, first + len(ring))
+    grown[positions & (len(grown) - 1)] = ring[positions & (len(ring) - 1)]
+    return grown
+
+
+def grow(header, top, below):
+    """Return rings `top` and `below` for windows twice as wide; `header` is updated."""
+    larger = create(2 * (int(header[MASK]) + 1))
+    header[MASK] = larger[0][MASK]
+    left = int(header[LEFT])
+    return replace(top, left, larger[1]), replace(below, left, larger[2])
 
 
 @kernel(forceinline=True, references=False)
