@@ -8,13 +8,17 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.ranking import NOTHING_MISSING, buckets, ranks, unsigned_keys, values_of
 from rollstat.blocks import Block, Selection
+from rollstat.kernels.few_values import are_levels, select_few
+from rollstat.kernels.rank_band import RECENT
 from rollstat.kernels.rank_bits import slide_any
 from rollstat.kernels.rank_slide import words_for
-from rollstat.kernels.rank_stretches import RECENT, select_fixed
+from rollstat.kernels.rank_stretches import select_fixed
 
 __all__ = ["block_rows", "select", "stretches"]
 
 _SMALLEST_STRETCH = 4096
+_FEW = 6
+_SAMPLE = 32
 
 
 def block_rows(width: int) -> int:
@@ -102,40 +106,49 @@ def _stretch_rows(width: int, rows: int) -> int:
     return min(covered - width + 1, rows)
 
 
-def _scratch(dtype: np.dtype[Any], width: int, stretch: int) -> tuple[NDArray[Any], ...]:
-    """Arrays for :func:`select_fixed` to work on."""
-    size = stretch + width
-    bits = np.empty(words_for(size), np.uint64)
-    return (
-        *np.empty((2, size), np.uint64),
-        buckets(size),
-        np.empty(size, np.uint32),
-        bits,
-        np.zeros(64 * len(bits), dtype),
-        np.empty((2, RECENT), dtype),
-        np.empty(2, dtype),
-        np.empty(2, np.bool_),
-    )
-
-
 def _select_fixed(block: Block, request: Selection) -> None:
     """Windows of equal width."""
-    values = block.values
     done = [0] * len(request.rank)
-    if values.dtype.kind == "f" or values.itemsize <= 4:  # float64 holds all of these
-        floats = values.astype(np.float64, copy=False).view()
-        done = [_run(floats, block, request, i, 0) for i in range(len(done))]
-    if min(done) == block.rows:
-        return
-    keys = unsigned_keys(values)
+    for keys in _comparable(block.values):
+        levels = None
+        if block.missing is None and request.constant is not None and not any(done):
+            levels = _few_levels(keys)
+        for i, first in enumerate(done):
+            if first == block.rows:
+                continue
+            rows = _Rows(keys, block, request, i, first)
+            done[i] = rows.by_counts(levels) if levels is not None else rows.by_ranks()
+        if min(done) == block.rows:
+            return
     stretch = _stretch_rows(block.width, block.rows)
     for i, first in enumerate(done):
         while first < block.rows:
-            first = _run(keys, block, request, i, first)
+            # What stopped the others lies in the next stretch.
+            last = min(first + stretch, block.rows)
+            _select_any(block, _only(request, i), first, last)
+            first = last
             if first < block.rows:
-                last = min(first + stretch, block.rows)
-                _select_any(block, _only(request, i), first, last)
-                first = last
+                first = _Rows(keys, block, request, i, first).by_ranks()
+
+
+def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield the values in forms that kernels are compiled for: float64 where it holds them all, then keys."""
+    if values.dtype.kind == "f" or values.itemsize <= 4:
+        floats = values.astype(np.float64, copy=False).view()
+        floats.flags.writeable = False  # one compiled version, not two
+        yield floats
+    keys = unsigned_keys(values)
+    keys.flags.writeable = False
+    yield keys
+
+
+def _few_levels(values: NDArray[Any]) -> NDArray[Any] | None:
+    """All distinct values, if they are few."""
+    step = len(values) // _SAMPLE + 1
+    levels = np.unique(np.append(values[:_SAMPLE], values[:: step | 1]))
+    if len(levels) > _FEW or not are_levels(values, levels):
+        return None
+    return levels
 
 
 def _only(request: Selection, i: int) -> Selection:
@@ -145,39 +158,70 @@ def _only(request: Selection, i: int) -> Selection:
     return Selection(request.rank[one], None, request.lower[one], upper)
 
 
-def _run(keys: NDArray[Any], block: Block, request: Selection, i: int, first: int) -> int:
-    """Answer request `i` from row `first` on, by values or keys; return the row up to which it is done."""
-    width = block.width
-    stretch = _stretch_rows(width, block.rows - first)
-    target, targets = 0, None
-    if request.constant is not None:
-        target = request.constant[i]
-    else:
-        targets = request.rank[i, first:]
-    want_upper = request.upper is not None and target + 1 < width
-    missing = NOTHING_MISSING if block.missing is None else block.missing[first:]
-    keys.flags.writeable = False  # one compiled version, not two
-    results = [request.lower[i, first:]]
-    if want_upper:
-        assert request.upper is not None
-        results.append(request.upper[i, first:])
-    same = keys.dtype == block.values.dtype and all(result.flags.c_contiguous for result in results)
-    found = results if same else [np.full(len(result), keys[first]) for result in results]
-    with np.errstate(over="ignore"):  # the kernels reckon modulo 2**64, which only plain Python minds
-        done = select_fixed(
-            keys[first:],
-            missing,
-            keys.dtype.kind == "f",
-            width,
-            target,
-            targets,
-            want_upper,
-            stretch,
-            *_scratch(keys.dtype, width, stretch),
-            found[0],
-            found[-1],
+class _Rows:
+    """The rows of one request from `first` on, over values or keys in their place."""
+
+    def __init__(self, keys: NDArray[Any], block: Block, request: Selection, i: int, first: int) -> None:
+        self.first = first
+        self.width = block.width
+        self.keys = keys[first:]
+        self.missing = NOTHING_MISSING if block.missing is None else block.missing[first:]
+        self.target = 0 if request.constant is None else request.constant[i]
+        self.targets = request.rank[i, first:] if request.constant is None else None
+        self.results = [request.lower[i, first:]]
+        if request.upper is not None and self.target + 1 < block.width:
+            self.results.append(request.upper[i, first:])
+        self.found = self.results
+        same = keys.dtype == block.values.dtype
+        if not same or not all(result.flags.c_contiguous for result in self.results):
+            self.found = [np.full(len(result), keys[first]) for result in self.results]
+
+    def by_counts(self, levels: NDArray[Any]) -> int:
+        """Select among a few distinct values; return the row up to which answers are written."""
+        counts = np.empty(len(self.keys) + 1, np.int32)
+        want_upper = len(self.found) > 1
+        select_few(
+            self.keys, levels, self.width, self.target, want_upper, counts, self.found[0], self.found[-1]
         )
-    if not same:
-        for result, values in zip(results, found):
-            result[:done] = values_of(values[:done], result.dtype)
-    return first + int(done)
+        return self._write(len(self.found[0]))
+
+    def by_ranks(self) -> int:
+        """Select by ranks; return the row up to which answers are written."""
+        dtype = self.keys.dtype
+        stretch = _stretch_rows(self.width, len(self.found[0]))
+        size = stretch + self.width
+        bits = np.empty(words_for(size), np.uint64)
+        sample = np.empty(size, dtype)
+        drawn = sample.view()
+        drawn.flags.writeable = False
+        with np.errstate(over="ignore"):  # the kernels reckon modulo 2**64, which only plain Python minds
+            done = select_fixed(
+                self.keys,
+                self.missing,
+                dtype.kind == "f",
+                self.width,
+                self.target,
+                self.targets,
+                len(self.found) > 1,
+                stretch,
+                *np.empty((2, size), np.uint64),
+                buckets(size),
+                np.empty(size, np.uint32),
+                bits,
+                np.zeros(64 * len(bits), dtype),
+                sample,
+                drawn,
+                np.empty(size, np.bool_),
+                np.empty((2, RECENT), dtype),
+                np.empty(2, dtype),
+                np.empty(2, np.bool_),
+                self.found[0],
+                self.found[-1],
+            )
+        return self._write(int(done))
+
+    def _write(self, done: int) -> int:
+        if self.found is not self.results:
+            for result, keys in zip(self.results, self.found):
+                result[:done] = values_of(keys[:done], result.dtype)
+        return self.first + done

@@ -39,7 +39,7 @@ GUARDS = 64
 FIRST = 1088
 _BELOW = 1024
 _SPREAD = 15
-_STRIP = 32
+_STRIP = 15
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
@@ -157,12 +157,25 @@ def _is_calm(code, width, p):
         same = (code[j] < p) == (code[j + width] < p)
         changes += same != before
         before = same
-    return 6 * changes < rows
+    return 4 * changes < rows
 
 
 @kernel
 def slide_fixed(
-    code, width, target, targets, bits, under, ranks, open_top, want_upper, ordered, patience, lower, upper
+    code,
+    width,
+    target,
+    targets,
+    origin,
+    bits,
+    under,
+    ranks,
+    open_top,
+    want_upper,
+    ordered,
+    patience,
+    lower,
+    upper,
 ):
     """Follow the window over `code` and write the order statistics.
 
@@ -174,8 +187,10 @@ def slide_fixed(
         Rows of a window.
     target : int
         The rank, if it is the same in every row.
-    targets : ndarray of int64, shape (rows,), or None
-        The rank in every row otherwise, negative where nothing is wanted.
+    targets : ndarray of int64, shape (origin + rows or more,), or None
+        The rank in every row otherwise, from `origin` on; negative where nothing is wanted.
+    origin : int
+        Where the ranks of the stretch begin.
     bits : ndarray of uint64
         The set of the first window.
     under : int
@@ -190,24 +205,22 @@ def slide_fixed(
         Values by code.
     patience : int
         Words that may be searched where there is no set bit nearby.
-    lower, upper : ndarray, shape (rows,) and (rows,) or (0,)
-        Receive the values.
+    lower, upper : ndarray, shape (rows,)
+        Receive the values; `upper` may be `lower` where it is not wanted.
 
     Returns
     -------
     done : int
         Rows that are right.
     lowest, highest : int
-        Codes between which the answers lay.
+        Codes between which most answers lay.
     """
-    rows = len(lower)
     bottom, top = np.uint64(FIRST), np.uint64(FIRST + ranks)
-    limit = top + _ONE if open_top and want_upper else top
+    limit = top if want_upper and not open_top else top + _ONE
     p = second = bottom
     lowest, highest = top, bottom
-    value = next_value = ordered[FIRST]
     if targets is not None:
-        target = targets[0]
+        target = targets[origin]
     if target >= 0:
         p, _ = _search(bits, bottom, target - under, top)
         if p < bottom or p >= top:
@@ -218,74 +231,59 @@ def slide_fixed(
             second, _ = _next_set(bits, second)
             if second >= limit:
                 return 0, 0, 0
-            next_value = ordered[second]
-            upper[0] = next_value
-        value = ordered[p]
-        lower[0] = value
-        lowest, highest = p, (second if want_upper else p)
+        upper[0] = ordered[second]
+        lower[0] = ordered[p]
+        lowest = highest = p
     calm = targets is None and _is_calm(code, width, p)
-    first = 1
-    while first < rows:
-        last = min(first + _STRIP, rows)
-        low, high = lowest, highest
-        entering = code[first + width - 1 : last + width - 1]
-        leaving = code[first - 1 : last - 1]
-        below = lower[first:last]
-        above = upper[first:last] if want_upper else upper
-        for j in range(last - first):
-            enter = np.uint64(entering[j])
-            leave = np.uint64(leaving[j])
-            bits[enter >> _SIX] |= _ONE << (enter & _LOW)
-            bits[leave >> _SIX] &= ~(_ONE << (leave & _LOW))
-            if calm and ((enter > second) & (leave > second)) | ((enter < p) & (leave < p)):
-                below[j] = value
-                if want_upper:
-                    above[j] = next_value
+    entering = code[width:]
+    below, above = lower[1:], upper[1:]
+    for j in range(len(below)):
+        enter = np.uint64(entering[j])
+        leave = np.uint64(code[j])
+        bits[enter >> _SIX] |= _ONE << (enter & _LOW)
+        bits[leave >> _SIX] &= ~(_ONE << (leave & _LOW))
+        if calm and ((enter > second) & (leave > second)) | ((enter < p) & (leave < p)):
+            above[j] = ordered[second]
+            below[j] = ordered[p]
+            continue
+        ahead = np.int64(leave < p) - np.int64(enter < p)
+        wild = False
+        if targets is not None:
+            under -= ahead
+            target = targets[origin + j + 1]
+            if target < 0:
                 continue
-            under += np.int64(enter < p) - np.int64(leave < p)
-            if targets is not None:
-                target = targets[first + j]
-                if target < 0:
-                    continue
             ahead = target - under
             under = target
-            forth = np.uint64(ahead == 1)
-            back = np.uint64(ahead == -1)
-            # The 64 bits from p on, and the 64 before it; shifts stay below 64.
-            i, s = p >> _SIX, p & _LOW
-            word = bits[i]
-            after = (word >> s) | ((bits[i + _ONE] << _ONE) << (_LOW - s))
-            before = (bits[i - _ONE] >> s) | ((word << _ONE) << (_LOW - s))
-            after &= after - forth
-            rest = after & (after - _ONE)
-            here = p + np.uint64(count_trailing_zeros(after))
-            beyond = p + np.uint64(count_trailing_zeros(rest))
-            previous = p - _ONE - np.uint64(count_leading_zeros(before))
-            mask = _ZERO - back
-            q = here ^ ((here ^ previous) & mask)
-            second = beyond ^ ((beyond ^ here) & mask)
-            if (rest == _ZERO) | (before == _ZERO) | (ahead > 1) | (ahead < -1):
-                q, passed = _search(bits, p, ahead, top)
+            wild = (ahead > 1) | (ahead < -1)
+        # The 64 bits from p on, and the 64 before it; shifts stay below 64.
+        i, s = p >> _SIX, p & _LOW
+        word = bits[i]
+        after = (word >> s) | ((bits[i + _ONE] << _ONE) << (_LOW - s))
+        before = (bits[i - _ONE] >> s) | ((word << _ONE) << (_LOW - s))
+        after &= after - np.uint64(ahead == 1)
+        rest = after & (after - _ONE)
+        here = p + np.uint64(count_trailing_zeros(after))
+        second = p + np.uint64(count_trailing_zeros(rest))
+        previous = p - _ONE - np.uint64(count_leading_zeros(before))
+        back = _ZERO - np.uint64(ahead == -1)
+        second ^= (second ^ here) & back
+        here ^= (here ^ previous) & back
+        if (rest == _ZERO) | (before == _ZERO) | wild:
+            here, passed = _search(bits, p, ahead, top)
+            patience -= passed
+            second = here + _ONE
+            if want_upper and here < top:
+                second, passed = _next_set(bits, second)
                 patience -= passed
-                if q < bottom or q >= top:
-                    low = _ZERO
-                    break
-                second = q + _ONE
-                if want_upper:
-                    second, passed = _next_set(bits, second)
-                    patience -= passed
-            p = q
-            value = ordered[q]
-            below[j] = value
-            low = q if q < low else low
-            if want_upper:
-                next_value = ordered[second]
-                above[j] = next_value
-                high = second if second > high else high
-            else:
-                high = q if q > high else high
-        if low < bottom or high >= limit or patience < 0:
-            return first, np.int64(lowest), np.int64(highest)
-        lowest, highest = low, high
-        first = last
-    return rows, np.int64(lowest), np.int64(highest)
+            if patience < 0:
+                return j + 1, np.int64(lowest), np.int64(highest)
+        p = here
+        if (p < bottom) | (second >= limit):
+            return j + 1, np.int64(lowest), np.int64(highest)
+        above[j] = ordered[second]
+        below[j] = ordered[p]
+        if j & _STRIP == 0:
+            lowest = p if p < lowest else lowest
+            highest = p if p > highest else highest
+    return len(lower), np.int64(lowest), np.int64(highest)

@@ -4,77 +4,52 @@
 
     stretch    |------ rows ------|--- width - 1 ---|
                                   |------ rows ------|--- width - 1 ---|
-    band       every value         where the answers of the last stretches lay, and a margin
+    band       from a sample or from the last answers; only what lies in it is sorted
 
-State: that of :mod:`rollstat.kernels.radix_sort` and :mod:`rollstat.kernels.rank_slide`, and `recent`,
-the lowest and the highest answer of the last stretches. Only what lies in the band is sorted.
+State: that of :mod:`rollstat.kernels.radix_sort`, :mod:`rollstat.kernels.rank_slide` and
+:mod:`rollstat.kernels.rank_band`.
 
 Invariant: a row is done when its answer was found within the band, which makes it exact; the rows after
 one that was not are done again with a band of everything. After f stretches in a row whose band failed,
 the next 2**f go without.
 
-Cost: O(stretch) to sort and O(1) a row, each at most twice; what :func:`radix_sort` or
-:func:`slide_fixed` give up is left to the caller.
+Cost: O(stretch) to sort and O(1) a row, each at most twice; what :func:`sort_words` or :func:`slide_fixed`
+give up is left to the caller.
 
-Source: see the two modules; estimating where an order statistic lies so that all else is only counted
-is from R. W. Floyd and R. L. Rivest, Expected time bounds for selection (1975),
-doi:10.1145/360680.360691.
+Source: see the three modules.
 """
 
 import numpy as np
 
 from rollstat._jit import kernel
 from rollstat.kernels.radix_sort import bits_for, sort_words, value_range
+from rollstat.kernels.rank_band import RECENT, band_from_answers, band_from_sample, sample_step
 from rollstat.kernels.rank_slide import FIRST, begin, classify, far_code, place, slide_fixed
 
-__all__ = ["RECENT", "select_fixed"]
+__all__ = ["select_fixed"]
 
-RECENT = 4
 _LONGEST_PAUSE = 64
-
-
-@kernel
-def _rank_of(ranked, rows, values, value):
-    """How many of the sorted observations are below `value`."""
-    low, high = 0, len(ranked)
-    while low < high:
-        middle = (low + high) // 2
-        if values[np.int64(ranked[middle] & rows)] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@kernel
-def _next_band(ranked, rows, values, recent, seen, sides, band):
-    """Choose the band of the next stretch from where the answers lay; return whether there is one.
-
-    ``sides[0]`` and ``sides[1]`` say whether the band is bounded below and above. A bounded side that
-    leaves no margin cannot be moved outward, for what lies beyond was not sorted.
-    """
-    count = len(ranked)
-    low = _rank_of(ranked, rows, values, np.min(recent[0, : min(seen, RECENT)]))
-    high = _rank_of(ranked, rows, values, np.max(recent[1, : min(seen, RECENT)]))
-    margin = (high - low) // 4 + 8
-    low, high = low - margin, high + margin
-    if (low < 0 and sides[0]) or (high >= count and sides[1]) or 2 * (high - low) > len(values):
-        return False
-    sides[0], sides[1] = low >= 0, high < count
-    if sides[0]:
-        band[0] = values[np.int64(ranked[low] & rows)]
-    if sides[1]:
-        band[1] = values[np.int64(ranked[high] & rows)]
-    return True
 
 
 @kernel
 def _observed(missing):
     """How many rows are not missing."""
     absent = 0
-    for gone in missing:
-        absent += gone
+    for i in range(len(missing)):
+        absent += np.int64(missing[i])
     return len(missing) - absent
+
+
+@kernel
+def _extent(target, targets, first, last, width):
+    """Lowest and highest rank wanted in some rows; the middle one where none is."""
+    if targets is None:
+        return target, target
+    fewest, most = width, -1
+    for rank in targets[first:last]:
+        if rank >= 0:
+            fewest, most = min(fewest, rank), max(most, rank)
+    return (fewest, most) if most >= 0 else (width // 2, width // 2)
 
 
 @kernel
@@ -93,6 +68,9 @@ def select_fixed(
     code,
     bits,
     ordered,
+    sample,
+    drawn,
+    sample_missing,
     recent,
     band,
     sides,
@@ -124,12 +102,15 @@ def select_fixed(
     code : ndarray of uint32, shape (stretch + width,)
     bits : ndarray of uint64, shape (words_for(stretch + width),)
     ordered : ndarray of the values' dtype, shape (64 * len(bits),)
+    sample, drawn : ndarray of the values' dtype, shape (stretch + width,)
+        The same memory, `drawn` read-only as `values` are, which saves compiling much twice.
+    sample_missing : ndarray of bool, shape (stretch + width,)
     recent : ndarray of the values' dtype, shape (2, RECENT)
     band : ndarray of the values' dtype, shape (2,)
     sides : ndarray of bool, shape (2,)
         Scratch.
     lower, upper : ndarray, shape (rows,)
-        Receive the values.
+        Receive the values; `upper` is `lower` where it is not wanted.
 
     Returns
     -------
@@ -139,7 +120,7 @@ def select_fixed(
     rows = len(lower)
     banded = False
     seen = failures = pause = 0
-    first = 0
+    first = np.int64(0)  # a literal would have the callees compiled for it
     while first < rows:
         last = min(first + stretch, rows)
         part = values[first : last + width - 1]
@@ -148,12 +129,33 @@ def select_fixed(
         if not everything and _observed(gone) == 0:
             first = last
             continue
-        lowest, highest = value_range(part, gone)
-        if banded:
-            lowest = band[0] if sides[0] and band[0] > lowest else lowest
-            highest = band[1] if sides[1] and band[1] < highest else highest
-        else:
-            sides[:] = False
+        if sample_step(width) > 0 and pause == 0:
+            fewest, most = _extent(target, targets, first, last, width)
+            banded = band_from_sample(
+                part,
+                gone,
+                scaled,
+                width,
+                fewest,
+                most,
+                words,
+                spare,
+                bucket,
+                code,
+                bits,
+                ordered,
+                sample,
+                drawn,
+                sample_missing,
+                sides,
+                band,
+            )
+        sides &= banded
+        lowest, highest = band[0], band[1]
+        if not (sides[0] and sides[1]):
+            low, high = value_range(part, gone)
+            lowest = lowest if sides[0] else low
+            highest = highest if sides[1] else high
         complete = everything and not banded
         count = sort_words(part, scaled, gone, lowest, highest, complete, words, spare, bucket)
         if count < 0:
@@ -167,7 +169,8 @@ def select_fixed(
             code[: len(part)],
             width,
             target,
-            targets[first:last] if targets is not None else None,
+            targets,
+            first,
             bits,
             begin(code[:width], bits, count),
             count,
@@ -176,7 +179,7 @@ def select_fixed(
             ordered.view(np.uint64),
             len(part),
             lower[first:last].view(np.uint64),
-            (upper[first:last] if want_upper else upper).view(np.uint64),
+            upper[first:last].view(np.uint64),
         )
         first += done
         if first < last:
@@ -189,10 +192,11 @@ def select_fixed(
         failures = 0 if banded else failures
         pause -= pause > 0
         banded = False
-        if bottom <= top:
+        if count > 0 and bottom <= top:
             row_mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
             recent[0, seen % RECENT] = part[np.int64(ranked[bottom - FIRST] & row_mask)]
             recent[1, seen % RECENT] = part[np.int64(ranked[min(top - FIRST, count - 1)] & row_mask)]
             seen += 1
-            banded = pause == 0 and _next_band(ranked, row_mask, part, recent, seen, sides, band)
+            if pause == 0 and sample_step(width) == 0:
+                banded = band_from_answers(ranked, row_bits, part, recent, seen, sides, band)
     return rows

@@ -32,7 +32,6 @@ def slide(values, width, target, low, high, want_upper=True, patience=None, miss
     lower, upper = np.full((2, rows), np.nan)
     constant, targets = (target, None) if np.ndim(target) == 0 else (0, target)
     patience = len(values) if patience is None else patience
-    upper_part = upper if want_upper else upper[:0]
     open_top = not np.any(values > high)
     with np.errstate(over="ignore"):
         found = slide_fixed(
@@ -40,6 +39,7 @@ def slide(values, width, target, low, high, want_upper=True, patience=None, miss
             width,
             constant,
             targets,
+            0,
             bits,
             under,
             ranks,
@@ -48,7 +48,7 @@ def slide(values, width, target, low, high, want_upper=True, patience=None, miss
             ordered.view(np.uint64),
             patience,
             lower.view(np.uint64),
-            upper_part.view(np.uint64),
+            (upper if want_upper else lower).view(np.uint64),
         )
     return *found, lower, upper
 

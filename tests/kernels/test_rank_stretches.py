@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.radix_sort import DIGITS, LARGEST_DIGIT
+from rollstat.kernels.rank_band import RECENT
 from rollstat.kernels.rank_slide import words_for
-from rollstat.kernels.rank_stretches import RECENT, select_fixed
+from rollstat.kernels.rank_stretches import select_fixed
 
 NONE = np.zeros(0, np.bool_)
 
@@ -16,6 +17,9 @@ def select(values, width, target, stretch, want_upper=True, missing=NONE):
     size = stretch + width
     bits = np.empty(words_for(size), np.uint64)
     lower, upper = np.full((2, len(values) - width + 1), np.nan)
+    sample = np.empty(size)
+    drawn = sample.view()
+    drawn.flags.writeable = False
     with np.errstate(over="ignore"):
         done = select_fixed(
             values,
@@ -31,11 +35,14 @@ def select(values, width, target, stretch, want_upper=True, missing=NONE):
             np.empty(size, np.uint32),
             bits,
             np.zeros(64 * len(bits)),
+            sample,
+            drawn,
+            np.empty(size, np.bool_),
             np.empty((2, RECENT)),
             np.empty(2),
             np.empty(2, np.bool_),
             lower,
-            upper,
+            upper if want_upper else lower,
         )
     return done, lower, upper
 
@@ -69,3 +76,26 @@ def test_it_stops_before_a_stretch_that_it_cannot_sort():
     expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, 20), axis=1)
     assert 1000 <= done <= 1500
     np.testing.assert_array_equal(lower[:done], expected[:done, 9])
+
+
+@pytest.mark.parametrize("name", ["noise", "walk", "jumps", "sine"])
+def test_sampled_bands(name):
+    rng = np.random.default_rng(3)
+    i = np.arange(40_000)
+    values = rng.standard_normal(40_000)
+    values = {
+        "noise": values,
+        "walk": values.cumsum(),
+        "jumps": values + 5 * (i // 9000 % 2),
+        "sine": np.sin(i / 300),
+    }[name]
+    width, stretch = 4500, 9000
+    targets = np.where(i[width - 1 :] % 7 > 0, 2000 + i[width - 1 :] % 90, -1)
+    for target in (2249, targets):
+        done, lower, upper = select(values, width, target, stretch)
+        assert done == len(lower)
+        for row in range(0, len(lower), 997):
+            window = np.sort(values[row : row + width])
+            rank = target if np.ndim(target) == 0 else target[row]
+            if rank >= 0:
+                assert (lower[row], upper[row]) == (window[rank], window[rank + 1])
