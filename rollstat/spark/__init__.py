@@ -7,6 +7,7 @@ frame, ``rolling_udf`` gives a function for columns of arrays and for Spark's ow
 from rollstat.spark.aggregates import Aggregate, aggregate
 from rollstat.spark.frame import rolling
 from rollstat.spark.session import session
+from rollstat.spark.stream import rolling_stream
 from rollstat.spark.udf import rolling_udf
 
-__all__ = ["Aggregate", "aggregate", "rolling", "rolling_udf", "session"]
+__all__ = ["Aggregate", "aggregate", "rolling", "rolling_stream", "rolling_udf", "session"]

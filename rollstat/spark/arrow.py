@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
-__all__ = ["Kind", "kind_of", "kind_of_arrow", "result_type", "to_arrow", "to_masked"]
+__all__ = ["Kind", "arrow_type", "kind_of", "kind_of_arrow", "result_type", "to_arrow", "to_masked"]
 
 _LONGEST_DECIMAL = 18  # digits that always fit in 64 bits
 
@@ -135,7 +135,8 @@ def result_type(dtype: np.dtype[Any], kind: Kind) -> T.DataType:
     return _RESULTS[f"{dtype.kind}{dtype.itemsize}"]
 
 
-def _arrow_type(data_type: T.DataType) -> pa.DataType:
+def arrow_type(data_type: T.DataType) -> pa.DataType:
+    """Arrow type that Spark takes for a type of results."""
     if isinstance(data_type, T.DecimalType):
         return pa.decimal128(data_type.precision, data_type.scale)
     return next(arrow for spark, (_, arrow) in _SIMPLE.items() if isinstance(data_type, spark))
@@ -145,7 +146,7 @@ def to_arrow(values: NDArray[Any], data_type: T.DataType) -> pa.Array:
     """Arrow array of `data_type` from results, masked entries (and NaT) as nulls."""
     data = np.ma.getdata(values)
     mask = np.ma.getmaskarray(values)
-    wanted = _arrow_type(data_type)
+    wanted = arrow_type(data_type)
     if isinstance(data_type, T.DecimalType):
         return _decimals(np.ascontiguousarray(data, np.int64), mask, wanted)
     if data.dtype.kind in "mM":

@@ -16,7 +16,7 @@ from rollstat.spark.quiet import known_warnings
 from rollstat.spark.walk import Plan
 from rollstat.windows import Expanding, Forward
 
-__all__ = ["plan_rolling", "rolling"]
+__all__ = ["plainly_named", "plan_rolling", "rolling"]
 
 _UNORDERED = (T.MapType, T.VariantType)
 
@@ -104,7 +104,7 @@ def rolling(
     plan, fields = plan_rolling(
         schema, partition_by, order_by, window, aggs, descending=descending, ties=ties, options=options
     )
-    rows, places = _plainly_named(df)
+    rows, places = plainly_named(df)
     keys = [places[place] for place in plan.keys]
     order = [places[place] for place in plan.order]
     parts = _parts(rows, keys, order[0], schema, plan, _check_split(split, bool(keys)))
@@ -150,7 +150,7 @@ def _parts(
     return find_parts(rows, keys, order, kind, plan.descending[0], reach, split, counted)
 
 
-def _plainly_named(df: DataFrame) -> tuple[DataFrame, list[str]]:
+def plainly_named(df: DataFrame) -> tuple[DataFrame, list[str]]:
     """Frame whose columns can all be named, where some names are there twice or hold dots, and the names."""
     names = df.columns
     plain = all(name.isidentifier() and not name.lower().startswith("rollstat_") for name in names)

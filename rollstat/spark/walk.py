@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rollstat.options import Options
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import Call, evaluate
-from rollstat.spark.arrow import Kind, to_arrow, to_masked
+from rollstat.spark.arrow import Kind, arrow_type, to_arrow, to_masked
 from rollstat.spark.keys import equal, first_descent
 from rollstat.windows import Windows
 
@@ -112,6 +112,24 @@ class Walk:
         if self.waiting:
             yield from self._step(final=True)
 
+    def skip(self, batch: pa.RecordBatch) -> None:
+        """Walk over a batch of one series without results."""
+        self._take(batch)
+        self.waiting.clear()
+        columns, times, offsets = self._joined()
+        self._forget(columns, times, self._windows(offsets, times), int(offsets[-2]), self.held)
+
+    def no_results(self, rows: int) -> list[pa.Array]:
+        """New columns that are null throughout."""
+        types = [data_type for call in self.plan.calls for data_type in call.types]
+        return [pa.nulls(rows, arrow_type(data_type)) for data_type in types]
+
+    def _joined(self) -> tuple[list[np.ma.MaskedArray[Any, Any]], NDArray[Any] | None, NDArray[np.int64]]:
+        """Held columns, times, and where series begin and end."""
+        columns = [np.ma.concatenate(held) if len(held) > 1 else held[0] for held in self.columns]
+        times = np.concatenate(self.times) if self.times else None
+        return columns, times, np.unique(np.array([*self.starts, self.held], np.int64))
+
     def _take(self, batch: pa.RecordBatch) -> None:
         """Hold what is needed of a batch, after a look at its keys and its order."""
         begins = self._begins(batch)
@@ -186,9 +204,7 @@ class Walk:
 
     def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
         """Compute what can be computed, give out the batches that are complete, forget what is over."""
-        columns = [np.ma.concatenate(held) if len(held) > 1 else held[0] for held in self.columns]
-        times = np.concatenate(self.times) if self.times else None
-        offsets = np.unique(np.array([*self.starts, self.held], np.int64))
+        columns, times, offsets = self._joined()
         windows = self._windows(offsets, times)
         done = self.held if final or not self.plan.ahead else self._complete(windows, int(offsets[-2]))
         if done > self.computed:
