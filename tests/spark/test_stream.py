@@ -172,10 +172,10 @@ def test_a_driver_killed_in_the_middle_of_a_batch_loses_and_repeats_nothing(spar
         deadline = time.monotonic() + 240
         while time.monotonic() < deadline and not (offsets / str(2 * kill)).exists():
             time.sleep(0.01)
-        time.sleep(0.1 * kill)
+        time.sleep(0.05 * kill)
         os.killpg(driver.pid, signal.SIGKILL)
         driver.wait()
-        assert not (tmp_path / "state" / "commits" / str(files - 1)).exists()
+        assert not (tmp_path / "state" / "commits" / str(2 * kill)).exists()
     found = spark.read.parquet(str(tmp_path / "out")).toArrow().sort_by("row")
     frame = spark.createDataFrame(table)
     whole = rolling(frame, partition_by="key", order_by="row", window=30, aggs={"m": ("median", "x")})
