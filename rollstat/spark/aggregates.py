@@ -207,7 +207,8 @@ def plan_calls(
                 f"for {statistic.name!r} with {dict(wanted.parameters)}; it was {new!r}"
             )
         numbers = tuple(inputs.setdefault(column, len(inputs)) for column in wanted.columns)
-        positions = statistic.name.startswith("arg")
+        relative_to = wanted.parameters.get("relative_to", "data")
+        positions = statistic.name.startswith("arg") and relative_to == "data"
         calls.append(Call(statistic.name, numbers, dict(wanted.parameters), types, positions))
         fields += [T.StructField(name, data_type, True) for name, data_type in zip(names, types)]
     _check_new_names([f.name for f in fields], schema)
