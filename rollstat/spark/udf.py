@@ -23,7 +23,7 @@ from rollstat.spark.quiet import known_warnings
 
 __all__ = ["rolling_udf"]
 
-_ORDERED = ("first", "last", "arg", "ewm", "ew_", "decay", "affine", "difference", "autocorr")
+_ORDERED = ("aggregate", "arg", "decayed", "first", "hampel", "last", "linear_fit", "rank")
 
 
 def rolling_udf(
