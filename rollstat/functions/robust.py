@@ -25,7 +25,7 @@ __all__ = [
     "rolling_winsorized_mean",
 ]
 
-_NORMAL = 0.6744897501960817  # the upper quartile of the standard normal distribution
+NORMAL = 0.6744897501960817  # the upper quartile of the standard normal distribution
 _TWO_SEQUENCES = (
     "Frederickson and Johnson (1982), The complexity of selection and ranking in X + Y and matrices with "
     "sorted columns, doi:10.1016/0022-0000(82)90048-4"
@@ -42,6 +42,26 @@ def check_number(name: str, value: Any, least: float, most: float) -> float:
     if not least <= float(value) <= most:
         raise ValueError(f"{name} must be {span}; it was {value!r}")
     return float(value)
+
+
+def check_scale(scale: Any) -> float:
+    """Return what a deviation is divided by."""
+    if isinstance(scale, str):
+        if scale != "normal":
+            raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
+        scale = NORMAL
+    scale = check_number("scale", scale, 0, math.inf)
+    if not 0 < scale < math.inf:
+        raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
+    return float(scale)
+
+
+def check_share(proportion: Any) -> float:
+    """Return the share of the observations that is cut off at each end."""
+    share = check_number("proportion", proportion, 0, 0.5)
+    if share == 0.5:
+        raise ValueError("proportion must be below 0.5: with half cut off at each end nothing is left")
+    return share
 
 
 @statistic(
@@ -178,14 +198,7 @@ def rolling_mad(
     >>> rollstat.rolling_mad([4.0, 1.0, 3.0, 2.0, 9.0], 3)
     array([nan, nan,  1.,  1.,  1.])
     """
-    if isinstance(scale, str):
-        if scale != "normal":
-            raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
-        scale = _NORMAL
-    scale = check_number("scale", scale, 0, math.inf)
-    if not 0 < scale < math.inf:
-        raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
-    divisor = scale
+    divisor = check_scale(scale)
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, DEVIATION_ALGORITHMS, "mad")
     return run(
@@ -207,7 +220,7 @@ def hampel_filter(
     arr: ArrayLike,
     window: Window,
     threshold: float = 3.0,
-    scale: float = 1 / _NORMAL,
+    scale: float = 1 / NORMAL,
     **options: Unpack[CommonOptions],
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Replace outliers by the median of their window, and tell where they were.
@@ -276,9 +289,7 @@ def hampel_filter(
 def _trimmed(
     name: str, arr: ArrayLike, window: Window, proportion: float, winsorize: bool, options: CommonOptions
 ) -> NDArray[Any]:
-    share = check_number("proportion", proportion, 0, 0.5)
-    if share == 0.5:
-        raise ValueError("proportion must be below 0.5: with half cut off at each end nothing is left")
+    share = check_share(proportion)
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, TRIMMED_ALGORITHMS, name)
     return run(

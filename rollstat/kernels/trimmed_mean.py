@@ -37,11 +37,11 @@ from rollstat.kernels.rank_set import (
 from rollstat.kernels.sorted_window import advance
 from rollstat.kernels.sum_tree import assign
 
-__all__ = ["follow_small_trimmed", "follow_trimmed", "move_boundaries"]
+__all__ = ["follow_small_trimmed", "follow_trimmed", "mean_of_kept", "move_boundaries", "sum_in_four"]
 
 
 @kernel
-def _mean(total, lowest, highest, count, cut, winsorize):
+def mean_of_kept(total, lowest, highest, count, cut, winsorize):
     """Mean of what is kept, or of all with the ends replaced by the outermost that is kept."""
     if not winsorize:
         return total / (count - 2 * cut)
@@ -133,11 +133,11 @@ def follow_trimmed(
             cut = np.int64(proportion * count)
             move_boundaries(words, counts, ordered, low, high, sums, base, cut)
             highest = ordered[before(words, counts, high[RANK])]
-            result[i] = _mean(sums[0], ordered[low[RANK]], highest, count, cut, winsorize)
+            result[i] = mean_of_kept(sums[0], ordered[low[RANK]], highest, count, cut, winsorize)
 
 
 @kernel
-def _sum(window):
+def sum_in_four(window):
     """Sum in four interleaved parts, which is quicker than one and rounds less."""
     a = b = c = d = 0.0
     whole = len(window) & ~3
@@ -173,4 +173,4 @@ def follow_small_trimmed(values, missing, start, end, window, proportion, winsor
         if count > 0:
             cut = np.int64(proportion * count)
             kept = window[cut : count - cut]
-            result[i] = _mean(_sum(kept), kept[0], kept[len(kept) - 1], count, cut, winsorize)
+            result[i] = mean_of_kept(sum_in_four(kept), kept[0], kept[len(kept) - 1], count, cut, winsorize)

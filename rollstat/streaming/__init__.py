@@ -1,5 +1,6 @@
 """Streams: the same statistics one element at a time, in windows that survive a restart."""
 
+from rollstat.streaming.aggregates import FixedAggregate, SlidingAggregate, TimeAggregate
 from rollstat.streaming.base import RollingStream
 from rollstat.streaming.extrema import (
     RollingArgmax,
@@ -8,6 +9,15 @@ from rollstat.streaming.extrema import (
     RollingMin,
     RollingMinMax,
     RollingPtp,
+)
+from rollstat.streaming.ordered import (
+    Hampel,
+    RollingMad,
+    RollingMode,
+    RollingNunique,
+    RollingRank,
+    RollingTrimmedMean,
+    RollingWinsorizedMean,
 )
 from rollstat.streaming.selection import (
     RollingArgkth,
@@ -21,17 +31,27 @@ from rollstat.streaming.stream import CLASSES, restore
 __all__ = [
     "REASONS",
     "STREAMS",
+    "FixedAggregate",
+    "Hampel",
     "RollingArgkth",
     "RollingArgmax",
     "RollingArgmin",
     "RollingIqr",
     "RollingKth",
+    "RollingMad",
     "RollingMax",
     "RollingMedian",
     "RollingMin",
     "RollingMinMax",
+    "RollingMode",
+    "RollingNunique",
     "RollingPtp",
     "RollingQuantile",
+    "RollingRank",
+    "RollingTrimmedMean",
+    "RollingWinsorizedMean",
+    "SlidingAggregate",
+    "TimeAggregate",
     "restore",
 ]
 
@@ -53,25 +73,18 @@ REASONS: dict[str, str | dict[str, str]] = {
             "decayed_mean",
             "decayed_sum",
             "first",
-            "hampel",
             "kurt",
             "last",
             "linear_fit",
             "logsumexp",
-            "mad",
             "mean",
-            "mode",
-            "nunique",
             "prod",
-            "rank",
             "sem",
             "skew",
             "std",
             "sum",
-            "trimmed_mean",
             "var",
             "weighted_mean",
-            "winsorized_mean",
         ),
         "to come",
     ),

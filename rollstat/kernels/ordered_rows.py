@@ -1,0 +1,149 @@
+"""Rows in a ring and their observations in order: what depends on all of a window, online.
+
+::
+
+    rows      . 7 3 9 | 4 8 .          ring, oldest first; NaN and marked rows are no observations
+    ordered   3 4 7 8 9                a newcomer and what leaves move what lies between them by one slot
+
+State: ``header``, int64 (OLDEST, ROWS, COUNT, PUSHED, the number of DISTINCT values); ``rows``, of the
+dtype of the values, (capacity,); ``absent``, uint8, (capacity,); ``ordered``, (capacity,).
+
+Invariant: the first COUNT entries of `ordered` are the observations among the rows, and never fall; DISTINCT
+says how many different ones there are.
+
+Cost: O(log m) comparisons and O(m) moved slots a push, in one piece of memory, so that windows of ten
+thousand rows still take about a microsecond. Source: insertion sort with binary search.
+"""
+
+import numpy as np
+
+from rollstat._jit import kernel
+
+__all__ = [
+    "COUNT",
+    "DISTINCT",
+    "OLDEST",
+    "PUSHED",
+    "ROWS",
+    "below",
+    "check",
+    "create",
+    "mode",
+    "pop",
+    "push",
+    "rank",
+]
+
+OLDEST, ROWS, COUNT, PUSHED, DISTINCT = range(5)
+
+
+def create(capacity, dtype):
+    """State of an empty window of at most `capacity` rows."""
+    rows = np.zeros(capacity, dtype)
+    return np.zeros(5, np.int64), rows, np.zeros(capacity, np.uint8), np.zeros(capacity, dtype)
+
+
+@kernel(references=False)
+def below(ordered, count, value, tied):
+    """Number of the first `count` entries that are less than `value`, or not greater if `tied`."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) >> 1
+        if ordered[middle] < value or (tied and ordered[middle] == value):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel(references=False)
+def _leave(header, ordered, value):
+    count = header[COUNT]
+    place = below(ordered, count, value, False)
+    header[DISTINCT] -= not (place + 1 < count and ordered[place + 1] == value)
+    for i in range(place, count - 1):
+        ordered[i] = ordered[i + 1]
+    header[COUNT] = count - 1
+
+
+@kernel(references=False)
+def _enter(header, ordered, value):
+    count = header[COUNT]
+    place = below(ordered, count, value, True)
+    header[DISTINCT] += not (place > 0 and ordered[place - 1] == value)
+    for i in range(count, place, -1):
+        ordered[i] = ordered[i - 1]
+    ordered[place] = value
+    header[COUNT] = count + 1
+
+
+@kernel(references=False)
+def pop(header, rows, absent, ordered, number):
+    """Let go of the oldest rows."""
+    for _ in range(number):
+        slot = header[OLDEST]
+        header[OLDEST] = slot + 1 if slot + 1 < len(rows) else 0
+        header[ROWS] -= 1
+        if not absent[slot]:
+            _leave(header, ordered, rows[slot])
+
+
+@kernel(references=False)
+def push(header, rows, absent, ordered, value, missing):
+    """Take in a row; a full ring lets go of the oldest."""
+    if header[ROWS] == len(rows):
+        pop(header, rows, absent, ordered, 1)
+    slot = header[OLDEST] + header[ROWS]
+    if slot >= len(rows):
+        slot -= len(rows)
+    rows[slot] = value
+    absent[slot] = missing
+    header[ROWS] += 1
+    header[PUSHED] += 1
+    if not missing:
+        _enter(header, ordered, rows[slot])
+
+
+@kernel(references=False)
+def rank(ordered, count, value, distinct, found):
+    """Write how many observations are smaller than `value`, equal to it, and in all; or distinct ones."""
+    first, last = below(ordered, count, value, False), below(ordered, count, value, True)
+    if not distinct:
+        found[0], found[1], found[2] = first, last - first, count
+        return
+    found[0] = found[1] = found[2] = 0
+    for i in range(count):
+        fresh = i == 0 or ordered[i - 1] != ordered[i]
+        found[0] += fresh and i < first
+        found[2] += fresh
+    found[1] = 1
+
+
+@kernel(references=False)
+def mode(ordered, count):
+    """Place of the most frequent observation, of the smallest of several; there is an observation."""
+    best = most = start = 0
+    for i in range(count):
+        if ordered[i] != ordered[start]:
+            start = i
+        if i - start + 1 > most:
+            most, best = i - start + 1, start
+    return best
+
+
+@kernel(references=False)
+def check(header, rows, absent, ordered):
+    """Whether the observations are in order, as many as the rows have, and the distinct ones counted."""
+    count, seen, distinct = header[COUNT], 0, 0
+    for i in range(header[ROWS]):
+        slot = (header[OLDEST] + i) % len(rows)
+        if not absent[slot]:
+            seen += 1
+            place = below(ordered, count, rows[slot], False)
+            if place == count or ordered[place] != rows[slot]:
+                return False
+    for i in range(count):
+        distinct += i == 0 or ordered[i - 1] != ordered[i]
+        if i > 0 and ordered[i - 1] > ordered[i]:
+            return False
+    return seen == count and distinct == header[DISTINCT]

@@ -1,0 +1,126 @@
+"""Windows of any operator over a stream, against folds of the window."""
+
+import functools
+import pickle
+
+import numpy as np
+import pytest
+
+import rollstat
+from rollstat import operators
+from rollstat.streaming import FixedAggregate, SlidingAggregate, TimeAggregate
+
+OPERATORS = {
+    "Sum": (operators.Sum(), np.sum),
+    "Mean": (operators.Mean(), np.mean),
+    "Variance": (operators.Variance(1), lambda a: np.var(a, ddof=1) if len(a) > 1 else np.nan),
+}
+both = pytest.mark.parametrize("algorithm", ["two_stacks", "daba"])
+
+
+def values_of(rng, n):
+    values = rng.normal(size=n)
+    values[rng.random(n) < 0.2] = np.nan
+    return values
+
+
+def expected(function, values, least=1):
+    kept = values[~np.isnan(values)]
+    return function(kept) if len(kept) >= least else np.nan
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_rows(name, rng):
+    operator, function = OPERATORS[name]
+    values = values_of(rng, 60)
+    stream = FixedAggregate(operator, 5, min_periods=2)
+    wanted = [expected(function, values[max(0, i - 4) : i + 1], 2) for i in range(60)]
+    pushed = [stream.push(float(x)) for x in values]
+    np.testing.assert_allclose(pushed, wanted, atol=1e-12)
+    for split in (0, 1, 17, 60):
+        other = FixedAggregate(operator, 5, min_periods=2)
+        first = other.extend(values[:split])
+        twins = [other.copy(), pickle.loads(pickle.dumps(other)), rollstat.restore(other.snapshot())]
+        whole = np.concatenate([first, other.extend(values[split:])])
+        np.testing.assert_array_equal(whole, pushed)
+        for twin in twins:
+            np.testing.assert_array_equal([twin.push(x) for x in values[split:]], pushed[split:])
+    assert stream.full
+    assert len(stream) == 5
+
+
+@both
+def test_time(algorithm, rng):
+    values, times = values_of(rng, 80), np.sort(rng.integers(0, 90, 80))
+    stream = TimeAggregate(operators.Sum(), 7, algorithm=algorithm)
+    wanted = [expected(np.sum, values[: i + 1][times[: i + 1] > times[i] - 7]) for i in range(80)]
+    np.testing.assert_allclose([stream.push(x, t) for x, t in zip(values, times)], wanted, atol=1e-12)
+    before = stream.snapshot()
+    for t in (times[-1] - 1, np.nan, None, "now"):
+        with pytest.raises((TypeError, ValueError)):
+            stream.push(1.0, t)
+    with pytest.raises(ValueError, match="times must"):
+        stream.extend([1.0, 2.0], times=[100, 99])
+    assert stream.snapshot() == before
+    other = TimeAggregate(operators.Sum(), 7, algorithm=algorithm)
+    both_parts = [other.extend(values[:31], times=times[:31]), other.extend(values[31:], times=times[31:])]
+    np.testing.assert_allclose(np.concatenate(both_parts), wanted, atol=1e-12)
+
+
+@both
+def test_any_size(algorithm, rng):
+    stream = SlidingAggregate(operators.Sum(), dtype=np.int64, min_periods=0, algorithm=algorithm)
+    assert stream.value == 0
+    window = []
+    for i in range(400):
+        stream.push(i * i)
+        window.append(i * i)
+        number = min(int(rng.integers(0, 3)) if i > 200 else 0, len(window))
+        del window[:number]
+        assert stream.pop(number) == sum(window)
+        assert len(stream) == len(window)
+    with pytest.raises(ValueError, match="n must be at most"):
+        stream.pop(len(window) + 1)
+    assert stream.value == sum(window)
+    stream.reset()
+    assert stream.value == 0
+
+
+def test_no_observation_has_no_result():
+    assert np.isnan(SlidingAggregate(operators.Mean()).value)
+    assert SlidingAggregate(operators.Sum(), dtype=np.int64).value is None
+    stream = FixedAggregate(operators.Maximum(), 3, dtype=np.int64)
+    assert [stream.push(x) for x in (1, 5, 2, 0)] == [None, None, 5, 5]
+    for bad in (1.5, "2", 2**70):
+        with pytest.raises((TypeError, ValueError)):
+            stream.push(bad)
+    assert stream.value == 5
+
+
+def test_an_exact_sum_that_does_not_fit_is_an_error_until_it_leaves():
+    stream = FixedAggregate(operators.Sum(), 2, dtype=np.int64, min_periods=1)
+    stream.push(2**62)
+    with pytest.raises(OverflowError):
+        stream.push(2**62)
+    assert stream.push(1) == 2**62 + 1
+
+
+def test_two_columns(rng):
+    x, y = rng.normal(size=(2, 30))
+    stream = FixedAggregate(operators.Covariance(1), 6)
+    got = [stream.push(a, b) for a, b in zip(x, y)][5:]
+    wanted = [np.cov(x[i - 5 : i + 1], y[i - 5 : i + 1])[0, 1] for i in range(5, 30)]
+    np.testing.assert_allclose(got, wanted)
+    fit = FixedAggregate(operators.LinearFit(), 6)
+    np.testing.assert_allclose(fit.extend(x, y)[0][-1], np.polyfit(x[-6:], y[-6:], 1)[0])
+
+
+def test_a_function_of_ones_own(rng):
+    values = rng.normal(size=20)
+    stream = FixedAggregate(lambda older, newer: older * newer, 4)
+    np.testing.assert_allclose(
+        [stream.push(x) for x in values][3:],
+        [functools.reduce(lambda a, b: a * b, values[i - 3 : i + 1]) for i in range(3, 20)],
+    )
+    with pytest.raises(TypeError, match="pickle"):
+        stream.snapshot()
