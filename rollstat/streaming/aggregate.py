@@ -22,7 +22,8 @@ from rollstat.streaming.stream import Stream
 
 __all__ = ["Aggregate"]
 
-_ALGORITHMS: dict[str, Any] = {"two_stacks": TwoStacks(), "daba": Daba()}
+_KINDS: dict[str, Any] = {"two_stacks": TwoStacks, "daba": Daba}
+_ALGORITHMS: dict[str, Any] = {name: kind() for name, kind in _KINDS.items()}
 _FIRST_CAPACITY = 64
 _MANY_ROWS = 2**62
 
