@@ -37,7 +37,9 @@ from rollstat.operators.moments import (
     Kurtosis,
     LinearFit,
     Skewness,
+    Slope,
     StandardDeviation,
+    StandardError,
     Variance,
 )
 from rollstat.operators.sums import (
@@ -82,7 +84,9 @@ __all__ = [
     "Operator",
     "Product",
     "Skewness",
+    "Slope",
     "StandardDeviation",
+    "StandardError",
     "Sum",
     "UnsignedProduct",
     "UnsignedSum",

@@ -16,7 +16,9 @@ __all__ = [
     "Kurtosis",
     "LinearFit",
     "Skewness",
+    "Slope",
     "StandardDeviation",
+    "StandardError",
     "Variance",
 ]
 
@@ -56,6 +58,20 @@ class StandardDeviation(NamedTuple):
 
     def lower(self, state: _Spread) -> float:
         return math.sqrt(state[2] / (state[0] - self.ddof)) if state[0] > self.ddof else np.nan
+
+
+class StandardError(NamedTuple):
+    """Standard deviation over the root of the number of observations."""
+
+    ddof: int = 1
+
+    lift = Variance.lift
+    combine = Variance.combine
+
+    def lower(self, state: _Spread) -> float:
+        if not state[0] > self.ddof:
+            return np.nan
+        return math.sqrt(state[2] / (state[0] - self.ddof)) / math.sqrt(state[0])
 
 
 _Moments = tuple[float, float, float, float, float]
@@ -160,6 +176,18 @@ class Correlation(NamedTuple):
     def lower(self, state: _Comoments) -> float:
         spread = math.sqrt(state[3]) * math.sqrt(state[4])
         return state[5] / spread if state[0] > 1.0 and spread > 0.0 else np.nan
+
+
+class Slope(NamedTuple):
+    """Slope of the first column against the second, by least squares."""
+
+    columns = 2
+
+    lift = Covariance.lift
+    combine = Covariance.combine
+
+    def lower(self, state: _Comoments) -> float:
+        return state[5] / state[4] if state[4] > 0.0 else np.nan
 
 
 class LinearFit(NamedTuple):

@@ -1,7 +1,8 @@
 """Streams: the same statistics one element at a time, in windows that survive a restart."""
 
+from typing import Any
+
 from rollstat.streaming.aggregates import FixedAggregate, SlidingAggregate, TimeAggregate
-from rollstat.streaming.base import RollingStream
 from rollstat.streaming.extrema import (
     RollingArgmax,
     RollingArgmin,
@@ -9,6 +10,28 @@ from rollstat.streaming.extrema import (
     RollingMin,
     RollingMinMax,
     RollingPtp,
+)
+from rollstat.streaming.named import (
+    RollingAll,
+    RollingAny,
+    RollingBeta,
+    RollingCorr,
+    RollingCount,
+    RollingCov,
+    RollingDecayedMean,
+    RollingDecayedSum,
+    RollingFirst,
+    RollingKurt,
+    RollingLast,
+    RollingLogSumExp,
+    RollingMean,
+    RollingProd,
+    RollingSem,
+    RollingSkew,
+    RollingStd,
+    RollingSum,
+    RollingVar,
+    RollingWeightedMean,
 )
 from rollstat.streaming.ordered import (
     Hampel,
@@ -33,61 +56,58 @@ __all__ = [
     "STREAMS",
     "FixedAggregate",
     "Hampel",
+    "RollingAll",
+    "RollingAny",
     "RollingArgkth",
     "RollingArgmax",
     "RollingArgmin",
+    "RollingBeta",
+    "RollingCorr",
+    "RollingCount",
+    "RollingCov",
+    "RollingDecayedMean",
+    "RollingDecayedSum",
+    "RollingFirst",
     "RollingIqr",
     "RollingKth",
+    "RollingKurt",
+    "RollingLast",
+    "RollingLogSumExp",
     "RollingMad",
     "RollingMax",
+    "RollingMean",
     "RollingMedian",
     "RollingMin",
     "RollingMinMax",
     "RollingMode",
     "RollingNunique",
+    "RollingProd",
     "RollingPtp",
     "RollingQuantile",
     "RollingRank",
+    "RollingSem",
+    "RollingSkew",
+    "RollingStd",
+    "RollingSum",
     "RollingTrimmedMean",
+    "RollingVar",
+    "RollingWeightedMean",
     "RollingWinsorizedMean",
     "SlidingAggregate",
     "TimeAggregate",
     "restore",
 ]
 
-STREAMS: dict[str, type[RollingStream]] = {
-    cls.statistic: cls for cls in CLASSES.values() if issubclass(cls, RollingStream) and cls.statistic
+STREAMS: dict[str, Any] = {
+    cls.statistic: cls  # type: ignore[attr-defined]
+    for cls in CLASSES.values()
+    if getattr(cls, "statistic", "")
 }
 """The class of each registered statistic."""
 
 REASONS: dict[str, str | dict[str, str]] = {
-    **dict.fromkeys(
-        (
-            "aggregate",
-            "all",
-            "any",
-            "beta",
-            "corr",
-            "count",
-            "cov",
-            "decayed_mean",
-            "decayed_sum",
-            "first",
-            "kurt",
-            "last",
-            "linear_fit",
-            "logsumexp",
-            "mean",
-            "prod",
-            "sem",
-            "skew",
-            "std",
-            "sum",
-            "var",
-            "weighted_mean",
-        ),
-        "to come",
-    ),
+    "aggregate": "SlidingAggregate, FixedAggregate and TimeAggregate take any operator",
+    "linear_fit": "FixedAggregate with operators.LinearFit takes the rows as its first column",
     "argmin": {"relative_to": "a stream counts from its first row"},
     "argmax": {"relative_to": "a stream counts from its first row"},
 }

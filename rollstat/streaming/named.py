@@ -6,20 +6,37 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import rollstat.operators as operators
+from rollstat.functions.robust import check_number
 from rollstat.streaming.aggregate import Aggregate
 
 __all__ = [
+    "RollingAll",
+    "RollingAny",
+    "RollingBeta",
+    "RollingCorr",
+    "RollingCount",
+    "RollingCov",
+    "RollingDecayedMean",
+    "RollingDecayedSum",
+    "RollingFirst",
+    "RollingKurt",
+    "RollingLast",
+    "RollingLogSumExp",
     "RollingMean",
     "RollingProd",
+    "RollingSem",
+    "RollingSkew",
     "RollingStd",
     "RollingSum",
     "RollingVar",
+    "RollingWeightedMean",
 ]
 
 
 class _Named(Aggregate, abstract=True):
     """An operator over a window, with a name."""
 
+    statistic: ClassVar[str] = ""
     made: ClassVar[Any] = None
 
     def __init__(
@@ -30,9 +47,7 @@ class _Named(Aggregate, abstract=True):
         dtype: DTypeLike = np.float64,
         algorithm: str = "two_stacks",
     ) -> None:
-        super().__init__(
-            type(self).made(), window, min_periods=min_periods, dtype=dtype, algorithm=algorithm
-        )
+        super().__init__(type(self).made(), window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
 
     def push(self, x: Any, t: Any = None) -> Any:
         """Take in an element, let go of what leaves the window, and return the result.
@@ -88,6 +103,7 @@ class RollingSum(_Named):
     [nan, 1e+300, 1e+300, 5.0]
     """
 
+    statistic = "sum"
     made = operators.Sum
 
 
@@ -107,6 +123,7 @@ class RollingMean(_Named):
     [4.0, 2.5, 2.0]
     """
 
+    statistic = "mean"
     made = operators.Mean
 
 
@@ -126,6 +143,7 @@ class RollingProd(_Named):
     [4.0, 0.0, 0.0, 6.0]
     """
 
+    statistic = "prod"
     made = operators.Product
 
 
@@ -164,6 +182,7 @@ class RollingVar(_Spread):
     [nan, 4.5, 2.0]
     """
 
+    statistic = "var"
     made = operators.Variance
 
 
@@ -183,4 +202,332 @@ class RollingStd(_Spread):
     [nan, 1.5, 1.0]
     """
 
+    statistic = "std"
     made = operators.StandardDeviation
+
+
+class RollingSkew(_Named):
+    """Skewness of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingSkew(3, min_periods=1)
+    >>> [stream.push(x) for x in (1.0, 2.0, 3.0)]
+    [nan, nan, 0.0]
+    """
+
+    statistic = "skew"
+    made = operators.Skewness
+
+
+class RollingKurt(_Named):
+    """Excess kurtosis of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingKurt(3, min_periods=1)
+    >>> [stream.push(x) for x in (1.0, 1.0, 1.0)]
+    [nan, nan, nan]
+    """
+
+    statistic = "kurt"
+    made = operators.Kurtosis
+
+
+class RollingCount(_Named):
+    """Number of observations of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingCount(3, min_periods=1)
+    >>> [stream.push(x) for x in (1.0, None, 3.0)]
+    [1, 1, 2]
+    """
+
+    statistic = "count"
+    made = operators.Count
+
+
+class RollingAny(_Named):
+    """Whether some element is not zero, in a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingAny(3, min_periods=1)
+    >>> [stream.push(x) for x in (0.0, 1.0, 0.0)]
+    [False, True, True]
+    """
+
+    statistic = "any"
+    made = operators.AnyTrue
+
+
+class RollingAll(_Named):
+    """Whether no element is zero, in a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingAll(3, min_periods=1)
+    >>> [stream.push(x) for x in (2.0, 1.0, 0.0)]
+    [True, True, False]
+    """
+
+    statistic = "all"
+    made = operators.AllTrue
+
+
+class RollingFirst(_Named):
+    """Oldest observation of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingFirst(3, min_periods=1)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0, 2.0)]
+    [4.0, 4.0, 4.0, 1.0]
+    """
+
+    statistic = "first"
+    made = operators.First
+
+
+class RollingLast(_Named):
+    """Newest observation of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingLast(3, min_periods=1)
+    >>> [stream.push(x) for x in (4.0, None, 3.0)]
+    [4.0, 4.0, 3.0]
+    """
+
+    statistic = "last"
+    made = operators.Last
+
+
+class RollingLogSumExp(_Named):
+    """Logarithm of the sum of exponentials of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingLogSumExp(3, min_periods=1)
+    >>> [stream.push(x) for x in (1000.0, -1000.0)]
+    [1000.0, 1000.0]
+    """
+
+    statistic = "logsumexp"
+    made = operators.LogSumExp
+
+
+class RollingSem(_Spread):
+    """Standard error of the mean of a sliding window, one element at a time.
+
+    Parameters
+    ----------
+    window, ddof, min_periods, dtype, algorithm
+        As in :class:`RollingVar`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingSem(2)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0)]
+    [nan, 1.5, 1.0]
+    """
+
+    statistic = "sem"
+    made = operators.StandardError
+
+
+class _Decayed(_Named, abstract=True):
+    """Older elements weigh less."""
+
+    def __init__(
+        self,
+        window: Any,
+        decay: float,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = np.float64,
+        algorithm: str = "two_stacks",
+    ) -> None:
+        factor = check_number("decay", decay, 0.0, 1.0)
+        Aggregate.__init__(
+            self, type(self).made(factor), window, min_periods=min_periods, dtype=dtype, algorithm=algorithm
+        )
+
+
+class RollingDecayedSum(_Decayed):
+    """Sum in which each observation weighs `decay` times the next newer one.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+    decay : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingDecayedSum(2, 0.5)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0)]
+    [nan, 3.0, 3.5]
+    """
+
+    statistic = "decayed_sum"
+    made = operators.DecayedSum
+
+
+class RollingDecayedMean(_Decayed):
+    """Mean in which each observation weighs `decay` times the next newer one.
+
+    Parameters
+    ----------
+    window, decay, min_periods, dtype, algorithm
+        As in :class:`RollingDecayedSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingDecayedMean(2, 0.5)
+    >>> [stream.push(x) for x in (4.0, 1.0, 4.0)]
+    [nan, 2.0, 3.0]
+    """
+
+    statistic = "decayed_mean"
+    made = operators.DecayedMean
+
+
+class _Pair(_Named, abstract=True):
+    """An operator of two series."""
+
+    push = Aggregate.push  # type: ignore[assignment]
+
+
+class RollingCov(_Spread):
+    """Covariance of two series in a sliding window: ``push(x, y)``.
+
+    Parameters
+    ----------
+    window, ddof, min_periods, dtype, algorithm
+        As in :class:`RollingVar`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingCov(2)
+    >>> [stream.push(x, y) for x, y in ((4.0, 1.0), (1.0, 2.0), (3.0, 4.0))]
+    [nan, -1.5, 2.0]
+    """
+
+    statistic = "cov"
+    made = operators.Covariance
+    push = Aggregate.push  # type: ignore[assignment]
+
+
+class RollingCorr(_Pair):
+    """Correlation of two series in a sliding window: ``push(x, y)``.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingCorr(2)
+    >>> [stream.push(x, y) for x, y in ((4.0, 1.0), (1.0, 2.0))]
+    [nan, -1.0]
+    """
+
+    statistic = "corr"
+    made = operators.Correlation
+
+
+class RollingBeta(_Pair):
+    """Slope of one series against another in a sliding window: ``push(x, y)``, x against y.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingBeta(2)
+    >>> [stream.push(x, y) for x, y in ((4.0, 1.0), (1.0, 2.0))]
+    [nan, -3.0]
+    """
+
+    statistic = "beta"
+    made = operators.Slope
+
+
+class RollingWeightedMean(_Pair):
+    """Mean of a sliding window, weighted by a second series: ``push(x, weight)``.
+
+    Parameters
+    ----------
+    window, min_periods, dtype, algorithm
+        As in :class:`RollingSum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> stream = rollstat.RollingWeightedMean(2)
+    >>> [stream.push(x, w) for x, w in ((4.0, 1.0), (1.0, 2.0))]
+    [nan, 2.0]
+    """
+
+    statistic = "weighted_mean"
+    made = operators.WeightedMean

@@ -6,6 +6,7 @@ import numpy as np
 
 from rollstat.registry import REGISTRY
 from rollstat.streaming import REASONS, STREAMS
+from rollstat.streaming.base import RollingStream
 
 LEADING = {"kth": ("k",), "argkth": ("k",)}
 
@@ -21,8 +22,11 @@ def samples(name: str) -> list[dict[str, Any]]:
     return tried
 
 
-CASES = [(name, sample) for name in STREAMS for sample in samples(name)]
-FIRST = [(name, samples(name)[0]) for name in STREAMS]
+ORDERS = [name for name, cls in STREAMS.items() if issubclass(cls, RollingStream)]
+SUMS = [name for name in STREAMS if name not in ORDERS]
+CASES = [(name, sample) for name in ORDERS for sample in samples(name)]
+FIRST = [(name, samples(name)[0]) for name in ORDERS]
+AGGREGATES = [(name, sample) for name in SUMS for sample in samples(name)]
 
 
 def identity(case: Any) -> str | None:
@@ -96,6 +100,7 @@ def outputs(result: Any) -> list[Any]:
 
 
 __all__ = [
+    "AGGREGATES",
     "CASES",
     "FIRST",
     "batch",

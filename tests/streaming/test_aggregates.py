@@ -9,6 +9,7 @@ import pytest
 import rollstat
 from rollstat import operators
 from rollstat.streaming import FixedAggregate, SlidingAggregate, TimeAggregate
+from tests.streaming.cases import AGGREGATES, batch, columns_of, identity, make, outputs, push_all
 
 OPERATORS = {
     "Sum": (operators.Sum(), np.sum),
@@ -124,3 +125,25 @@ def test_a_function_of_ones_own(rng):
     )
     with pytest.raises(TypeError, match="pickle"):
         stream.snapshot()
+
+
+def close(got, wanted):
+    for one, other in zip(got, wanted, strict=True):
+        np.testing.assert_allclose(np.array(one, float), np.array(other, float), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
+def test_named_streams_equal_batch(name, sample, rng):
+    columns = columns_of(name, rng, 30)
+    wanted = batch(name, sample, columns, 5, min_periods=4)
+    stream = make(name, sample, 5, min_periods=4)
+    got = outputs(stream.extend(*(column[:11] for column in columns)))
+    close(got, [w[:11] for w in wanted])
+    twin = rollstat.restore(stream.snapshot())
+    assert type(twin) is type(stream)
+    rest = [column[11:] for column in columns]
+    later = push_all(stream, rest)
+    close(later, [w[11:] for w in wanted])
+    assert repr(push_all(twin, rest)) == repr(later)
+    wanted = batch(name, sample, columns, 5.0, min_periods=4, times=np.arange(30.0))
+    close(push_all(make(name, sample, 5.0, min_periods=4), columns, range(30)), wanted)

@@ -221,7 +221,7 @@ def test_any_kind_of_number(name, sample):
 @each
 def test_a_snapshot_of_another_class_is_refused(name, sample):
     stream = make(name, sample, 5)
-    other = next(cls for key, cls in STREAMS.items() if key != name)
+    other = next(STREAMS[key] for key, _ in FIRST if key != name)
     with pytest.raises(SnapshotError, match="not of a"):
         other.restore(stream.snapshot())
     for data in (b"", b"foreign", stream.snapshot()[:-1], stream.snapshot() + b"x"):
