@@ -68,7 +68,8 @@ class _Named(Aggregate, abstract=True):
             If an exact result does not fit in 64 bits; the element has been taken in.
         """
         if type(x) is self._quick and t is None:
-            return self._step(x)
+            step: Any = self._step
+            return step(x)
         return super().push(x) if t is None else super().push(x, t)
 
     def _bind(self) -> None:

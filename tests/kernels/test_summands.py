@@ -43,7 +43,9 @@ def kurtosis(x):
     return (n - 1) / ((n - 2) * (n - 3)) * (ratio - 3 * (n - 1))
 
 
-@pytest.mark.parametrize(("summand", "definition"), DEFINITIONS, ids=lambda v: None if callable(v) else str(v))
+@pytest.mark.parametrize(
+    ("summand", "definition"), DEFINITIONS, ids=lambda v: None if callable(v) else str(v)
+)
 @pytest.mark.parametrize("width", [5, 19])
 @pytest.mark.parametrize("fixed", [True, False])
 def test_definitions(summand, definition, width, fixed, rng):
