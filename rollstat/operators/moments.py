@@ -181,8 +181,6 @@ class Correlation(NamedTuple):
 class Slope(NamedTuple):
     """Slope of the first column against the second, by least squares."""
 
-    columns = 2
-
     lift = Covariance.lift
     combine = Covariance.combine
 

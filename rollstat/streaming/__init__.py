@@ -14,10 +14,7 @@ from rollstat.streaming.extrema import (
 from rollstat.streaming.named import (
     RollingAll,
     RollingAny,
-    RollingBeta,
-    RollingCorr,
     RollingCount,
-    RollingCov,
     RollingDecayedMean,
     RollingDecayedSum,
     RollingFirst,
@@ -31,7 +28,6 @@ from rollstat.streaming.named import (
     RollingStd,
     RollingSum,
     RollingVar,
-    RollingWeightedMean,
 )
 from rollstat.streaming.ordered import (
     Hampel,
@@ -42,6 +38,7 @@ from rollstat.streaming.ordered import (
     RollingTrimmedMean,
     RollingWinsorizedMean,
 )
+from rollstat.streaming.pairs import RollingBeta, RollingCorr, RollingCov, RollingWeightedMean
 from rollstat.streaming.selection import (
     RollingArgkth,
     RollingIqr,

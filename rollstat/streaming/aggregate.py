@@ -1,6 +1,6 @@
 """An associative operator over a window of a stream, in compiled code."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from rollstat.kernels import window_stream
 from rollstat.kernels.state_queue import END, FRONT, grow
 from rollstat.kernels.stream_aggregates import push_row
 from rollstat.kernels.window_stream import Daba, TwoStacks
-from rollstat.operators.interface import NOTHING, empty_result, for_dtype
+from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
 from rollstat.options import choice, whole_number
 from rollstat.snapshots import write
 from rollstat.streaming.elements import Elements
@@ -53,7 +53,7 @@ class Aggregate(Stream, abstract=True):
         self._operator = operators.as_operator(operator)
         self._elements = Elements(dtype, "fiub")
         self._algorithm = algorithm
-        self._columns = int(getattr(self._operator, "columns", 1))
+        self._columns = arguments_of_lift(self._operator) - bool(getattr(self._operator, "with_row", False))
         self._with_row = bool(getattr(self._operator, "with_row", False))
         self._min_periods = min_periods
         self._least = self._span.least(min_periods)
@@ -106,7 +106,7 @@ class Aggregate(Stream, abstract=True):
 
     def _bind(self) -> None:
         """Find the compiled code of a push of a float into a window of rows."""
-        self._step: Callable[[float], Any] | None = None
+        self._step: Any = None
         single = self._layout.single and self._layout.outputs[0] == np.float64
         plain = self._columns == 1 and not self._with_row and self._elements.dtype == np.float64
         if not (self._span.fixed and single and plain and self._identity_unused()):

@@ -10,12 +10,10 @@ from rollstat.functions.robust import check_number
 from rollstat.streaming.aggregate import Aggregate
 
 __all__ = [
+    "Named",
     "RollingAll",
     "RollingAny",
-    "RollingBeta",
-    "RollingCorr",
     "RollingCount",
-    "RollingCov",
     "RollingDecayedMean",
     "RollingDecayedSum",
     "RollingFirst",
@@ -29,11 +27,11 @@ __all__ = [
     "RollingStd",
     "RollingSum",
     "RollingVar",
-    "RollingWeightedMean",
+    "Spread",
 ]
 
 
-class _Named(Aggregate, abstract=True):
+class Named(Aggregate, abstract=True):
     """An operator over a window, with a name."""
 
     statistic: ClassVar[str] = ""
@@ -77,7 +75,7 @@ class _Named(Aggregate, abstract=True):
         self._quick = float if self._step is not None else None
 
 
-class RollingSum(_Named):
+class RollingSum(Named):
     """Sum of a sliding window, one element at a time; exact for integers.
 
     Parameters
@@ -108,7 +106,7 @@ class RollingSum(_Named):
     made = operators.Sum
 
 
-class RollingMean(_Named):
+class RollingMean(Named):
     """Mean of a sliding window, one element at a time.
 
     Parameters
@@ -128,7 +126,7 @@ class RollingMean(_Named):
     made = operators.Mean
 
 
-class RollingProd(_Named):
+class RollingProd(Named):
     """Product of a sliding window, one element at a time; exact for integers.
 
     Parameters
@@ -148,7 +146,7 @@ class RollingProd(_Named):
     made = operators.Product
 
 
-class _Spread(_Named, abstract=True):
+class Spread(Named, abstract=True):
     """Variance or its root."""
 
     def __init__(
@@ -165,7 +163,7 @@ class _Spread(_Named, abstract=True):
         )
 
 
-class RollingVar(_Spread):
+class RollingVar(Spread):
     """Variance of a sliding window, one element at a time.
 
     Parameters
@@ -187,7 +185,7 @@ class RollingVar(_Spread):
     made = operators.Variance
 
 
-class RollingStd(_Spread):
+class RollingStd(Spread):
     """Standard deviation of a sliding window, one element at a time.
 
     Parameters
@@ -207,7 +205,7 @@ class RollingStd(_Spread):
     made = operators.StandardDeviation
 
 
-class RollingSkew(_Named):
+class RollingSkew(Named):
     """Skewness of a sliding window, one element at a time.
 
     Parameters
@@ -227,7 +225,7 @@ class RollingSkew(_Named):
     made = operators.Skewness
 
 
-class RollingKurt(_Named):
+class RollingKurt(Named):
     """Excess kurtosis of a sliding window, one element at a time.
 
     Parameters
@@ -247,7 +245,7 @@ class RollingKurt(_Named):
     made = operators.Kurtosis
 
 
-class RollingCount(_Named):
+class RollingCount(Named):
     """Number of observations of a sliding window, one element at a time.
 
     Parameters
@@ -267,7 +265,7 @@ class RollingCount(_Named):
     made = operators.Count
 
 
-class RollingAny(_Named):
+class RollingAny(Named):
     """Whether some element is not zero, in a sliding window, one element at a time.
 
     Parameters
@@ -287,7 +285,7 @@ class RollingAny(_Named):
     made = operators.AnyTrue
 
 
-class RollingAll(_Named):
+class RollingAll(Named):
     """Whether no element is zero, in a sliding window, one element at a time.
 
     Parameters
@@ -307,7 +305,7 @@ class RollingAll(_Named):
     made = operators.AllTrue
 
 
-class RollingFirst(_Named):
+class RollingFirst(Named):
     """Oldest observation of a sliding window, one element at a time.
 
     Parameters
@@ -327,7 +325,7 @@ class RollingFirst(_Named):
     made = operators.First
 
 
-class RollingLast(_Named):
+class RollingLast(Named):
     """Newest observation of a sliding window, one element at a time.
 
     Parameters
@@ -347,7 +345,7 @@ class RollingLast(_Named):
     made = operators.Last
 
 
-class RollingLogSumExp(_Named):
+class RollingLogSumExp(Named):
     """Logarithm of the sum of exponentials of a sliding window, one element at a time.
 
     Parameters
@@ -367,7 +365,7 @@ class RollingLogSumExp(_Named):
     made = operators.LogSumExp
 
 
-class RollingSem(_Spread):
+class RollingSem(Spread):
     """Standard error of the mean of a sliding window, one element at a time.
 
     Parameters
@@ -379,7 +377,7 @@ class RollingSem(_Spread):
     --------
     >>> import rollstat
     >>> stream = rollstat.RollingSem(2)
-    >>> [stream.push(x) for x in (4.0, 1.0, 3.0)]
+    >>> [round(stream.push(x), 6) for x in (4.0, 1.0, 3.0)]
     [nan, 1.5, 1.0]
     """
 
@@ -387,7 +385,7 @@ class RollingSem(_Spread):
     made = operators.StandardError
 
 
-class _Decayed(_Named, abstract=True):
+class _Decayed(Named, abstract=True):
     """Older elements weigh less."""
 
     def __init__(
@@ -445,90 +443,3 @@ class RollingDecayedMean(_Decayed):
 
     statistic = "decayed_mean"
     made = operators.DecayedMean
-
-
-class _Pair(_Named, abstract=True):
-    """An operator of two series."""
-
-    push = Aggregate.push  # type: ignore[assignment]
-
-
-class RollingCov(_Spread):
-    """Covariance of two series in a sliding window: ``push(x, y)``.
-
-    Parameters
-    ----------
-    window, ddof, min_periods, dtype, algorithm
-        As in :class:`RollingVar`.
-
-    Examples
-    --------
-    >>> import rollstat
-    >>> stream = rollstat.RollingCov(2)
-    >>> [stream.push(x, y) for x, y in ((4.0, 1.0), (1.0, 2.0), (3.0, 4.0))]
-    [nan, -1.5, 2.0]
-    """
-
-    statistic = "cov"
-    made = operators.Covariance
-    push = Aggregate.push  # type: ignore[assignment]
-
-
-class RollingCorr(_Pair):
-    """Correlation of two series in a sliding window: ``push(x, y)``.
-
-    Parameters
-    ----------
-    window, min_periods, dtype, algorithm
-        As in :class:`RollingSum`.
-
-    Examples
-    --------
-    >>> import rollstat
-    >>> stream = rollstat.RollingCorr(2)
-    >>> [stream.push(x, y) for x, y in ((4.0, 1.0), (1.0, 2.0))]
-    [nan, -1.0]
-    """
-
-    statistic = "corr"
-    made = operators.Correlation
-
-
-class RollingBeta(_Pair):
-    """Slope of one series against another in a sliding window: ``push(x, y)``, x against y.
-
-    Parameters
-    ----------
-    window, min_periods, dtype, algorithm
-        As in :class:`RollingSum`.
-
-    Examples
-    --------
-    >>> import rollstat
-    >>> stream = rollstat.RollingBeta(2)
-    >>> [stream.push(x, y) for x, y in ((4.0, 1.0), (1.0, 2.0))]
-    [nan, -3.0]
-    """
-
-    statistic = "beta"
-    made = operators.Slope
-
-
-class RollingWeightedMean(_Pair):
-    """Mean of a sliding window, weighted by a second series: ``push(x, weight)``.
-
-    Parameters
-    ----------
-    window, min_periods, dtype, algorithm
-        As in :class:`RollingSum`.
-
-    Examples
-    --------
-    >>> import rollstat
-    >>> stream = rollstat.RollingWeightedMean(2)
-    >>> [stream.push(x, w) for x, w in ((4.0, 1.0), (1.0, 2.0))]
-    [nan, 2.0]
-    """
-
-    statistic = "weighted_mean"
-    made = operators.WeightedMean
