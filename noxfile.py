@@ -73,7 +73,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check the types; strict outside the kernels."""
-    session.install("-e", ".[spark]", *groups("types"))
+    session.install("-e", ".[spark,plot]", *groups("types"))
     session.run("mypy")
 
 
