@@ -33,7 +33,7 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
-exclude_patterns = ["_build", "_extensions"]
+exclude_patterns = ["_build", "_extensions", "performance/tables"]
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
