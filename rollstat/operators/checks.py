@@ -30,6 +30,13 @@ def _equal(first: Any, second: Any, rtol: float, atol: float) -> bool:
     return bool(first == second)
 
 
+def _shown(value: Any) -> str:
+    """A value as a reader would write it: numbers without the type that NumPy puts around them."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_shown, value))}{',' * (len(value) == 1)})"
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
 def _sample_states(operator: Any, samples: Iterable[Any]) -> list[tuple[str, Any]]:
     """States of the samples, then of pairs of them, each with the samples that it is made of."""
     several = arguments_of_lift(operator) > 1
@@ -37,7 +44,7 @@ def _sample_states(operator: Any, samples: Iterable[Any]) -> list[tuple[str, Any
     for sample in samples:
         arguments = tuple(sample) if several else (sample,)
         lifted = operator.lift(*arguments) if hasattr(operator, "lift") else arguments[0]
-        states.append((repr(sample), lifted))
+        states.append((_shown(sample), lifted))
     states = states[:_STATES_TRIED]
     for (name, older), (other, newer) in pairwise(states[:]):
         if len(states) < _STATES_TRIED:
@@ -86,7 +93,7 @@ def check_operator(operator: Any, samples: Iterable[Any], *, rtol: float = 1e-9,
 
     def compare(law: str, first: Any, second: Any) -> None:
         if not _equal(lower(first), lower(second), rtol, atol):
-            raise ValueError(f"{law}: {lower(first)!r} is not {lower(second)!r}")
+            raise ValueError(f"{law}: {_shown(lower(first))} is not {_shown(lower(second))}")
 
     with np.errstate(all="ignore"):
         _check_arguments_kept(operator, states, rtol, atol)
@@ -114,7 +121,7 @@ def _check_identity(
         return
     identity = identity() if callable(identity) else identity
     for name, state in states:
-        law = f"identity {identity!r} is none"
+        law = f"identity {_shown(identity)} is none"
         compare(f"{law} before ({name})", operator.combine(identity, state), state)
         compare(f"{law} after ({name})", operator.combine(state, identity), state)
 
