@@ -208,7 +208,7 @@ class Walk:
         windows = self._windows(offsets, times)
         done = self.held if final or not self.plan.ahead else self._complete(windows, int(offsets[-2]))
         if done > self.computed:
-            self._compute(columns, times, offsets, done)
+            self._compute(columns, windows, self._options(offsets, times), offsets, done)
         self._forget(columns, times, windows, int(offsets[-2]), done)
         return self._give_out()
 
@@ -232,29 +232,29 @@ class Walk:
     def _compute(
         self,
         columns: list[np.ma.MaskedArray[Any, Any]],
-        times: NDArray[Any] | None,
+        windows: Windows,
+        options: dict[str, Any],
         offsets: NDArray[np.int64],
         done: int,
     ) -> None:
         """Results of the held rows from the first that has none up to `done`."""
-        options = self._options(offsets, times)
         wanted = slice(self.computed, done)
         place = 0
         for call in self.plan.calls:
             try:
-                results = self._call(call, columns, options)
+                results = [result[wanted] for result in self._call(call, columns, self.plan.window, options)]
             except (ArithmeticError, MemoryError, TypeError, ValueError) as error:
-                raise self._blame(call, columns, times, offsets, error) from error
+                results = self._again(call, columns, windows, done, error)
             for result, data_type in zip(results, call.types):
-                kept = self._positions(result[wanted], offsets) if call.positions else result[wanted]
+                kept = self._positions(result, offsets) if call.positions else result
                 self.ready[place].append(to_arrow(kept, data_type))
                 place += 1
 
     def _call(
-        self, call: Call, columns: list[np.ma.MaskedArray[Any, Any]], options: dict[str, Any]
+        self, call: Call, columns: list[np.ma.MaskedArray[Any, Any]], window: Any, options: dict[str, Any]
     ) -> list[NDArray[Any]]:
         inputs = [columns[number] for number in call.inputs]
-        return evaluate(REGISTRY[call.statistic], inputs, self.plan.window, call.parameters, options)
+        return evaluate(REGISTRY[call.statistic], inputs, window, call.parameters, options)
 
     def _positions(self, result: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[Any]:
         """Rows counted from the start of each series instead of among the held ones."""
@@ -263,33 +263,45 @@ class Walk:
         moved = data - offsets[segment] + np.where(segment == 0, self.lost, 0)
         return np.ma.MaskedArray(moved, np.ma.getmaskarray(result) | (data < 0))
 
-    def _blame(
+    def _again(
         self,
         call: Call,
         columns: list[np.ma.MaskedArray[Any, Any]],
-        times: NDArray[Any] | None,
-        offsets: NDArray[np.int64],
-        error: BaseException,
-    ) -> Exception:
-        """Name the first row at which a call fails, found by halving."""
-        low, high = self.computed, self.held
+        windows: Windows,
+        done: int,
+        error: Exception,
+    ) -> list[NDArray[Any]]:
+        """Results of exactly the wanted rows after a call failed; the first that fails is named.
 
-        def fails(rows: int) -> bool:
-            cut = np.append(offsets[offsets < rows], rows)
-            options = self._options(cut, None if times is None else times[:rows])
+        What is held cuts windows off, of rows that have their results and of rows whose windows are not
+        complete; sums of such a part may overflow where no window's does.
+        """
+        least = self.plan.options.get("min_periods")
+        options = dict(self.plan.options) | {"center": False, "closed": None}
+        options["min_periods"] = windows.min_periods if least is None else least
+        low, high = self.computed, done
+
+        def results(last: int) -> list[NDArray[Any]]:
+            start, end = windows.bounds(self.computed, last)
+            return self._call(call, [column[: end[-1]] for column in columns], (start, end), options)
+
+        def fails(last: int) -> bool:
             try:
-                self._call(call, [column[:rows] for column in columns], options)
+                results(last)
             except (ArithmeticError, TypeError, ValueError):
                 return True
             return False
 
         if isinstance(error, MemoryError):
             high = low + 1
+        elif isinstance(error, OverflowError) and not fails(done):
+            return results(done)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if fails(middle) else (middle, high)
-        kind = type(error) if isinstance(error, (ValueError, TypeError, OverflowError)) else RuntimeError
-        return kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}")
+        kinds = (OverflowError, MemoryError, TypeError, ValueError)
+        kind = next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
+        raise kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}") from error
 
     def _forget(
         self,

@@ -43,7 +43,7 @@ spark.stop()
 
 
 @pytest.mark.spark
-@pytest.mark.slow
+@pytest.mark.long
 def test_connect_from_a_read_only_installation_without_a_home(tmp_path):
     copy = tmp_path / "installed"
     shutil.copytree(PACKAGE, copy / "rollstat", ignore=shutil.ignore_patterns("__pycache__"))

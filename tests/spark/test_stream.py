@@ -1,11 +1,6 @@
 """Streams: exactly once, in order, from where a batch ended."""
 
 import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +10,6 @@ import pytest
 from rollstat.spark import rolling, rolling_stream
 from rollstat.spark.stream import _Pack
 
-ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = "key struct<a: string, b: double>, row long, time timestamp, x double, list array<timestamp>"
 AGGS = {
     "m": ("median", "x"),
@@ -128,56 +122,3 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
             rolling_stream(stream, **good)
     finally:
         spark.conf.set(provider, rocks)
-
-
-DRIVER = """
-import sys
-from rollstat.spark import rolling_stream, session
-
-folder = sys.argv[1]
-spark = session("local[2]", conf={"spark.sql.shuffle.partitions": 2})
-stream = spark.readStream.schema("key int, row long, x double").option("maxFilesPerTrigger", 1)
-stream = stream.parquet(folder + "/in")
-aggs = {"m": ("median", "x")}
-result = rolling_stream(stream, keys="key", order_by="row", window=30, aggs=aggs)
-writer = result.writeStream.format("parquet").option("path", folder + "/out")
-query = writer.option("checkpointLocation", folder + "/state").trigger(availableNow=True).start()
-query.awaitTermination()
-print("done")
-"""
-
-
-@pytest.mark.spark
-@pytest.mark.slow
-def test_a_driver_killed_in_the_middle_of_a_batch_loses_and_repeats_nothing(spark, tmp_path):
-    rows, files = 4000, 8
-    rng = np.random.default_rng(1)
-    table = pa.table(
-        {"key": pa.array(np.arange(rows) % 3, pa.int32()), "row": np.arange(rows), "x": rng.normal(size=rows)}
-    )
-    for number in range(files):
-        write(table.slice(number * rows // files, rows // files), tmp_path, number)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", DRIVER, str(tmp_path)]
-    offsets = tmp_path / "state" / "offsets"
-    for kill in (1, 2, 3, None):
-        with open(tmp_path / "log", "ab") as log:
-            driver = subprocess.Popen(
-                command, env=environment, stdout=log, stderr=log, start_new_session=True
-            )
-        if kill is None:
-            assert driver.wait(timeout=300) == 0, (tmp_path / "log").read_text()[-3000:]
-            break
-        # A batch has begun when its offsets are written, and ends a while later.
-        deadline = time.monotonic() + 240
-        while time.monotonic() < deadline and not (offsets / str(2 * kill)).exists():
-            time.sleep(0.01)
-        time.sleep(0.05 * kill)
-        os.killpg(driver.pid, signal.SIGKILL)
-        driver.wait()
-        assert not (tmp_path / "state" / "commits" / str(2 * kill)).exists()
-    found = spark.read.parquet(str(tmp_path / "out")).toArrow().sort_by("row")
-    frame = spark.createDataFrame(table)
-    whole = rolling(frame, partition_by="key", order_by="row", window=30, aggs={"m": ("median", "x")})
-    assert found["row"].to_pylist() == list(range(rows))
-    assert found.to_pylist() == whole.toArrow().sort_by("row").to_pylist()

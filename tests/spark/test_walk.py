@@ -235,3 +235,34 @@ def test_descending_times():
     times = -down["time"].to_numpy().astype("M8[us]").view(np.int64)
     wanted = rollstat.rolling_median(masked(down["x"]), 10_000_000, times=times)
     assert found == wanted.tolist()
+
+
+@pytest.mark.parametrize("window", [4, "4s", rollstat.Forward(4)], ids=str)
+def test_sums_that_overflow_in_no_whole_window_are_no_error(window):
+    largest = 2**63 - 1
+    values = np.tile([5, -10, largest, 5, 5, -largest], 50)
+    rows = table([300], 1)
+    rows = rows.set_column(
+        1, "time", pa.array(np.arange(300).astype("M8[s]").astype("M8[us]")).cast(ARROW[1].type)
+    )
+    rows = rows.set_column(4, "y", pa.array(values))
+    options = {} if window == 4 else {"min_periods": 1}
+    timed = options | ({"times": np.arange(300).astype("M8[s]")} if window == "4s" else {})
+    wanted = rollstat.rolling_sum(np.ma.MaskedArray(values), window, **timed)
+    walk = Walk(plan(window, {"s": ("sum", "y")}, **options))
+    walk.least = walk.enough = 1
+    found = [v for batch in walk.run(cut(rows, [1, 2, 3])) for v in batch.column(5).to_pylist()]
+    assert found == wanted.tolist()
+
+
+def test_memory_that_runs_out_names_the_key_and_the_row(monkeypatch):
+    def grows(arr, window, **options):
+        if len(arr):
+            np.empty(2**50)
+        return np.zeros(len(arr))
+
+    greedy = type(REGISTRY["median"])(**{**REGISTRY["median"].__dict__, "function": grows})
+    monkeypatch.setitem(REGISTRY, "median", greedy)
+    walk = Walk(plan(3, {"median": ("median", "x")}))
+    with pytest.raises(MemoryError, match=r"^median failed at key=None, time=.*row=0: Unable to allocate"):
+        list(walk.run(cut(table([20], 1), [20])))

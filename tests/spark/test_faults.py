@@ -1,0 +1,93 @@
+"""What happens when executors, drivers and tasks die."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from rollstat.spark import rolling
+from tests.spark.test_stream import write
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.long
+def test_executors_killed_in_the_middle_of_a_job_change_nothing(tmp_path):
+    command = [sys.executable, "-m", "tests.spark.faults", str(tmp_path)]
+    done = subprocess.run(command, check=False, env=ENVIRONMENT, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr[-4000:]
+    faults = ["sending", "walking", "looking", "between"]
+    assert done.stdout.split() == [word for fault in faults for word in (fault, "exact")]
+    killed = {int((tmp_path / fault).read_text()) for fault in faults}
+    assert len(killed) == len(faults)
+    # Spark itself tells of each of them.
+    assert len(re.findall("Lost executor .* exited with code 137", done.stderr)) >= len(faults)
+
+
+def test_a_failing_kernel_names_the_key_and_the_row(spark):
+    text = ["id as row", "id % 2 as key", "if(id in (71, 77), 9223372036854775807, 1) as x"]
+    frame = spark.range(0, 90, 1, 4).selectExpr(*text)
+    result = rolling(frame, partition_by="key", order_by="row", window=3, aggs={"s": ("sum", "x")})
+    with pytest.raises(Exception, match=r"OverflowError: sum failed at key=1, row=71: "):
+        result.collect()
+
+
+DRIVER = """
+import sys
+from rollstat.spark import rolling_stream, session
+
+folder = sys.argv[1]
+spark = session("local[2]", conf={"spark.sql.shuffle.partitions": 2})
+stream = spark.readStream.schema("key int, row long, x double").option("maxFilesPerTrigger", 1)
+stream = stream.parquet(folder + "/in")
+aggs = {"m": ("median", "x")}
+result = rolling_stream(stream, keys="key", order_by="row", window=30, aggs=aggs)
+writer = result.writeStream.format("parquet").option("path", folder + "/out")
+query = writer.option("checkpointLocation", folder + "/state").trigger(availableNow=True).start()
+query.awaitTermination()
+print("done")
+"""
+
+
+@pytest.mark.long
+def test_a_driver_killed_in_the_middle_of_a_batch_loses_and_repeats_nothing(spark, tmp_path):
+    rows, files = 4000, 8
+    rng = np.random.default_rng(1)
+    table = pa.table(
+        {"key": pa.array(np.arange(rows) % 3, pa.int32()), "row": np.arange(rows), "x": rng.normal(size=rows)}
+    )
+    for number in range(files):
+        write(table.slice(number * rows // files, rows // files), tmp_path, number)
+    command = [sys.executable, "-c", DRIVER, str(tmp_path)]
+    offsets = tmp_path / "state" / "offsets"
+    for kill in (1, 2, 3, None):
+        with open(tmp_path / "log", "ab") as log:
+            driver = subprocess.Popen(
+                command, env=ENVIRONMENT, stdout=log, stderr=log, start_new_session=True
+            )
+        if kill is None:
+            assert driver.wait(timeout=300) == 0, (tmp_path / "log").read_text()[-3000:]
+            break
+        # A batch has begun when its offsets are written, and ends a while later.
+        deadline = time.monotonic() + 240
+        while time.monotonic() < deadline and not (offsets / str(2 * kill)).exists():
+            time.sleep(0.01)
+        time.sleep(0.05 * kill)
+        os.killpg(driver.pid, signal.SIGKILL)
+        driver.wait()
+        assert not (tmp_path / "state" / "commits" / str(2 * kill)).exists()
+    found = spark.read.parquet(str(tmp_path / "out")).toArrow().sort_by("row")
+    frame = spark.createDataFrame(table)
+    whole = rolling(frame, partition_by="key", order_by="row", window=30, aggs={"m": ("median", "x")})
+    assert found["row"].to_pylist() == list(range(rows))
+    assert found.to_pylist() == whole.toArrow().sort_by("row").to_pylist()
