@@ -6,8 +6,8 @@
     [ len(header), len(values) | header | values | links ]      one array, of the dtype of the values
 
 State: the array. Invariant: what is done to the views is done to it, so that copying or pickling it copies
-the state. Cost: O(1) to unpack, which is `views` for kernels. An array argument costs some 40 ns from Python,
-several times a step of many an algorithm.
+the state. Cost: O(1) to unpack, which is `views` for kernels. Each array argument costs some 10 ns a call
+from Python without reference counts and 40 ns with them, as much as a step of many an algorithm.
 """
 
 import numpy as np

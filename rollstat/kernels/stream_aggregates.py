@@ -16,7 +16,7 @@ from rollstat.kernels.window_stream import slide
 __all__ = ["push_row"]
 
 
-@kernel
+@kernel(references=False)
 def push_row(algorithm, operator, header, cells, stamps, rows, out, failed, least, x):
     """Push a number, and return the result of the window, NaN where it has fewer than `least` numbers."""
     row = rows[0]

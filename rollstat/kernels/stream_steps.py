@@ -4,19 +4,23 @@
 
     x ---> [ missing? | push into the window | from order statistics to the answer ] ---> number, NaN for none
 
-State: that of the window, see :mod:`rollstat.kernels.two_heaps`, :mod:`rollstat.kernels.three_trees` and
+State: that of the window, see :mod:`rollstat.kernels.two_heaps` and :mod:`rollstat.kernels.three_trees`, both
+as :mod:`rollstat.kernels.packed` packs them, :mod:`rollstat.kernels.ascending_minima` and
 :mod:`rollstat.kernels.wedge`; with the wedge a further ring, ``rows``, keeps the value of every row of the
 window. Invariant: theirs. Cost: that of the push. Source: theirs.
 """
 
 import numpy as np
 
+import rollstat.kernels.ascending_minima as ascending_minima
 import rollstat.kernels.three_trees as three_trees
 import rollstat.kernels.two_heaps as two_heaps
 import rollstat.kernels.wedge as wedge
 from rollstat._jit import kernel
 from rollstat.kernels.deviation import middle
+from rollstat.kernels.packed import unpack
 from rollstat.kernels.quantiles import between, picks_upper
+from rollstat.kernels.single_step import single_step
 
 __all__ = [
     "distance",
@@ -34,6 +38,7 @@ __all__ = [
     "quantile_point",
 ]
 
+_ascending_push = ascending_minima.push
 _heaps_push = two_heaps.push
 _heaps_upper = two_heaps.upper
 _trees_push = three_trees.push
@@ -64,22 +69,25 @@ def quantile_point(below, above, count, q, interpolation):
     return above if picks_upper(rank, fraction, interpolation) else below
 
 
-@kernel(references=False)
-def push_heaps(header, keys, links, x):
+@single_step
+def push_heaps(state, x):
     """Push a number, and return the order statistic at or below the answer."""
+    header, keys, links = unpack(state)
     return _heaps_push(header, keys, links, x, x != x)
 
 
-@kernel(references=False)
-def push_argkth(header, keys, links, x):
+@single_step
+def push_argkth(state, x):
     """Push a number, and return the row of the order statistic, -1 for none."""
+    header, keys, links = unpack(state)
     _heaps_push(header, keys, links, x, x != x)
     return header[_POSITION]
 
 
-@kernel(references=False)
-def push_median(header, keys, links, x):
+@single_step
+def push_median(state, x):
     """Push a number, and return the median."""
+    header, keys, links = unpack(state)
     below = _heaps_push(header, keys, links, x, x != x)
     if header[_COUNT] & 1 or header[_COUNT] < header[_MINIMUM]:
         return below
@@ -87,12 +95,19 @@ def push_median(header, keys, links, x):
 
 
 @kernel(references=False)
-def push_quantile(header, keys, links, q, interpolation, x):
+def _quantile(q, interpolation, state, x):
     """Push a number, and return the quantile."""
+    header, keys, links = unpack(state)
     below = _heaps_push(header, keys, links, x, x != x)
     if header[_COUNT] < header[_MINIMUM]:
         return below
     return quantile_point(below, _heaps_upper(header, keys), header[_COUNT], q, interpolation)
+
+
+@single_step
+def push_quantile(q, interpolation, state, x):
+    """Push a number, and return the quantile."""
+    return _quantile(q, interpolation, state, x)
 
 
 @kernel(references=False)
@@ -103,17 +118,18 @@ def distance(low, high):
     return high - low
 
 
-@kernel(references=False)
-def push_spread(header, keys, links, other_header, other_keys, other_links, q_low, q_high, interpolation, x):
+@single_step
+def push_spread(q_low, q_high, interpolation, state, other, x):
     """Push a number into two windows, and return the distance of their quantiles."""
-    low = push_quantile(header, keys, links, q_low, interpolation, x)
-    return distance(low, push_quantile(other_header, other_keys, other_links, q_high, interpolation, x))
+    low = _quantile(q_low, interpolation, state, x)
+    return distance(low, _quantile(q_high, interpolation, other, x))
 
 
-@kernel(references=False)
-def push_trees(header, links, values, x):
+@single_step
+def push_trees(state, x):
     """Push a number, and return the k-th smallest, by three trees."""
-    return _trees_push(header, links, values, x, x != x)
+    header, values, links = unpack(state)
+    return _trees_push(header, links.reshape(2, -1), values, x, x != x)
 
 
 @kernel(references=False)
@@ -123,40 +139,36 @@ def _push_row(header, position, value, observed, rows, x):
     return _wedge_push(header, position, value, observed, x, x != x)
 
 
-@kernel(references=False)
-def push_minimum(header, position, value, observed, rows, least, x):
-    """Push a number, and return the minimum."""
-    if _push_row(header, position, value, observed, rows, x) < least:
-        return np.nan
-    return _smallest(header, position, value)
+@single_step
+def push_minimum(state, x):
+    """Push a number, and return the minimum, by ascending minima."""
+    return _ascending_push(state, x)
 
 
-@kernel(references=False)
-def push_maximum(header, position, value, observed, rows, least, x):
-    """Push a number, and return the maximum."""
-    if _push_row(header, position, value, observed, rows, x) < least:
-        return np.nan
-    return _largest(header, position, value)
+@single_step
+def push_maximum(state, x):
+    """Push a number, and return the maximum: the minimum of the opposite numbers."""
+    return -_ascending_push(state, -x)
 
 
-@kernel(references=False)
-def push_range(header, position, value, observed, rows, least, x):
+@single_step
+def push_range(least, header, position, value, observed, rows, x):
     """Push a number, and return the distance from the minimum to the maximum."""
     if _push_row(header, position, value, observed, rows, x) < least:
         return np.nan
     return distance(_smallest(header, position, value), _largest(header, position, value))
 
 
-@kernel(references=False)
-def push_argmin(header, position, value, observed, rows, least, x):
+@single_step
+def push_argmin(least, header, position, value, observed, rows, x):
     """Push a number, and return the row of the minimum, counted from the first row pushed."""
     if _push_row(header, position, value, observed, rows, x) < least:
         return -1
     return _smallest_row(header, position)
 
 
-@kernel(references=False)
-def push_argmax(header, position, value, observed, rows, least, x):
+@single_step
+def push_argmax(least, header, position, value, observed, rows, x):
     """Push a number, and return the row of the maximum, counted from the first row pushed."""
     if _push_row(header, position, value, observed, rows, x) < least:
         return -1

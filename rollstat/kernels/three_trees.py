@@ -39,7 +39,6 @@ go beyond the paper.
 import numpy as np
 
 from rollstat._jit import INDEX, kernel
-from rollstat.kernels.packed import unpack
 from rollstat.kernels.ring import is_older
 from rollstat.kernels.tree import (
     BEFORE,
@@ -69,7 +68,6 @@ __all__ = [
     "find",
     "find_rank_three_trees",
     "push",
-    "push_packed",
     "select",
 ]
 
@@ -294,13 +292,6 @@ def push(header, links, values, value, missing):
     found = find(header, links, values, newest, rank)
     header[POSITION] = header[PUSHED] - 1 + found - newest - (header[ROWS] if found > newest else 0)
     return values[found]
-
-
-@kernel(references=False)
-def push_packed(state, value):
-    """`push` into a packed state, where NaN and nothing else is missing: the cheapest call from Python."""
-    header, values, links = unpack(state)
-    return push(header, links.reshape(2, -1), values, value, value != value)
 
 
 @kernel(references=False)

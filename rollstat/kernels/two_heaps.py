@@ -42,7 +42,6 @@ from rollstat.kernels.indexed_heaps import (
     rebuild,
     replace,
 )
-from rollstat.kernels.packed import unpack
 
 __all__ = [
     "CAPACITY",
@@ -60,7 +59,6 @@ __all__ = [
     "load",
     "pop",
     "push",
-    "push_packed",
     "select",
     "select_regular",
     "upper",
@@ -228,13 +226,6 @@ def push(header, keys, links, value, missing):
     if header[COUNT] != count:
         _aim(header, keys, links)
     return value_at(header, keys, links)
-
-
-@kernel(references=False)
-def push_packed(state, value):
-    """`push` into a packed state, where NaN and nothing else is missing: the cheapest call from Python."""
-    header, keys, links = unpack(state)
-    return push(header, keys, links, value, value != value)
 
 
 @kernel(references=False)

@@ -24,7 +24,9 @@ from rollstat.streaming.elements import Elements
 from rollstat.streaming.span import Span, Stamps
 from rollstat.streaming.stream import Stream
 
-__all__ = ["RollingStream", "bound"]
+__all__ = ["Quick", "RollingStream", "bound"]
+
+Quick = tuple[Callable[[Any, float], Any], Any]
 
 # Fewer new elements than this part of the window are pushed one by one: the batch function sees all of it.
 _BATCH_SHARE = 8
@@ -65,8 +67,8 @@ class RollingStream(Stream, abstract=True):
     def _make_core(self) -> Any:
         raise NotImplementedError
 
-    def _quick_step(self) -> Callable[[float], Any] | None:
-        """Compiled push of a float into a window of rows, if there is one."""
+    def _quick_step(self) -> Quick | None:
+        """Compiled push of a float into a window of rows, if there is one, and its last argument but one."""
         return None
 
     def _answer(self) -> tuple[Any, ...]:
@@ -81,10 +83,13 @@ class RollingStream(Stream, abstract=True):
 
     def _bind(self) -> None:
         self._step: Any = None
+        self._state: Any = None
         self._quick: Any = None
         if self._span.fixed and self._elements.dtype == np.float64:
-            self._step = self._quick_step()
-            self._quick = None if self._step is None else float
+            quick = self._quick_step()
+            if quick is not None:
+                self._step, self._state = quick
+                self._quick = float
 
     def push(self, x: Any, t: Any = None) -> Any:
         """Take in an element, let go of what leaves the window, and return the answer.
@@ -108,12 +113,12 @@ class RollingStream(Stream, abstract=True):
             Nothing has changed then.
         """
         if type(x) is self._quick and t is None:
-            return self._step(x)
+            return self._step(self._state, x)
         return self._push(x, t)
 
     def _push(self, x: Any, t: Any) -> Any:
         if self._quick is not None and type(x) is np.float64 and t is None:
-            return self._step(float(x))
+            return self._step(self._state, float(x))
         word, missing = self._elements.encode(x)
         self._move(t)
         self._core.push(word, missing)
@@ -385,15 +390,13 @@ class RollingStream(Stream, abstract=True):
         return f"<{type(self).__name__} of {len(self)} rows, value {self.value!r}>"
 
 
-def bound(kernel: Any, arrays: tuple[Any, ...], *more: Any) -> Callable[..., Any]:
-    """Return the compiled code of a step on these arrays, to be called with a float alone.
+def bound(kernel: Any, *arguments: Any) -> Quick:
+    """Return the compiled code of a step with these arguments, to be called with the last one and a float.
 
     The code is called without a look at the types of its arguments, which takes longer than many a step:
-    the arrays are known, and `push` has made sure of the float.
+    the arguments are known, and `push` has made sure of the float. The last one is not bound, because a
+    call through `partial` takes longer too.
     """
-    if config.DISABLE_JIT:
-        return partial(kernel, *arrays, *more)
-    signature = tuple(typeof(argument) for argument in (*arrays, *more, 0.5))
-    if signature not in kernel.overloads:
-        kernel(*(array.copy() for array in arrays), *more, 0.5)
-    return partial(kernel.overloads[signature].entry_point, *arrays, *more)
+    *leading, last = arguments
+    code = kernel if config.DISABLE_JIT else kernel.compile(tuple(map(typeof, (*arguments, 0.5))))
+    return (partial(code, *leading) if leading else code), last

@@ -1,6 +1,5 @@
 """Extrema of a stream: minimum, maximum, both, their rows and their distance."""
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,9 +7,9 @@ from numpy.typing import DTypeLike
 
 from rollstat.kernels import stream_steps
 from rollstat.options import choice
-from rollstat.streaming.base import RollingStream, bound
+from rollstat.streaming.base import Quick, RollingStream, bound
 from rollstat.streaming.elements import MISSING
-from rollstat.streaming.windows_of_order import WedgeWindow
+from rollstat.streaming.windows_of_order import AscendingWindow, WedgeWindow
 
 __all__ = [
     "RollingArgmax",
@@ -36,10 +35,10 @@ class _Extremum(RollingStream):
     def _make_core(self) -> Any:
         return WedgeWindow(self._span.fixed, self._elements.computing, self._ties())
 
-    def _quick_step(self) -> Callable[[float], Any] | None:
+    def _quick_step(self) -> Quick | None:
         if type(self).step is None:
             return None
-        return bound(type(self).step, self._core.arrays, max(self._least, 1))
+        return bound(type(self).step, max(self._least, 1), *self._core.arrays)
 
     def _answer(self) -> tuple[Any, ...]:
         if self._core.count < max(self._least, 1):
@@ -50,7 +49,27 @@ class _Extremum(RollingStream):
         raise NotImplementedError
 
 
-class RollingMin(_Extremum):
+class _OneSide(_Extremum):
+    """A stream of the minimum or the maximum alone."""
+
+    sign: ClassVar[int]
+
+    def _make_core(self) -> Any:
+        if self._span.fixed and self._elements.computing == np.float64:
+            return AscendingWindow(self._span.fixed, self.sign, self._least)
+        return super()._make_core()
+
+    def _quick_step(self) -> Quick:
+        return bound(type(self).step, self._core.state)
+
+    def _found(self) -> tuple[Any, ...]:
+        if isinstance(self._core, AscendingWindow):
+            return (self._core.extreme(),)
+        low, high = self._core.extrema()
+        return (low if self.sign > 0 else high,)
+
+
+class RollingMin(_OneSide):
     """Minimum of a sliding window, one element at a time.
 
     Parameters
@@ -79,12 +98,10 @@ class RollingMin(_Extremum):
 
     statistic = "min"
     step = stream_steps.push_minimum
-
-    def _found(self) -> tuple[Any, ...]:
-        return self._core.extrema()[:1]  # type: ignore[no-any-return]
+    sign = 1
 
 
-class RollingMax(_Extremum):
+class RollingMax(_OneSide):
     """Maximum of a sliding window, one element at a time.
 
     Parameters
@@ -102,9 +119,7 @@ class RollingMax(_Extremum):
 
     statistic = "max"
     step = stream_steps.push_maximum
-
-    def _found(self) -> tuple[Any, ...]:
-        return self._core.extrema()[1:]  # type: ignore[no-any-return]
+    sign = -1
 
 
 class RollingMinMax(_Extremum):

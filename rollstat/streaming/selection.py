@@ -1,6 +1,5 @@
 """Order statistics of a stream: k-th smallest, median, quantiles, interquartile range."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from rollstat.functions.robust import check_number
 from rollstat.kernels import stream_steps
 from rollstat.kernels.quantiles import INTERPOLATIONS, interpolate, interpolate_whole, whole_spread
 from rollstat.options import choice
-from rollstat.streaming.base import RollingStream, bound
+from rollstat.streaming.base import Quick, RollingStream, bound
 from rollstat.streaming.elements import MISSING
 from rollstat.streaming.windows_of_order import HeapWindow, TreeWindow
 
@@ -77,9 +76,9 @@ class RollingKth(RollingStream):
         core = TreeWindow if trees else HeapWindow
         return core(fixed, self._elements.computing, k=k, min_periods=self._least, ties=False)
 
-    def _quick_step(self) -> Callable[[float], Any]:
+    def _quick_step(self) -> Quick:
         trees = isinstance(self._core, TreeWindow)
-        return bound(stream_steps.push_trees if trees else stream_steps.push_heaps, self._core.arrays)
+        return bound(stream_steps.push_trees if trees else stream_steps.push_heaps, self._core.state)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, abs(self._parameters["k"]))
@@ -118,8 +117,8 @@ class RollingArgkth(RollingStream):
             raise ValueError(f"k must lie in 1..{fixed} or -{fixed}..-1; it was {k}")
         return HeapWindow(fixed, self._elements.computing, k=k, min_periods=self._least, ties=True)
 
-    def _quick_step(self) -> Callable[[float], Any]:
-        return bound(stream_steps.push_argkth, self._core.arrays)
+    def _quick_step(self) -> Quick:
+        return bound(stream_steps.push_argkth, self._core.state)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, abs(self._parameters["k"]))
@@ -172,8 +171,8 @@ class RollingMedian(_OfQuantiles):
             self._span.fixed, self._elements.computing, q=0.5, min_periods=self._least, ties=False
         )
 
-    def _quick_step(self) -> Callable[[float], Any]:
-        return bound(stream_steps.push_median, self._core.arrays)
+    def _quick_step(self) -> Quick:
+        return bound(stream_steps.push_median, self._core.state)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, 1)
@@ -229,9 +228,9 @@ class RollingQuantile(_OfQuantiles):
             self._span.fixed, self._elements.computing, q=q, min_periods=self._least, ties=False
         )
 
-    def _quick_step(self) -> Callable[[float], Any]:
+    def _quick_step(self) -> Quick:
         code = INTERPOLATIONS[self._parameters["interpolation"]]
-        return bound(stream_steps.push_quantile, self._core.arrays, self._parameters["q"], code)
+        return bound(stream_steps.push_quantile, self._parameters["q"], code, self._core.state)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, 1)
@@ -243,11 +242,6 @@ class _TwoWindows:
 
     def __init__(self, first: HeapWindow, second: HeapWindow) -> None:
         self.cores = (first, second)
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """Arrays of both."""
-        return (*self.cores[0].arrays, *self.cores[1].arrays)
 
     @property
     def rows(self) -> int:
@@ -342,10 +336,10 @@ class RollingIqr(_OfQuantiles):
         )
         return _TwoWindows(low, high)
 
-    def _quick_step(self) -> Callable[[float], Any]:
+    def _quick_step(self) -> Quick:
         p = self._parameters
-        code = INTERPOLATIONS[p["interpolation"]]
-        return bound(stream_steps.push_spread, self._core.arrays, p["q_low"], p["q_high"], code)
+        code, states = INTERPOLATIONS[p["interpolation"]], [core.state for core in self._core.cores]
+        return bound(stream_steps.push_spread, p["q_low"], p["q_high"], code, *states)
 
     def _answer(self) -> tuple[Any, ...]:
         if self._core.count < max(self._least, 1):

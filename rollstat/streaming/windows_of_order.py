@@ -1,14 +1,15 @@
-"""Cores of selection and extrema: rows in indexed heaps, in three trees, in a wedge."""
+"""Cores of selection and extrema: rows in indexed heaps, in three trees, in a wedge, in ascending minima."""
 
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels import three_trees, two_heaps, wedge
+from rollstat.kernels import ascending_minima, three_trees, two_heaps, wedge
+from rollstat.kernels.packed import pack, views
 from rollstat.kernels.tree import BEFORE, RECORD
 
-__all__ = ["HeapWindow", "TreeWindow", "WedgeWindow"]
+__all__ = ["AscendingWindow", "HeapWindow", "TreeWindow", "WedgeWindow"]
 
 _FIRST_CAPACITY = 64
 _NO_POSITIONS = np.empty(0, np.int64)
@@ -30,10 +31,27 @@ class HeapWindow:
 
     def __init__(self, fixed: int, dtype: np.dtype[Any], **rule: Any) -> None:
         self.fixed, self.dtype, self.rule = fixed, dtype, rule
-        self.arrays = self._create(fixed or _FIRST_CAPACITY)
+        self._hold(self._create(fixed or _FIRST_CAPACITY))
+
+    def _hold(self, arrays: Any) -> None:
+        """Keep a state; that of a window of a fixed number of rows as one array, for the quickest call."""
+        self.state: Any = None
+        if self.fixed and arrays[1].dtype == np.float64 and arrays[2].dtype == np.int32:
+            self.state = pack(*arrays)
+            arrays = views(self.state)
+        self.arrays = arrays
 
     def _create(self, capacity: int) -> Any:
         return two_heaps.create(capacity, self.dtype, width=capacity, **self.rule)
+
+    def _renew(self, capacity: int) -> None:
+        """Forget all rows; in the same memory where the number of rows is fixed."""
+        arrays = self._create(capacity)
+        if not self.fixed:
+            self._hold(arrays)
+            return
+        for held, empty in zip(self.arrays, arrays):
+            held[..., : empty.shape[-1]] = empty
 
     @property
     def rows(self) -> int:
@@ -86,7 +104,7 @@ class HeapWindow:
         capacity = self.fixed or _FIRST_CAPACITY
         while capacity < len(words):
             capacity *= 2
-        self.arrays = self._create(capacity)
+        self._renew(capacity)
         self.arrays[0][two_heaps.PUSHED] = pushed - len(words)
         two_heaps.extend(*self.arrays, words, missing, words[:0].copy(), _NO_POSITIONS)
 
@@ -94,7 +112,7 @@ class HeapWindow:
         """Return an equal core of its own memory."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other.arrays = tuple(array.copy() for array in self.arrays)
+        other._hold(tuple(array.copy() for array in self.arrays))
         return other
 
 
@@ -104,6 +122,14 @@ class TreeWindow(HeapWindow):
     def _create(self, capacity: int) -> Any:
         rule = self.rule
         return three_trees.create(rule["k"], capacity, self.dtype, rule["min_periods"])
+
+    def _hold(self, arrays: Any) -> None:
+        self.state, self.arrays = None, arrays
+        header, links, values = arrays
+        if values.dtype == np.float64 and links.dtype == np.int32:
+            self.state = pack(header, values, links.ravel())
+            header, values, links = views(self.state)
+            self.arrays = header, links.reshape(2, -1), values
 
     @property
     def rows(self) -> int:
@@ -148,7 +174,7 @@ class TreeWindow(HeapWindow):
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        self.arrays = self._create(self.fixed)
+        self._renew(self.fixed)
         self._before = pushed - len(words)
         three_trees.extend(*self.arrays, words, missing, words[:0].copy(), _NO_POSITIONS)
 
@@ -227,7 +253,12 @@ class WedgeWindow:
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        self.arrays = self._create(max(self.fixed or _FIRST_CAPACITY, len(words)))
+        arrays = self._create(max(self.fixed or _FIRST_CAPACITY, len(words)))
+        if self.fixed:
+            for held, empty in zip(self.arrays, arrays):
+                held[...] = empty
+        else:
+            self.arrays = arrays
         header, _, _, _, rows = self.arrays
         header[wedge.NEXT] = header[wedge.OLDEST] = pushed - len(words)
         rows[np.arange(pushed - len(words), pushed) & (len(rows) - 1)] = words
@@ -248,4 +279,62 @@ class WedgeWindow:
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.arrays = tuple(array.copy() for array in self.arrays)
+        return other
+
+
+class AscendingWindow:
+    """A window of a fixed number of rows of float64 and its minimum, or its maximum with `sign` -1.
+
+    See :mod:`rollstat.kernels.ascending_minima`.
+    """
+
+    def __init__(self, fixed: int, sign: int, least: int) -> None:
+        self.sign = sign
+        self.state = ascending_minima.create(fixed, least)
+
+    @property
+    def _header(self) -> NDArray[np.int64]:
+        header: NDArray[np.int64] = ascending_minima.views(self.state)[0]
+        return header
+
+    @property
+    def rows(self) -> int:
+        """Rows in the window."""
+        header = self._header
+        held = header[ascending_minima.NEXT] - header[ascending_minima.FIRST]
+        return int(min(held, header[ascending_minima.WINDOW]))
+
+    @property
+    def count(self) -> int:
+        """Observations among them."""
+        return int(self._header[ascending_minima.OBSERVED])
+
+    @property
+    def pushed(self) -> int:
+        """Rows pushed so far."""
+        return int(self._header[ascending_minima.NEXT])
+
+    def extreme(self) -> float:
+        """The minimum or maximum; there is an observation."""
+        return self.sign * float(ascending_minima.value_at(self.state))
+
+    def push(self, word: Any, missing: bool) -> None:
+        """Take in a row."""
+        ascending_minima.push(self.state, np.nan if missing else self.sign * float(word))
+
+    def contents(self) -> Rows:
+        """Words and missing marks of the rows, oldest first."""
+        _, _, ring = ascending_minima.views(self.state)
+        words = self.sign * ring[np.arange(self.pushed - self.rows, self.pushed) & (len(ring) - 1)]
+        return words, np.isnan(words)
+
+    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
+        """Hold these rows, the last of `pushed`, instead."""
+        ascending_minima.clear(self.state, pushed - len(words))
+        ascending_minima.extend(self.state, self.sign * np.where(missing, np.nan, words))
+
+    def copy(self) -> Self:
+        """Return an equal core of its own memory."""
+        other = type(self).__new__(type(self))
+        other.sign, other.state = self.sign, self.state.copy()
         return other

@@ -7,20 +7,21 @@ import pytest
 
 from rollstat.kernels import three_trees, two_heaps
 from rollstat.kernels.packed import pack, views
+from rollstat.kernels.stream_steps import push_heaps, push_trees
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.int64])
-def test_two_heaps(rng, dtype):
-    values = (10 * rng.standard_normal(200)).astype(dtype)
-    missing = np.zeros(200, np.bool_)
-    if values.dtype.kind == "f":
-        missing = rng.random(200) < 0.2
-        values[missing] = np.nan
-    state = two_heaps.create(15, dtype, width=15)
+def with_gaps(rng, n):
+    values = 10 * rng.standard_normal(n)
+    values[rng.random(n) < 0.2] = np.nan
+    return values
+
+
+def test_two_heaps(rng):
+    state = two_heaps.create(15, np.float64, width=15)
     packed = pack(*state)
-    for i, (value, lost) in enumerate(zip(values, missing)):
-        expected = two_heaps.push(*state, value, lost)
-        assert np.array_equal(two_heaps.push_packed(packed, value), expected, equal_nan=True)
+    for i, value in enumerate(with_gaps(rng, 200)):
+        expected = two_heaps.push(*state, value, np.isnan(value))
+        assert np.array_equal(push_heaps(packed, value), expected, equal_nan=True)
         header, keys, links = views(packed)
         assert np.array_equal(header, state[0])
         assert two_heaps.check(header, keys, links)
@@ -30,13 +31,11 @@ def test_two_heaps(rng, dtype):
 
 @pytest.mark.parametrize("m", [1, 8, 15])
 def test_three_trees(rng, m):
-    values = rng.standard_normal(120)
-    values[rng.random(120) < 0.2] = np.nan
     header, links, kept = three_trees.create(1, m, np.float64)
     packed = pack(header, kept, links.ravel())
-    for value in values:
+    for value in with_gaps(rng, 120):
         expected = three_trees.push(header, links, kept, value, np.isnan(value))
-        assert np.array_equal(three_trees.push_packed(packed, value), expected, equal_nan=True)
+        assert np.array_equal(push_trees(packed, value), expected, equal_nan=True)
 
 
 def test_what_does_not_fit_is_refused():
