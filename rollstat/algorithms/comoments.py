@@ -67,10 +67,10 @@ def linear_fits(
 
 def _mean_rows(block: Block) -> NDArray[np.float64]:
     """Mean of the rows of each window's observations, its first row being 0: exact but for one rounding."""
-    rows = np.arange(len(block.values))
-    if block.missing is not None:
-        rows[block.missing] = 0
-    total = np.concatenate(([0], np.cumsum(rows)))
-    between = total[block.end] - total[block.start] - block.start * block.count
-    mean: NDArray[np.float64] = between / block.count
+    mean: NDArray[np.float64]
+    if block.missing is None:
+        mean = (block.count - 1) / 2
+        return mean
+    total = np.concatenate(([0], np.cumsum(np.where(block.missing, 0, np.arange(len(block.values))))))
+    mean = (total[block.end] - total[block.start] - block.start * block.count) / block.count
     return mean

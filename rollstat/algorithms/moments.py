@@ -17,10 +17,9 @@ data, and at most ``m + 1`` on any. Nothing outside a window has any influence.
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, scan, working_row
+from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
 from rollstat.blocks import Block
 from rollstat.kernels.summands import Shape, Sum, Summand, Variance
 
@@ -50,13 +49,7 @@ def sums(block: Block, out: NDArray[Any]) -> None:
 
 def means(block: Block, out: NDArray[Any]) -> None:
     """Arithmetic mean."""
-    result = working_row(out)
-    values = observations(block)
-    if not scan(block, Sum(1.0), result[None], values):
-        evaluate(block, Sum(0.0), result[None], values)
-        with np.errstate(all="ignore"):
-            result /= block.count
-    deliver(result, out)
+    _write(block, Sum(1.0), out)
 
 
 def variances(block: Block, ddof: int, out: NDArray[Any]) -> None:

@@ -14,11 +14,11 @@ from rollstat.blocks import Block
 from rollstat.kernels.narrow_sums import CHUNK
 from rollstat.kernels.stretch_sums import finish_rows, stretch_sums
 from rollstat.kernels.summands import Summand, form, is_complete
-from rollstat.kernels.window_sums import GROUP, window_sums
+from rollstat.kernels.window_sums import GROUP, SHORTEST_SHIFTED, unsettled_rows, window_sums
 
 __all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
 
-_ROWS = 1 << 15
+_ROWS = 1 << 17
 
 
 def grid(width: int) -> int:
@@ -103,8 +103,41 @@ def evaluate(
     y: NDArray[np.float64] | None = None,
 ) -> None:
     """Write the outputs of `summand` for windows of any shape, see :func:`scan`."""
-    if not scan(block, summand, out, x, y):
-        _walk(block, summand, x, x if y is None else y, out)
+    if scan(block, summand, out, x, y):
+        return
+    y = x if y is None else y
+    if block.width and block.rows:
+        _scan_gaps(block, summand, x, y, out)
+    else:
+        _walk(block, summand, x, y, block.start, block.end, block.count, out)
+
+
+def _with_gaps(series: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """`series` with NaN wherever a row is no observation."""
+    series = np.where(missing, np.nan, series)
+    series.flags.writeable = False
+    return series
+
+
+def _scan_gaps(
+    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """Windows of a fixed width with values missing."""
+    missing = block.missing
+    assert missing is not None
+    if y is not x:  # what either lacks is missing in both
+        x, y = _with_gaps(x, missing), _with_gaps(y, missing)
+    counts = np.zeros(block.rows + 8)
+    counts[: block.rows] = block.count
+    _scan(summand, x, y, block.width, out, counts)
+    if not form(summand).shifted or block.width < SHORTEST_SHIFTED:
+        return
+    rows = np.empty(block.rows, np.int64)
+    rows = rows[: unsettled_rows(missing, block.width, block.rows, rows)]
+    if len(rows):
+        again = np.empty((len(out), len(rows)))
+        _walk(block, summand, x, y, rows, rows + block.width, block.count[rows], again)
+        out[:, rows] = again
 
 
 def _aligned(*shapes: tuple[int, ...]) -> list[NDArray[np.float64]]:
@@ -121,7 +154,12 @@ def _aligned(*shapes: tuple[int, ...]) -> list[NDArray[np.float64]]:
 
 @np.errstate(all="ignore")
 def _scan(
-    summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], width: int, out: NDArray[np.float64]
+    summand: Summand,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    width: int,
+    out: NDArray[np.float64],
+    counts: NDArray[np.float64] | None = None,
 ) -> bool:
     """Scan; return whether a value was missing, in which case only plain sums are right."""
     size = 8 * form(summand).channels
@@ -137,23 +175,30 @@ def _scan(
         (2, chunk),
         (form(summand).outputs, chunk),
     )
-    return bool(window_sums(summand, x, y, width, *scratch, out))
+    return bool(window_sums(summand, x, y, width, counts, *scratch, out))
 
 
 @np.errstate(all="ignore")
 def _walk(
-    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+    block: Block,
+    summand: Summand,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    start: NDArray[np.int64],
+    end: NDArray[np.int64],
+    observed: NDArray[np.int64],
+    out: NDArray[np.float64],
 ) -> None:
     """Windows of any shape, with any values missing."""
-    rows = block.rows
+    rows = len(start)
     padded = -(-rows // 8) * 8
     channels = form(summand).channels
     sums = np.zeros((channels, padded))
     shift_x, shift_y = np.zeros((2, padded))
     work = np.empty((channels, longest(block))), np.zeros((3, channels))
-    stretch_sums(x, y, block.start, block.end, *work, sums, shift_x, shift_y)
+    stretch_sums(x, y, start, end, *work, sums, shift_x, shift_y)
     count = np.zeros(padded)
-    count[:rows] = block.count
+    count[:rows] = observed
     result = np.empty((form(summand).outputs, padded))
     finish_rows(summand, sums, shift_x, shift_y, count, result)
     out[:] = result[:, :rows]

@@ -16,10 +16,12 @@ Shifted sums of up to 15 values are taken one value after the other instead, abo
 each window. Cost: O(1) a row for leaves and rests, O(m) for narrow windows, `m` below 32.
 """
 
+from numba import types
 from numba.extending import overload
 
 from rollstat._jit import kernel
 from rollstat.kernels.bundles import (
+    fill_nan,
     four_on,
     load,
     load_each,
@@ -42,14 +44,57 @@ from rollstat.kernels.summands import (
     revises,
 )
 
-__all__ = ["CHUNK", "copy_padded", "leaf_rows", "narrow_windows", "revise_rows"]
+__all__ = [
+    "CHUNK",
+    "copy_padded",
+    "has_gaps",
+    "leaf_rows",
+    "narrow_windows",
+    "observed",
+    "revise_rows",
+]
 
 # Rows whose leaves are kept in the fastest cache between two passes.
 CHUNK = 128
 
 
+def has_gaps(counts):
+    """Whether values may be missing, known to the compiler: `counts` is an array then, else None."""
+    return counts is not None
+
+
+def observed(counts, width, i):
+    """Observations of the windows from row `i` on."""
+    return spread(float(width)) if counts is None else load(counts, i)
+
+
+def fill_gaps(counts, summand, values, shift):
+    """Lanes in which what is missing adds nothing to shifted sums: the shift itself stands there."""
+    return fill_nan(values, shift) if counts is not None and is_shifted(summand) else values
+
+
+@overload(has_gaps, inline="always")
+def _has_gaps_overload(counts):
+    gaps = not isinstance(counts, types.NoneType)
+    return lambda counts: gaps
+
+
+@overload(observed, inline="always")
+def _observed_overload(counts, width, i):
+    if isinstance(counts, types.NoneType):
+        return lambda counts, width, i: spread(float(width))
+    return lambda counts, width, i: load(counts, i)
+
+
+@overload(fill_gaps, inline="always")
+def _fill_gaps_overload(counts, summand, values, shift):
+    if isinstance(counts, types.NoneType) or not form_of(summand).shifted:
+        return lambda counts, summand, values, shift: values
+    return lambda counts, summand, values, shift: fill_nan(values, shift)
+
+
 @kernel(references=False)
-def leaf_rows(summand, x, y, first, rows, remainder, shift_x, shift_y, leaf, rest):
+def leaf_rows(summand, x, y, counts, first, rows, remainder, shift_x, shift_y, leaf, rest):
     """Write the sums of 8 and of `remainder` values from every position of `rows` rows on.
 
     Returns 1 where a value was missing. Rows are visited backwards: a sum of two needs the row after.
@@ -57,16 +102,17 @@ def leaf_rows(summand, x, y, first, rows, remainder, shift_x, shift_y, leaf, res
     size = 8 * channel_count(summand)
     at_x = spread(shift_x)
     at_y = spread(shift_y)
-    after_x = load(x, first + 8 * rows)
-    after_y = load(y, first + 8 * rows)
-    seen = any_missing(summand, after_x, after_y)
+    after_x = fill_gaps(counts, summand, load(x, first + 8 * rows), at_x)
+    after_y = fill_gaps(counts, summand, load(y, first + 8 * rows), at_y)
+    seen = 0 if has_gaps(counts) else any_missing(summand, after_x, after_y)
     one = lift(summand, after_x, after_y, at_x, at_y)
     two = one + one_on(one, one)
     four = two + two_on(two, two)
     for j in range(rows - 1, -1, -1):
-        row_x = load(x, first + 8 * j)
-        row_y = load(y, first + 8 * j)
-        seen |= any_missing(summand, row_x, row_y)
+        row_x = fill_gaps(counts, summand, load(x, first + 8 * j), at_x)
+        row_y = fill_gaps(counts, summand, load(y, first + 8 * j), at_y)
+        if not has_gaps(counts):
+            seen |= any_missing(summand, row_x, row_y)
         next_one = one
         next_two = two
         one = lift(summand, row_x, row_y, at_x, at_y)
@@ -94,13 +140,13 @@ def leaf_rows(summand, x, y, first, rows, remainder, shift_x, shift_y, leaf, res
 
 
 @kernel(references=False)
-def revise_rows(summand, width, rows, out, to):
-    """Revise the outputs of rows that were just written."""
-    count = spread(float(width))
+def revise_rows(summand, width, counts, at, rows, out, to):
+    """Revise the outputs of rows that were just written; `at` is the first of them in `counts`."""
     zero = spread(0.0)
-    model = finish(summand, lift(summand, zero, zero, zero, zero), zero, zero, count)
-    for i in range(to, to + 8 * rows, 8):
-        store_each(out, i, revise(summand, load_each(out, i, model), count))
+    model = finish(summand, lift(summand, zero, zero, zero, zero), zero, zero, zero)
+    for i in range(0, 8 * rows, 8):
+        count = observed(counts, width, at + i)
+        store_each(out, to + i, revise(summand, load_each(out, to + i, model), count))
 
 
 @kernel(references=False)
@@ -114,33 +160,38 @@ def copy_padded(values, first, tail):
 
 
 @kernel(references=False)
-def _narrow_rows(summand, x, y, first, rows, width, out, to):
+def _narrow_rows(summand, x, y, counts, at, first, rows, width, out, to):
     """Windows of few values, one by one: shifted sums about the first value of each window."""
-    count = spread(float(width))
     seen = 0
     for j in range(rows):
         i = first + 8 * j
         at_x = load(x, i)
         at_y = load(y, i)
-        seen |= any_missing(summand, at_x, at_y)
+        if has_gaps(counts):
+            for k in range(1, width):
+                at_x = fill_nan(at_x, load(x, i + k))
+                at_y = fill_nan(at_y, load(y, i + k))
+        else:
+            seen |= any_missing(summand, at_x, at_y)
         total = lift(summand, at_x, at_y, at_x, at_y)
         for k in range(1, width):
-            row_x = load(x, i + k)
-            row_y = load(y, i + k)
-            seen |= any_missing(summand, row_x, row_y)
+            row_x = fill_gaps(counts, summand, load(x, i + k), at_x)
+            row_y = fill_gaps(counts, summand, load(y, i + k), at_y)
+            if not has_gaps(counts):
+                seen |= any_missing(summand, row_x, row_y)
             total = total + lift(summand, row_x, row_y, at_x, at_y)
+        count = observed(counts, width, at + 8 * j)
         store_each(out, to + 8 * j, finish(summand, total, at_x, at_y, count))
     return seen
 
 
 @kernel(references=False)
-def _leaf_windows(summand, x, y, first, rows, width, leaf, rest, out, to):
+def _leaf_windows(summand, x, y, counts, at, first, rows, width, leaf, rest, out, to):
     """Windows of few values, one by one: plain sums of at most three leaves and the rest."""
     size = 8 * channel_count(summand)
     q = width // 8
     remainder = width % 8
-    seen = leaf_rows(summand, x, y, first, rows + q, remainder, x[first], y[first], leaf, rest)
-    count = spread(float(width))
+    seen = leaf_rows(summand, x, y, counts, first, rows + q, remainder, x[first], y[first], leaf, rest)
     zero = spread(0.0)
     model = lift(summand, zero, zero, zero, zero)
     for j in range(rows):
@@ -152,29 +203,30 @@ def _leaf_windows(summand, x, y, first, rows, width, leaf, rest, out, to):
                 total = total + load_like(leaf, size * k, model)
             if remainder:
                 total = total + load_like(rest, size * (j + q), model)
+        count = observed(counts, width, at + 8 * j)
         store_each(out, to + 8 * j, finish(summand, total, zero, zero, count))
     return seen
 
 
-def _narrow_chunk(summand, x, y, first, rows, width, leaf, rest, out, to):
+def _narrow_chunk(summand, x, y, counts, at, first, rows, width, leaf, rest, out, to):
     if is_shifted(summand):
-        return _narrow_rows(summand, x, y, first, rows, width, out, to)
-    return _leaf_windows(summand, x, y, first, rows, width, leaf, rest, out, to)
+        return _narrow_rows(summand, x, y, counts, at, first, rows, width, out, to)
+    return _leaf_windows(summand, x, y, counts, at, first, rows, width, leaf, rest, out, to)
 
 
 @overload(_narrow_chunk)
-def _narrow_chunk_overload(summand, x, y, first, rows, width, leaf, rest, out, to):
+def _narrow_chunk_overload(summand, x, y, counts, at, first, rows, width, leaf, rest, out, to):
     if form_of(summand).shifted:  # the compiler need not look at the other
-        return lambda summand, x, y, first, rows, width, leaf, rest, out, to: _narrow_rows(
-            summand, x, y, first, rows, width, out, to
+        return lambda summand, x, y, counts, at, first, rows, width, leaf, rest, out, to: _narrow_rows(
+            summand, x, y, counts, at, first, rows, width, out, to
         )
-    return lambda summand, x, y, first, rows, width, leaf, rest, out, to: _leaf_windows(
-        summand, x, y, first, rows, width, leaf, rest, out, to
+    return lambda summand, x, y, counts, at, first, rows, width, leaf, rest, out, to: _leaf_windows(
+        summand, x, y, counts, at, first, rows, width, leaf, rest, out, to
     )
 
 
 @kernel(references=False)
-def narrow_windows(summand, x, y, width, leaf, rest, tails, spare, out):
+def narrow_windows(summand, x, y, width, counts, leaf, rest, tails, spare, out):
     """Windows of few values: each by itself."""
     windows = out.shape[1]
     step = CHUNK - 4
@@ -195,9 +247,9 @@ def narrow_windows(summand, x, y, width, leaf, rest, tails, spare, out):
             near_y = tails[1]
             target = spare
             at = 0
-        seen |= _narrow_chunk(summand, near_x, near_y, near, rows, width, leaf, rest, target, at)
+        seen |= _narrow_chunk(summand, near_x, near_y, counts, to, near, rows, width, leaf, rest, target, at)
         if revises(summand):
-            revise_rows(summand, width, rows, target, at)
+            revise_rows(summand, width, counts, to, rows, target, at)
         for i in range(to, min(to + 8 * step, windows) if last else 0):
             for k in range(len(out)):
                 out[k, i] = spare[k, i - to]

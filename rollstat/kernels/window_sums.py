@@ -28,7 +28,8 @@ as unevaluated pairs. Invariant: before row j of block b + 1 is emitted, ``suffi
 
 Sums of powers are about a shift, the value in the last row and lane of the block in which the window
 starts: it is in every one of these windows. So a row is lifted twice, for the windows that end in its
-block and for those that start there.
+block and for those that start there. Among missing values the shift is the last observation of the block;
+windows that start behind it have no shift of their own, and are summed one by one elsewhere.
 
 Error: a sum is off by at most ``22 u * sum(abs(x)) + O(m u**2)``, ``u = 2**-53``, whatever the width;
 below 8 values by at most 3 u. That is 11 epsilon; ``docs`` say what follows for each statistic.
@@ -52,7 +53,15 @@ from rollstat.kernels.bundles import (
     store_each,
     zeros_like,
 )
-from rollstat.kernels.narrow_sums import CHUNK, copy_padded, leaf_rows, narrow_windows, revise_rows
+from rollstat.kernels.narrow_sums import (
+    CHUNK,
+    copy_padded,
+    has_gaps,
+    leaf_rows,
+    narrow_windows,
+    observed,
+    revise_rows,
+)
 from rollstat.kernels.summands import (
     channel_count,
     finish,
@@ -61,10 +70,12 @@ from rollstat.kernels.summands import (
     revises,
 )
 
-__all__ = ["GROUP", "window_sums"]
+__all__ = ["GROUP", "SHORTEST_SHIFTED", "unsettled_rows", "window_sums"]
 
 # Rows that are summed one by one. More cost accuracy, fewer cost time.
 GROUP = 16
+# Values of the shortest shifted window that blocks serve.
+SHORTEST_SHIFTED = 16
 
 
 @kernel(references=False)
@@ -79,6 +90,15 @@ def _add_exactly(high, low, at, value):
     store(low, at, load_like(low, at, value) + nan_to_zero(error))
 
 
+@kernel(references=False)
+def _last_observed(values, i, room):
+    """Index of the last value up to `i` that is not NaN, of at most `room`; else `i`."""
+    for j in range(i, max(i - room, -1), -1):
+        if values[j] == values[j]:
+            return j
+    return i
+
+
 @kernel(inline="always", references=False)
 def _outer_sums(high, low, at, running, model):
     """Sum of the whole groups of a window: those after its first one, and those before its last one."""
@@ -91,10 +111,26 @@ def _outer_sums(high, low, at, running, model):
 
 
 @kernel(inline="always", references=False)
-def _emit_group(summand, width, leaf, rest, place, rows, remainder, suffix, at, outer, at_x, at_y, out, to):
+def _emit_group(
+    summand,
+    width,
+    counts,
+    window,
+    leaf,
+    rest,
+    place,
+    rows,
+    remainder,
+    suffix,
+    at,
+    outer,
+    at_x,
+    at_y,
+    out,
+    to,
+):
     """Write the results of the rows of one group; return the sum of its leaves."""
     size = 8 * channel_count(summand)
-    count = spread(float(width))
     prefix = zeros_like(outer)
     for j in range(rows):
         total = load_like(suffix, at + size * j, outer) + prefix
@@ -102,6 +138,7 @@ def _emit_group(summand, width, leaf, rest, place, rows, remainder, suffix, at, 
             total = total + (outer + load_like(rest, place + size * j, outer))
         else:
             total = total + outer
+        count = observed(counts, width, window + 8 * j)
         store_each(out, to + 8 * j, finish(summand, total, at_x, at_y, count))
         prefix = prefix + load_like(leaf, place + size * j, outer)
     return prefix
@@ -133,7 +170,23 @@ def _close_block(size, groups, suffix, high, low, model):
 
 @kernel(references=False)
 def _scan_chunk(
-    summand, x, y, near_x, near_y, near, row, rows, width, suffix, high, low, leaf, rest, out, to
+    summand,
+    x,
+    y,
+    near_x,
+    near_y,
+    near,
+    row,
+    rows,
+    width,
+    counts,
+    suffix,
+    high,
+    low,
+    leaf,
+    rest,
+    out,
+    to,
 ):
     """Emit the windows that end in these rows, and keep the suffixes of those that start there.
 
@@ -163,10 +216,13 @@ def _scan_chunk(
             if shifted:
                 place = 0
                 shift = min(8 * (block + starting) * q, length) - 1
+                if has_gaps(counts):
+                    shift = _last_observed(x, shift, 8 * q)
                 seen |= leaf_rows(
                     summand,
                     near_x,
                     near_y,
+                    counts,
                     near + 8 * first,
                     count,
                     0 if starting else remainder,
@@ -179,7 +235,9 @@ def _scan_chunk(
                 place = size * first
                 shift = 0
                 if first == 0 and (block == 0 or not starting):
-                    seen |= leaf_rows(summand, near_x, near_y, near, rows, remainder, x[0], y[0], leaf, rest)
+                    seen |= leaf_rows(
+                        summand, near_x, near_y, counts, near, rows, remainder, x[0], y[0], leaf, rest
+                    )
             if starting:
                 _suffix_group(size, leaf, place, count, suffix, size * phase, outer)
                 continue
@@ -191,6 +249,8 @@ def _scan_chunk(
             total = _emit_group(
                 summand,
                 width,
+                counts,
+                8 * (row + first - q),
                 leaf,
                 rest,
                 place,
@@ -207,14 +267,14 @@ def _scan_chunk(
             if groups > 1:
                 _add_exactly(high, low, running, total)
     if row >= q and revises(summand):
-        revise_rows(summand, width, rows, out, to)
+        revise_rows(summand, width, counts, 8 * (row - q), rows, out, to)
     if groups > 1 and (row + rows) % q == 0:
         _close_block(size, groups, suffix, high, low, outer)
     return seen
 
 
 @kernel(references=False)
-def _wide_windows(summand, x, y, width, suffix, high, low, leaf, rest, tails, spare, out):
+def _wide_windows(summand, x, y, width, counts, suffix, high, low, leaf, rest, tails, spare, out):
     """Windows of at least one row: blocks of rows."""
     q = width // 8
     windows = out.shape[1]
@@ -222,7 +282,7 @@ def _wide_windows(summand, x, y, width, suffix, high, low, leaf, rest, tails, sp
     groups = (q + GROUP - 1) // GROUP
     seen = 0
     row = np.int64(0)  # a literal would be compiled apart
-    while row < total_rows and not (seen and is_shifted(summand)):
+    while row < total_rows and not (seen and (is_shifted(summand) or revises(summand))):
         if groups > 1:
             rows = min(CHUNK, q - row % q)
         elif row == 0:
@@ -247,7 +307,23 @@ def _wide_windows(summand, x, y, width, suffix, high, low, leaf, rest, tails, sp
             target = spare
             at = 0
         seen |= _scan_chunk(
-            summand, x, y, near_x, near_y, near, row, rows, width, suffix, high, low, leaf, rest, target, at
+            summand,
+            x,
+            y,
+            near_x,
+            near_y,
+            near,
+            row,
+            rows,
+            width,
+            counts,
+            suffix,
+            high,
+            low,
+            leaf,
+            rest,
+            target,
+            at,
         )
         for i in range(max(to, 0), windows if to + 8 * rows > windows else 0):
             for k in range(len(out)):
@@ -257,12 +333,33 @@ def _wide_windows(summand, x, y, width, suffix, high, low, leaf, rest, tails, sp
 
 
 @kernel(references=False)
-def window_sums(summand, x, y, width, suffix, high, low, leaf, rest, tails, spare, out):
+def window_sums(summand, x, y, width, counts, suffix, high, low, leaf, rest, tails, spare, out):
     """Write the outputs of `summand` for every window of `width` values; return 1 if a value was missing.
 
-    Where a value is missing, a plain sum counts it as nothing, and the results of shifted sums are
-    worthless: the scan then stops.
+    Where a value is missing, a plain sum counts it as nothing, and all other results are worthless: the
+    scan then stops. Unless `counts` holds the observations of each window, and 8 numbers more: then what
+    is missing is NaN in `x` and `y`, adds nothing, and 0 is returned. Of shifted sums those are left
+    to do again that :func:`unsettled_rows` names.
     """
-    if width < (16 if is_shifted(summand) else 32):
-        return narrow_windows(summand, x, y, width, leaf, rest, tails, spare, out)
-    return _wide_windows(summand, x, y, width, suffix, high, low, leaf, rest, tails, spare, out)
+    if width < (SHORTEST_SHIFTED if is_shifted(summand) else 32):
+        return narrow_windows(summand, x, y, width, counts, leaf, rest, tails, spare, out)
+    return _wide_windows(summand, x, y, width, counts, suffix, high, low, leaf, rest, tails, spare, out)
+
+
+@kernel
+def unsettled_rows(missing, width, windows, rows):
+    """Write the rows of which no shift of :func:`window_sums` lies in the window; return their number.
+
+    The shift is the last observation before the border of two blocks, so that windows which start behind
+    it have none. `rows` has room for every window.
+    """
+    step = 8 * (width // 8)
+    found = 0
+    for border in range(step, windows + step, step):
+        first = border
+        while first > border - step and missing[first - 1]:
+            first -= 1
+        for row in range(first, min(border, windows)):
+            rows[found] = row
+            found += 1
+    return found

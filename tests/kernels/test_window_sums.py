@@ -10,7 +10,7 @@ from rollstat.algorithms.window_sums import evaluate, grid, observations, scan
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.narrow_sums import CHUNK
 from rollstat.kernels.summands import Sum, Variance
-from rollstat.kernels.window_sums import GROUP
+from rollstat.kernels.window_sums import GROUP, unsettled_rows
 
 UNIT = 2.0**-53
 WIDTHS = [
@@ -172,3 +172,56 @@ def test_no_growth_with_position():
         total, squares = sum(window), sum(x * x for x in window)
         exact = Fraction(width * squares - total * total, width * (width - 1) << 40)
         assert abs(Fraction(float(out[0, i])) - exact) <= Fraction(1, 10**12) * exact
+
+
+@pytest.mark.parametrize("width", [3, 15, 16, 20, 40, 131, 8 * GROUP * 2 + 5])
+@pytest.mark.parametrize("huge", [1e16, 1e100, np.inf])
+def test_nothing_stays_of_what_left_among_missing_values(width, huge, rng):
+    values = rng.standard_normal(6 * width + 100)
+    gaps = values.copy()
+    step = grid(width)
+    for border in range(step, len(values), step):
+        gaps[border - rng.integers(0, min(step, 6)) : border + rng.integers(0, 3)] = np.nan
+    spoilt = gaps.copy()
+    # The last observation before a border is the shift of the windows that hold it; others must not see it.
+    at = step - 1
+    while np.isnan(gaps[at]):
+        at -= 1
+    spoilt[at] = huge
+    windows = np.lib.stride_tricks.sliding_window_view(gaps, width)
+    enough = (~np.isnan(windows)).sum(1) >= 2
+    touched = np.zeros(len(windows), bool)
+    touched[max(0, at - width + 1) : at + 1] = True
+    out = np.empty((2, 1, len(windows)))
+    for series, result in zip((gaps, spoilt), out):
+        evaluate(Block.regular(series, UNKNOWN, width), Variance(1.0, 0.0), result, series)
+    expected = np.nanvar(windows[enough], axis=1, ddof=1)
+    np.testing.assert_allclose(out[0, 0, enough], expected, rtol=1e-12)
+    kept = enough & ~touched
+    np.testing.assert_allclose(out[1, 0, kept], out[0, 0, kept], rtol=1e-13)
+    if np.isinf(huge):
+        assert np.isnan(out[1, 0, enough & touched]).all()
+
+
+@pytest.mark.parametrize("width", [16, 23, 40])
+def test_unsettled_rows_hold_no_value_before_their_border(width, rng):
+    step, windows = grid(width), 100
+    missing = rng.random(windows + width - 1) < 0.7
+    missing[step : 2 * step] = True
+    rows = np.empty(windows, np.int64)
+    found = rows[: unsettled_rows(missing, width, windows, rows)]
+    border = [(i // step + 1) * step for i in range(windows)]
+    assert found.tolist() == [i for i in range(windows) if missing[i : border[i]].all()]
+
+
+@pytest.mark.parametrize("width", [8, 16, 40, 200])
+def test_stretches_without_any_observation(width, rng):
+    values = rng.standard_normal(9 * width)
+    values[width : 4 * width] = np.nan
+    block = Block.regular(values, UNKNOWN, width)
+    out = np.empty((1, block.rows))
+    evaluate(block, Variance(0.0, 0.0), out, values)
+    seen = block.count > 0
+    assert not seen.all()
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)[seen]
+    np.testing.assert_allclose(out[0, seen], np.nanvar(windows, axis=1), rtol=1e-12, atol=1e-30)
