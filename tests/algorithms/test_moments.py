@@ -46,7 +46,10 @@ def test_agrees_with_pandas(width, gaps, fixed, rng):
     values[rng.random(1500) < gaps] = np.nan
     for name, (function, parameters, required) in STATISTICS.items():
         out, count = rolling(function, values, width, *parameters, fixed=fixed)
-        expected = getattr(pd.Series(values).rolling(width, min_periods=1), name)().to_numpy()[width - 1 :]
+        windows = pd.Series(values).rolling(width, min_periods=1)
+        # The standard error of pandas before 3 divides by the root of n - min_periods.
+        expected = windows.std() / windows.count() ** 0.5 if name == "sem" else getattr(windows, name)()
+        expected = expected.to_numpy()[width - 1 :]
         enough = count >= required
         np.testing.assert_allclose(out[enough], expected[enough], rtol=1e-9, atol=1e-9, err_msg=name)
 
@@ -60,7 +63,8 @@ def test_equal_values(width, fixed):
         assert not rolling(function, values, width, *parameters, fixed=fixed)[0].any()
     for name in ("skew", "kurt"):
         assert np.isnan(rolling(STATISTICS[name][0], values, width, fixed=fixed)[0]).all()
-        assert pd.isna(getattr(pd.Series(values).rolling(width), name)().iloc[-1])
+        if int(pd.__version__.partition(".")[0]) >= 3:  # earlier ones take equal values for a skewness of 0 and a kurtosis of -3
+            assert pd.isna(getattr(pd.Series(values).rolling(width), name)().iloc[-1])
 
 
 @pytest.mark.parametrize("fixed", [True, False])
