@@ -1,20 +1,22 @@
 """Selection in bulk: rank a stretch of several windows once, then follow the windows over a bit set."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.ranking import NOTHING_MISSING, buckets, ranks, unsigned_keys, values_of
-from rollstat.blocks import Block, Selection
+from rollstat.blocks import Block, Point, Selection
 from rollstat.kernels.few_values import are_levels, select_few
+from rollstat.kernels.monotone import direction
+from rollstat.kernels.quantiles import interpolate_constant
 from rollstat.kernels.rank_band import RECENT
 from rollstat.kernels.rank_bits import slide_any
 from rollstat.kernels.rank_slide import words_for
 from rollstat.kernels.rank_stretches import select_fixed
 
-__all__ = ["block_rows", "select", "stretches"]
+__all__ = ["block_rows", "select", "select_points", "stretches"]
 
 _SMALLEST_STRETCH = 4096
 _FEW = 6
@@ -52,6 +54,25 @@ def select(block: Block, request: Selection) -> None:
         return
     for first, last in stretches(block.start, block.end, _SMALLEST_STRETCH):
         _select_any(block, request, first, last)
+
+
+def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
+    """Write one point of every window for each of `points`, if the values only rise or only fall.
+
+    See :func:`rollstat.algorithms.small_window.select_points`. Returns whether they do.
+    """
+    values = block.values.view()
+    values.flags.writeable = False  # one compiled version, not two
+    rising = direction(values)
+    for point, result in zip(points, results if rising else ()):
+        rank = point.rank if rising > 0 else block.width - 1 - point.rank
+        lower = values[rank : rank + block.rows]
+        if point.midpoint or point.fraction > 0:
+            upper = values[rank + rising : rank + rising + block.rows]
+            interpolate_constant(lower, upper, point.fraction, point.midpoint, result)
+        else:
+            result[...] = lower
+    return bool(rising)
 
 
 def _select_any(block: Block, request: Selection, first: int, last: int) -> None:

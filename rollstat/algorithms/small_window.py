@@ -67,7 +67,7 @@ def select(block: Block, request: Selection) -> None:
             _select_varying(block, request, i)
 
 
-def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> None:
+def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
     """Write one point of every window for each of `points`.
 
     Parameters
@@ -79,6 +79,11 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     results : sequence of ndarray, each of shape (rows,)
         Receive the points: float32 or float64, or the dtype of the values for a point at a rank. What
         lies between two ranks is computed in float64.
+
+    Returns
+    -------
+    bool
+        True: the points of any values are found.
     """
     if not serves_points(block):
         raise ValueError(
@@ -87,7 +92,7 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     if block.width == 5 and not any(point.midpoint for point in points):
         for point, result in zip(points, results):
             _select_five(block, point, result)
-        return
+        return True
     between = [point.midpoint or point.fraction > 0 for point in points]
     ranges = tuple((point.rank, point.rank + above) for point, above in zip(points, between))
     outputs, first = [], 0
@@ -103,6 +108,7 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     for row, result in zip(stacked, results):
         if not np.may_share_memory(row, result):
             result[...] = row
+    return True
 
 
 def _select_five(block: Block, point: Point, result: NDArray[Any]) -> None:

@@ -210,8 +210,8 @@ class OrderStatistics:
         between = any(point.midpoint or point.fraction > 0 for point in points)
         if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
             return False
-        driver.select_points(block, points, results)
-        return True
+        written: bool = driver.select_points(block, points, results)
+        return written
 
     def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
         for i, (request, result) in enumerate(zip(self.requests, results)):

@@ -113,7 +113,7 @@ def _next_set(bits, p):
     return (i << _SIX) + np.uint64(count_trailing_zeros(word)), passed
 
 
-@kernel(inline="always")
+@kernel
 def _search(bits, p, ahead, top):
     """Set bit with `ahead` others from `p` up to it, or for negative `ahead` the one so many before `p`.
 
@@ -145,6 +145,65 @@ def _search(bits, p, ahead, top):
     for _ in range(ahead):
         word &= word - _ONE
     return (i << _SIX) + np.uint64(count_trailing_zeros(word)), passed
+
+
+@kernel(inline="always")
+def _last_set(bits, p):
+    """Highest set bit up to `p`, and how many words had to be passed."""
+    i = p >> _SIX
+    word = bits[i] & (_ALL >> (_LOW - (p & _LOW)))
+    passed = 0
+    while word == _ZERO:
+        i -= _ONE
+        word = bits[i]
+        passed += 1
+    return (i << _SIX) + _LOW - np.uint64(count_leading_zeros(word)), passed
+
+
+@kernel
+def _start(bits, p, ahead, top):
+    """The cursor `ahead` set bits after the first one from `p` on, and the set bit after it."""
+    p, _ = _search(bits, p, ahead, top)
+    second = p + _ONE
+    if p < top:
+        second, _ = _next_set(bits, second)
+    return p, second
+
+
+@kernel(inline="always")
+def _around(bits, low, high):
+    """The 64 bits before `low`, and the 64 from `high` on."""
+    i, s = low >> _SIX, low & _LOW  # shifts stay below 64
+    before = (bits[i - _ONE] >> s) | ((bits[i] << _ONE) << (_LOW - s))
+    i, s = high >> _SIX, high & _LOW
+    return before, (bits[i] >> s) | ((bits[i + _ONE] << _ONE) << (_LOW - s))
+
+
+@kernel
+def _step(bits, prior, p, second, enter, leave):
+    """One row of the cursor `p` where a neighbour may be far away, with the same rank as before.
+
+    No bit but `enter` is set between `prior`, `p` and `second`, so that wide gaps beside the answers are
+    passed once and not in every row. Returns the next `prior`, cursor and `second`, and how many words had
+    to be passed.
+    """
+    passed = 0
+    inside = prior < enter < p
+    between = p < enter < second
+    if leave >= p and enter < p:
+        before = enter
+        if not inside:
+            before, passed = _last_set(bits, min(prior, p - _ONE))
+        return before, before, second if leave == p else p, passed
+    if between:
+        after = enter
+    elif leave == second or (leave <= p and enter > p):
+        after, passed = _next_set(bits, second + _ONE)
+    else:
+        after = second
+    if leave <= p and enter > p:
+        return p, enter if between else second, second if between else after, passed
+    return enter if inside else prior, p, after, passed
 
 
 @kernel
@@ -221,20 +280,17 @@ def slide_fixed(
     lowest, highest = top, bottom
     if targets is not None:
         target = targets[origin]
-    if target >= 0:
-        p, _ = _search(bits, bottom, target - under, top)
-        if p < bottom or p >= top:
+    lost = target < 0
+    if not lost:
+        p, second = _start(bits, bottom, target - under, top)
+        if p < bottom or second >= limit:
             return 0, 0, 0
         under = target
-        second = p + _ONE
-        if want_upper:
-            second, _ = _next_set(bits, second)
-            if second >= limit:
-                return 0, 0, 0
         upper[0] = ordered[second]
         lower[0] = ordered[p]
         lowest = highest = p
     calm = targets is None and _is_calm(code, width, p)
+    prior = p
     entering = code[width:]
     below, above = lower[1:], upper[1:]
     for j in range(len(below)):
@@ -245,40 +301,41 @@ def slide_fixed(
         if calm and ((enter > second) & (leave > second)) | ((enter < p) & (leave < p)):
             above[j] = ordered[second]
             below[j] = ordered[p]
+            prior = p
             continue
-        ahead = np.int64(leave < p) - np.int64(enter < p)
-        wild = False
+        if lost:
+            under += np.int64(enter < p) - np.int64(leave < p)
+        else:
+            left, right = _around(bits, p, second + _ONE)
+            if (left == _ZERO) | (right == _ZERO):
+                prior, p, second, passed = _step(bits, prior, p, second, enter, leave)
+                patience -= passed
+                if patience < 0:
+                    return j + 1, np.int64(lowest), np.int64(highest)
+            else:
+                before = p - _ONE - np.uint64(count_leading_zeros(left))
+                after = second + _ONE + np.uint64(count_trailing_zeros(right))
+                up = (leave <= p) & (enter > p)
+                down = (leave >= p) & (enter < p)
+                between = (p < enter) & (enter < second)
+                here = enter if between else second
+                beyond = second if between else after
+                still = enter if between else (after if leave == second else second)
+                above_before = second if leave == p else p
+                second = beyond if up else (above_before if down else still)
+                here = here if up else (before if down else p)
+                prior = min(p, here)
+                p = here
         if targets is not None:
-            under -= ahead
             target = targets[origin + j + 1]
             if target < 0:
+                lost = True
                 continue
-            ahead = target - under
-            under = target
-            wild = (ahead > 1) | (ahead < -1)
-        # The 64 bits from p on, and the 64 before it; shifts stay below 64.
-        i, s = p >> _SIX, p & _LOW
-        word = bits[i]
-        after = (word >> s) | ((bits[i + _ONE] << _ONE) << (_LOW - s))
-        before = (bits[i - _ONE] >> s) | ((word << _ONE) << (_LOW - s))
-        after &= after - np.uint64(ahead == 1)
-        rest = after & (after - _ONE)
-        here = p + np.uint64(count_trailing_zeros(after))
-        second = p + np.uint64(count_trailing_zeros(rest))
-        previous = p - _ONE - np.uint64(count_leading_zeros(before))
-        back = _ZERO - np.uint64(ahead == -1)
-        second ^= (second ^ here) & back
-        here ^= (here ^ previous) & back
-        if (rest == _ZERO) | (before == _ZERO) | wild:
-            here, passed = _search(bits, p, ahead, top)
-            patience -= passed
-            second = here + _ONE
-            if want_upper and here < top:
-                second, passed = _next_set(bits, second)
-                patience -= passed
-            if patience < 0:
-                return j + 1, np.int64(lowest), np.int64(highest)
-        p = here
+            if lost or target != under:
+                lost = False
+                p, second = _start(bits, p, target - under, top)
+                prior = p
+                under = target
         if (p < bottom) | (second >= limit):
             return j + 1, np.int64(lowest), np.int64(highest)
         above[j] = ordered[second]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rollstat.algorithms import rank_bits
-from rollstat.blocks import Block, Selection
+from rollstat.blocks import Block, Point, Selection
 from tests.selections import check_selection, fixed_block, quantile_rank
 
 
@@ -152,3 +152,23 @@ def test_equal_windows_with_missing_values_and_ranks_by_row(dtype, gaps):
         rank[..., block.count < rng.integers(0, 40)] = -1
         check_selection(rank_bits.select, block, rank, None, True, False)
         check_selection(rank_bits.select, block, rank, None, False, False)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
+def test_points_of_sorted_values(sign, dtype):
+    values = (sign * np.repeat(np.arange(40), 3)).astype(dtype)
+    block = fixed_block(values, 10)
+    points = [Point(0), Point(9), Point(3, 0.25), Point(4, midpoint=True)]
+    results = np.full((len(points), block.rows), np.nan)
+    assert rank_bits.select_points(block, points, list(results))
+    low = np.sort(np.lib.stride_tricks.sliding_window_view(values, 10), axis=1).astype(float).T
+    expected = [low[0], low[9], low[3] + (low[4] - low[3]) * 0.25, (low[4] + low[5]) / 2]
+    np.testing.assert_array_equal(results, expected)
+
+
+def test_points_of_other_values_are_left_to_select():
+    values = np.append(np.arange(500.0), 0.0)
+    result = np.zeros(492)
+    assert not rank_bits.select_points(fixed_block(values, 10), [Point(1)], [result])
+    assert not result.any()

@@ -109,9 +109,17 @@ def test_rows_done_within_a_band_are_right(name, want_upper):
             assert inside.argmin() - GUARDS < done <= inside.argmin()
 
 
-def test_a_search_past_the_patience_stops():
+def test_a_wide_gap_beside_the_answers_is_passed_without_search():
     # Odd windows over alternating values change sides every row, over a gap of half a window.
     values = series("alternating", 40_000)
+    done, *_, lower, _ = slide(values, 20_001, 10_000, 0.0, 1.0, patience=100)
+    assert done == 20_000
+    np.testing.assert_array_equal(lower, np.arange(done) % 2)
+
+
+def test_a_search_past_the_patience_stops():
+    # Sides change every other row: the way back over the gap is looked for anew.
+    values = np.arange(40_000) // 2 % 2.0
     done, *_ = slide(values, 20_001, 10_000, 0.0, 1.0, patience=1000)
     assert 0 < done < 1000
 
