@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block
 from rollstat.kernels import greedy
-from rollstat.kernels.observed_bounds import observed_bounds
+from rollstat.kernels.observed_bounds import keep_observed, observed_bounds
 from rollstat.kernels.operator_scan import scan, scan_fixed
 from rollstat.kernels.window_stream import Daba, TwoStacks, aggregate_windows
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
@@ -59,8 +59,16 @@ def _columns(block: Block, operator: Any, missing: NDArray[np.bool_] | None) -> 
     if getattr(operator, "with_row", False):
         kept.append(np.arange(len(kept[0])))
     if missing is not None:
-        kept = [column[~missing] for column in kept]
+        kept = [_observed(column, missing) for column in kept]
     return tuple(map(_frozen, kept))
+
+
+def _observed(column: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
+    if column.ndim > 1:
+        return column[~missing]
+    kept = np.empty(len(column) + 1, column.dtype)
+    keep_observed(column, missing, kept)
+    return kept[: len(column) - int(np.count_nonzero(missing))]
 
 
 def prepare(operator: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[Any, Layout]:

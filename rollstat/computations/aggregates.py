@@ -17,7 +17,7 @@ _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
 
 
 class Formula:
-    """Statistics that follow from sums over the window, in floating point.
+    """Statistics that are written block by block, such as those that follow from sums over the window.
 
     Parameters
     ----------
@@ -27,11 +27,15 @@ class Formula:
         Observations without which there is no result.
     outputs : int
         How many arrays it gives.
+    kind : str
+        Kind of the outputs.
     """
 
-    def __init__(self, write: Callable[..., None], required: int, outputs: int = 1) -> None:
+    def __init__(
+        self, write: Callable[..., None], required: int, outputs: int = 1, kind: str = "float"
+    ) -> None:
         self._write = write
-        self.outputs = [Output("float", required)] * outputs
+        self.outputs = [Output(kind, required)] * outputs
 
     def block_rows(self, width: int) -> int:
         """Output rows of a block that suit windows of `width` rows."""

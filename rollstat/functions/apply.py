@@ -15,7 +15,7 @@ from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
 from rollstat.windows import Windows
 
-__all__ = ["COMBINE_COST", "COMBINE_SOURCE", "combine", "formula", "numbers", "operators"]
+__all__ = ["COMBINE_COST", "COMBINE_SOURCE", "combine", "ends", "formula", "numbers", "operators"]
 
 operators: Any = built_in  # the classes' own attributes are no fields, whatever type checkers make of them
 
@@ -43,16 +43,33 @@ def formula(
     required: int,
     options: CommonOptions,
     outputs: int = 1,
+    kind: str = "float",
     **engine: Any,
 ) -> list[NDArray[Any]]:
-    """Run a statistic that follows from sums."""
+    """Run a statistic that is written block by block."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {}, "a statistic with one algorithm")
     for name, array in zip(("arr", "other"), arrays):
         numbers(name, array)
     return run(
-        arrays, window, lambda dtype, windows: Formula(write, required, outputs), checked, **engine
+        arrays, window, lambda dtype, windows: Formula(write, required, outputs, kind), checked, **engine
     ).arrays
+
+
+def ends(
+    arr: ArrayLike,
+    window: Window,
+    write: Callable[..., None],
+    operator: Any,
+    name: str,
+    options: CommonOptions,
+    required: int = 1,
+    kind: str = "value",
+) -> NDArray[Any]:
+    """Run what the ends of a window tell, by `write`, or by an algorithm of operators if one is named."""
+    if options.get("algorithm", "auto") == "auto":
+        return formula([arr], window, write, required, options, kind=kind)[0]
+    return combine([arr], window, operator, name, options, required, kind)[0]
 
 
 def combine(

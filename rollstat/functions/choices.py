@@ -4,8 +4,9 @@ from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, NDArray
 
+from rollstat.algorithms import ends as window_ends
 from rollstat.algorithms.aggregate import ALGORITHMS
-from rollstat.functions.apply import COMBINE_COST, COMBINE_SOURCE, combine, operators
+from rollstat.functions.apply import COMBINE_COST, COMBINE_SOURCE, combine, ends, operators
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window
 
@@ -96,7 +97,9 @@ def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     >>> rollstat.rolling_any([0, 0, 1, 0], 2, mode="valid")
     array([False,  True,  True])
     """
-    return combine([arr], window, operators.AnyTrue(), "any", options, required=0)[0]
+    return ends(
+        arr, window, window_ends.any_true, operators.AnyTrue(), "any", options, required=0, kind="truth"
+    )
 
 
 @statistic(family="aggregate", kinds="fiub", cost=COMBINE_COST, source=COMBINE_SOURCE, algorithms=ALGORITHMS)
@@ -129,7 +132,9 @@ def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     >>> rollstat.rolling_all([1, 2, 0, 1], 2, mode="valid")
     array([ True, False, False])
     """
-    return combine([arr], window, operators.AllTrue(), "all", options, required=0)[0]
+    return ends(
+        arr, window, window_ends.all_true, operators.AllTrue(), "all", options, required=0, kind="truth"
+    )
 
 
 @statistic(
@@ -169,7 +174,7 @@ def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     >>> rollstat.rolling_first([3, 1, 2], 2, mode="valid")
     array([3, 1])
     """
-    return combine([arr], window, operators.First(), "first", options, kind="value")[0]
+    return ends(arr, window, window_ends.oldest, operators.First(), "first", options)
 
 
 @statistic(
@@ -209,7 +214,7 @@ def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_last([3.0, float("nan"), 2.0], 2, min_periods=1)
     array([3., 3., 2.])
     """
-    return combine([arr], window, operators.Last(), "last", options, kind="value")[0]
+    return ends(arr, window, window_ends.newest, operators.Last(), "last", options)
 
 
 @statistic(

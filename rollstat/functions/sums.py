@@ -5,9 +5,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rollstat.algorithms import ends as window_ends
 from rollstat.algorithms import moments
 from rollstat.algorithms.aggregate import ALGORITHMS
-from rollstat.functions.apply import COMBINE_COST, COMBINE_SOURCE, combine, formula, numbers, operators
+from rollstat.functions.apply import COMBINE_COST, COMBINE_SOURCE, combine, ends, formula, numbers, operators
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window
 
@@ -143,7 +144,8 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     """
     if options.get("min_periods") is None:
         options["min_periods"] = 0
-    return combine([arr], window, operators.Count(), "count", options, required=0)[0]
+    count = operators.Count()
+    return ends(arr, window, window_ends.counts, count, "count", options, required=0, kind="integer")
 
 
 def _check_decay(decay: Any) -> float:

@@ -1,17 +1,17 @@
-"""Bounds of windows among the observations alone.
+"""The observations alone: bounds of windows among them, and the values themselves.
 
 ::
 
     missing   0 0 1 0 1 0      rows          0 1 2 3 4 5
               [-------)        observations  0 1   2   3      rows [0, 4) hold the observations [0, 3)
 
-State: two running counts. Invariant: the bound of a row is the number of observations before it.
-Cost: O(1) amortised a row.
+State: two running counts, or the last observation met. Invariant: the bound of a row is the number of
+observations before it. Cost: O(1) amortised a row.
 """
 
 from rollstat._jit import kernel
 
-__all__ = ["observed_bounds"]
+__all__ = ["carry_back", "carry_on", "keep_observed", "observed_bounds"]
 
 
 @kernel
@@ -23,3 +23,30 @@ def observed_bounds(missing, bound, observed):
             count += not missing[row]
             row += 1
         observed[i] = count
+
+
+@kernel
+def keep_observed(values, missing, kept):
+    """Write the values that are not missing to the front of `kept`, which has room for one more."""
+    count = 0
+    for i in range(len(values)):
+        kept[count] = values[i]
+        count += not missing[i]
+
+
+@kernel
+def carry_on(values, missing, carried):
+    """Write to every row the last observation up to it; before the first one, the first value."""
+    last = values[0]
+    for i in range(len(values)):
+        last = last if missing[i] else values[i]
+        carried[i] = last
+
+
+@kernel
+def carry_back(values, missing, carried):
+    """Write to every row the first observation from it on; behind the last one, the last value."""
+    last = values[len(values) - 1]
+    for i in range(len(values) - 1, -1, -1):
+        last = last if missing[i] else values[i]
+        carried[i] = last

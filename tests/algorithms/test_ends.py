@@ -1,0 +1,34 @@
+"""Counts and the ends of windows, against plain Python."""
+
+import numpy as np
+import pytest
+
+from rollstat.algorithms import ends
+from rollstat.blocks import UNKNOWN, Block
+
+
+@pytest.mark.parametrize("fixed", [True, False])
+@pytest.mark.parametrize("gaps", [0.0, 0.3, 0.9])
+@pytest.mark.parametrize("width", [1, 2, 7, 60])
+def test_what_plain_python_says(width, gaps, fixed, rng):
+    values = rng.integers(-1, 2, 200).astype(np.float64)
+    values[rng.random(200) < gaps] = np.nan
+    start = np.arange(200 - width + 1)
+    if fixed:
+        block = Block.regular(values, UNKNOWN, width)
+    else:
+        block = Block(values, UNKNOWN, start, start + width)
+    windows = [[x for x in values[i : i + width].tolist() if x == x] for i in start]
+    expected = {
+        ends.counts: len,
+        ends.any_true: any,
+        ends.all_true: all,
+        ends.oldest: lambda window: window[0] if window else 9.0,
+        ends.newest: lambda window: window[-1] if window else 9.0,
+    }
+    for function, plain in expected.items():
+        out = np.full(len(windows), 5.0)
+        function(block, out)
+        if function in (ends.oldest, ends.newest):
+            out[block.count == 0] = 9.0
+        assert out.tolist() == [float(plain(window)) for window in windows]
