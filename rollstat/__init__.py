@@ -54,6 +54,7 @@ from rollstat.options import get_threads, set_threads
 from rollstat.snapshots import SnapshotError
 from rollstat.streaming import (
     FixedAggregate,
+    GreedyAggregate,
     Hampel,
     RollingAll,
     RollingAny,
@@ -71,6 +72,7 @@ from rollstat.streaming import (
     RollingKth,
     RollingKurt,
     RollingLast,
+    RollingLinearFit,
     RollingLogSumExp,
     RollingMad,
     RollingMax,
@@ -102,6 +104,7 @@ __all__ = [
     "Expanding",
     "FixedAggregate",
     "Forward",
+    "GreedyAggregate",
     "Hampel",
     "PrecisionWarning",
     "RollingAll",
@@ -120,6 +123,7 @@ __all__ = [
     "RollingKth",
     "RollingKurt",
     "RollingLast",
+    "RollingLinearFit",
     "RollingLogSumExp",
     "RollingMad",
     "RollingMax",

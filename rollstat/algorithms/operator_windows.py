@@ -5,24 +5,21 @@ Both kinds have the same methods, so that what is built on them need not know wh
 
 from collections import deque
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numba import config, typeof
 from numpy.typing import DTypeLike, NDArray
 
-from rollstat.algorithms.aggregate import AggregateOverflow
-from rollstat.algorithms.objects import ObjectCells
-from rollstat.kernels import greedy, greedy_stream, window_stream
-from rollstat.kernels.greedy import LEFT, MASK
-from rollstat.kernels.state_queue import END, FRONT, grow
-from rollstat.kernels.state_queue import MASK as QUEUE_MASK
+from rollstat.kernels import window_stream
+from rollstat.kernels.state_queue import END, FRONT, MASK, grow
+from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, SPAN, push_row
 from rollstat.operators.layout import Layout
 
-__all__ = ["NumberTree", "NumberWindow", "ObjectTree", "ObjectWindow"]
+__all__ = ["NumberWindow", "ObjectWindow", "Results", "bind", "with_arrays"]
 
 
-def _bind(kernel: Any, *arguments: Any) -> Any:
+def bind(kernel: Any, *arguments: Any) -> Any:
     """The compiled function for arguments of these types.
 
     It is called without looking at the types again, which for operators takes longer than the call.
@@ -30,7 +27,7 @@ def _bind(kernel: Any, *arguments: Any) -> Any:
     return kernel if config.DISABLE_JIT else kernel.compile(tuple(map(typeof, arguments)))
 
 
-class _Results:
+class Results:
     """Where compiled code writes the result of one window."""
 
     def __init__(self, operator: Any, layout: Layout) -> None:
@@ -44,7 +41,8 @@ class _Results:
         """The result as Python numbers, or arrays; an error if it does not fit."""
         if self.failed[0]:
             self.failed[0] = False
-            raise AggregateOverflow(self.operator, self.layout.outputs[0], 0)
+            name = type(self.operator).__name__
+            raise OverflowError(f"the exact {name} of the window does not fit {self.layout.outputs[0]}")
         if self._plain:
             return self.out.item()
         values = tuple(a[0].copy() if a.ndim > 1 else a.item() for a in self.arrays)
@@ -66,6 +64,13 @@ class NumberWindow:
         Number of observations to make room for; the window grows when it needs to.
     stamps : dtype
         Of the stamps.
+    folds : bool
+        Whether nothing ever leaves: then the states are combined into one where they use up their room.
+
+    Attributes
+    ----------
+    header : ndarray of int64
+        Counters, with those of :mod:`rollstat.kernels.stream_aggregates` at the end.
     """
 
     def __init__(
@@ -76,24 +81,44 @@ class NumberWindow:
         algorithm: str = "two_stacks",
         capacity: int = 16,
         stamps: DTypeLike = np.int64,
+        folds: bool = False,
     ) -> None:
         queues: dict[str, Any] = {"two_stacks": window_stream.TwoStacks, "daba": window_stream.Daba}
-        self._queue = queues[algorithm]()
-        self.operator, self.layout = operator, layout
-        self.header, self.cells = self._queue.create(layout.state, capacity)
-        self.stamps = np.zeros(int(self.header[QUEUE_MASK]) + 1, stamps)
-        self._results = _Results(operator, layout)
+        self._made_with = operator, layout, element, algorithm, capacity, stamps, folds
+        self.queue = queues[algorithm]()
+        self.operator, self.layout, self._folds = operator, layout, folds
+        header, self.cells = self.queue.create(layout.state, capacity)
+        self.header: NDArray[np.int64] = np.concatenate([header, np.zeros(MORE, np.int64)])
+        self.stamps = np.zeros(int(self.header[MASK]) + 1, stamps)
+        self._results = Results(operator, layout)
         stamp = self.stamps[0].item()
-        start = self._queue, operator, self.header, self.cells, self.stamps, stamp, False
+        start = self.queue, operator, self.header, self.cells, self.stamps, stamp, False
         results = self._results.out, self._results.failed
-        self._slide = _bind(window_stream.slide, *start, stamp, element, True, 1, *results)
-        self._evict = _bind(window_stream.evict, *start)
-        self._evaluate = _bind(window_stream.evaluate, *start[:4], *results)
+        self._slide = bind(window_stream.slide, *start, stamp, element, True, 1, *results)
+        self._evict = bind(window_stream.evict, *start)
+        self._evaluate = bind(window_stream.evaluate, *start[:4], *results)
+
+    def __reduce__(self) -> Any:
+        return with_arrays, (type(self), self._made_with, self.arrays)
+
+    def copy(self) -> Self:
+        """Return an equal window of its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.arrays = [array.copy() for array in self.arrays]
+        other._results = Results(self.operator, self.layout)
+        return other
+
+    def quick_step(self, rows: int, least: int) -> Any:
+        """Compiled push of a float into a window of `rows` rows; its arguments come before the float."""
+        self.header[SPAN], self.header[LEAST] = rows, least
+        arguments = self.queue, self.operator, self.header, self.cells, self.stamps
+        return bind(push_row, *arguments, 0.5), arguments
 
     @property
     def size(self) -> int:
         """Observations in the window."""
-        return int(self.header[END] - self.header[FRONT])
+        return int(self.header[END] - self.header[FRONT] + self.header[FOLDED])
 
     def slide(self, limit: Any, stamp: Any, element: Any, observed: bool = True, wanted: int = 1) -> int:
         """Drop states stamped at or before `limit`, take in an element if `observed`, and compute.
@@ -102,8 +127,9 @@ class NumberWindow:
         gives the result.
         """
         while True:
+            folded = int(self.header[FOLDED])
             size: int = self._slide(
-                self._queue,
+                self.queue,
                 self.operator,
                 self.header,
                 self.cells,
@@ -113,21 +139,44 @@ class NumberWindow:
                 stamp,
                 element,
                 observed,
-                wanted,
+                max(wanted - folded, 1),
                 self._results.out,
                 self._results.failed,
             )
             if size >= 0:
-                return size
-            self._grow()
+                return size + folded
+            self._make_room()
 
-    def _grow(self) -> None:
-        rings = [self.cells, self.stamps]
-        self.cells, self.stamps = grow(self.header, rings, 2 * len(self.stamps))
+    def _make_room(self) -> None:
+        if self._folds:
+            self.fold()
+        else:
+            rings = [self.cells, self.stamps]
+            self.cells, self.stamps = grow(self.header, rings, 2 * len(self.stamps))
+
+    def fold(self) -> None:
+        """Combine all states into one; the observations stay as many."""
+        size = self.size
+        if size:
+            window_stream.fold(self.queue, self.operator, self.header, self.cells)
+            self.header[FOLDED] = size - 1
+
+    def join(self, other: Self) -> None:
+        """Take in all that another window holds, as if it had been pushed here, into one state."""
+        size = self.size + other.size
+        if other.size and not self.size:
+            counters = self.header[-MORE:].copy()
+            self.arrays = [array.copy() for array in other.arrays]
+            self.header[-MORE:] = counters
+            self.fold()
+        elif other.size:
+            others = other.header, other.cells
+            window_stream.join(self.queue, self.operator, self.header, self.cells, *others)
+        self.header[FOLDED] = max(size - 1, 0)
 
     def evict(self, limit: Any, closed: bool = False) -> None:
         """Drop states stamped before `limit`, and those at it unless the window is `closed` there."""
-        self._evict(self._queue, self.operator, self.header, self.cells, self.stamps, limit, closed)
+        self._evict(self.queue, self.operator, self.header, self.cells, self.stamps, limit, closed)
 
     def read(self) -> Any:
         """The result that :meth:`slide` computed."""
@@ -136,7 +185,7 @@ class NumberWindow:
     def value(self) -> Any:
         """The result of the window, which must have observations."""
         self._evaluate(
-            self._queue, self.operator, self.header, self.cells, self._results.out, self._results.failed
+            self.queue, self.operator, self.header, self.cells, self._results.out, self._results.failed
         )
         return self._results.read()
 
@@ -154,12 +203,14 @@ class NumberWindow:
         count, failed = np.zeros(rows, np.int64), np.zeros(rows, np.bool_)
         row = 0
         while True:
+            first, folded = row, int(self.header[FOLDED])
             state = self.header, self.cells, self.stamps
             given = times, values, missing, row, out, count, failed
-            row = window_stream.extend(self._queue, self.operator, *state, span, False, *given)
+            row = window_stream.extend(self.queue, self.operator, *state, span, False, *given)
+            count[first:row] += folded
             if row == rows:
                 return arrays, count, failed
-            self._grow()
+            self._make_room()
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -171,10 +222,18 @@ class NumberWindow:
         self.header, self.cells, self.stamps = arrays
 
 
+def with_arrays(cls: Any, made_with: tuple[Any, ...], arrays: list[NDArray[Any]]) -> Any:
+    """A window or tree made anew, with this state."""
+    window = cls(*made_with)
+    window.arrays = arrays
+    return window
+
+
 class ObjectWindow:
     """A queue of states of Python objects, with the methods of :class:`NumberWindow`: two stacks of lists."""
 
     def __init__(self, operator: Any) -> None:
+        self.header = [0] * MORE
         self.operator = operator
         self._lift = getattr(operator, "lift", None)
         self._lower = getattr(operator, "lower", None)
@@ -188,7 +247,16 @@ class ObjectWindow:
     @property
     def size(self) -> int:
         """Observations in the window."""
-        return len(self._stamps)
+        return len(self._stamps) + self.header[FOLDED]
+
+    def copy(self) -> Self:
+        """Return an equal window; states are shared, and from now on nobody's to be changed in place."""
+        self._owned = False
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.header, other._stamps = self.header.copy(), self._stamps.copy()
+        other._front, other._back = self._front.copy(), self._back.copy()
+        return other
 
     def _push(self, stamp: Any, element: Any) -> None:
         state = element if self._lift is None else self._lift(element)
@@ -207,26 +275,60 @@ class ObjectWindow:
     def evict(self, limit: Any, closed: bool = False) -> None:
         """Drop states stamped before `limit`, and those at it unless the window is `closed` there."""
         stamps, gone = self._stamps, 0
-        while stamps and (stamps[0] < limit or (stamps[0] == limit and not closed)):
-            stamps.popleft()
+        for stamp in stamps:
+            if stamp > limit or (closed and stamp == limit):
+                break
             gone += 1
         kept = len(self._front) - gone
         if kept >= 0:
             del self._front[kept:]
-            return
-        # The front stack is used up: what is left of the back one becomes suffixes, the oldest on top.
-        states = self._back[-kept:]
-        suffixes = states[-1:]
-        for state in reversed(states[:-1]):
-            suffixes.append(self.operator.combine(state, suffixes[-1]))
-        self._front, self._back, self._total = suffixes, [], None
+        else:
+            # The front stack is used up: what is left of the back one becomes suffixes, the oldest on top.
+            states = self._back[-kept:]
+            suffixes = states[-1:]
+            for state in reversed(states[:-1]):
+                suffixes.append(self.operator.combine(state, suffixes[-1]))
+            self._front, self._back, self._total = suffixes, [], None
+        for _ in range(gone):
+            stamps.popleft()
 
     def slide(self, limit: Any, stamp: Any, element: Any, observed: bool = True, wanted: int = 1) -> int:
         """Drop states stamped at or before `limit`, and take in an element if `observed`."""
         self.evict(limit)
         if observed:
             self._push(stamp, element)
-        return len(self._stamps)
+        return self.size
+
+    def _state(self) -> Any:
+        """All states combined; there are some."""
+        if not self._back:
+            return self._front[-1]
+        if not self._front:
+            self._owned = False
+            return self._total
+        state = self.operator.combine(self._front[-1], self._total)
+        if state is self._total:
+            self._owned = False
+        return state
+
+    def _hold(self, state: Any, size: int) -> None:
+        stamp = self._stamps[-1] if self._stamps else 0
+        self._front, self._back, self._total, self._owned = [], [state], state, False
+        self._stamps = deque([stamp])
+        self.header[FOLDED] = size - 1
+
+    def fold(self) -> None:
+        """Combine all states into one; the observations stay as many."""
+        if self.size:
+            self._hold(self._state(), self.size)
+
+    def join(self, other: Self) -> None:
+        """Take in all that another window holds, as if it had been pushed here, into one state."""
+        if other.size:
+            state = other._state()
+            if self.size:
+                state = self.operator.combine(self._state(), state)
+            self._hold(state, self.size + other.size)
 
     def read(self) -> Any:
         """The result of the window, which must have observations."""
@@ -234,130 +336,5 @@ class ObjectWindow:
 
     def value(self) -> Any:
         """The result of the window, which must have observations."""
-        if not self._back:
-            state = self._front[-1]
-        elif not self._front:
-            state, self._owned = self._total, False
-        else:
-            state = self.operator.combine(self._front[-1], self._total)
-            if state is self._total:
-                self._owned = False
-        return state if self._lower is None else self._lower(state)
-
-
-class NumberTree:
-    """The greedy algorithm online over numbers.
-
-    Parameters
-    ----------
-    operator, layout
-        As :func:`rollstat.algorithms.aggregate.prepare` returned them.
-    element : number, array or tuple
-        An element of the types that will be appended.
-    capacity : int
-        Number of rows to make room for; the tree grows when it needs to.
-    """
-
-    def __init__(self, operator: Any, layout: Layout, element: Any, capacity: int = 16) -> None:
-        self.operator, self.layout = operator, layout
-        self.arrays = list(greedy_stream.create(layout.state, capacity))
-        self._results = _Results(operator, layout)
-        header, arrival, ordinals, _, _, cells, _, _ = self.arrays
-        results = self._results.out, self._results.failed
-        self._append = _bind(greedy_stream.append, operator, header, arrival, ordinals, cells, element, True)
-        self._move = _bind(greedy_stream.move, operator, *self.arrays, 0, 0)
-        self._evaluate = _bind(greedy_stream.evaluate, operator, header, cells, *results)
-
-    @property
-    def rows(self) -> int:
-        """Rows that have arrived."""
-        return int(self.arrays[1][greedy_stream.ROWS])
-
-    @property
-    def bounds(self) -> tuple[int, int]:
-        """The last window."""
-        return int(self.arrays[1][greedy_stream.FIRST]), int(self.arrays[1][greedy_stream.LAST])
-
-    def append(self, element: Any, observed: bool = True) -> None:
-        """Take in a row."""
-        while True:
-            header, arrival, ordinals, _, _, cells, _, _ = self.arrays
-            if self._append(self.operator, header, arrival, ordinals, cells, element, observed):
-                return
-            self.arrays = list(greedy_stream.grow(*self.arrays))
-
-    def move(self, left: int, right: int) -> int:
-        """Move to the window of rows [left, right), no bound falling; return its observations."""
-        return int(self._move(self.operator, *self.arrays, left, right))
-
-    def value(self) -> Any:
-        """The result of the window, which must have observations."""
-        header, cells = self.arrays[0], self.arrays[5]
-        self._evaluate(self.operator, header, cells, self._results.out, self._results.failed)
-        return self._results.read()
-
-
-class ObjectTree:
-    """The greedy algorithm online over Python objects, with the methods of :class:`NumberTree`."""
-
-    def __init__(self, operator: Any) -> None:
-        self.operator = operator
-        self._lift = getattr(operator, "lift", None)
-        self._lower = getattr(operator, "lower", None)
-        # Observations before each row from the last window's start on.
-        self._ordinals: deque[int] = deque()
-        self.rows = self._observed = self._left = self._right = 0
-        self._header, self._top, self._below = greedy.create(16)
-        self._plan = np.empty((2, 16), np.int64)
-        self._cells = ObjectCells(operator, 16)
-
-    @property
-    def bounds(self) -> tuple[int, int]:
-        """The last window."""
-        return self._left, self._right
-
-    def _grow(self) -> None:
-        mask, items, owned = int(self._header[MASK]), self._cells.items, self._cells.owned
-        self._top, self._below = greedy.grow(self._header, self._top, self._below)
-        size = 2 * len(items)
-        self._plan = np.empty((2, size), np.int64)
-        self._cells = ObjectCells(self.operator, size)
-        for position in range(int(self._header[LEFT]), self._observed):
-            self._cells.items[position & (size - 1)] = items[position & mask]
-            self._cells.owned[position & (size - 1)] = owned[position & mask]
-
-    def append(self, element: Any, observed: bool = True) -> None:
-        """Take in a row."""
-        if self.rows >= self._left:
-            self._ordinals.append(self._observed)
-            if observed:
-                if self._observed - self._header[LEFT] > self._header[MASK]:
-                    self._grow()
-                state = element if self._lift is None else self._lift(element)
-                self._cells.put(self._observed & int(self._header[MASK]), state)
-                self._observed += 1
-        self.rows += 1
-
-    def _position(self, row: int) -> int:
-        return self._ordinals[row - self._left] if row < self.rows else self._observed
-
-    def move(self, left: int, right: int) -> int:
-        """Move to the window of rows [left, right), no bound falling; return its observations."""
-        low = self._position(left)
-        high = self._position(right) if left < right else low
-        older, newer = self._plan
-        first, mask = int(self._header[LEFT]), int(self._header[MASK])
-        arguments = self._header, self._top, self._below, low, high
-        count = greedy.plan_window(*arguments, older, newer, 0)
-        self._cells.carry_out(zip(older[:count].tolist(), newer[:count].tolist()))
-        for position in range(first, low):
-            self._cells.items[position & mask] = None
-        for _ in range(min(left, self.rows) - self._left):
-            self._ordinals.popleft()
-        self._left, self._right = left, right
-        return high - low
-
-    def value(self) -> Any:
-        """The result of the window, which must have observations."""
-        state = self._cells.show(int(self._header[LEFT] & self._header[MASK]))
+        state = self._state()
         return state if self._lower is None else self._lower(state)

@@ -27,7 +27,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.state_queue import END, FRONT, MASK, make_cells, well_formed
 from rollstat.kernels.states import combine, lift_element, load, save
 
-__all__ = ["check", "create", "pop", "push", "query"]
+__all__ = ["check", "create", "hold", "pop", "push", "query"]
 
 LEFT, RIGHT, ACCUM, BACK = range(3, 7)
 HEADER = 7
@@ -103,6 +103,15 @@ def query(operator, header, cells):
     if header[BACK] == header[END]:
         return load(cells, front & mask)
     return combine(operator, cells, load(cells, front & mask), load(cells, mask + 2))
+
+
+@kernel(references=False)
+def hold(header, cells, state):
+    """Hold one state alone, in the place of whatever the window holds."""
+    front = header[END]
+    header[FRONT] = front
+    header[END] = header[LEFT] = header[RIGHT] = header[ACCUM] = header[BACK] = front + 1
+    save(cells, front & header[MASK], state)
 
 
 def check(header, cells):

@@ -1,28 +1,33 @@
-"""Single steps of an aggregate over the last rows of a stream, and over all of it.
+"""Single steps of an aggregate over the last rows of a stream of floating numbers, in one call from Python.
 
 ::
 
     x ---> [ row m back leaves | lift | queue of states | combine, lower ] ---> number, NaN for too few
 
-State: that of :mod:`rollstat.kernels.window_stream`, and ``rows``, int64: the number of the next row and
-how many the window has. Invariant, cost and source: theirs.
+State: that of :mod:`rollstat.kernels.window_stream`, whose `header` has more slots at its end: NEXT, the
+number of the next row; SPAN, how many rows the window has; FIRST, the first row that was not popped; FOLDED,
+how many observations more than states there are; LEAST, the observations without which there is no answer.
+Invariant, cost and source: theirs.
 """
 
 import numpy as np
 
-from rollstat._jit import kernel
-from rollstat.kernels.window_stream import slide
+from rollstat.kernels.single_step import single_step
+from rollstat.kernels.state_queue import END, FRONT
+from rollstat.kernels.window_stream import advance, result
 
-__all__ = ["push_row"]
+__all__ = ["FIRST", "FOLDED", "LEAST", "MORE", "NEXT", "SPAN", "push_row"]
+
+NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
+MORE = 5
 
 
-@kernel(references=False)
-def push_row(algorithm, operator, header, cells, stamps, rows, out, failed, least, x):
-    """Push a number, and return the result of the window, NaN where it has fewer than `least` numbers."""
-    row = rows[0]
-    rows[0] = row + 1
-    limit = row - rows[1]
-    held = slide(algorithm, operator, header, cells, stamps, limit, False, row, x, x == x, least, out, failed)
-    if held < least:
+@single_step
+def push_row(algorithm, operator, header, cells, stamps, x):
+    """Push a number, and return the result of the window, NaN where it has fewer than LEAST numbers."""
+    row = header[NEXT]
+    header[NEXT] = row + 1
+    advance(algorithm, operator, header, cells, stamps, row - header[SPAN], False, row, x, x == x)
+    if header[END] - header[FRONT] < header[LEAST]:
         return np.nan
-    return out[0]
+    return result(algorithm, operator, header, cells)

@@ -27,7 +27,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.state_queue import END, FRONT, MASK, make_cells, well_formed
 from rollstat.kernels.states import combine, lift_element, load, save
 
-__all__ = ["check", "create", "pop", "push", "query"]
+__all__ = ["check", "create", "hold", "pop", "push", "query"]
 
 MIDDLE = 3
 HEADER = 4
@@ -81,6 +81,16 @@ def query(operator, header, cells):
     if middle == header[END]:
         return load(cells, front & mask)
     return combine(operator, cells, load(cells, front & mask), load(cells, mask + 1))
+
+
+@kernel(references=False)
+def hold(header, cells, state):
+    """Hold one state alone, in the place of whatever the window holds."""
+    front = header[END]
+    header[FRONT] = header[MIDDLE] = front
+    header[END] = front + 1
+    save(cells, front & header[MASK], state)
+    save(cells, header[MASK] + 1, state)
 
 
 def check(header, cells):

@@ -23,9 +23,21 @@ import rollstat.kernels.daba as daba
 import rollstat.kernels.two_stacks as two_stacks
 from rollstat._jit import kernel
 from rollstat.kernels.state_queue import END, FRONT, MASK
-from rollstat.kernels.states import emit, method_call, take
+from rollstat.kernels.states import combine, emit, lower, method_call, take
 
-__all__ = ["Daba", "TwoStacks", "advance", "aggregate_windows", "evaluate", "evict", "extend", "slide"]
+__all__ = [
+    "Daba",
+    "TwoStacks",
+    "advance",
+    "aggregate_windows",
+    "evaluate",
+    "evict",
+    "extend",
+    "fold",
+    "join",
+    "result",
+    "slide",
+]
 
 
 class TwoStacks(NamedTuple):
@@ -35,6 +47,7 @@ class TwoStacks(NamedTuple):
     push = staticmethod(two_stacks.push)
     pop = staticmethod(two_stacks.pop)
     query = staticmethod(two_stacks.query)
+    hold = staticmethod(two_stacks.hold)
     check = staticmethod(two_stacks.check)
 
 
@@ -45,6 +58,7 @@ class Daba(NamedTuple):
     push = staticmethod(daba.push)
     pop = staticmethod(daba.pop)
     query = staticmethod(daba.query)
+    hold = staticmethod(daba.hold)
     check = staticmethod(daba.check)
 
 
@@ -76,6 +90,16 @@ def _query(algorithm, operator, header, cells):
 def _query_overload(algorithm, operator, header, cells):
     parameters = ["algorithm", "operator", "header", "cells"]
     return method_call(algorithm.instance_class, "query", ", ".join(parameters), parameters[1:])
+
+
+def _hold(algorithm, header, cells, state):
+    return algorithm.hold(header, cells, state)
+
+
+@overload(_hold)
+def _hold_overload(algorithm, header, cells, state):
+    parameters = ["algorithm", "header", "cells", "state"]
+    return method_call(algorithm.instance_class, "hold", ", ".join(parameters), parameters[1:])
 
 
 @kernel(references=False)
@@ -111,6 +135,12 @@ def advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, el
 def evaluate(algorithm, operator, header, cells, out, failed):
     """Write the result of the window, which must not be empty, into slot 0 of `out`."""
     emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
+
+
+@kernel(forceinline=True, references=False)
+def result(algorithm, operator, header, cells):
+    """The result of the window, which must not be empty, of an operator that cannot overflow."""
+    return lower(operator, _query(algorithm, operator, header, cells))
 
 
 @kernel(references=False)
@@ -162,6 +192,24 @@ def extend(
         if count[i] > 0:
             emit(operator, _query(algorithm, operator, header, cells), out, i, failed)
     return len(times)
+
+
+@kernel(references=False)
+def fold(algorithm, operator, header, cells):
+    """Combine the window, which must not be empty, into one state that stays its only one."""
+    _hold(algorithm, header, cells, _query(algorithm, operator, header, cells))
+
+
+@kernel(references=False)
+def join(algorithm, operator, header, cells, other_header, other_cells):
+    """Fold the window, and then another one, neither of them empty, into one state."""
+    state = combine(
+        operator,
+        cells,
+        _query(algorithm, operator, header, cells),
+        _query(algorithm, operator, other_header, other_cells),
+    )
+    _hold(algorithm, header, cells, state)
 
 
 @kernel(references=False)

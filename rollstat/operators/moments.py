@@ -20,6 +20,7 @@ __all__ = [
     "StandardDeviation",
     "StandardError",
     "Variance",
+    "join_pairs",
 ]
 
 _Spread = tuple[float, float, float]
@@ -136,7 +137,7 @@ _Comoments = tuple[float, float, float, float, float, float]
 
 
 @register_jitable
-def _join_pairs(older: _Comoments, newer: _Comoments) -> _Comoments:
+def join_pairs(older: _Comoments, newer: _Comoments) -> _Comoments:
     """Join states (count, mean x, mean y, sums of the deviations' squares and products xx, yy, xy)."""
     n = older[0] + newer[0]
     weight = older[0] * newer[0] / n
@@ -161,7 +162,7 @@ class Covariance(NamedTuple):
         return 1.0, float(x), float(y), 0.0, 0.0, 0.0
 
     def combine(self, older: _Comoments, newer: _Comoments) -> _Comoments:
-        return _join_pairs(older, newer)
+        return join_pairs(older, newer)
 
     def lower(self, state: _Comoments) -> float:
         return state[5] / (state[0] - self.ddof) if state[0] > self.ddof else np.nan

@@ -11,6 +11,8 @@ from rollstat.streaming.extrema import (
     RollingMinMax,
     RollingPtp,
 )
+from rollstat.streaming.greedy import GreedyAggregate
+from rollstat.streaming.line import RollingLinearFit
 from rollstat.streaming.named import (
     RollingAll,
     RollingAny,
@@ -52,6 +54,7 @@ __all__ = [
     "REASONS",
     "STREAMS",
     "FixedAggregate",
+    "GreedyAggregate",
     "Hampel",
     "RollingAll",
     "RollingAny",
@@ -69,6 +72,7 @@ __all__ = [
     "RollingKth",
     "RollingKurt",
     "RollingLast",
+    "RollingLinearFit",
     "RollingLogSumExp",
     "RollingMad",
     "RollingMax",
@@ -103,8 +107,7 @@ STREAMS: dict[str, Any] = {
 """The class of each registered statistic."""
 
 REASONS: dict[str, str | dict[str, str]] = {
-    "aggregate": "SlidingAggregate, FixedAggregate and TimeAggregate take any operator",
-    "linear_fit": "FixedAggregate with operators.LinearFit takes the rows as its first column",
+    "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
     "argmin": {"relative_to": "a stream counts from its first row"},
     "argmax": {"relative_to": "a stream counts from its first row"},
 }

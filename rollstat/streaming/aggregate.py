@@ -1,35 +1,38 @@
-"""An associative operator over a window of a stream, in compiled code."""
+"""An associative operator over a window of a stream.
+
+::
+
+    push ---> encode the element, find what leaves ---> a queue of states of numbers or objects ---> result
+
+Numbers are combined in compiled code, Python objects by calls; see
+:mod:`rollstat.algorithms.operator_windows`.
+"""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numba import config, typeof
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-import rollstat.operators as operators
-from rollstat.kernels import window_stream
-from rollstat.kernels.state_queue import END, FRONT, grow
-from rollstat.kernels.stream_aggregates import push_row
-from rollstat.kernels.window_stream import Daba, TwoStacks
-from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
+from rollstat.algorithms.operator_windows import NumberWindow, ObjectWindow
+from rollstat.kernels.state_queue import MASK
+from rollstat.kernels.stream_aggregates import FIRST, FOLDED, NEXT, SPAN
+from rollstat.operators.interface import NOTHING
 from rollstat.options import choice, whole_number
 from rollstat.snapshots import write
-from rollstat.streaming.elements import Elements
+from rollstat.streaming.ingredients import Ingredients, operator_named
 from rollstat.streaming.span import Span
 from rollstat.streaming.stream import Stream
 
 __all__ = ["Aggregate"]
 
-_KINDS: dict[str, Any] = {"two_stacks": TwoStacks, "daba": Daba}
-_ALGORITHMS: dict[str, Any] = {name: kind() for name, kind in _KINDS.items()}
+_ALGORITHMS = ("two_stacks", "daba")
 _FIRST_CAPACITY = 64
 _MANY_ROWS = 2**62
 
 
 class Aggregate(Stream, abstract=True):
-    """An operator over a window of a stream, in compiled code.
+    """An operator over a window of a stream.
 
     Parameters
     ----------
@@ -40,7 +43,7 @@ class Aggregate(Stream, abstract=True):
     min_periods : int, optional
         Least number of observations for a result.
     dtype : dtype
-        Of the elements.
+        Of the elements; object for Python objects.
     algorithm : {"two_stacks", "daba"}
         ``"two_stacks"`` for throughput, ``"daba"`` for O(1) combinations in every single step.
     """
@@ -48,83 +51,51 @@ class Aggregate(Stream, abstract=True):
     def __init__(
         self, operator: Any, span: Any, *, min_periods: Any, dtype: DTypeLike, algorithm: str
     ) -> None:
-        choice("algorithm", algorithm, tuple(_ALGORITHMS))
+        choice("algorithm", algorithm, _ALGORITHMS)
         self._span = Span.parse(span)
-        self._operator = operators.as_operator(operator)
-        self._elements = Elements(dtype, "fiub")
+        self._with = Ingredients(operator, dtype)
+        if self._with.objects and algorithm != "two_stacks":
+            raise ValueError(f"algorithm {algorithm!r} serves numbers; for objects there is 'two_stacks'")
         self._algorithm = algorithm
-        self._columns = arguments_of_lift(self._operator) - bool(getattr(self._operator, "with_row", False))
-        self._with_row = bool(getattr(self._operator, "with_row", False))
         self._min_periods = min_periods
         self._least = self._span.least(min_periods)
-        self._ready = for_dtype(self._operator, self._elements.computing)
-        word = self._elements.computing.type
-        sample = [np.ones(1, word)] * self._columns + [np.zeros(1, np.int64)] * self._with_row
-        self._layout = operators.describe(self._ready, tuple(sample) if len(sample) > 1 else sample[0])
-        self._identity = empty_result(self._ready)
         self.reset()
 
     def reset(self) -> None:
         """Forget all rows."""
-        kind = _ALGORITHMS[self._algorithm]
-        self._header, self._cells = kind.create(self._layout.state, self._span.fixed or _FIRST_CAPACITY)
-        timed = self._span.kind == "number"
-        self._stamps: NDArray[Any] = np.zeros(len(self._cells), np.float64 if timed else np.int64)
-        # The number of the next row, the rows of the window, the first row of it.
-        self._rows = np.array([0, self._span.fixed or _MANY_ROWS, 0], np.int64)
         self._last: Any = None
-        outs = tuple(np.zeros((1, *dtype.shape), dtype.base) for dtype in self._layout.outputs)
-        self._out: Any = outs[0] if self._layout.single else outs
-        self._failed = np.zeros(1, np.bool_)
+        self._window: Any = self._make_window()
+        self._window.header[SPAN] = self._span.fixed or _MANY_ROWS
         self._bind()
 
-    def _slide(self, limit: Any, stamp: Any, element: Any, observed: bool) -> bool:
-        """Move the window on; False if there is no room, and nothing has happened."""
-        word = self._stamps.dtype.type
-        self._failed[0] = False
-        held = window_stream.slide(
-            _ALGORITHMS[self._algorithm],
-            self._ready,
-            self._header,
-            self._cells,
-            self._stamps,
-            word(limit),
-            False,
-            word(stamp),
-            element,
-            observed,
-            max(self._least, 1),
-            self._out,
-            self._failed,
+    def _make_window(self) -> Any:
+        with_ = self._with
+        if with_.objects:
+            return ObjectWindow(with_.operator)
+        return NumberWindow(
+            with_.ready,
+            with_.layout,
+            with_.nothing,
+            self._algorithm,
+            self._span.fixed or _FIRST_CAPACITY,
+            np.float64 if self._span.kind == "number" else np.int64,
+            self._span.kind == "expanding",
         )
-        return bool(held >= 0)
-
-    def _nothing(self) -> Any:
-        """An element that is not taken in."""
-        words = [self._elements.computing.type(0)] * self._columns + [np.int64(0)] * self._with_row
-        return tuple(words) if len(words) > 1 else words[0]
 
     def _bind(self) -> None:
         """Find the compiled code of a push of a float into a window of rows."""
+        self._quick: Any = None
         self._step: Any = None
-        single = self._layout.single and self._layout.outputs[0] == np.float64
-        plain = self._columns == 1 and not self._with_row and self._elements.dtype == np.float64
-        if not (self._span.fixed and single and plain and self._identity_unused()):
-            return
-        assert isinstance(self._out, np.ndarray)
-        arrays = (self._header, self._cells, self._stamps, self._rows, self._out, self._failed)
-        before = (_ALGORITHMS[self._algorithm], self._ready)
-        after = (max(self._least, 1),)
-        if config.DISABLE_JIT:
-            self._step = partial(push_row, *before, *arrays, *after)
-            return
-        signature = tuple(typeof(argument) for argument in (*before, *arrays, *after, 0.5))
-        if signature not in push_row.overloads:
-            push_row(*before, *(array.copy() for array in arrays), *after, 0.5)
-        self._step = partial(push_row.overloads[signature].entry_point, *before, *arrays, *after)
-
-    def _identity_unused(self) -> bool:
-        return self._least > 0 or self._identity is NOTHING
+        self._queue: Any = None
+        self._ready: Any = None
+        self._header: Any = None
+        self._cells: Any = None
+        self._stamps: Any = None
+        least_is_due = self._least > 0 or self._with.identity is NOTHING
+        if self._span.fixed and self._with.plain and least_is_due:
+            self._step, arguments = self._window.quick_step(self._span.fixed, max(self._least, 1))
+            self._queue, self._ready, self._header, self._cells, self._stamps = arguments
+            self._quick = float
 
     def push(self, *elements: Any) -> Any:
         """Take in an element, let go of what leaves the window, and return the result.
@@ -143,47 +114,43 @@ class Aggregate(Stream, abstract=True):
         OverflowError
             If an exact result does not fit in 64 bits; the element has been taken in.
         """
-        if self._step is not None and len(elements) == 1 and type(elements[0]) is float:
-            return self._step(elements[0])
-        wanted = self._columns + self._span.timed
+        if len(elements) == 1 and type(elements[0]) is self._quick:
+            return self._step(self._queue, self._ready, self._header, self._cells, self._stamps, elements[0])
+        wanted = self._with.columns + self._span.timed
         if len(elements) != wanted:
             raise TypeError(f"push takes {wanted} arguments here; it was given {len(elements)}")
-        encoded = [self._elements.encode(x) for x in elements[: self._columns]]
-        words = [self._elements.computing.type(word) for word, _ in encoded]
-        observed = not any(missing for _, missing in encoded)
-        row = int(self._rows[0])
-        stamp, limit = row, row - int(self._rows[1])
+        header = self._window.header
+        row = int(header[NEXT])
+        element, observed = self._with.element(elements[: self._with.columns], row)
+        stamp, limit = row, row - int(header[SPAN])
         if self._span.timed:
             stamp = self._span.stamp(elements[-1])
             if self._last is not None and stamp < self._last:
                 raise ValueError(f"t must not decrease; it was {stamp} after {self._last}")
             limit = stamp - self._span.size
-            self._last = stamp
         elif self._span.free:
-            limit = int(self._rows[2]) - 1
-        if self._with_row:
-            words.append(np.int64(row))
-        element = tuple(words) if len(words) > 1 else words[0]
-        while not self._slide(limit, stamp, element, observed):
-            self._grow()
-        self._rows[0] = row + 1
-        return self._result()
+            limit = int(header[FIRST]) - 1
+        size = self._window.slide(limit, stamp, element, observed, max(self._least, 1))
+        header[NEXT] = row + 1
+        if self._span.timed:
+            self._last = stamp
+        return self._result(size, self._window.read)
 
-    def _grow(self) -> None:
-        room = 2 * (int(self._header[END]) - int(self._header[FRONT]) + 1)
-        self._cells, self._stamps = grow(self._header, [self._cells, self._stamps], room)
-        self._bind()
+    def _result(self, size: int, found: Any) -> Any:
+        if size >= max(self._least, 1):
+            return self._with.finish(found())
+        return self._with.lacking(size >= self._least)
 
     @property
     def observations(self) -> int:
         """Observations in the window."""
-        return int(self._header[END] - self._header[FRONT])
+        return int(self._window.size)
 
     def __len__(self) -> int:
         """Rows in the window; in a window by time, observations in it."""
         if self._span.timed:
             return self.observations
-        rows = int(self._rows[0] - self._rows[2])
+        rows = int(self._window.header[NEXT] - self._window.header[FIRST])
         return min(rows, self._span.fixed or rows)
 
     @property
@@ -194,28 +161,7 @@ class Aggregate(Stream, abstract=True):
     @property
     def value(self) -> Any:
         """The result; without observations the identity if `min_periods` is 0, else NaN or None."""
-        self._slide(-_MANY_ROWS, 0, self._nothing(), False)
-        return self._result()
-
-    def _result(self) -> Any:
-        """What the latest step wrote."""
-        count = self.observations
-        if count >= max(self._least, 1):
-            if self._failed[0]:
-                raise OverflowError("the exact result does not fit in 64 bits")
-            return self._plain(self._out[0] if self._layout.single else tuple(out[0] for out in self._out))
-        if count >= self._least and self._identity is not NOTHING:
-            return self._plain(self._identity)
-        lacking = [np.nan if dtype.kind == "f" else None for dtype in self._layout.outputs]
-        return lacking[0] if self._layout.single else tuple(lacking)
-
-    def _plain(self, result: Any) -> Any:
-        if not self._layout.single:
-            return tuple(item.item() if isinstance(item, np.generic) else item for item in result)
-        if isinstance(result, np.ndarray):
-            return result.copy()
-        result = result.item() if isinstance(result, np.generic) else result
-        return float(np.float32(result)) if self._elements.dtype == np.float32 else result
+        return self._result(self.observations, self._window.value)
 
     def pop(self, n: int = 1) -> Any:
         """Let go of the `n` oldest rows of a window of free size, and return the result.
@@ -230,9 +176,26 @@ class Aggregate(Stream, abstract=True):
         number = whole_number("n", n, 0)
         if number > len(self):
             raise ValueError(f"n must be at most the rows in the window, {len(self)}; it was {n}")
-        self._rows[2] += number
-        self._slide(self._rows[2] - 1, 0, self._nothing(), False)
-        return self._result()
+        first = int(self._window.header[FIRST]) + number
+        self._window.evict(first - 1)
+        self._window.header[FIRST] = first
+        return self.value
+
+    def _check_new(self, columns: Any, times: Any) -> tuple[Any, NDArray[np.bool_], NDArray[Any]]:
+        """Elements, missing marks and stamps of new rows, or raise."""
+        row = int(self._window.header[NEXT])
+        values, missing = self._with.columns_of(columns, row)
+        if not self._span.timed:
+            if times is not None:
+                raise TypeError("times do not apply: the window is no width")
+            return values, missing, np.arange(row, row + len(missing))
+        if times is None:
+            raise TypeError("times must be given: the window is a width")
+        stamps = np.ascontiguousarray(self._span.stamps(times))
+        before = stamps[:1] if self._last is None else np.array([self._last], stamps.dtype)
+        if stamps.shape != missing.shape or (np.diff(np.concatenate([before, stamps])) < 0).any():
+            raise ValueError("times must be as many as the elements, and never decrease")
+        return values, missing, stamps
 
     def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> Any:
         """Take in all elements of an array, one for each column, and return the result after each.
@@ -240,132 +203,143 @@ class Aggregate(Stream, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            Equal to pushing one by one, to the bit; float64 with NaN where a result may be missing.
+            Equal to pushing one by one, to the bit; float64 with NaN where a result may be missing. Of
+            objects an array of objects, None where missing.
         """
-        if len(columns) != self._columns:
-            raise TypeError(f"extend takes {self._columns} arrays here; it was given {len(columns)}")
-        series = [self._elements.array(column) for column in columns]
-        if len({len(column) for column in series}) > 1:
-            raise ValueError("the arrays must be as long as each other")
-        pairs = [self._elements.words(column) for column in series]
-        missing: NDArray[np.bool_] = np.logical_or.reduce([marks for _, marks in pairs])
-        n = len(missing)
-        words = [column for column, _ in pairs]
-        row = int(self._rows[0])
-        stamps: NDArray[Any] = np.arange(row, row + n)
-        span: Any = self._rows[1]
-        if self._span.free:
-            span = np.int64(_MANY_ROWS)
-        if self._span.timed:
-            if times is None:
-                raise TypeError("times must be given: the window is a width")
-            stamps = np.ascontiguousarray(self._span.stamps(times))
-            before = stamps[:1] if self._last is None else np.array([self._last], stamps.dtype)
-            if len(stamps) != n or (np.diff(np.concatenate([before, stamps])) < 0).any():
-                raise ValueError("times must be as many as the elements, and never decrease")
-            span = stamps.dtype.type(self._span.size)
-        elif times is not None:
-            raise TypeError("times do not apply: the window is no width")
-        if self._with_row:
-            words.append(np.arange(row, row + n))
-        values = tuple(words) if len(words) > 1 else words[0]
-        outs = tuple(np.zeros((n, *dtype.shape), dtype.base) for dtype in self._layout.outputs)
-        count, failed = np.zeros(n, np.int64), np.zeros(n, np.bool_)
-        done = 0
-        while True:
-            done = window_stream.extend(
-                _ALGORITHMS[self._algorithm],
-                self._ready,
-                self._header,
-                self._cells,
-                self._stamps,
-                span,
-                False,
-                stamps,
-                values,
-                missing,
-                done,
-                outs[0] if self._layout.single else outs,
-                count,
-                failed,
-            )
-            if done == n:
-                break
-            self._grow()
-        self._rows[0] = row + n
-        if self._span.timed and n:
-            self._last = stamps[-1].item()
+        values, missing, stamps = self._check_new(columns, times)
+        if self._with.objects:
+            results = np.empty(len(missing), object)
+            for i, element in enumerate(values):
+                results[i] = self.push(element) if times is None else self.push(element, np.asarray(times)[i])
+            return results
+        outs, count, failed = self._take(values, missing, stamps)
         if (failed & (count >= max(self._least, 1))).any():
             raise OverflowError("an exact result does not fit in 64 bits")
-        finished = [self._masked(out, count) for out in outs]
-        return finished[0] if self._layout.single else tuple(finished)
+        finished = [self._with.masked(out, count, self._least) for out in outs]
+        return finished[0] if self._with.layout.single else tuple(finished)
 
-    def _masked(self, out: NDArray[Any], count: NDArray[np.int64]) -> NDArray[Any]:
-        """Results with NaN, or the identity, where there are too few observations."""
-        if self._least == 0 and self._identity is not NOTHING and self._layout.single:
-            out[count == 0] = self._identity
-            lacking = count < 0
+    def _take(self, values: Any, missing: NDArray[np.bool_], stamps: NDArray[Any]) -> Any:
+        """Take in rows of numbers: results, observations and where a result did not fit."""
+        span: Any = np.int64(_MANY_ROWS) if self._span.free else self._window.header[SPAN]
+        if self._span.timed:
+            span = stamps.dtype.type(self._span.size)
+        taken = self._window.extend(stamps, span, values, missing)
+        self._window.header[NEXT] += len(missing)
+        if self._span.timed and len(stamps):
+            self._last = stamps[-1].item()
+        return taken
+
+    @classmethod
+    def from_tail(
+        cls, array: ArrayLike | tuple[ArrayLike, ...], *arguments: Any, times: Any = None, **options: Any
+    ) -> Self:
+        """Return a stream that goes on where an array ends.
+
+        Parameters
+        ----------
+        array : array_like, 1-d, or tuple of them
+            A series, or its last rows, at least as many as the window has; for an operator of several
+            series a tuple of as many arrays.
+        *arguments, **options
+            What the class is made with.
+        times : array_like, 1-d, optional
+            Times of the rows, where the window is a width.
+
+        Returns
+        -------
+        stream
+            As if each element had been pushed.
+        """
+        stream = cls(*arguments, **options)
+        several = isinstance(array, tuple) and stream._with.columns > 1
+        columns: Any = array if several else (array,)
+        values, missing, stamps = stream._check_new(columns, times)
+        if stream._with.objects:
+            stream.extend(*columns, times=times)
         else:
-            lacking = count < max(self._least, 1)
-        if lacking.any() or out.dtype == np.float64:
-            out = out.astype(np.float64, copy=False)
-            out[lacking] = np.nan
-        return out.astype(np.float32) if self._elements.dtype == np.float32 else out
+            stream._take(values, missing, stamps)
+        return stream
+
+    def merge(self, other: Self) -> None:
+        """Take in all that `other` has seen, as if it had been pushed here; both windows are expanding.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `other` is not alike, or the operator asks for rows. Nothing has changed then.
+
+        Notes
+        -----
+        Takes one combination, however much either has seen.
+        """
+        if type(other) is not type(self) or self._span.kind != "expanding":
+            raise TypeError(f"merge needs two {type(self).__name__} with the window Expanding()")
+        alike = (self._with.operator, self._with.elements.dtype, self._least, self._algorithm, self._span)
+        others = (
+            other._with.operator,
+            other._with.elements.dtype,
+            other._least,
+            other._algorithm,
+            other._span,
+        )
+        if type(self._with.operator) is not type(other._with.operator) or alike != others:
+            raise ValueError("merge needs streams made with the same parameters")
+        if self._with.with_row:
+            raise TypeError("merge does not serve operators that ask for rows")
+        rows = other._window.header[NEXT]
+        self._window.join(other._window)
+        self._window.header[NEXT] += rows
+        self._bind()
 
     def copy(self) -> Self:
         """Return an equal stream that goes its own way."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
-        for name in ("_header", "_cells", "_stamps", "_rows", "_failed"):
-            setattr(other, name, getattr(self, name).copy())
-        out = self._out
-        other._out = out.copy() if self._layout.single else tuple(item.copy() for item in out)
+        other._window = self._window.copy()
         other._bind()
         return other
 
     def __reduce__(self) -> Any:
-        state = {key: value for key, value in self.__dict__.items() if key != "_step"}
-        return _unpickle, (type(self), state)
-
-    def _specification(self) -> dict[str, Any]:
-        cls = type(self._operator)
-        if not cls.__module__.startswith("rollstat.operators"):
-            raise TypeError("a snapshot holds no code: with an operator of your own, pickle the stream")
-        return {
-            "operator": [cls.__name__, list(self._operator)],
-            "window": [self._span.kind, self._span.size],
-            "min_periods": None if self._min_periods is None else int(self._min_periods),
-            "dtype": self._elements.dtype.str,
-            "algorithm": self._algorithm,
-            "last": self._last,
-        }
+        bound = ("_quick", "_step", "_queue", "_ready", "_header", "_cells", "_stamps")
+        return _unpickle, (type(self), {key: v for key, v in self.__dict__.items() if key not in bound})
 
     def snapshot(self) -> bytes:
         """Return the state as bytes that :func:`rollstat.restore` reads, in this release and later ones."""
-        arrays = [self._header, self._cells, self._stamps, self._rows]
-        return write(type(self).__name__, self._specification(), arrays)
+        specification = {
+            "operator": self._with.named(),
+            "window": [self._span.kind, self._span.size],
+            "min_periods": None if self._min_periods is None else int(self._min_periods),
+            "dtype": self._with.elements.dtype.str,
+            "algorithm": self._algorithm,
+            "last": self._last,
+        }
+        return write(type(self).__name__, specification, self._window.arrays)
+
+    @classmethod
+    def _operator(cls, name: str, fields: list[Any]) -> Any:
+        return operator_named(name, fields)
 
     @classmethod
     def _from_snapshot(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
-        name, fields = parameters["operator"]
-        if name not in operators.__all__:
-            raise ValueError(f"there is no operator {name}")
         stream = cls.__new__(cls)
         Aggregate.__init__(
             stream,
-            getattr(operators, name)(*fields),
+            cls._operator(*parameters["operator"]),
             Span(*parameters["window"]),
             min_periods=parameters["min_periods"],
             dtype=parameters["dtype"],
             algorithm=parameters["algorithm"],
         )
-        header, cells, stamps, rows = arrays
-        shapes = header.shape == stream._header.shape and cells.shape[1:] == stream._cells.shape[1:]
-        kinds = stamps.dtype == stream._stamps.dtype and rows.shape == (3,) and len(stamps) == len(cells)
-        cells = np.ascontiguousarray(cells).astype(stream._cells.dtype)
-        if not (shapes and kinds and _ALGORITHMS[stream._algorithm].check(header, cells)):
+        header, cells, stamps = arrays
+        window = stream._window
+        shapes = header.shape == window.header.shape and cells.shape[1:] == window.cells.shape[1:]
+        cells = np.ascontiguousarray(cells).astype(window.cells.dtype)
+        fits = shapes and stamps.dtype == window.stamps.dtype and len(stamps) == header[MASK] + 1
+        fits = fits and (not stream._span.fixed or len(stamps) >= stream._span.fixed)
+        if not (fits and header[FOLDED] >= 0 and window.queue.check(header, cells)):
             raise ValueError("its arrays do not fit together")
-        stream._header, stream._cells, stream._stamps, stream._rows = header, cells, stamps, rows
+        window.arrays = [header, cells, stamps]
+        window.header[SPAN] = stream._span.fixed or _MANY_ROWS
         stream._last = parameters["last"]
         stream._bind()
         return stream

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-__all__ = ["MISSING", "Elements"]
+__all__ = ["MISSING", "Elements", "Objects"]
 
 _WHOLE = (int, np.integer)
 # timedelta64 is a kind of integer to NumPy, but no number here.
@@ -206,3 +206,22 @@ class Elements:
         if self.kind == "f" or kind in ("float", "interpolated"):
             return math.nan
         return None
+
+
+class Objects:
+    """The elements of a stream of Python objects; None is missing."""
+
+    dtype: Any = np.dtype(object)
+    kind = "O"
+
+    def encode(self, x: Any) -> tuple[Any, bool]:
+        """Return the element, and whether it is missing."""
+        return x, x is None
+
+    def array(self, values: Any) -> list[Any]:
+        """Return the elements of a sequence."""
+        return list(values)
+
+    def words(self, series: list[Any]) -> tuple[list[Any], NDArray[np.bool_]]:
+        """Return the elements, and which are missing."""
+        return series, np.array([x is None for x in series], np.bool_)

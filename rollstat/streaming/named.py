@@ -66,13 +66,12 @@ class Named(Aggregate, abstract=True):
             If an exact result does not fit in 64 bits; the element has been taken in.
         """
         if type(x) is self._quick and t is None:
-            step: Any = self._step
-            return step(x)
+            return self._step(self._queue, self._ready, self._header, self._cells, self._stamps, x)
         return super().push(x) if t is None else super().push(x, t)
 
-    def _bind(self) -> None:
-        super()._bind()
-        self._quick = float if self._step is not None else None
+    @classmethod
+    def _operator(cls, name: str, fields: list[Any]) -> Any:
+        return cls.made(*fields)
 
 
 class RollingSum(Named):

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat import operators as ops
-from rollstat.algorithms.aggregate import AggregateOverflow, prepare
-from rollstat.algorithms.operator_windows import NumberTree, NumberWindow, ObjectTree, ObjectWindow
+from rollstat.algorithms.aggregate import prepare
+from rollstat.algorithms.operator_trees import NumberTree, ObjectTree
+from rollstat.algorithms.operator_windows import NumberWindow, ObjectWindow
 from rollstat.kernels import greedy
 from rollstat.operators import function_operator
 
@@ -100,7 +101,7 @@ def test_overflow_is_told_and_forgotten():
     assert window.read() == 2**62
     window.slide(-1, 1, 2**62)
     for _ in range(2):
-        with pytest.raises(AggregateOverflow):
+        with pytest.raises(OverflowError, match="exact IntegerSum"):
             window.value()
     window.slide(0, 2, -1)
     assert window.value() == 2**62 - 1

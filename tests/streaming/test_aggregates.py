@@ -8,7 +8,7 @@ import pytest
 
 import rollstat
 from rollstat import operators
-from rollstat.streaming import FixedAggregate, SlidingAggregate, TimeAggregate
+from rollstat.streaming import STREAMS, FixedAggregate, SlidingAggregate, TimeAggregate
 from tests.streaming.cases import AGGREGATES, batch, columns_of, identity, make, outputs, push_all
 
 OPERATORS = {
@@ -147,3 +147,97 @@ def test_named_streams_equal_batch(name, sample, rng):
     assert repr(push_all(twin, rest)) == repr(later)
     wanted = batch(name, sample, columns, 5.0, min_periods=4, times=np.arange(30.0))
     close(push_all(make(name, sample, 5.0, min_periods=4), columns, range(30)), wanted)
+
+
+@pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
+def test_named_streams_of_everything_keep_one_state(name, sample, rng):
+    columns = columns_of(name, rng, 300)
+    wanted = batch(name, sample, columns, rollstat.Expanding(), min_periods=3)
+    stream = make(name, sample, rollstat.Expanding(), min_periods=3)
+    close(push_all(stream, [c[:130] for c in columns]), [w[:130] for w in wanted])
+    room = len(stream.snapshot())
+    close(outputs(stream.extend(*(c[130:] for c in columns))), [w[130:] for w in wanted])
+    assert len(stream) == 300
+    assert len(stream.snapshot()) <= room + 8
+
+
+@pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
+@both
+def test_merge_of_everything_seen(name, sample, algorithm, rng):
+    columns = columns_of(name, rng, 90)
+    parts = [make(name, sample, rollstat.Expanding(), min_periods=4, algorithm=algorithm) for _ in range(3)]
+    for part, rows in zip(parts, (slice(0, 2), slice(2, 80), slice(90, 90))):
+        part.extend(*(column[rows] for column in columns))
+    first, second, none = parts
+    if name == "linear_fit":
+        with pytest.raises(TypeError, match="ask for rows"):
+            first.merge(second)
+        return
+    none.merge(first)
+    none.merge(second)
+    none.merge(make(name, sample, rollstat.Expanding(), min_periods=4, algorithm=algorithm))
+    assert len(none) == 80
+    got = push_all(none, [column[80:] for column in columns])
+    wanted = batch(name, sample, columns, rollstat.Expanding(), min_periods=4)
+    close(got, [w[80:] for w in wanted])
+    with pytest.raises(TypeError, match="merge needs"):
+        make(name, sample, 5).merge(make(name, sample, 5))
+    with pytest.raises(ValueError, match="same parameters"):
+        none.merge(make(name, sample, rollstat.Expanding()))
+
+
+@pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
+def test_named_streams_from_a_tail(name, sample, rng):
+    columns = columns_of(name, rng, 30)
+    wanted = batch(name, sample, columns, 5, min_periods=1)
+    tail = tuple(column[:20] for column in columns)
+    stream = STREAMS[name].from_tail(tail if len(tail) > 1 else tail[0], 5, min_periods=1, **sample)
+    close(push_all(stream, [column[20:] for column in columns]), [w[20:] for w in wanted])
+
+
+def joined(older, newer):
+    return older + newer
+
+
+class Words:
+    """Lists of words, joined in place where they may be."""
+
+    def lift(self, word):
+        return [word]
+
+    def combine(self, older, newer):
+        return older + newer
+
+    def combine_into(self, accumulator, newer):
+        accumulator.extend(newer)
+        return accumulator
+
+    def lower(self, words):
+        return "".join(words)
+
+
+@pytest.mark.parametrize("operator", [joined, Words()], ids=["function", "class"])
+def test_objects(operator):
+    words = ["a", "b", None, "c", "d", "e", None, "f"]
+    kept = [w or "" for w in words]
+    fixed = FixedAggregate(operator, 3, min_periods=1, dtype=object)
+    wanted = ["".join(kept[max(0, i - 2) : i + 1]) for i in range(8)]
+    assert [fixed.push(w) for w in words] == wanted
+    other = FixedAggregate(operator, 3, min_periods=1, dtype=object)
+    assert other.extend(words[:5]).tolist() == wanted[:5]
+    twins = [other.copy(), pickle.loads(pickle.dumps(other))]
+    assert other.extend(words[5:]).tolist() == wanted[5:]
+    for twin in twins:
+        assert [twin.push(w) for w in words[5:]] == wanted[5:]
+    timed = TimeAggregate(operator, 3, dtype=object)
+    assert [timed.push(w, i) for i, w in enumerate(words)] == wanted
+    assert TimeAggregate(operator, 3, dtype=object).extend(words, times=range(8)).tolist() == wanted
+    free = SlidingAggregate(operator, dtype=object)
+    assert [free.push(w) for w in words][-1] == "abcdef"
+    assert [free.pop(2), free.pop(3), free.pop(0), free.pop(2), free.pop()] == ["cdef", "ef", "ef", "f", None]
+    with pytest.raises(ValueError, match="n must be at most"):
+        free.pop()
+    with pytest.raises(TypeError, match="pickle"):
+        fixed.snapshot()
+    with pytest.raises(ValueError, match="'daba' serves numbers"):
+        FixedAggregate(operator, 3, dtype=object, algorithm="daba")

@@ -1,0 +1,140 @@
+"""What an operator needs to serve the elements of a stream: it made ready, words in, results out.
+
+::
+
+    3.5, None, [1, 2]  ---> element, columns_of ---> words, missing ---> the operator ---> finish, masked
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+import rollstat.operators as operators
+from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
+from rollstat.streaming.elements import Elements, Objects
+
+__all__ = ["Ingredients", "operator_named"]
+
+
+class Ingredients:
+    """An operator ready for the elements of a stream.
+
+    Parameters
+    ----------
+    operator : Operator or callable
+        What the caller gave.
+    dtype : dtype
+        Of the elements; object for Python objects.
+    """
+
+    def __init__(self, operator: Any, dtype: DTypeLike) -> None:
+        self.operator = operators.as_operator(operator)
+        self.objects = dtype is not None and np.dtype(dtype) == object
+        self.elements: Any
+        self.elements = Objects() if self.objects else Elements(dtype, "fiub")
+        self.counts_rows = False
+        self.with_row = not self.objects and bool(getattr(self.operator, "with_row", False))
+        self.columns = 1 if self.objects else arguments_of_lift(self.operator) - self.with_row
+        self.ready: Any = self.operator
+        self.layout: Any = None
+        if not self.objects:
+            self.ready = for_dtype(self.operator, self.elements.computing)
+            # Where missing values count as rows, they are NaN whatever the dtype.
+            self.counts_rows = bool(getattr(self.operator, "counts_rows", False))
+            self.word: Any = np.float64 if self.counts_rows else self.elements.computing.type
+            words = [np.ones(1, self.word)] * self.columns
+            words += [np.zeros(1, np.int64)] * self.with_row
+            self.layout = operators.describe(self.ready, tuple(words) if len(words) > 1 else words[0])
+        self.identity = empty_result(self.ready)
+
+    @property
+    def plain(self) -> bool:
+        """Whether a float goes in and a float comes out, and nothing can overflow."""
+        if self.objects or self.columns != 1 or self.with_row or self.elements.dtype != np.float64:
+            return False
+        single = self.layout.single and self.layout.outputs[0] == np.float64
+        return bool(single and not hasattr(self.ready, "overflowed"))
+
+    @property
+    def nothing(self) -> Any:
+        """An element that is not taken in."""
+        if self.objects:
+            return None
+        words = [self.word(0)] * self.columns + [np.int64(0)] * self.with_row
+        return tuple(words) if len(words) > 1 else words[0]
+
+    def element(self, given: Any, row: int) -> tuple[Any, bool]:
+        """What the operator takes for a row, and whether it is an observation; or raise."""
+        encoded = [self.elements.encode(x) for x in given]
+        observed = not any(missing for _, missing in encoded)
+        if self.objects:
+            return encoded[0][0], observed
+        if self.counts_rows:
+            encoded, observed = [(np.nan if missing else word, False) for word, missing in encoded], True
+        words = [self.word(word) for word, _ in encoded]
+        if self.with_row:
+            words.append(np.int64(row))
+        return (tuple(words) if len(words) > 1 else words[0]), observed
+
+    def columns_of(self, columns: Any, row: int) -> tuple[Any, NDArray[np.bool_]]:
+        """What the operator takes for many rows, the first of which is `row`, and which are missing."""
+        if len(columns) != self.columns:
+            raise TypeError(f"extend takes {self.columns} arrays here; it was given {len(columns)}")
+        pairs = [self.elements.words(self.elements.array(column)) for column in columns]
+        if len({len(words) for words, _ in pairs}) > 1:
+            raise ValueError("the arrays must be as long as each other")
+        missing: NDArray[np.bool_] = np.logical_or.reduce([marks for _, marks in pairs])
+        words = [column for column, _ in pairs]
+        if not self.objects and self.counts_rows:
+            words = [np.where(missing, np.nan, column) for column in words]
+            missing = np.zeros_like(missing)
+        if self.with_row:
+            words.append(np.arange(row, row + len(missing)))
+        return (tuple(words) if len(words) > 1 else words[0]), missing
+
+    def finish(self, result: Any) -> Any:
+        """A result in the dtype of the elements."""
+        single = not self.objects and self.elements.dtype == np.float32
+        return float(np.float32(result)) if single and isinstance(result, float) else result
+
+    def lacking(self, empty: bool) -> Any:
+        """What stands for too few observations; the identity for an `empty` window that may be so."""
+        if empty and self.identity is not NOTHING:
+            return self.finish(_plain(self.identity))
+        if self.objects:
+            return None
+        lacking = [np.nan if dtype.kind == "f" else None for dtype in self.layout.outputs]
+        return lacking[0] if self.layout.single else tuple(lacking)
+
+    def masked(self, out: NDArray[Any], count: NDArray[np.int64], least: int) -> NDArray[Any]:
+        """Results with NaN, or the identity, where there are too few observations."""
+        if least == 0 and self.identity is not NOTHING and self.layout.single:
+            out[count == 0] = self.identity
+            lacking = count < 0
+        else:
+            lacking = count < max(least, 1)
+        if lacking.any() or out.dtype == np.float64:
+            out = out.astype(np.float64, copy=False)
+            out[lacking] = np.nan
+        return out.astype(np.float32) if self.elements.dtype == np.float32 else out
+
+    def named(self) -> list[Any]:
+        """Name and fields of the operator, for a snapshot; or raise."""
+        cls = type(self.operator)
+        if self.objects or not cls.__module__.startswith("rollstat."):
+            raise TypeError(
+                "a snapshot holds no code and no objects: with an operator of your own, pickle the stream"
+            )
+        return [cls.__name__, list(self.operator)]
+
+
+def _plain(result: Any) -> Any:
+    return result.item() if isinstance(result, np.generic) else result
+
+
+def operator_named(name: str, fields: list[Any]) -> Any:
+    """The operator that a snapshot names."""
+    if name not in operators.__all__:
+        raise ValueError(f"there is no operator {name}")
+    return getattr(operators, name)(*fields)

@@ -1,0 +1,105 @@
+"""Windows that are asked for one after the other, against folds, and their combinations counted."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import rollstat
+from rollstat import operators
+from rollstat.snapshots import SnapshotError
+from rollstat.streaming import GreedyAggregate
+
+
+def bounds(rng, rows, number):
+    left = np.sort(rng.integers(0, rows, number))
+    right = np.minimum(np.maximum.accumulate(left + rng.integers(0, 12, number)), rows)
+    return list(zip(left.tolist(), np.maximum(left, right).tolist()))
+
+
+def in_order(older, newer):
+    return older + newer
+
+
+def test_numbers(rng):
+    values = rng.integers(-9, 9, 200).astype(float)
+    values[rng.random(200) < 0.2] = np.nan
+    stream = GreedyAggregate(operators.Sum(), min_periods=2)
+    asked = bounds(rng, 200, 150)
+    for k, (left, right) in enumerate(asked):
+        while stream.rows < right:
+            stream.push(values[stream.rows].item())
+        kept = values[left:right][~np.isnan(values[left:right])]
+        got = stream.move(left, right)
+        assert np.array_equal(got, kept.sum() if len(kept) >= 2 else np.nan, equal_nan=True)
+        assert stream.bounds == (left, right)
+        assert len(stream) == right - left
+        if k == 70:
+            stream = rollstat.restore(stream.snapshot())
+        if k == 90:
+            stream = pickle.loads(pickle.dumps(stream))
+        if k == 110:
+            stream, old = copy.copy(stream), stream
+            old.push(5.0)
+    stream.reset()
+    assert stream.bounds == (0, 0)
+    assert stream.rows == 0
+
+
+def test_objects_are_combined_as_seldom_as_can_be():
+    calls = []
+
+    def combine(older, newer):
+        calls.append(older + newer)
+        return older + newer
+
+    stream = GreedyAggregate(combine, dtype=object)
+    stream.extend("2452")
+    assert [stream.move(0, 3), stream.move(0, 4), stream.move(1, 4)] == ["245", "2452", "452"]
+    # The example of the paper, whose windows are counted from 1.
+    assert len(calls) == 4
+    assert stream.move(1, 4) == "452"
+    assert stream.move(7, 7) is None
+    assert len(calls) == 4
+    stream.extend("abcdef")
+    assert stream.move(7, 9) == "de"
+    twin = stream.copy()
+    assert twin.move(8, 10) == stream.move(8, 10) == "ef"
+
+
+def test_two_columns(rng):
+    x, y = rng.normal(size=(2, 30))
+    stream = GreedyAggregate(operators.Covariance(1))
+    stream.extend(x, y)
+    np.testing.assert_allclose(stream.move(3, 20), np.cov(x[3:20], y[3:20])[0, 1])
+
+
+def test_errors_change_nothing():
+    stream = GreedyAggregate(operators.Sum(), min_periods=0)
+    assert stream.value == 0.0
+    stream.extend([1.0, 2.0, 3.0])
+    assert stream.move(1, 3) == 5.0
+    before = stream.snapshot()
+    for bad in ((0, 3), (1, 2), (2, 4), (1.0, 3), (3, 2)):
+        with pytest.raises((TypeError, ValueError)):
+            stream.move(*bad)
+    for bad in (("1.5",), (1.0, 2.0), (1j,)):
+        with pytest.raises(TypeError):
+            stream.push(*bad)
+    with pytest.raises(TypeError):
+        stream.extend(["x"])
+    assert stream.snapshot() == before
+    assert stream.push(4.0) == 5.0
+    assert stream.move(3, 4) == 4.0
+    assert stream.move(9, 9) == 0.0
+    for data in (before[:-1], before.replace(b"GreedyAggregate", b"SlidingGreedyyy")):
+        with pytest.raises(SnapshotError):
+            rollstat.restore(data)
+    with pytest.raises(TypeError, match="pickle"):
+        GreedyAggregate(in_order, dtype=object).snapshot()
+    overflow = GreedyAggregate(operators.Sum(), dtype=np.int64)
+    overflow.extend([2**62, 2**62, 1])
+    with pytest.raises(OverflowError):
+        overflow.move(0, 2)
+    assert overflow.move(1, 3) == 2**62 + 1
