@@ -227,8 +227,20 @@ class Options:
             closed=self.closed,
             step=None if self.step == 1 else self.step,
         )
+        start, end = np.asarray(start), np.asarray(end)
+        rows = -(-length // self.step)
+        if start.shape != (rows,) or end.shape != (rows,):
+            raise ValueError(
+                f"window was a pandas indexer, which must give bounds for {rows} of {length} rows; "
+                f"it gave start of shape {start.shape} and end of shape {end.shape}"
+            )
         least = getattr(window, "window_size", 0)
-        return _checked_bounds(start, end, length, least if isinstance(least, int) else 1)
+        # pandas' own indexers write some empty windows with a start past their end
+        bounds = _checked_bounds(
+            start, np.maximum(start, end), length, least if isinstance(least, int) else 1
+        )
+        bounds.step = self.step
+        return bounds
 
     def _explicit_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
         self._only_rows("(start, end)")

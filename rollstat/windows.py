@@ -259,6 +259,11 @@ class ExplicitWindows(Windows):
         Rows of data.
     min_periods : int
         The least number of observations for a result where the caller names none.
+
+    Attributes
+    ----------
+    step : int
+        The windows belong to every `step`-th row of data, where there is one for each of those.
     """
 
     def __init__(
@@ -267,6 +272,7 @@ class ExplicitWindows(Windows):
         self.length = length
         self.rows = len(start)
         self.min_periods = min_periods
+        self.step = 1
         self._start = start
         self._end = end
 
@@ -276,9 +282,9 @@ class ExplicitWindows(Windows):
 
     def position(self, first: int, last: int) -> NDArray[np.int64]:
         """Data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
-        if self.rows != self.length:
+        if self.rows != -(-self.length // self.step):
             raise ValueError(
                 f"window must name one pair of bounds for each of the {self.length} rows here; "
                 f"it named {self.rows}"
             )
-        return np.arange(first, last, dtype=np.int64)
+        return np.arange(first * self.step, last * self.step, self.step, dtype=np.int64)

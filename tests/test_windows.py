@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pandas.api.indexers import BaseIndexer, FixedForwardWindowIndexer, VariableOffsetWindowIndexer
+from pandas.core.indexers.objects import FixedWindowIndexer
 
 import rollstat
 from rollstat.options import Options
@@ -47,6 +48,31 @@ def test_widths_of_time_as_in_pandas(rng, descending, unit):
             wanted = pd.Series(values, index=index).rolling(width, **options).median().to_numpy()
             result = rollstat.rolling_median(values, width, times=index, **options)
             np.testing.assert_array_equal(result, wanted, f"{width} {options}")
+
+
+@pytest.mark.parametrize("m", [0, 1, 4])
+def test_indexers_of_pandas_by_steps_and_with_empty_windows(rng, m):
+    values = data(rng, 20, np.dtype("f8"))
+    for closed, step in itertools.product(CLOSED, (1, 3)):
+        indexer = FixedWindowIndexer(window_size=m)  # with m = 0 some start lies past its end
+        options = {"min_periods": 1, "closed": closed, "step": step}
+        wanted = pd.Series(values).rolling(indexer, **options).median().to_numpy()
+        np.testing.assert_array_equal(rollstat.rolling_median(values, indexer, **options), wanted)
+    rows = FixedWindowIndexer(window_size=5)
+    for by_indexer, by_rows in zip(
+        rollstat.hampel_filter(values, rows, 1.0, step=3), rollstat.hampel_filter(values, 5, 1.0, step=3)
+    ):
+        np.testing.assert_array_equal(by_indexer, by_rows)
+
+
+def test_an_indexer_that_leaves_the_step_out_is_refused():
+    class Every(BaseIndexer):
+        def get_window_bounds(self, num_values=0, min_periods=None, center=None, closed=None, step=None):
+            rows = np.arange(num_values)
+            return rows, rows + 1
+
+    with pytest.raises(ValueError, match=r"must give bounds for 4 of 10 rows.*shape \(10,\)"):
+        rollstat.rolling_min(np.arange(10.0), Every(), step=3)
 
 
 def test_a_width_between_two_units_is_exact():

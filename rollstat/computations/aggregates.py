@@ -10,6 +10,7 @@ from rollstat.algorithms import aggregate as aggregates
 from rollstat.algorithms import window_sums
 from rollstat.blocks import Block
 from rollstat.engine import Output
+from rollstat.operators.interface import NOTHING, empty_result
 
 __all__ = ["Combination", "Formula"]
 
@@ -75,6 +76,8 @@ class Combination:
     ) -> None:
         self._operator, self._layout = aggregates.prepare(operator, dtypes)
         self._algorithm = algorithm
+        if empty_result(self._operator) is NOTHING:
+            required = max(required, 1)  # there is nothing that an empty window could give
         for output in self._layout.outputs:
             if output.shape or output.base.kind not in _KINDS:
                 raise TypeError(

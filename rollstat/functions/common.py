@@ -49,7 +49,8 @@ nan_policy : {"omit", "propagate", "raise"}, default "omit"
 mode : {"same", "valid"}, default "same"
     One result for each row; or only those of windows that lie wholly inside the data.
 fill_value : scalar, optional
-    What stands for a missing result. With it, or with ``mode="valid"``, integers keep their dtype.
+    What stands for a missing result. With it, or with ``mode="valid"``, integers keep their dtype. A
+    result that is undefined, such as the correlation with a constant, stays NaN.
 out : ndarray, optional
     Array that receives the result.
 threads : int, optional

@@ -212,7 +212,7 @@ class WeightedMean(NamedTuple):
     """Mean of the first column, weighted by the second."""
 
     def lift(self, x: float, weight: float) -> tuple[float, float, float, float]:
-        return x * weight, 0.0, float(weight), 0.0
+        return float(x) * float(weight), 0.0, float(weight), 0.0  # whole numbers would wrap
 
     def combine(
         self, older: tuple[float, float, float, float], newer: tuple[float, float, float, float]

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rollstat
 from rollstat import operators as ops
 from rollstat.algorithms.aggregate import ALGORITHMS, AggregateOverflow, aggregate, block_rows, prepare
 from rollstat.blocks import Block
@@ -261,3 +262,11 @@ def test_floating_sums_are_exact_to_one_rounding(rng):
     for algorithm in NAMES:
         (total,) = compute(ops.Sum(), Block(values, None, rows, rows + 1000, 1000), algorithm)
         np.testing.assert_allclose(total, math.fsum([0.1] * 1000), rtol=2.0**-52)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", *NAMES])
+def test_empty_windows_are_missing_without_an_identity(algorithm):
+    values = np.array([np.nan, 5.0, 2.0, 7.0])
+    bounds = np.array([0, 0, 1, 2, 4]), np.array([0, 1, 1, 4, 4])
+    result = rollstat.rolling_aggregate(values, ops.Maximum(), bounds, min_periods=0, algorithm=algorithm)
+    np.testing.assert_array_equal(result, [np.nan, np.nan, np.nan, 7.0, np.nan])

@@ -1,5 +1,6 @@
 """Sums and moments of the public functions on hard data, against exact values."""
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -46,3 +47,13 @@ def test_variance_of_an_offset_does_not_grow_with_position(window, gap, rng):
         m, total, squares = len(whole), sum(whole), sum(x * x for x in whole)
         exact = Fraction(m * squares - total * total, m * (m - 1) << 40)
         assert abs(Fraction(float(out[i])) - exact) <= Fraction(1, 10**12) * exact
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8", "i4", "u1"])
+def test_weighted_means_of_whole_numbers_never_wrap(dtype):
+    high = np.iinfo(dtype).max
+    values, weights = np.array([high, high, 1], dtype), np.array([high - 1, high, high], dtype)
+    out = rollstat.rolling_weighted_mean(values, weights, 2)
+    pairs = list(zip(values.tolist(), weights.tolist()))
+    exact = [(a * v + b * w) / (v + w) for (a, v), (b, w) in itertools.pairwise(pairs)]
+    np.testing.assert_allclose(out[1:], exact, rtol=1e-15)
