@@ -215,10 +215,10 @@ class _Run:
         plain = not self.missing and not block.others and all(view.dtype.kind in "fi" for view in views)
         if block.searched or block.width == 0 or block.lacking is not None or not plain:
             return False
-        few = np.empty(1024, np.bool_)
+        balance = np.zeros(256, np.int16)
         least = block.width if self.options.nan_policy == "propagate" else 0
         for need, fill, view in zip(self.needs, self.fill, views):
-            mark_few(block.values, max(need, least), view.dtype.type(fill), few, view)
+            mark_few(block.values, max(need, least), view.dtype.type(fill), balance, view)
         return True
 
     def _mark(
@@ -244,7 +244,7 @@ class _Run:
 
 def _as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:
     """View (or copy, where no view exists) of `array` as lines along its last axis."""
-    moved = np.moveaxis(array, axis, -1)
+    moved = array if axis == array.ndim - 1 else np.moveaxis(array, axis, -1)
     return moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
 
 
@@ -300,7 +300,8 @@ def _to_shape(result: NDArray[Any], shape: tuple[int, ...], axis: int, whole: An
     """Lines of results back to the shape of the input, `axis` holding the kept rows."""
     kept = result[:, whole]
     rest = shape[:axis] + shape[axis + 1 :]
-    return np.moveaxis(kept.reshape(*rest, kept.shape[1]), -1, axis)
+    lines = kept.reshape(*rest, kept.shape[1])
+    return lines if axis == len(shape) - 1 else np.moveaxis(lines, -1, axis)
 
 
 def run(

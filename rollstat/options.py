@@ -31,6 +31,11 @@ Closed = Literal["right", "left", "both", "neither"]
 NanPolicy = Literal["omit", "propagate", "raise"]
 Mode = Literal["same", "valid"]
 
+_CLOSED = (*get_args(Closed), None)
+_NAN_POLICIES = get_args(NanPolicy)
+_MODES = get_args(Mode)
+_PROCESSORS = os.cpu_count() or 1
+
 _DESCRIBE_WINDOW = (
     "a number of rows (int), a width such as '5min', a Timedelta or a number together with times=, "
     "a pair of integer arrays (start, end), rollstat.Expanding(), rollstat.Forward(m) or a pandas indexer"
@@ -142,12 +147,12 @@ class Options:
         checked["step"] = 1 if step is None else whole_number("step", step, 1)
         threads = checked.get("threads")
         checked["threads"] = get_threads() if threads is None else whole_number("threads", threads, 1)
-        checked["threads"] = min(checked["threads"], os.cpu_count() or 1)
+        checked["threads"] = min(checked["threads"], _PROCESSORS)
         if not isinstance(checked.get("center", False), (bool, np.bool_)):
             raise TypeError(f"center must be True or False; it was {checked['center']!r}")
-        choice("closed", checked.get("closed"), (*get_args(Closed), None))
-        choice("nan_policy", checked.get("nan_policy", "omit"), get_args(NanPolicy))
-        choice("mode", checked.get("mode", "same"), get_args(Mode))
+        choice("closed", checked.get("closed"), _CLOSED)
+        choice("nan_policy", checked.get("nan_policy", "omit"), _NAN_POLICIES)
+        choice("mode", checked.get("mode", "same"), _MODES)
         axis = checked.get("axis", -1)
         if isinstance(axis, (bool, np.bool_)) or not isinstance(axis, numbers.Integral):
             raise TypeError(f"axis must be an integer; it was {axis!r}")

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import UNKNOWN, Block
+from rollstat.kernels import doubling as doubling_kernel
+from rollstat.kernels import doubling_places, long_places, long_windows
 from rollstat.kernels import wedge as wedges
 from rollstat.kernels.block_scan import scan
-from rollstat.kernels.doubling import rolling, scratch_length
-from rollstat.kernels.locate import SHORT, locate, locate_in_short_width, locate_in_width
-from rollstat.kernels.order import Greatest, Least
+from rollstat.kernels.doubling_places import settle
+from rollstat.kernels.locate import locate
+from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.vectors import aligned, lanes_in
 
 __all__ = [
@@ -35,6 +37,10 @@ __all__ = [
 _FEW_ROWS = 64
 # Bytes of values that stay in the second-level cache.
 _SHARED = 1 << 19
+# From this width on, whole blocks mostly have one answer.
+_LONG = 4096
+# From this width on, places may not fit in 32 bits.
+_FARTHEST = 1 << 30
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 
@@ -100,33 +106,70 @@ def block_scan(block: Block, request: Extrema) -> None:
 
 def chunk_rows(width: int, itemsize: int) -> int:
     """Rows of a chunk of doubling: the first-level cache if windows are short, else the second."""
-    size = 16_384 if width * itemsize <= 128 else max(131_072, 4 * width * itemsize)
+    size = 16_384 if width * itemsize <= 1024 else max(131_072, 4 * width * itemsize)
     return size // itemsize
+
+
+def _block(width: int) -> int:
+    """Values of a block for long windows: one 64th to one 128th of a window."""
+    return 1 << (width // 64).bit_length() - 1
+
+
+def _extremum(order: Least | Greatest, values: NDArray[Any], width: int, out: NDArray[Any]) -> bool:
+    """Write the extremum of every `width` values; return whether there may be a NaN."""
+    lanes = lanes_in(values.dtype)
+    if width >= _LONG:
+        block = _block(width)
+        scratch = aligned(long_windows.scratch_length(width, len(out), block, lanes), values.dtype)
+        return bool(long_windows.rolling(order, values, width, block, scratch, out))
+    chunk = max(min(chunk_rows(width, values.itemsize), len(out)), 1)
+    scratch = aligned(doubling_kernel.scratch_length(width, chunk, lanes), values.dtype)
+    return bool(doubling_kernel.rolling(order, values, width, chunk, scratch, out))
+
+
+def _places(
+    order: Least | Greatest, last: bool, values: NDArray[Any], width: int, position: NDArray[np.int64]
+) -> bool:
+    """Write where the extremum of every `width` values stands; return whether there may be a NaN."""
+    lanes = lanes_in(values.dtype)
+    places = np.dtype(f"i{values.itemsize}")
+    rows = len(position)
+    ties = Newest() if last else Oldest()
+    if width >= _LONG:
+        block = _block(width)
+        length = long_places.scratch_length(width, rows, block, lanes)
+        memory = aligned(length, values.dtype), aligned(length, places)
+        return bool(long_places.rolling(order, ties, values, width, block, last, *memory, 0, position))
+    chunk = max(min(chunk_rows(width, values.itemsize) // 4, rows), 1)
+    length = doubling_places.scratch_length(width, chunk, lanes)
+    memory = aligned(length, values.dtype), aligned(length, places)
+    return bool(doubling_places.rolling(order, ties, values, width, chunk, *memory, 0, position))
 
 
 def doubling(block: Block, request: Extrema) -> None:
     """Doubling in machine vectors, for windows of a fixed number of rows."""
-    values, width, mask = block.values, block.width, _mask(block)
-    chunk = max(min(chunk_rows(width, values.itemsize), block.rows), 1)
-    scratch = aligned(scratch_length(width, chunk, lanes_in(values.dtype)), values.dtype)
+    mask, width = _mask(block), block.width
     wanted = _wanted(request)
     # What is computed second from a stretch of values finds them in the cache.
-    alone = len(wanted) == 1 and wanted[0][2] is None
-    stretch = block.rows if alone else max(_SHARED // values.itemsize, 4 * width)
-    spare = np.empty(0 if alone else min(stretch, block.rows), values.dtype)
+    stretch = block.rows if len(wanted) == 1 else max(_SHARED // block.values.itemsize, 4 * width)
     nan = False
     for first in range(0, block.rows, stretch):
         last = min(first + stretch, block.rows)
-        seen, gone = values[first : last + width - 1], mask[first : last + width - 1]
+        seen = block.values[first : last + width - 1]
+        gone = mask[first : last + width - 1]
         for order, out, position in wanted:
-            best = spare[: last - first] if out is None else out[first:last]
-            nan |= rolling(order, seen, gone, width, chunk, scratch, best)
+            values = np.where(gone, worst(order, seen.dtype), seen) if len(gone) else seen
+            if out is not None:
+                nan |= _extremum(order, values, width, out[first:last])
             if position is None:
                 continue
-            if width <= SHORT and len(mask) == 0:
-                locate_in_short_width(seen, width, request.last, first, best, position[first:last])
-            else:
-                locate_in_width(order, seen, gone, width, request.last, first, best, position[first:last])
+            if seen.itemsize < 4 or width >= _FARTHEST:
+                values = values.astype(np.float64 if seen.dtype.kind == "f" else np.int64)
+            nan |= _places(order, request.last, values, width, position[first:last])
+            if nan or len(gone):
+                settle(order, seen, gone, width, request.last, 0, position[first:last])
+            if first:
+                position[first:last] += first
     if not block.searched and not nan:
         block.missing = None
 

@@ -16,7 +16,6 @@ from rollstat.kernels.vectors import aligned, lanes_in
 __all__ = ["MODES", "box_extremum", "extended_rows"]
 
 MODES = ("cut", "reflect", "nearest", "mirror", "wrap", "constant")
-_NO_MASK = np.empty(0, np.bool_)
 # Bytes of scratch memory for a tile of columns, which should stay in the second-level cache.
 _TILE = 1 << 18
 
@@ -67,9 +66,7 @@ def _along(
         room = len(source) + length + 2 * lanes + scratch_length(width, chunk, lanes)
         scratch = aligned(room, values.dtype)
         return bool(
-            scan_lines(
-                order, flat, length, across, before, source, constant, width, chunk, _NO_MASK, scratch, target
-            )
+            scan_lines(order, flat, length, across, before, source, constant, width, chunk, scratch, target)
         )
     columns = max(min(_TILE // values.itemsize // width, across) // lanes, 1) * lanes
     scratch = aligned((width + 2) * columns, values.dtype)

@@ -11,7 +11,10 @@ of rows of ``[left, right)`` that are not missing. Cost: amortised O(1) a row, w
 jump of a bound.
 """
 
+import numpy as np
+
 from rollstat._jit import kernel
+from rollstat.kernels.vectors import add, lanes_of, load, push_back, spread, store, zeros
 
 __all__ = ["count_in_width", "count_observed", "has_nan", "mark_few", "mark_nan"]
 
@@ -50,27 +53,72 @@ def count_in_width(missing, count):
         observed -= not missing[i]
 
 
-@kernel
-def mark_few(values, need, mark, few, out):
+@kernel(references=False)
+def _count_nan(values):
+    """How many of `values` are NaN."""
+    found = 0
+    for i in range(len(values)):
+        found += values[i] != values[i]
+    return found
+
+
+@kernel(references=False)
+def _change(entering, leaving, balance):
+    """Write how many NaN more enter than leave with each row."""
+    for i in range(len(entering)):
+        balance[i] = np.int16(entering[i] != entering[i]) - np.int16(leaving[i] != leaving[i])
+
+
+@kernel(references=False)
+def _running_sums(balance):
+    """Replace whole vectors by their running sums."""
+    none = before = zeros(balance)
+    for i in range(0, len(balance), lanes_of(balance)):
+        sums = load(balance, i)
+        sums = add(sums, push_back(none, sums, 1))
+        sums = add(sums, push_back(none, sums, 2))
+        sums = add(sums, push_back(none, sums, 4))
+        sums = add(sums, push_back(none, sums, 8))
+        sums = add(add(sums, push_back(none, sums, 16)), before)
+        before = spread(sums, -1)
+        store(sums, balance, i)
+
+
+@kernel(references=False)
+def _mark_above(balance, limit, mark, out):
+    """Write `mark` where `balance` is larger than `limit`."""
+    for i in range(len(out)):
+        out[i] = mark if balance[i] > limit else out[i]
+
+
+@kernel(references=False)
+def mark_few(values, need, mark, balance, out):
     """Write `mark` to the rows of `out` with fewer than `need` values that are not NaN in their windows.
 
-    Window ``i`` starts at row ``i``, all are of one width, and the last one ends with the data. `few` is
-    scratch memory for a stretch of rows: without it the marks would be branches on the data.
+    Window ``i`` starts at row ``i``, all are of one width, and the last one ends with the data. `balance`
+    is scratch memory of int16 for a stretch of rows, whole vectors. In a stretch, the count of NaN is a
+    running sum of small numbers, many to a vector; where it cannot come near the limit, it is not needed.
     """
     width = len(values) - len(out) + 1
-    observed = 0
-    for i in range(width - 1):
-        observed += values[i] == values[i]
-    for first in range(0, len(out), len(few)):
-        part = out[first : first + len(few)]
-        leaving = values[first : first + len(part)]
-        entering = values[first + width - 1 : first + width - 1 + len(part)]
-        for i in range(len(part)):
-            observed += entering[i] == entering[i]
-            few[i] = observed < need
-            observed -= leaving[i] == leaving[i]
-        for i in range(len(part)):
-            part[i] = mark if few[i] else part[i]
+    limit = width - need
+    missing = _count_nan(values[:width])
+    if missing > limit:
+        out[0] = mark
+    for first in range(1, len(out), len(balance)):
+        part = out[first : first + len(balance)]
+        count = len(part)
+        leaving = values[first - 1 : first - 1 + count]
+        entering = values[first + width - 1 : first + width - 1 + count]
+        if missing + count <= limit or missing - count > limit:
+            if missing > limit:
+                for i in range(count):
+                    part[i] = mark
+            missing += _count_nan(entering) - _count_nan(leaving)
+            continue
+        _change(entering, leaving, balance)
+        _running_sums(balance)
+        _mark_above(balance[:count], np.int16(limit - missing), mark, part)
+        missing += balance[count - 1]
 
 
 @kernel

@@ -34,16 +34,17 @@ from rollstat.kernels.vectors import (
     holds_nan,
     lanes_of,
     load,
-    observed_or,
     push_back,
     store,
+    unaligned,
+    zeros,
 )
 
-__all__ = ["rolling", "scratch_length"]
+__all__ = ["fill_limits", "largest_span", "rolling", "room_for", "scratch_length"]
 
 
 @kernel(references=False)
-def _span(width, lanes):
+def largest_span(width, lanes):
     """The largest power of two that is no more than `width` and `lanes`."""
     span = 1
     while 2 * span <= min(width, lanes):
@@ -52,7 +53,7 @@ def _span(width, lanes):
 
 
 @kernel(references=False)
-def _room(count, lanes):
+def room_for(count, lanes):
     """Space for `count` values and what whole vectors read and write beyond them."""
     return (count // lanes + 3) * lanes
 
@@ -60,13 +61,13 @@ def _room(count, lanes):
 def scratch_length(width, chunk, lanes):
     """Length of the scratch memory for chunks of `chunk` rows of windows of `width`."""
     count = chunk + width - 1
-    length = 4 * lanes + _room(count, lanes)
+    length = 4 * lanes + room_for(count, lanes)
     above = 0
     rows = count
     while width >= 2 * lanes:
         rows, width = rows // lanes, width // lanes - 1
-        above += 3 * _room(rows, lanes)
-    return length + max(above, count)
+        above += 3 * room_for(rows, lanes)
+    return length + above
 
 
 @kernel(references=False)
@@ -74,11 +75,12 @@ def _whole_spans(order, values, span, spans):
     """The best of the `span` values that end at each position, for the whole vectors of `values`."""
     lanes = lanes_of(spans)
     worst = broadcast(worst_of(order, spans))
-    nan = one = two = four = eight = sixteen = thirty_two = worst
+    one = two = four = eight = sixteen = thirty_two = worst
+    nan = zeros(spans)
     for i in range(0, len(values) - lanes + 1, lanes):
         best = load(values, i)
         nan = absorb_nan(nan, best)
-        best = observed_or(best, worst)
+        best = prefer(order, best, worst)
         if span >= 2:
             before, one = one, best
             best = prefer(order, best, push_back(before, best, 1))
@@ -148,18 +150,27 @@ def _spans_and_rows(order, spans, width, middle, limits, out):
 
 
 @kernel(references=False)
+def fill_limits(order, width, limits):
+    """Set `limits` for windows of `width` values as :func:`_spans_and_rows` needs them."""
+    lanes = lanes_of(limits)
+    for lane in range(lanes):
+        more = lane >= lanes - width % lanes
+        limits[lane] = best_of(order, limits) if more else worst_of(order, limits)
+
+
+@kernel(references=False)
 def _best(order, spans, count, width, edge, scratch, out):
     """Write the best of every window of `width` of `count` values, whose spans are given, to `out`."""
     lanes = lanes_of(spans)
     whole = len(out) // lanes * lanes
     last = edge[2 * lanes : 3 * lanes]
     if width < 2 * lanes:
-        span = _span(width, lanes)
+        span = largest_span(width, lanes)
         _two_spans(order, spans, span, width, out)
         _two_spans(order, spans[whole:], span, width, last)
     else:
         rows = count // lanes
-        room = _room(rows, lanes)
+        room = room_for(rows, lanes)
         middle = scratch[:room]
         totals = scratch[room : room + rows]
         between = width // lanes - 1
@@ -167,13 +178,11 @@ def _best(order, spans, count, width, edge, scratch, out):
             totals[row] = middle[row] = spans[row * lanes + lanes - 1]
         if between > 1:
             above = scratch[2 * room : 3 * room]
-            _spans(order, totals, _span(between, lanes), edge, above)
+            _spans(order, totals, largest_span(between, lanes), edge, above)
             results = middle[: rows - between + 1]
             _best(order, above, rows, between, edge, scratch[3 * room :], results)
         limits = edge[:lanes]
-        for lane in range(lanes):
-            more = lane >= lanes - width % lanes
-            limits[lane] = best_of(order, spans) if more else worst_of(order, spans)
+        fill_limits(order, width, limits)
         _spans_and_rows(order, spans, width, middle, limits, out)
         _spans_and_rows(order, spans[whole:], width, middle[whole // lanes :], limits, last)
     for i in range(whole, len(out)):
@@ -181,36 +190,26 @@ def _best(order, spans, count, width, edge, scratch, out):
 
 
 @kernel(references=False)
-def _hide(values, missing, neutral, hidden):
-    """Copy `values`, with `neutral` where there is no observation."""
-    for j in range(len(hidden)):
-        hidden[j] = neutral if missing[j] else values[j]
-
-
-@kernel(references=False)
-def rolling(order, values, missing, width, chunk, scratch, out):
+def rolling(order, values, width, chunk, scratch, out):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
 
-    NaN and rows with `missing` set are no observations; `missing` may have no length. `scratch` has the
-    length that :func:`scratch_length` gives for `chunk` rows. Returns whether there was a NaN that
-    `missing` does not tell of.
+    NaN is no observation. `scratch` has the length that :func:`scratch_length` gives for `chunk` rows.
+    Returns whether there may have been a NaN.
     """
     lanes = lanes_of(scratch)
     edge = scratch[: 4 * lanes]
-    span = _span(width, lanes)
+    span = largest_span(width, lanes)
     nan = False
-    for first in range(0, len(out), chunk):
-        results = out[first : first + chunk]
+    first = 0
+    while first < len(out):
+        # After a short chunk, vectors of results do not straddle lines of the cache.
+        rows = min(unaligned(out[first:]), chunk) if first == 0 else chunk
+        results = out[first : first + (rows if rows > 0 else chunk)]
         count = len(results) + width - 1
-        room = _room(count, lanes)
+        room = room_for(count, lanes)
         spans = scratch[4 * lanes : 4 * lanes + room]
         rest = scratch[4 * lanes + room :]
-        if len(missing) > 0:
-            hidden = rest[:count]
-            gone = missing[first : first + count]
-            _hide(values[first : first + count], gone, worst_of(order, scratch), hidden)
-            _spans(order, hidden, span, edge, spans)
-        else:
-            nan |= _spans(order, values[first : first + count], span, edge, spans)
+        nan |= _spans(order, values[first : first + count], span, edge, spans)
         _best(order, spans, count, width, edge, rest, results)
+        first += len(results)
     return nan

@@ -13,12 +13,27 @@ one comparison, and one instruction for a vector.
 from typing import NamedTuple
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.np.numpy_support import as_dtype
 
-from rollstat.kernels.vectors import Vector, compare, in_every_lane, operation
+from rollstat.kernels.vectors import Vector, compare, operation
 
-__all__ = ["Greatest", "Least", "all_better", "best_of", "better", "prefer", "reject", "worst", "worst_of"]
+__all__ = [
+    "Greatest",
+    "Least",
+    "Newest",
+    "Oldest",
+    "all_stay",
+    "all_take_over",
+    "best_of",
+    "better",
+    "choose",
+    "prefer",
+    "reject",
+    "worst",
+    "worst_of",
+]
 
 
 class Least(NamedTuple):
@@ -27,6 +42,14 @@ class Least(NamedTuple):
 
 class Greatest(NamedTuple):
     """The order in which the larger value wins."""
+
+
+class Oldest(NamedTuple):
+    """The rule by which a position is that of the oldest of equal values."""
+
+
+class Newest(NamedTuple):
+    """The rule by which a position is that of the newest of equal values."""
 
 
 def _comparison(order, reverse=False):
@@ -80,18 +103,69 @@ def better(context, order, first, second):
     return types.boolean(order, first, first), generate
 
 
-def _plain_all_better(order, first, second):
-    """Whether the vector `first` wins against `second` in every lane."""
-    return bool(_plain_better(order, first, second).all())
+def _plain_choose(order, ties, older, newer, first, second):
+    """`first`, or in lanes where `newer` takes over from `older`, `second`; vectors or scalars.
+
+    Of equal values `ties`, :class:`Oldest` or :class:`Newest`, says which one counts.
+    """
+    if isinstance(ties, Oldest):
+        takes_over = _plain_better(order, newer, older)
+    else:
+        takes_over = np.logical_not(_plain_better(order, older, newer))
+    return np.where(takes_over, second, first)[()]
 
 
-@operation(_plain_all_better)
-def all_better(context, order, first, second):
+@operation(_plain_choose)
+def choose(context, order, ties, older, newer, first, second):
+    dtype = older.dtype if isinstance(older, Vector) else older
+    by_oldest = ties.instance_class is Oldest
+
     def generate(context, builder, signature, arguments):
-        wins = compare(builder, first.dtype, _comparison(order), *arguments[1:])
-        return in_every_lane(builder, first.lanes, wins)
+        _, _, older, newer, first, second = arguments
+        if by_oldest:
+            return builder.select(compare(builder, dtype, _comparison(order), newer, older), second, first)
+        return builder.select(compare(builder, dtype, _comparison(order), older, newer), first, second)
 
-    return types.boolean(order, first, second), generate
+    return first(order, ties, older, older, first, first), generate
+
+
+def _all_of(order, or_equal, first, second):
+    better = first < second if isinstance(order, Least) else first > second
+    return bool((better | (first == second) if or_equal else better).all())
+
+
+def _plain_all_stay(order, ties, older, newer):
+    """Whether `older` keeps the window against `newer` in every lane; not where one is NaN."""
+    return _all_of(order, isinstance(ties, Oldest), older, newer)
+
+
+def _plain_all_take_over(order, ties, older, newer):
+    """Whether `newer` takes over from `older` in every lane; not where one is NaN."""
+    return _all_of(order, isinstance(ties, Newest), newer, older)
+
+
+def _every_lane(order, or_equal, operand, swapped):
+    comparison = _comparison(order) + ("=" if or_equal else "")
+
+    def generate(context, builder, signature, arguments):
+        first, second = arguments[:1:-1] if swapped else arguments[2:]
+        bits = ir.IntType(operand.lanes)
+        truth = builder.bitcast(compare(builder, operand.dtype, comparison, first, second), bits)
+        return builder.icmp_unsigned("==", truth, bits(2**operand.lanes - 1))
+
+    return generate
+
+
+@operation(_plain_all_stay)
+def all_stay(context, order, ties, older, newer):
+    generate = _every_lane(order, ties.instance_class is Oldest, older, False)
+    return types.boolean(order, ties, older, older), generate
+
+
+@operation(_plain_all_take_over)
+def all_take_over(context, order, ties, older, newer):
+    generate = _every_lane(order, ties.instance_class is Newest, older, True)
+    return types.boolean(order, ties, older, older), generate
 
 
 def worst(order, dtype):

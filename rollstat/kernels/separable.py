@@ -21,7 +21,7 @@ doi:10.1109/34.211471; separability is theirs too.
 from rollstat._jit import kernel
 from rollstat.kernels.doubling import rolling
 from rollstat.kernels.order import prefer, worst_of
-from rollstat.kernels.vectors import absorb_nan, broadcast, holds_nan, lanes_of, load, store
+from rollstat.kernels.vectors import absorb_nan, holds_nan, lanes_of, load, store, zeros
 
 __all__ = ["scan_lines", "scan_rows"]
 
@@ -30,7 +30,7 @@ __all__ = ["scan_lines", "scan_rows"]
 def _fold(order, values, first, older, newer):
     """Write to `newer` the better of a row of `values` and `older`; return whether the row has a NaN."""
     lanes = lanes_of(newer)
-    nan = broadcast(worst_of(order, newer))
+    nan = zeros(newer)
     for i in range(0, len(newer), lanes):
         j = min(i, len(newer) - lanes)
         value = load(values, first + j)
@@ -95,11 +95,11 @@ def scan_rows(order, values, across, source, constant, width, columns, scratch, 
 
 
 @kernel(references=False)
-def scan_lines(order, values, length, stride, before, source, constant, width, chunk, missing, scratch, out):
+def scan_lines(order, values, length, stride, before, source, constant, width, chunk, scratch, out):
     """Write the best of `width` places of the extended axis to every element of every line of `out`.
 
     A line is `length` elements of `values`, `stride` apart; `values` and `out` may be the same array.
-    `before` places stand in front of a line's first element. `missing` has no length. `scratch` has room
+    `before` places stand in front of a line's first element. `scratch` has room
     for an extended line, a line of results, and what `rolling` needs for `chunk` rows. Returns whether
     there was a NaN.
     """
@@ -119,11 +119,11 @@ def scan_lines(order, values, length, stride, before, source, constant, width, c
             for j in range(length):
                 inside[j] = read[j]
             write = out[first : first + length]
-            nan |= rolling(order, extended, missing, width, chunk, rest, write)
+            nan |= rolling(order, extended, width, chunk, rest, write)
         else:
             for j in range(length):
                 inside[j] = values[first + j * stride]
-            nan |= rolling(order, extended, missing, width, chunk, rest, results)
+            nan |= rolling(order, extended, width, chunk, rest, results)
             for j in range(length):
                 out[first + j * stride] = results[j]
     return nan

@@ -23,19 +23,22 @@ from numba.extending import intrinsic, models, register_model
 __all__ = [
     "Vector",
     "absorb_nan",
+    "add",
     "aligned",
-    "all_equal",
     "broadcast",
     "compare",
+    "first_lane",
     "holds_nan",
-    "in_every_lane",
     "lanes_in",
     "lanes_of",
     "load",
-    "observed_or",
     "operation",
+    "pull_forward",
     "push_back",
+    "spread",
     "store",
+    "unaligned",
+    "zeros",
 ]
 
 _BYTES = 64
@@ -158,6 +161,63 @@ def broadcast(context, value):
     return vector(value), generate
 
 
+def _plain_unaligned(values):
+    """Number of elements of `values` before the first that stands at a multiple of a vector's length."""
+    return -values.ctypes.data % _BYTES // values.itemsize
+
+
+@operation(_plain_unaligned)
+def unaligned(context, values):
+    size = values.dtype.bitwidth // 8
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(values)(context, builder, arguments[0]).data
+        word = context.get_value_type(types.intp)
+        behind = builder.neg(builder.ptrtoint(data, word))
+        return builder.udiv(builder.and_(behind, word(_BYTES - 1)), word(size))
+
+    return types.intp(values), generate
+
+
+def _plain_add(first, second):
+    """Sum of two vectors of integers."""
+    return first + second
+
+
+@operation(_plain_add)
+def add(context, first, second):
+    def generate(context, builder, signature, arguments):
+        return builder.add(*arguments)
+
+    return first(first, second), generate
+
+
+def _plain_zeros(values):
+    """The vector of zeros for elements of `values`."""
+    return np.zeros(_plain_lanes_of(values), values.dtype)
+
+
+@operation(_plain_zeros)
+def zeros(context, values):
+    vector = Vector(values.dtype)
+
+    def generate(context, builder, signature, arguments):
+        return ir.Constant(context.get_value_type(vector), None)
+
+    return vector(values), generate
+
+
+def _shuffle(picked):
+    """Code of the vector of the lanes `picked` from two vectors laid end to end, or from one."""
+
+    def generate(context, builder, signature, arguments):
+        pattern = ir.Constant(ir.VectorType(ir.IntType(32), len(picked)), picked)
+        second = arguments[1] if signature.args[1] == signature.args[0] else arguments[0]
+        return builder.shuffle_vector(arguments[0], second, pattern)
+
+    return generate
+
+
 def _plain_push_back(before, after, count):
     """The last `count` lanes of `before`, then the first ``lanes - count`` of `after`.
 
@@ -173,12 +233,49 @@ def push_back(context, before, after, count):
         return None
     lanes = before.lanes
     picked = [max(lanes - count.literal_value, 0) + i for i in range(lanes)]
+    return before(before, after, count), _shuffle(picked)
 
+
+def _plain_pull_forward(before, after, count):
+    """The lanes of `before` from `count` on, then the first `count` of `after`.
+
+    `count` is a literal; from the number of lanes on, the result is `after`.
+    """
+    return np.concatenate([before[count:], after[: min(count, len(after))]])
+
+
+@operation(_plain_pull_forward, prefer_literal=True)
+def pull_forward(context, before, after, count):
+    if not isinstance(count, types.IntegerLiteral):
+        return None
+    lanes = before.lanes
+    picked = [min(count.literal_value, lanes) + i for i in range(lanes)]
+    return before(before, after, count), _shuffle(picked)
+
+
+def _plain_spread(vector, lane):
+    """The vector with one lane of `vector` in every lane; `lane` is the literal 0 or -1."""
+    return np.full(len(vector), vector[lane])
+
+
+@operation(_plain_spread, prefer_literal=True)
+def spread(context, vector, lane):
+    if not isinstance(lane, types.IntegerLiteral):
+        return None
+    return vector(vector, lane), _shuffle([lane.literal_value % vector.lanes] * vector.lanes)
+
+
+def _plain_first_lane(vector):
+    """The scalar in the first lane."""
+    return vector[0]
+
+
+@operation(_plain_first_lane)
+def first_lane(context, vector):
     def generate(context, builder, signature, arguments):
-        pattern = ir.Constant(ir.VectorType(ir.IntType(32), lanes), picked)
-        return builder.shuffle_vector(arguments[0], arguments[1], pattern)
+        return builder.extract_element(arguments[0], ir.IntType(32)(0))
 
-    return before(before, after, count), generate
+    return vector.dtype(vector), generate
 
 
 def compare(builder, dtype, comparison, first, second):
@@ -190,31 +287,15 @@ def compare(builder, dtype, comparison, first, second):
     return builder.icmp_unsigned(comparison, first, second)
 
 
-def in_every_lane(builder, lanes, truth):
-    """Generate whether every lane of a vector of truth values is true."""
-    bits = builder.bitcast(truth, ir.IntType(lanes))
-    return builder.icmp_unsigned("==", bits, ir.IntType(lanes)(2**lanes - 1))
-
-
-def _plain_observed_or(vector, otherwise):
-    """`vector`, with the lanes of `otherwise` where it is NaN."""
-    return np.where(vector == vector, vector, otherwise)
-
-
-@operation(_plain_observed_or)
-def observed_or(context, vector, otherwise):
-    def generate(context, builder, signature, arguments):
-        if not isinstance(vector.dtype, types.Float):
-            return arguments[0]
-        missing = builder.fcmp_unordered("uno", arguments[0], arguments[0])
-        return builder.select(missing, arguments[1], arguments[0])
-
-    return vector(vector, otherwise), generate
-
-
 def _plain_absorb_nan(vector, tested):
-    """`vector`, with NaN in every lane where `tested` is NaN."""
-    return np.where(tested == tested, vector, tested)
+    """A vector that is NaN in every lane where one of the two is; begin with zeros.
+
+    It is their sum, one instruction, which infinities and overflow can make NaN as well.
+    """
+    if vector.dtype.kind != "f":
+        return vector
+    with np.errstate(invalid="ignore", over="ignore"):
+        return vector + tested
 
 
 @operation(_plain_absorb_nan)
@@ -222,8 +303,7 @@ def absorb_nan(context, vector, tested):
     def generate(context, builder, signature, arguments):
         if not isinstance(vector.dtype, types.Float):
             return arguments[0]
-        missing = builder.fcmp_unordered("uno", arguments[1], arguments[1])
-        return builder.select(missing, arguments[1], arguments[0])
+        return builder.fadd(*arguments)
 
     return vector(vector, tested), generate
 
@@ -243,16 +323,3 @@ def holds_nan(context, vector):
         return builder.icmp_unsigned("!=", bits, ir.IntType(vector.lanes)(0))
 
     return types.boolean(vector), generate
-
-
-def _plain_all_equal(first, second):
-    """Whether every lane of two vectors is equal."""
-    return bool((first == second).all())
-
-
-@operation(_plain_all_equal)
-def all_equal(context, first, second):
-    def generate(context, builder, signature, arguments):
-        return in_every_lane(builder, first.lanes, compare(builder, first.dtype, "==", *arguments))
-
-    return types.boolean(first, second), generate

@@ -18,15 +18,17 @@ def test_counts_in_windows_of_one_width(width):
     np.testing.assert_array_equal(count, expected)
 
 
-@pytest.mark.parametrize("width", [1, 3, 20])
-def test_marks_of_windows_with_few_observations(width):
-    values = np.random.default_rng(width).standard_normal(50)
-    values[np.random.default_rng(0).random(50) < 0.4] = np.nan
+@pytest.mark.parametrize("width", [1, 3, 20, 70, 300, 500])
+@pytest.mark.parametrize("gaps", [0.0, 0.05, 0.4, 1.0])
+def test_marks_of_windows_with_few_observations(width, gaps):
+    values = np.random.default_rng(width).standard_normal(500)
+    values[np.random.default_rng(0).random(500) < gaps] = np.nan
+    values[200:240] = np.nan
     observed = (~np.isnan(np.lib.stride_tricks.sliding_window_view(values, width))).sum(axis=1)
-    for need in (0, 1, width - 1, width):
-        out = np.arange(51 - width)
-        mark_few(values, need, np.int64(-1), np.empty(16, np.bool_), out)
-        np.testing.assert_array_equal(out, np.where(observed < need, -1, np.arange(51 - width)))
+    for need in {0, 1, width // 2, width - 1, width}:
+        out = np.arange(501 - width)
+        mark_few(values, need, np.int64(-1), np.zeros(32, np.int16), out)
+        np.testing.assert_array_equal(out, np.where(observed < need, -1, np.arange(501 - width)))
 
 
 def test_counts_in_any_monotone_windows():

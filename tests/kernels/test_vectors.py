@@ -7,8 +7,22 @@ from llvmlite import binding
 from numba import config
 
 from rollstat._jit import kernel
-from rollstat.kernels import doubling, locate, separable, vectors
-from rollstat.kernels.order import Greatest, Least, best_of, better, prefer, reject, worst, worst_of
+from rollstat.kernels import doubling, doubling_places, long_places, long_windows, separable, vectors
+from rollstat.kernels.order import (
+    Greatest,
+    Least,
+    Newest,
+    Oldest,
+    all_stay,
+    all_take_over,
+    best_of,
+    better,
+    choose,
+    prefer,
+    reject,
+    worst,
+    worst_of,
+)
 
 LANES = 8
 
@@ -22,23 +36,59 @@ def every_operation(values, out):
     vectors.store(reject(Least(), one, two), out, 24)
     vectors.store(prefer(Greatest(), one, two), out, 32)
     vectors.store(vectors.broadcast(values[3]), out, 40)
-    vectors.store(vectors.observed_or(one, two), out, 48)
-    vectors.store(vectors.absorb_nan(two, one), out, 56)
+    vectors.store(vectors.pull_forward(one, two, 3), out, 48)
+    vectors.store(vectors.pull_forward(one, two, 100), out, 56)
+    vectors.store(vectors.spread(one, 0), out, 73)
+    vectors.store(vectors.spread(one, -1), out, 81)
+    vectors.store(vectors.zeros(values), out, 89)
     out[64] = vectors.holds_nan(one)
     out[65] = vectors.holds_nan(two)
-    out[66] = vectors.all_equal(two, two)
-    out[67] = vectors.all_equal(one, two)
+    out[66] = vectors.holds_nan(vectors.absorb_nan(two, one))
+    out[67] = vectors.first_lane(two)
     out[68] = vectors.lanes_of(values)
     out[69] = worst_of(Least(), values)
     out[70] = best_of(Least(), values)
     out[71] = better(Greatest(), values[0], values[1])
     out[72] = prefer(Greatest(), values[0], values[1])
+    vectors.store(choose(Least(), Oldest(), one, two, one, two), out, 97)
+    vectors.store(choose(Least(), Newest(), one, two, one, two), out, 105)
+
+
+@kernel
+def compare_lanes(values, ties, truths):
+    one, two = vectors.load(values, 0), vectors.load(values, 8)
+    truths[0] = all_stay(Least(), ties, one, two)
+    truths[1] = all_stay(Least(), ties, two, one)
+    truths[2] = all_take_over(Least(), ties, one, two)
+    truths[3] = all_take_over(Least(), ties, two, one)
+
+
+@kernel
+def place_of(values):
+    return vectors.unaligned(values)
+
+
+def test_which_of_two_vectors_stays():
+    low = np.arange(8.0)
+    for ties, equal in ((Oldest(), [1, 1, 0, 0]), (Newest(), [0, 0, 1, 1])):
+        truths = np.zeros(4, np.int64)
+        compare_lanes(np.concatenate([low, low + 1]), ties, truths)
+        assert truths.tolist() == [1, 0, 0, 1]
+        compare_lanes(np.concatenate([low, low]), ties, truths)
+        assert truths.tolist() == equal
+        compare_lanes(np.concatenate([low, np.full(8, np.nan)]), ties, truths)
+        assert truths.tolist() == [0, 0, 0, 0]
+
+
+def test_distance_to_the_next_whole_vector():
+    memory = vectors.aligned(40, np.float32)
+    assert [int(place_of(memory[i:])) for i in (0, 1, 15, 16, 17)] == [0, 15, 1, 0, 15]
 
 
 def test_every_operation():
     one = np.array([3.0, 1.0, np.nan, 7.0, -np.inf, 0.0, -0.0, 2.0])
     two = np.array([2.0, 5.0, 9.0, 7.0, 1.0, -0.0, 0.0, np.inf])
-    out = np.zeros(73)
+    out = np.zeros(113)
     every_operation(np.concatenate([one, two]), out)
     rows = out[:64].reshape(8, LANES)
     np.testing.assert_array_equal(rows[0], [*one[5:], *two[:5]])
@@ -47,9 +97,13 @@ def test_every_operation():
     np.testing.assert_array_equal(rows[3], np.where(one > two, one, two))
     np.testing.assert_array_equal(rows[4], rows[3])
     np.testing.assert_array_equal(rows[5], np.full(8, 7.0))
-    np.testing.assert_array_equal(rows[6], np.where(np.isnan(one), two, one))
-    np.testing.assert_array_equal(rows[7], np.where(np.isnan(one), one, two))
-    assert out[64:].tolist() == [1, 0, 1, 0, LANES, np.inf, -np.inf, 1, 3]
+    np.testing.assert_array_equal(rows[6], [*one[3:], *two[:3]])
+    np.testing.assert_array_equal(rows[7], two)
+    assert out[64:73].tolist() == [1, 0, 1, 2, LANES, np.inf, -np.inf, 1, 3]
+    rows = out[73:].reshape(5, LANES)
+    assert rows[:3].tolist() == [[3] * 8, [2] * 8, [0] * 8]
+    np.testing.assert_array_equal(rows[3], np.where(two < one, two, one))
+    np.testing.assert_array_equal(rows[4], np.where(one < two, one, two))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint64, np.int16])
@@ -97,12 +151,17 @@ def test_the_hot_loops_are_vector_code(dtype):
     assert instruction in assembly(doubling._two_spans, Least(), memory, 4, 7, memory[:128].copy())
     rows = (Least(), memory, 200, memory.copy(), memory.copy(), memory[:64].copy())
     assert instruction in assembly(doubling._spans_and_rows, *rows)
+    assert instruction in assembly(long_windows.best_in, Least(), memory)
+    assert instruction in assembly(long_windows._suffixes, Least(), memory, memory[0], memory.copy())
     assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())
 
 
-def test_marking_places_is_vector_code():
-    if not minimum_instruction(np.float64):
+def test_places_are_carried_in_vectors():
+    instruction = minimum_instruction(np.float64)
+    if not instruction:
         return
-    best, places = np.zeros(64), np.zeros(64, np.int64)
-    text = assembly(locate._try, np.zeros(100), 1, 2, 3, 4, best, 0, places)
-    assert "cmpeqpd" in text
+    values, places = np.zeros(64), np.zeros(64, np.int64)
+    carried = (values, places, 8, values.copy(), places.copy())
+    assert instruction in assembly(doubling_places._whole_spans, Least(), Oldest(), *carried)
+    merged = (values, 0.0, 0, 0, places, values.copy(), places.copy())
+    assert instruction in assembly(long_places._running, Least(), Newest(), *merged)

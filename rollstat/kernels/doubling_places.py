@@ -1,0 +1,270 @@
+"""Positions of the extrema of a fixed number of rows: doubling that carries them beside the values.
+
+::
+
+    values      5   3   3   8          the better of each pair, and with it the place from which it came;
+    places      0   1   2   3          of equal values the oldest or the newest, as asked
+
+Each vector of values has one of places, which goes through the same shifts and choices, so the cost does not
+depend on the data; a search for known values would look for long where extrema come and go.
+
+State, invariant and source: as :mod:`rollstat.kernels.doubling`, whose scratch memory is here twice, once
+for places. Places are integers as large as a value, so that lanes agree; values are of 4 or 8 bytes. Cost:
+about twice that of values alone.
+"""
+
+from rollstat._jit import kernel
+from rollstat.kernels import doubling
+from rollstat.kernels.doubling import fill_limits, largest_span, room_for
+from rollstat.kernels.order import all_stay, all_take_over, choose, prefer, reject, worst_of
+from rollstat.kernels.vectors import (
+    absorb_nan,
+    broadcast,
+    holds_nan,
+    lanes_of,
+    load,
+    push_back,
+    store,
+    zeros,
+)
+
+__all__ = ["count_on", "rolling", "scratch_length", "settle", "trend"]
+
+
+def scratch_length(width, chunk, lanes):
+    """Length of each of both parts of scratch memory, for chunks of `chunk` rows of windows of `width`."""
+    return (
+        doubling.scratch_length(width, chunk, lanes)
+        + room_for(chunk + width - 1, lanes)
+        + room_for(chunk, lanes)
+    )
+
+
+@kernel(references=False)
+def trend(order, ties, values):
+    """1 if every value keeps its window against the next, -1 if each next one takes over, else 0.
+
+    Then windows are answered by their oldest value, or by their newest. Other data is left at its first
+    vector.
+    """
+    lanes = lanes_of(values)
+    pairs = len(values) - 1
+    if pairs < lanes:
+        return 0
+    older, newer = load(values, 0), load(values, 1)
+    oldest, newest = all_stay(order, ties, older, newer), all_take_over(order, ties, older, newer)
+    i = lanes
+    while i < pairs and (oldest or newest):
+        j = min(i, pairs - lanes)
+        older, newer = load(values, j), load(values, j + 1)
+        oldest = oldest and all_stay(order, ties, older, newer)
+        newest = newest and all_take_over(order, ties, older, newer)
+        i += lanes
+    return int(oldest) - int(newest)
+
+
+@kernel(references=False)
+def count_on(first, out):
+    """Write ``first, first + 1, ...``."""
+    for i in range(len(out)):
+        out[i] = first + i
+
+
+@kernel(references=False)
+def _whole_spans(order, ties, values, places, span, spans, span_places):
+    """The best of the `span` values that end at each position, for the whole vectors of `values`."""
+    lanes = lanes_of(spans)
+    worst = broadcast(worst_of(order, spans))
+    nan = zeros(spans)
+    one = two = four = eight = worst
+    place_one = place_two = place_four = place_eight = zeros(span_places)
+    for i in range(0, len(values) - lanes + 1, lanes):
+        best, place = load(values, i), load(places, i)
+        nan = absorb_nan(nan, best)
+        best = prefer(order, best, worst)
+        if span >= 2:
+            older, one = push_back(one, best, 1), best
+            older_place, place_one = push_back(place_one, place, 1), place
+            place = choose(order, ties, older, best, older_place, place)
+            best = prefer(order, older, best)
+        if span >= 4:
+            older, two = push_back(two, best, 2), best
+            older_place, place_two = push_back(place_two, place, 2), place
+            place = choose(order, ties, older, best, older_place, place)
+            best = prefer(order, older, best)
+        if span >= 8:
+            older, four = push_back(four, best, 4), best
+            older_place, place_four = push_back(place_four, place, 4), place
+            place = choose(order, ties, older, best, older_place, place)
+            best = prefer(order, older, best)
+        if lanes >= 16 and span >= 16:
+            older, eight = push_back(eight, best, 8), best
+            older_place, place_eight = push_back(place_eight, place, 8), place
+            place = choose(order, ties, older, best, older_place, place)
+            best = prefer(order, older, best)
+        store(best, spans, i)
+        store(place, span_places, i)
+    return holds_nan(nan)
+
+
+@kernel(references=False)
+def _spans(order, ties, values, places, span, edge, edge_places, spans, span_places):
+    """Write the best of the `span` values that end at each position; return whether one was NaN.
+
+    The last vector, which the values do not fill, is computed in `edge` from a copy: the vector
+    before it and what is left.
+    """
+    lanes = lanes_of(spans)
+    nan = _whole_spans(order, ties, values, places, span, spans, span_places)
+    whole = len(values) // lanes * lanes
+    for j in range(whole - lanes, whole + lanes):
+        known = 0 <= j < len(values)
+        edge[j - whole + lanes] = values[j] if known else worst_of(order, spans)
+        edge_places[j - whole + lanes] = places[j] if known else 0
+    copy, copied = edge[: 2 * lanes], edge_places[: 2 * lanes]
+    nan |= _whole_spans(order, ties, copy, copied, span, edge[2 * lanes :], edge_places[2 * lanes :])
+    for j in range(lanes):
+        spans[whole + j] = edge[3 * lanes + j]
+        span_places[whole + j] = edge_places[3 * lanes + j]
+    return nan
+
+
+@kernel(references=False)
+def _two_spans(order, ties, spans, places, span, width, out, out_places):
+    """Write windows of `width` values, at most two spans, to the whole vectors of `out`."""
+    lanes = lanes_of(spans)
+    for i in range(0, len(out) - lanes + 1, lanes):
+        first, last = i + span - 1, i + width - 1
+        older, newer = load(spans, first), load(spans, last)
+        store(choose(order, ties, older, newer, load(places, first), load(places, last)), out_places, i)
+        store(prefer(order, older, newer), out, i)
+
+
+@kernel(references=False)
+def _spans_and_rows(order, ties, spans, places, width, middle, middle_places, limits, out, out_places):
+    """Write windows of `width` values, two spans or more, to the whole vectors of `out`.
+
+    `middle` and `limits` are as in :mod:`rollstat.kernels.doubling`.
+    """
+    lanes = lanes_of(spans)
+    limit = load(limits, 0)
+    row = 1
+    for i in range(0, len(out) - lanes + 1, lanes):
+        best, place = load(spans, i + lanes - 1), load(places, i + lanes - 1)
+        newer, newer_place = broadcast(middle[row]), broadcast(middle_places[row])
+        place = choose(order, ties, best, newer, place, newer_place)
+        best = prefer(order, newer, best)
+        newer, newer_place = broadcast(middle[row + 1]), broadcast(middle_places[row + 1])
+        newer = reject(order, newer, limit)
+        place = choose(order, ties, best, newer, place, newer_place)
+        best = prefer(order, newer, best)
+        newer, newer_place = load(spans, i + width - 1), load(places, i + width - 1)
+        store(choose(order, ties, best, newer, place, newer_place), out_places, i)
+        store(prefer(order, newer, best), out, i)
+        row += 1
+
+
+@kernel(references=False)
+def _best(
+    order, ties, spans, places, count, width, edge, edge_places, scratch, scratch_places, out, out_places
+):
+    """Write the best of every window of `width` of `count` values, whose spans are given, to `out`."""
+    lanes = lanes_of(spans)
+    whole = len(out) // lanes * lanes
+    last, last_places = edge[2 * lanes : 3 * lanes], edge_places[2 * lanes : 3 * lanes]
+    if width < 2 * lanes:
+        span = largest_span(width, lanes)
+        _two_spans(order, ties, spans, places, span, width, out, out_places)
+        _two_spans(order, ties, spans[whole:], places[whole:], span, width, last, last_places)
+    else:
+        rows = count // lanes
+        room = room_for(rows, lanes)
+        middle, middle_places = scratch[:room], scratch_places[:room]
+        totals, total_places = scratch[room : room + rows], scratch_places[room : room + rows]
+        between = width // lanes - 1
+        for row in range(rows):
+            totals[row] = middle[row] = spans[row * lanes + lanes - 1]
+            total_places[row] = middle_places[row] = places[row * lanes + lanes - 1]
+        if between > 1:
+            above, above_places = scratch[2 * room : 3 * room], scratch_places[2 * room : 3 * room]
+            span = largest_span(between, lanes)
+            _spans(order, ties, totals, total_places, span, edge, edge_places, above, above_places)
+            results = rows - between + 1
+            _best(
+                order, ties, above, above_places, rows, between, edge, edge_places,
+                scratch[3 * room :], scratch_places[3 * room :], middle[:results], middle_places[:results],
+            )  # fmt: skip
+        limits = edge[:lanes]
+        fill_limits(order, width, limits)
+        _spans_and_rows(order, ties, spans, places, width, middle, middle_places, limits, out, out_places)
+        behind = whole // lanes
+        _spans_and_rows(
+            order, ties, spans[whole:], places[whole:], width, middle[behind:], middle_places[behind:], limits,
+            last, last_places,
+        )  # fmt: skip
+    for i in range(whole, len(out)):
+        out[i], out_places[i] = last[i - whole], last_places[i - whole]
+
+
+@kernel(references=False)
+def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, position):
+    """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
+
+    NaN is no observation; where there is none, or only values that never win, any place is written. Both
+    scratch arrays are as long as :func:`scratch_length` says. Returns whether there
+    may have been a NaN.
+    """
+    lanes = lanes_of(scratch)
+    edge, edge_places = scratch[: 4 * lanes], scratch_places[: 4 * lanes]
+    span = largest_span(width, lanes)
+    room = room_for(chunk + width - 1, lanes)
+    places = scratch_places[4 * lanes : 4 * lanes + room]
+    for j in range(room):
+        places[j] = j
+    rows = room_for(chunk, lanes)
+    begin = 4 * lanes + room
+    nan = False
+    for first in range(0, len(position), chunk):
+        results = position[first : first + chunk]
+        count = len(results) + width - 1
+        spans, span_places = scratch[begin : begin + room], scratch_places[begin : begin + room]
+        seen = values[first : first + count]
+        way = trend(order, ties, seen)
+        if way != 0:
+            count_on(shift + first + (0 if way > 0 else width - 1), results)
+            continue
+        nan |= _spans(order, ties, seen, places[:count], span, edge, edge_places, spans, span_places)
+        best, found = scratch[begin + room :][:rows], scratch_places[begin + room :][:rows]
+        best, found = best[: len(results)], found[: len(results)]
+        rest, rest_places = scratch[begin + room + rows :], scratch_places[begin + room + rows :]
+        _best(
+            order, ties, spans, span_places, count, width, edge, edge_places, rest, rest_places, best, found
+        )  # fmt: skip
+        for i in range(len(results)):
+            results[i] = shift + first + found[i]
+    return nan
+
+
+@kernel(references=False)
+def settle(order, values, missing, width, last, shift, position):
+    """Correct places found among values of which some are no observations.
+
+    Those took part as the value that never wins. Where such a place was found, all observations of the
+    window are that value, and the first or the last of them is the place, -1 if there is none.
+    """
+    rows = len(position)
+    masked = len(missing) > 0
+    observed = -1 if last else len(values)
+    for i in range(len(values)):
+        j = i if last else len(values) - 1 - i
+        if values[j] == values[j] and not (masked and missing[j]):
+            observed = j
+        row = j - width + 1 if last else j
+        if 0 <= row < rows:
+            value = values[position[row] - shift]
+            if (
+                value != value
+                or value == worst_of(order, values)
+                or (masked and missing[position[row] - shift])
+            ):
+                position[row] = shift + observed if row <= observed < row + width else -1

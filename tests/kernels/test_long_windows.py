@@ -1,0 +1,102 @@
+"""Long windows block by block, with blocks so small that every case comes up."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollstat.kernels import long_places, long_windows
+from rollstat.kernels.doubling_places import settle
+from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
+from rollstat.kernels.vectors import aligned, lanes_in
+
+NOTHING = np.empty(0, np.bool_)
+
+
+def windows(values, width):
+    return np.lib.stride_tricks.sliding_window_view(values, width)
+
+
+def expected_places(order, last, values, width):
+    """Where the extremum of each window stands, by looking; -1 without an observation."""
+    places = []
+    for i, window in enumerate(windows(values, width)):
+        rows = [j for j in range(width) if window[j] == window[j]]
+        if not rows:
+            places.append(-1)
+            continue
+        extremum = (min if isinstance(order, Least) else max)(window[j] for j in rows)
+        found = [i + j for j in rows if window[j] == extremum]
+        places.append(found[-1 if last else 0])
+    return places
+
+
+def extrema_and_places(order, last, values, width, block, shift=0):
+    rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
+    out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
+    scratch = aligned(long_windows.scratch_length(width, rows, block, lanes), values.dtype)
+    nan = long_windows.rolling(order, values, width, block, scratch, out)
+    length = long_places.scratch_length(width, rows, block, lanes)
+    memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
+    ties = Newest() if last else Oldest()
+    seen = long_places.rolling(order, ties, values, width, block, last, *memory, shift, position)
+    if nan or seen:
+        settle(order, values, NOTHING, width, last, shift, position)
+    if np.isnan(values).any():
+        assert nan
+        assert seen
+    return out, np.where(position >= 0, position - shift, -1)
+
+
+def assert_right(order, last, values, width, block):
+    out, position = extrema_and_places(order, last, values, width, block)
+    places = expected_places(order, last, values, width)
+    np.testing.assert_array_equal(position, places)
+    found = np.array([worst(order, values.dtype) if p < 0 else values[p] for p in places])
+    np.testing.assert_array_equal(out, found)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("order", [Least(), Greatest()])
+def test_data_with_and_without_a_trend(order, last, rng):
+    steps = np.repeat([1, 0, -1, 0, 1, -1, 1, -1], [60, 20, 90, 40, 7, 9, 3, 3])
+    trends = np.cumsum(np.concatenate([steps, -steps]))
+    several = [trends, np.sort(rng.standard_normal(300)), np.arange(300) % 8, -np.arange(300)]
+    several += [rng.standard_normal(300), np.cumsum(rng.standard_normal(300)), np.zeros(200)]
+    for data in several:
+        values = data.astype(np.float64)
+        for width in (16, 17, 23, 24, 40, 100, 199, 200):
+            assert_right(order, last, values, width, 8)
+            if width >= 32:
+                assert_right(order, last, values, width, 16)
+        gaps = values.copy()
+        gaps[rng.random(len(gaps)) < 0.3] = np.nan
+        gaps[50:90] = np.nan
+        for width in (16, 25, 100):
+            assert_right(order, last, gaps, width, 8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint64])
+def test_other_dtypes(dtype, rng):
+    values = rng.integers(0, 9, 300).astype(dtype)
+    for width in (32, 45, 128):
+        for order in (Least(), Greatest()):
+            for last in (False, True):
+                assert_right(order, last, values, width, 16)
+
+
+@given(
+    values=st.lists(
+        st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1.0]), min_size=16, max_size=90
+    ),
+    width=st.integers(16, 90),
+    last=st.booleans(),
+)
+def test_special_values(values, width, last):
+    assert_right(Least(), last, np.array(values), min(width, len(values)), 8)
+
+
+def test_positions_count_from_where_they_are_told(rng):
+    values = rng.standard_normal(200)
+    _, position = extrema_and_places(Least(), False, values, 40, 8, shift=1000)
+    np.testing.assert_array_equal(position, expected_places(Least(), False, values, 40))
