@@ -14,7 +14,8 @@ jump of a bound.
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.vectors import add, lanes_of, load, push_back, spread, store, zeros
+from rollstat.kernels.order import Greatest, prefer
+from rollstat.kernels.vectors import add, first_lane, lanes_of, load, push_back, spread, store, zeros
 
 __all__ = ["count_in_width", "count_observed", "has_nan", "mark_few", "mark_nan"]
 
@@ -71,8 +72,8 @@ def _change(entering, leaving, balance):
 
 @kernel(references=False)
 def _running_sums(balance):
-    """Replace whole vectors by their running sums."""
-    none = before = zeros(balance)
+    """Replace whole vectors by their running sums; return the highest, or 0."""
+    none = before = highest = zeros(balance)
     for i in range(0, len(balance), lanes_of(balance)):
         sums = load(balance, i)
         sums = add(sums, push_back(none, sums, 1))
@@ -81,7 +82,13 @@ def _running_sums(balance):
         sums = add(sums, push_back(none, sums, 8))
         sums = add(add(sums, push_back(none, sums, 16)), before)
         before = spread(sums, -1)
+        highest = prefer(Greatest(), sums, highest)
         store(sums, balance, i)
+    highest = prefer(Greatest(), push_back(highest, highest, 16), highest)
+    highest = prefer(Greatest(), push_back(highest, highest, 8), highest)
+    highest = prefer(Greatest(), push_back(highest, highest, 4), highest)
+    highest = prefer(Greatest(), push_back(highest, highest, 2), highest)
+    return first_lane(prefer(Greatest(), push_back(highest, highest, 1), highest))
 
 
 @kernel(references=False)
@@ -116,8 +123,8 @@ def mark_few(values, need, mark, balance, out):
             missing += _count_nan(entering) - _count_nan(leaving)
             continue
         _change(entering, leaving, balance)
-        _running_sums(balance)
-        _mark_above(balance[:count], np.int16(limit - missing), mark, part)
+        if _running_sums(balance) + missing > limit:
+            _mark_above(balance[:count], np.int16(limit - missing), mark, part)
         missing += balance[count - 1]
 
 

@@ -199,8 +199,8 @@ def _best(
         _spans_and_rows(order, ties, spans, places, width, middle, middle_places, limits, out, out_places)
         behind = whole // lanes
         _spans_and_rows(
-            order, ties, spans[whole:], places[whole:], width, middle[behind:], middle_places[behind:], limits,
-            last, last_places,
+            order, ties, spans[whole:], places[whole:], width, middle[behind:], middle_places[behind:],
+            limits, last, last_places,
         )  # fmt: skip
     for i in range(whole, len(out)):
         out[i], out_places[i] = last[i - whole], last_places[i - whole]
