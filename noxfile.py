@@ -98,8 +98,9 @@ def coverage(session: nox.Session) -> None:
     """Measure line coverage with the JIT disabled, so that the lines of kernels count."""
     session.install("-e", ".[plot]", *groups("test", "coverage"))
     session.env["NUMBA_DISABLE_JIT"] = "1"
-    session.run("coverage", "run", "-m", "pytest", "tests/kernels", "-m", "not slow", *session.posargs)
-    session.run("coverage", "report", "--include", "rollstat/kernels/*")
+    folders = ["tests/kernels", "tests/algorithms", "tests/streaming"]
+    session.run("coverage", "run", "-m", "pytest", *folders, "-m", "not slow", *session.posargs)
+    session.run("coverage", "report", "--include", "rollstat/kernels/*,rollstat/algorithms/*")
 
 
 @nox.session
