@@ -26,6 +26,7 @@ extensions = [
 ]
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
+html_css_files = ["rollstat.css"]
 html_title = "rollstat"
 html_theme_options = {
     "navbar_align": "left",
