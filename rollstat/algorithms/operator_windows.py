@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from rollstat.kernels import window_stream
 from rollstat.kernels.state_queue import END, FRONT, MASK, grow
-from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, SPAN, push_row
+from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, SPAN
 from rollstat.operators.layout import Layout
 
 __all__ = ["NumberWindow", "ObjectWindow", "Results", "bind", "with_arrays"]
@@ -109,11 +109,10 @@ class NumberWindow:
         other._results = Results(self.operator, self.layout)
         return other
 
-    def quick_step(self, rows: int, least: int) -> Any:
-        """Compiled push of a float into a window of `rows` rows; its arguments come before the float."""
+    def quick_arguments(self, rows: int, least: int) -> tuple[Any, ...]:
+        """What :func:`push_row` takes before the float, for a window of `rows` rows."""
         self.header[SPAN], self.header[LEAST] = rows, least
-        arguments = self.queue, self.operator, self.header, self.cells, self.stamps
-        return bind(push_row, *arguments, 0.5), arguments
+        return self.queue, self.operator, self.header, self.cells, self.stamps
 
     @property
     def size(self) -> int:

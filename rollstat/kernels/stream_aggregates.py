@@ -12,22 +12,35 @@ Invariant, cost and source: theirs.
 
 import numpy as np
 
+from rollstat._jit import kernel
 from rollstat.kernels.single_step import single_step
 from rollstat.kernels.state_queue import END, FRONT
 from rollstat.kernels.window_stream import advance, result
 
-__all__ = ["FIRST", "FOLDED", "LEAST", "MORE", "NEXT", "SPAN", "push_row"]
+__all__ = ["FIRST", "FOLDED", "LEAST", "MORE", "NEXT", "SPAN", "push_kept_row", "push_row"]
 
 NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
 MORE = 5
 
 
-@single_step
-def push_row(algorithm, operator, header, cells, stamps, x):
-    """Push a number, and return the result of the window, NaN where it has fewer than LEAST numbers."""
+@kernel(forceinline=True, references=False)
+def _push(algorithm, operator, header, cells, stamps, x):
     row = header[NEXT]
     header[NEXT] = row + 1
     advance(algorithm, operator, header, cells, stamps, row - header[SPAN], False, row, x, x == x)
     if header[END] - header[FRONT] < header[LEAST]:
         return np.nan
     return result(algorithm, operator, header, cells)
+
+
+@single_step
+def push_row(algorithm, operator, header, cells, stamps, x):
+    """Push a number, and return the result of the window, NaN where it has fewer than LEAST numbers."""
+    return _push(algorithm, operator, header, cells, stamps, x)
+
+
+@single_step
+def push_kept_row(rows, algorithm, operator, header, cells, stamps, x):
+    """Push a number that is also written into a ring of the window's rows."""
+    rows[header[NEXT] & (len(rows) - 1)] = x
+    return _push(algorithm, operator, header, cells, stamps, x)

@@ -14,9 +14,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from rollstat.algorithms.operator_windows import NumberWindow, ObjectWindow
+from rollstat.algorithms.operator_windows import NumberWindow, ObjectWindow, bind
 from rollstat.kernels.state_queue import MASK
-from rollstat.kernels.stream_aggregates import FIRST, FOLDED, NEXT, SPAN
+from rollstat.kernels.stream_aggregates import FIRST, FOLDED, NEXT, SPAN, push_row
 from rollstat.operators.interface import NOTHING
 from rollstat.options import choice, whole_number
 from rollstat.snapshots import write
@@ -93,7 +93,8 @@ class Aggregate(Stream, abstract=True):
         self._stamps: Any = None
         least_is_due = self._least > 0 or self._with.identity is NOTHING
         if self._span.fixed and self._with.plain and least_is_due:
-            self._step, arguments = self._window.quick_step(self._span.fixed, max(self._least, 1))
+            arguments = self._window.quick_arguments(self._span.fixed, max(self._least, 1))
+            self._step = bind(push_row, *arguments, 0.5)
             self._queue, self._ready, self._header, self._cells, self._stamps = arguments
             self._quick = float
 

@@ -5,10 +5,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import DTypeLike
 
+import rollstat.operators as operators
 from rollstat.kernels import stream_steps
 from rollstat.options import choice
 from rollstat.streaming.base import Quick, RollingStream, bound
 from rollstat.streaming.elements import MISSING
+from rollstat.streaming.window_of_states import StatesWindow
 from rollstat.streaming.windows_of_order import AscendingWindow, WedgeWindow
 
 __all__ = [
@@ -54,16 +56,34 @@ class _OneSide(_Extremum):
 
     sign: ClassVar[int]
 
+    def __init__(
+        self,
+        window: Any,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = np.float64,
+        algorithm: str = "auto",
+    ) -> None:
+        choice("algorithm", algorithm, ("auto", "wedge", "daba"))
+        parameters = {"algorithm": algorithm}
+        RollingStream.__init__(self, window, min_periods=min_periods, dtype=dtype, parameters=parameters)
+
     def _make_core(self) -> Any:
+        # The first snapshots do not name an algorithm.
+        if self._parameters.get("algorithm") == "daba":
+            operator = operators.Minimum() if self.sign > 0 else operators.Maximum()
+            return StatesWindow(operator, self._span.fixed, self._elements.computing)
         if self._span.fixed and self._elements.computing == np.float64:
             return AscendingWindow(self._span.fixed, self.sign, self._least)
         return super()._make_core()
 
     def _quick_step(self) -> Quick:
+        if isinstance(self._core, StatesWindow):
+            return self._core.quick_step(max(self._least, 1))
         return bound(type(self).step, self._core.state)
 
     def _found(self) -> tuple[Any, ...]:
-        if isinstance(self._core, AscendingWindow):
+        if not isinstance(self._core, WedgeWindow):
             return (self._core.extreme(),)
         low, high = self._core.extrema()
         return (low if self.sign > 0 else high,)
@@ -81,12 +101,9 @@ class RollingMin(_OneSide):
         Least number of observations for an answer; by default the window for rows, else 1.
     dtype : dtype, default float64
         Of the elements: floats, integers, bool, datetimes or timedeltas.
-
-    Notes
-    -----
-    A push takes O(1) amortised; a single one can cost the window.
-    :class:`FixedAggregate` with :class:`rollstat.operators.Minimum` and ``algorithm="daba"`` takes O(1) in
-    every single push.
+    algorithm : {"auto", "wedge", "daba"}, default "auto"
+        ``"wedge"``, which is what ``"auto"`` means, takes O(1) amortised, but a single push can cost the
+        window; ``"daba"`` takes O(1) in every single push.
 
     Examples
     --------
@@ -106,7 +123,7 @@ class RollingMax(_OneSide):
 
     Parameters
     ----------
-    window, min_periods, dtype
+    window, min_periods, dtype, algorithm
         As in :class:`RollingMin`.
 
     Examples

@@ -27,6 +27,7 @@ SUMS = [name for name in STREAMS if name not in ORDERS]
 CASES = [(name, sample) for name in ORDERS for sample in samples(name)]
 FIRST = [(name, samples(name)[0]) for name in ORDERS]
 AGGREGATES = [(name, sample) for name in SUMS for sample in samples(name)]
+NAMED = [*FIRST, *((name, samples(name)[0]) for name in SUMS)]
 
 
 def identity(case: Any) -> str | None:
@@ -103,6 +104,7 @@ __all__ = [
     "AGGREGATES",
     "CASES",
     "FIRST",
+    "NAMED",
     "batch",
     "columns_of",
     "identity",

@@ -12,7 +12,18 @@ from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError
 from rollstat.streaming import REASONS, STREAMS
 from rollstat.streaming.stream import CLASSES
-from tests.streaming.cases import CASES, FIRST, batch, columns_of, identity, make, outputs, push_all, same
+from tests.streaming.cases import (
+    CASES,
+    FIRST,
+    NAMED,
+    batch,
+    columns_of,
+    identity,
+    make,
+    outputs,
+    push_all,
+    same,
+)
 
 every = pytest.mark.parametrize(("name", "sample"), CASES, ids=identity)
 each = pytest.mark.parametrize(("name", "sample"), FIRST, ids=identity)
@@ -231,3 +242,16 @@ def test_a_snapshot_of_another_class_is_refused(name, sample):
     damaged[len(damaged) // 2] ^= 1
     with pytest.raises(SnapshotError):
         rollstat.restore(bytes(damaged))
+
+
+@pytest.mark.parametrize(("name", "sample"), NAMED, ids=identity)
+@pytest.mark.parametrize("window", [5, 5.0, None])
+def test_an_empty_window_has_no_answer(name, sample, window):
+    stream = make(name, sample, window)
+    for value in outputs(stream.value):
+        assert value is None or value == -1 or value is False or np.isnan(value)
+    if window is None:
+        assert repr(stream.pop(0)) == repr(stream.value)
+        with pytest.raises(ValueError, match="n must be at most"):
+            stream.pop()
+    assert len(stream) == 0

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import math
 import os
 import signal
 import subprocess
@@ -12,8 +13,10 @@ import numpy as np
 import pytest
 
 import rollstat
+from rollstat import operators
 from rollstat.streaming import STREAMS
-from tests.streaming.cases import FIRST, columns_of, identity, make, push_all
+from rollstat.streaming.stream import CLASSES
+from tests.streaming.cases import NAMED, columns_of, identity, make, push_all
 
 GOLDEN = Path(__file__).parent / "data" / "snapshots_1.json"
 
@@ -53,16 +56,64 @@ def golden_stream(name, sample):
     return stream, [column[20:] for column in columns]
 
 
-@pytest.mark.parametrize(("name", "sample"), FIRST, ids=identity)
+def continued(stream, rest):
+    return np.array(push_all(stream, rest), float)
+
+
+@pytest.mark.parametrize(("name", "sample"), NAMED, ids=identity)
 def test_snapshots_of_the_first_release_are_read(name, sample):
     kept = json.loads(GOLDEN.read_text())
     stream, rest = golden_stream(name, sample)
     restored = rollstat.restore(base64.b64decode(kept[name]))
     assert type(restored) is STREAMS[name]
-    assert np.array_equal(
-        np.array(push_all(restored, rest)), np.array(push_all(stream, rest)), equal_nan=True
-    )
+    assert np.array_equal(continued(restored, rest), continued(stream, rest), equal_nan=True)
+
+
+GENERAL_VALUES = [3.0, -1.5, math.nan, 8.0, 0.25, 4.0, -7.0]
+
+# A stream of each general class, and what is done with it before and after its bytes were kept.
+GENERAL = {
+    "FixedAggregate": (
+        lambda: rollstat.FixedAggregate(operators.Variance(0), 5, min_periods=2),
+        lambda stream, start: [stream.push(x) for x in GENERAL_VALUES],
+    ),
+    "SlidingAggregate": (
+        lambda: rollstat.SlidingAggregate(operators.Maximum(), algorithm="daba"),
+        lambda stream, start: [(stream.push(x), stream.pop(2 * (len(stream) > 3))) for x in GENERAL_VALUES],
+    ),
+    "TimeAggregate": (
+        lambda: rollstat.TimeAggregate(operators.Sum(), 5.0),
+        lambda stream, start: [stream.push(x, start + i) for i, x in enumerate(GENERAL_VALUES)],
+    ),
+    "GreedyAggregate": (
+        lambda: rollstat.GreedyAggregate(operators.Mean()),
+        lambda stream, start: (
+            [stream.push(x) for x in GENERAL_VALUES]
+            + [stream.move(start + i, start + 2 + i) for i in range(6)]
+        ),
+    ),
+    "RollingMin by daba": (
+        lambda: rollstat.RollingMin(4, min_periods=1, algorithm="daba"),
+        lambda stream, start: [stream.push(x) for x in GENERAL_VALUES],
+    ),
+    "RollingKth by three_trees": (
+        lambda: rollstat.RollingKth(-2, 4, min_periods=2, algorithm="three_trees"),
+        lambda stream, start: [stream.push(x) for x in GENERAL_VALUES],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GENERAL)
+def test_general_snapshots_of_the_first_release_are_read(name):
+    make_stream, use = GENERAL[name]
+    stream = make_stream()
+    use(stream, 0)
+    restored = rollstat.restore(base64.b64decode(json.loads(GOLDEN.read_text())[name]))
+    assert type(restored) is type(stream)
+    assert repr(use(restored, len(GENERAL_VALUES))) == repr(use(stream, len(GENERAL_VALUES)))
 
 
 def test_no_golden_snapshot_is_forgotten():
-    assert set(json.loads(GOLDEN.read_text())) == {name for name, _ in FIRST}
+    kept = json.loads(GOLDEN.read_text())
+    assert set(kept) == {name for name, _ in NAMED} | set(GENERAL)
+    assert {type(rollstat.restore(base64.b64decode(data))) for data in kept.values()} == set(CLASSES.values())

@@ -1,0 +1,126 @@
+"""Core of an extremum by DABA Lite: rows in a ring, and a queue of operator states beside it.
+
+::
+
+    rows     4.0  nan  3.0  1.0  2.0         what was pushed, for snapshots and for extending
+    queue    states of those that are not missing, whose combination is the answer
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.algorithms.operator_windows import NumberWindow
+from rollstat.kernels.state_queue import ring_size
+from rollstat.kernels.stream_aggregates import FIRST, NEXT, push_kept_row
+from rollstat.operators.interface import for_dtype
+from rollstat.operators.layout import describe
+from rollstat.streaming.base import Quick, bound
+
+__all__ = ["StatesWindow"]
+
+_FIRST_CAPACITY = 64
+
+
+class StatesWindow:
+    """A window and the combination of its observations, O(1) in every single step.
+
+    Parameters
+    ----------
+    operator : Operator
+        Whose results are words like its elements.
+    fixed : int
+        Rows of a window of a fixed number of them, else 0: then it grows by doubling.
+    dtype : dtype
+        Of the words.
+    """
+
+    def __init__(self, operator: Any, fixed: int, dtype: np.dtype[Any]) -> None:
+        self.fixed, self.dtype = fixed, dtype
+        ready = for_dtype(operator, dtype)
+        layout = describe(ready, np.ones(1, dtype))
+        capacity = fixed or _FIRST_CAPACITY
+        self._window = NumberWindow(ready, layout, dtype.type(0), "daba", capacity)
+        self._ring: NDArray[Any] = np.zeros(ring_size(capacity), dtype)
+        # NaN says it all of floats.
+        self._absent: NDArray[np.bool_] = np.zeros(0 if dtype.kind == "f" else len(self._ring), np.bool_)
+
+    def quick_step(self, least: int) -> Quick:
+        """Compiled push of a float."""
+        return bound(push_kept_row, self._ring, *self._window.quick_arguments(self.fixed, least))
+
+    @property
+    def rows(self) -> int:
+        """Rows in the window."""
+        rows = self.pushed - int(self._window.header[FIRST])
+        return min(rows, self.fixed or rows)
+
+    @property
+    def count(self) -> int:
+        """Observations among them."""
+        return self._window.size
+
+    @property
+    def pushed(self) -> int:
+        """Rows pushed so far."""
+        return int(self._window.header[NEXT])
+
+    def extreme(self) -> Any:
+        """The combination; there is an observation."""
+        return self._window.value()
+
+    def push(self, word: Any, missing: bool) -> None:
+        """Take in a row."""
+        row = self.pushed
+        if not self.fixed and self.rows == len(self._ring):
+            words, marks = self.contents()
+            self._ring = np.zeros(2 * len(self._ring), self.dtype)
+            self._absent = np.zeros(2 * len(self._absent), np.bool_)
+            self._write(words, marks, row)
+        self._write(np.array([word], self.dtype), np.array([missing]), row + 1)
+        first = row - self.fixed if self.fixed else int(self._window.header[FIRST]) - 1
+        self._window.slide(first, row, self.dtype.type(word), not missing)
+        self._window.header[NEXT] = row + 1
+
+    def _write(self, words: NDArray[Any], marks: NDArray[np.bool_], end: int) -> None:
+        """Write rows, the last of which is before row `end`, into the ring."""
+        slots = np.arange(end - len(words), end) & (len(self._ring) - 1)
+        self._ring[slots] = words
+        if self.dtype.kind == "f":
+            self._ring[slots[marks]] = np.nan
+        else:
+            self._absent[slots] = marks
+
+    def pop(self, number: int) -> None:
+        """Let go of the oldest rows."""
+        self._window.header[FIRST] += number
+        self._window.evict(int(self._window.header[FIRST]) - 1)
+
+    def contents(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Words and missing marks of the rows, oldest first."""
+        slots = np.arange(self.pushed - self.rows, self.pushed) & (len(self._ring) - 1)
+        words = self._ring[slots]
+        return words, np.isnan(words) if self.dtype.kind == "f" else self._absent[slots]
+
+    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
+        """Hold these rows, the last of `pushed`, instead."""
+        self._window.evict(self.pushed)
+        first = pushed - len(words)
+        self._window.header[[NEXT, FIRST]] = first
+        if self.fixed or len(words) <= len(self._ring):
+            self._write(words, missing, pushed)
+            rows = np.arange(first, pushed)
+            self._window.extend(rows, np.int64(len(words) + 1), words, missing)
+            self._window.header[NEXT] = pushed
+        else:
+            for word, mark in zip(words, missing):
+                self.push(word, bool(mark))
+
+    def copy(self) -> Self:
+        """Return an equal core of its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._window = self._window.copy()
+        other._ring, other._absent = self._ring.copy(), self._absent.copy()
+        return other
