@@ -180,6 +180,8 @@ PEERS: dict[str, dict[str, Run]] = {
         "numbagg": lambda job: numbagg.move_corr(job.values, job.other, window=job.window, **job.least),
     },
     "count": {"pandas": lambda job: job.pandas.count()},
+    "first": {"pandas": lambda job: job.pandas.first()},
+    "last": {"pandas": lambda job: job.pandas.last()},
 }
 
 INEXACT = {
