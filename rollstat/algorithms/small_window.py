@@ -48,8 +48,8 @@ def suits(width: int, rows: int) -> bool:
 
 
 def block_rows(width: int) -> int:
-    """Rows a block that suit windows of `width` values: whole groups of tiles, few calls."""
-    return 1 << 16
+    """Rows a block that suit windows of `width` values: few calls, which weigh as much as windows of five."""
+    return 1 << 17
 
 
 def select(block: Block, request: Selection) -> None:
@@ -258,8 +258,8 @@ def _rank_in_all(block: Block, rank: NDArray[np.int64]) -> tuple[NDArray[Any], N
     return keys, among, *rank_in_all(rank, low, among)
 
 
-def _share(rank: NDArray[np.int64], count: NDArray[np.int64]) -> tuple[int, int]:
-    """Share of the missing values to put below, in percent, so that ranks in all differ least.
+def _share(rank: NDArray[np.int64], count: NDArray[np.int64]) -> np.uint64:
+    """Share of the missing values to put below, of a turn of 2**64, so that ranks in all differ least.
 
     That is the slope of rank by count: q for quantiles, 0 or 1 for a k-th from either end. A sample
     will do, as any share gives the right values.
@@ -270,4 +270,4 @@ def _share(rank: NDArray[np.int64], count: NDArray[np.int64]) -> tuple[int, int]
     spread = count - count.mean() if len(count) else np.zeros(1)
     square = float(spread @ spread)
     slope = float(spread @ rank) / square if square > 0 else 0.0
-    return min(max(round(100 * slope), 0), 100), 100
+    return np.uint64(min(max(round(100 * slope), 0), 100) * (2**64 // 100))

@@ -63,13 +63,17 @@ def between(below, above, fraction):
     return below + (above - below) * fraction
 
 
-@kernel
-def _middle(below, above):
-    """Mean of two values; halved first where their sum would overflow."""
+@kernel(forceinline=True)
+def _point(below, above, fraction, middle):
+    """Mean of two values or `between` them, in a form for vectors: all is computed, and one is chosen."""
     total = below + above
-    if np.isinf(total):
-        return below * 0.5 + above * 0.5
-    return total / 2.0
+    halves = below * 0.5 + above * 0.5
+    mean = halves if np.abs(total) == np.inf else total * 0.5
+    finite = (np.abs(below) != np.inf) & (np.abs(above) != np.inf)
+    point = below + (above - below) * fraction
+    linear = point if finite else total
+    inner = mean if middle else linear
+    return below if below == above else inner
 
 
 @kernel
@@ -89,19 +93,21 @@ def interpolate(lower, upper, count, q, interpolation, result):
     result : ndarray of float32 or float64, shape (rows,)
         Receives the quantiles, computed in float64.
     """
+    if interpolation == 0 or interpolation == 4:
+        for i in range(len(result)):
+            position = q * (count[i] - 1)
+            fraction = position - np.floor(position)
+            below = np.float64(lower[i])
+            alone = (fraction == 0.0) | (count[i] < 2)
+            above = below if alone else np.float64(upper[i])
+            result[i] = _point(below, above, fraction, interpolation == 4)
+        return
     for i in range(len(result)):
         position = q * (count[i] - 1)
         rank = np.int64(position)
         fraction = position - rank
-        below = np.float64(lower[i])
-        if fraction == 0.0 or count[i] < 2:
-            result[i] = below
-        elif interpolation == 0:
-            result[i] = between(below, np.float64(upper[i]), fraction)
-        elif interpolation == 4:
-            result[i] = _middle(below, np.float64(upper[i]))
-        else:
-            result[i] = upper[i] if picks_upper(rank, fraction, interpolation) else lower[i]
+        alone = fraction == 0.0 or count[i] < 2
+        result[i] = upper[i] if not alone and picks_upper(rank, fraction, interpolation) else lower[i]
 
 
 @kernel
@@ -123,16 +129,7 @@ def interpolate_constant(lower, upper, fraction, middle, result):
         Receives the quantiles, computed in float64.
     """
     for i in range(len(result)):
-        below = np.float64(lower[i])
-        above = np.float64(upper[i])
-        total = below + above
-        halves = below * 0.5 + above * 0.5
-        mean = halves if np.abs(total) == np.inf else total * 0.5
-        finite = (np.abs(below) != np.inf) & (np.abs(above) != np.inf)
-        point = below + (above - below) * fraction
-        linear = point if finite else total
-        between = mean if middle else linear
-        result[i] = below if below == above else between
+        result[i] = _point(np.float64(lower[i]), np.float64(upper[i]), fraction, middle)
 
 
 @kernel

@@ -33,22 +33,21 @@ def place_sentinels(values, missing, share, lowest, highest, keys, low):
     Parameters
     ----------
     values, missing : ndarray, shape (length,)
-    share : (int, int)
-        Numerator and denominator of the share of the sentinels that are below, at most 1.
+    share : uint64
+        Share of the sentinels that are below, of a turn of 2**64.
     lowest, highest : scalar of the dtype of the values
     keys : ndarray, shape (length,)
         Receives values and sentinels.
     low : ndarray of uint8, shape (length,)
         Receives 1 for a sentinel below, else 0.
     """
-    numerator, denominator = share
-    turns = denominator // 2
+    turn = np.uint64(1) << np.uint64(63)
     for i in range(len(values)):
         # Arithmetic instead of branches, which random gaps would make unpredictable.
         gap = missing[i]
-        turns += numerator if gap else 0
-        below = turns >= denominator
-        turns -= denominator if below else 0
+        step = share if gap else np.uint64(0)
+        turn += step
+        below = turn < step  # a whole turn leaves less than was added
         low[i] = below
         sentinel = lowest if below else highest
         keys[i] = sentinel if gap else values[i]

@@ -11,6 +11,7 @@ from rollstat.kernels.small_window import pick, place_sentinels, rank_in_all
 def replace(values, missing, rank, share):
     keys, among = np.empty_like(values), np.empty_like(rank)
     low = np.empty(len(values), np.uint8)
+    share = np.uint64(min(int(share * 2**64), 2**64 - 1))
     place_sentinels(values, missing, share, -np.inf, np.inf, keys, low)
     return keys, among, rank_in_all(rank, low, among)
 
@@ -27,7 +28,7 @@ def test_sentinels_below_are_a_share_of_every_window(missing, width, denominator
     values = np.arange(len(missing), dtype=float)
     numerator = int(part * denominator)
     rank = np.arange(len(missing) - width + 1) % 3 - 1
-    keys, among, limits = replace(values, missing, rank, (numerator, denominator))
+    keys, among, limits = replace(values, missing, rank, numerator / denominator)
     np.testing.assert_array_equal(keys[~missing], values[~missing])
     assert np.isinf(keys[missing]).all()
     for row in range(len(rank)):
@@ -46,7 +47,7 @@ def test_at_most_three_ranks_occur_for_a_quantile(q):
     width = 20
     count = np.lib.stride_tricks.sliding_window_view(~missing, width).sum(axis=1)
     rank = np.where(count > 0, np.floor(q * (count - 1)), -1).astype(np.int64)
-    first, last = replace(np.zeros(2000), missing, rank, (round(q * 100), 100))[2]
+    first, last = replace(np.zeros(2000), missing, rank, q)[2]
     assert last - first <= 2
 
 
