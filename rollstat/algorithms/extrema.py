@@ -35,10 +35,9 @@ __all__ = [
 
 # Below this many rows, a scan is done before vectors have been set up.
 _FEW_ROWS = 64
-# Bytes of values that stay in the second-level cache.
-_SHARED = 1 << 19
 # From this width on, whole blocks mostly have one answer.
 _LONG = 4096
+_LONG_FOR_PLACES = 512
 # From this width on, places may not fit in 32 bits.
 _FARTHEST = 1 << 30
 _NO_MASK = np.empty(0, np.bool_)
@@ -49,7 +48,8 @@ _NO_POSITIONS = np.empty(0, np.int64)
 class Extrema:
     """What an extrema algorithm is asked for over one block, and where it writes the answer.
 
-    An output that is None is not wanted. A row without an observation gets any value, and position -1.
+    An output that is None is not wanted. A row without an observation gets any value and any
+    position.
 
     Attributes
     ----------
@@ -111,65 +111,73 @@ def chunk_rows(width: int, itemsize: int) -> int:
 
 
 def _block(width: int) -> int:
-    """Values of a block for long windows: one 64th to one 128th of a window."""
-    return 1 << (width // 64).bit_length() - 1
+    """Values of a block for long windows: one 64th to one 128th of a window, and whole vectors."""
+    return max(1 << (width // 64).bit_length() - 1, 64)
 
 
-def _extremum(order: Least | Greatest, values: NDArray[Any], width: int, out: NDArray[Any]) -> bool:
-    """Write the extremum of every `width` values; return whether there may be a NaN."""
-    lanes = lanes_in(values.dtype)
+def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) -> bool:
+    """Write the extrema of every `width` values, one or both; return whether there may be a NaN."""
+    lanes, rows = lanes_in(values.dtype), len(wanted[0][1])
+    both = len(wanted) == 2
     if width >= _LONG:
-        block = _block(width)
-        scratch = aligned(long_windows.scratch_length(width, len(out), block, lanes), values.dtype)
-        return bool(long_windows.rolling(order, values, width, block, scratch, out))
-    chunk = max(min(chunk_rows(width, values.itemsize), len(out)), 1)
-    scratch = aligned(doubling_kernel.scratch_length(width, chunk, lanes), values.dtype)
-    return bool(doubling_kernel.rolling(order, values, width, chunk, scratch, out))
+        size = _block(width)
+        kernels: Any = long_windows
+        length = long_windows.scratch_length(width, rows, size, lanes) * len(wanted)
+    else:
+        size = max(min(chunk_rows(width, values.itemsize), rows), 1)
+        kernels = doubling_kernel
+        length = doubling_kernel.scratch_length(width, size, lanes)
+    scratch = aligned(length, values.dtype)
+    if both:
+        return bool(kernels.rolling_both(values, width, size, scratch, wanted[0][1], wanted[1][1]))
+    return bool(kernels.rolling(wanted[0][0], values, width, size, scratch, wanted[0][1]))
 
 
 def _places(
     order: Least | Greatest, last: bool, values: NDArray[Any], width: int, position: NDArray[np.int64]
 ) -> bool:
     """Write where the extremum of every `width` values stands; return whether there may be a NaN."""
-    lanes = lanes_in(values.dtype)
-    places = np.dtype(f"i{values.itemsize}")
-    rows = len(position)
+    lanes, rows = lanes_in(values.dtype), len(position)
     ties = Newest() if last else Oldest()
-    if width >= _LONG:
-        block = _block(width)
-        length = long_places.scratch_length(width, rows, block, lanes)
-        memory = aligned(length, values.dtype), aligned(length, places)
-        return bool(long_places.rolling(order, ties, values, width, block, last, *memory, 0, position))
-    chunk = max(min(chunk_rows(width, values.itemsize) // 4, rows), 1)
-    length = doubling_places.scratch_length(width, chunk, lanes)
-    memory = aligned(length, values.dtype), aligned(length, places)
-    return bool(doubling_places.rolling(order, ties, values, width, chunk, *memory, 0, position))
+    if width >= _LONG_FOR_PLACES:
+        size = _block(width)
+        length = long_places.scratch_length(width, rows, size, lanes)
+        memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
+        return bool(long_places.rolling(order, ties, values, width, size, last, *memory, 0, position))
+    size = max(min((4_096 if width <= 64 else 8_192) // values.itemsize, rows), 1)
+    length = doubling_places.scratch_length(width, size, lanes)
+    memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
+    return bool(doubling_places.rolling(order, ties, values, width, size, *memory, 0, position))
+
+
+def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
+    """Values of at least so many bytes, the worst where a searched block misses one."""
+    values, mask = block.values, _mask(block)
+    if len(mask) > 0:
+        values = np.where(mask, worst(order, values.dtype), values)
+    if values.itemsize < itemsize:
+        values = values.astype(f"{values.dtype.kind}{itemsize}")
+    return values
 
 
 def doubling(block: Block, request: Extrema) -> None:
     """Doubling in machine vectors, for windows of a fixed number of rows."""
-    mask, width = _mask(block), block.width
     wanted = _wanted(request)
-    # What is computed second from a stretch of values finds them in the cache.
-    stretch = block.rows if len(wanted) == 1 else max(_SHARED // block.values.itemsize, 4 * width)
+    extrema = [(order, out) for order, out, _ in wanted if out is not None]
     nan = False
-    for first in range(0, block.rows, stretch):
-        last = min(first + stretch, block.rows)
-        seen = block.values[first : last + width - 1]
-        gone = mask[first : last + width - 1]
-        for order, out, position in wanted:
-            values = np.where(gone, worst(order, seen.dtype), seen) if len(gone) else seen
-            if out is not None:
-                nan |= _extremum(order, values, width, out[first:last])
-            if position is None:
-                continue
-            if seen.itemsize < 4 or width >= _FARTHEST:
-                values = values.astype(np.float64 if seen.dtype.kind == "f" else np.int64)
-            nan |= _places(order, request.last, values, width, position[first:last])
-            if nan or len(gone):
-                settle(order, seen, gone, width, request.last, 0, position[first:last])
-            if first:
-                position[first:last] += first
+    if len(extrema) == 2 and len(_mask(block)) == 0:
+        nan |= _extrema(extrema, block.values, block.width)
+    else:
+        for order, out in extrema:
+            nan |= _extrema([(order, out)], _observed(order, block), block.width)
+    for order, _, position in wanted:
+        if position is None:
+            continue
+        # Places are as large as values, and count in a block: in four bytes if the window allows it.
+        values = _observed(order, block, 4 if block.width < _FARTHEST else 8)
+        nan |= _places(order, request.last, values, block.width, position)
+        if nan or len(_mask(block)) > 0:
+            settle(order, block.values, _mask(block), block.width, request.last, 0, position)
     if not block.searched and not nan:
         block.missing = None
 

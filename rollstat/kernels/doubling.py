@@ -27,7 +27,7 @@ M. Bender and M. Farach-Colton, The LCA problem revisited, LATIN 2000, doi:10.10
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.order import best_of, prefer, reject, worst_of
+from rollstat.kernels.order import Greatest, Least, best_of, prefer, reject, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -40,7 +40,7 @@ from rollstat.kernels.vectors import (
     zeros,
 )
 
-__all__ = ["fill_limits", "largest_span", "rolling", "room_for", "scratch_length"]
+__all__ = ["fill_limits", "largest_span", "rolling", "rolling_both", "room_for", "scratch_length"]
 
 
 @kernel(references=False)
@@ -190,26 +190,43 @@ def _best(order, spans, count, width, edge, scratch, out):
 
 
 @kernel(references=False)
+def _chunk(order, values, width, scratch, out):
+    """Write the windows of `width` over `values`, which fit in the scratch memory, to `out`."""
+    lanes = lanes_of(scratch)
+    edge = scratch[: 4 * lanes]
+    room = room_for(len(values), lanes)
+    spans, rest = scratch[4 * lanes : 4 * lanes + room], scratch[4 * lanes + room :]
+    nan = _spans(order, values, largest_span(width, lanes), edge, spans)
+    _best(order, spans, len(values), width, edge, rest, out)
+    return nan
+
+
+@kernel(references=False)
 def rolling(order, values, width, chunk, scratch, out):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
 
     NaN is no observation. `scratch` has the length that :func:`scratch_length` gives for `chunk` rows.
     Returns whether there may have been a NaN.
     """
-    lanes = lanes_of(scratch)
-    edge = scratch[: 4 * lanes]
-    span = largest_span(width, lanes)
     nan = False
-    first = 0
+    first, last = 0, min(unaligned(out), chunk)
     while first < len(out):
         # After a short chunk, vectors of results do not straddle lines of the cache.
-        rows = min(unaligned(out[first:]), chunk) if first == 0 else chunk
-        results = out[first : first + (rows if rows > 0 else chunk)]
-        count = len(results) + width - 1
-        room = room_for(count, lanes)
-        spans = scratch[4 * lanes : 4 * lanes + room]
-        rest = scratch[4 * lanes + room :]
-        nan |= _spans(order, values[first : first + count], span, edge, spans)
-        _best(order, spans, count, width, edge, rest, results)
-        first += len(results)
+        last = min(last if last > first else first + chunk, len(out))
+        nan |= _chunk(order, values[first : last + width - 1], width, scratch, out[first:last])
+        first = last
+    return nan
+
+
+@kernel(references=False)
+def rolling_both(values, width, chunk, scratch, low, high):
+    """As :func:`rolling`, both extrema in one pass: the second finds its values in the cache."""
+    nan = False
+    first, last = 0, min(unaligned(low), chunk)
+    while first < len(low):
+        last = min(last if last > first else first + chunk, len(low))
+        seen = values[first : last + width - 1]
+        nan |= _chunk(Least(), seen, width, scratch, low[first:last])
+        _chunk(Greatest(), seen, width, scratch, high[first:last])
+        first = last
     return nan

@@ -249,9 +249,11 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
 def settle(order, values, missing, width, last, shift, position):
     """Correct places found among values of which some are no observations.
 
-    Those took part as the value that never wins. Where such a place was found, all observations of the
-    window are that value, and the first or the last of them is the place, -1 if there is none.
+    Those took part as the value that never wins, which matters only where that is an observation too:
+    then the answer of a window of nothing else is the first or the last observation, -1 if there is none.
     """
+    if not _holds(values, worst_of(order, values)):
+        return
     rows = len(position)
     masked = len(missing) > 0
     observed = -1 if last else len(values)
@@ -261,10 +263,16 @@ def settle(order, values, missing, width, last, shift, position):
             observed = j
         row = j - width + 1 if last else j
         if 0 <= row < rows:
-            value = values[position[row] - shift]
-            if (
-                value != value
-                or value == worst_of(order, values)
-                or (masked and missing[position[row] - shift])
-            ):
+            place = min(max(position[row] - shift, 0), len(values) - 1)
+            value = values[place]
+            if value != value or value == worst_of(order, values) or (masked and missing[place]):
                 position[row] = shift + observed if row <= observed < row + width else -1
+
+
+@kernel(references=False)
+def _holds(values, value):
+    """Whether `value` is among the values; a sum of tests, which compiles to vector code."""
+    found = 0
+    for i in range(len(values)):
+        found += values[i] == value
+    return found > 0

@@ -18,7 +18,7 @@ Source: as :mod:`rollstat.kernels.long_windows`.
 from rollstat._jit import kernel
 from rollstat.kernels import doubling_places
 from rollstat.kernels.doubling_places import count_on, trend
-from rollstat.kernels.long_windows import best_in, fill, totals
+from rollstat.kernels.long_windows import best_in, fill, room_for, totals
 from rollstat.kernels.order import better, choose, prefer, worst_of
 from rollstat.kernels.vectors import (
     add,
@@ -37,8 +37,8 @@ __all__ = ["rolling", "scratch_length"]
 def scratch_length(width, rows, block, lanes):
     """Length of each of both parts of scratch memory, for `rows` windows of `width`."""
     blocks = (rows + width - 1) // block + 1
-    totals = (blocks // lanes + 1) * lanes
-    return 3 * block + totals + doubling_places.scratch_length(width // block, blocks, lanes)
+    room = room_for(rows + width - 1, block, lanes)
+    return 3 * block + room + doubling_places.scratch_length(width // block, blocks, lanes)
 
 
 @kernel(references=False)
@@ -129,7 +129,7 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
     cell, scratch_places = memory_places[2 * block : 3 * block], memory_places[3 * block :]
     for i in range(block):
         steps[i] = i
-    room = ((len(values) + block - 1) // block // lanes + 1) * lanes
+    room = room_for(len(values), block, lanes)
     total, rest = scratch[:room], scratch[room:]
     nan = totals(order, values, block, total)
     rows, whole = (len(position) + block - 1) // block, width // block

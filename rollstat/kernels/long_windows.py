@@ -22,7 +22,7 @@ arXiv:cs/0610046, section 3.
 
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
-from rollstat.kernels.order import better, prefer, worst_of
+from rollstat.kernels.order import Greatest, Least, better, prefer, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -38,13 +38,20 @@ from rollstat.kernels.vectors import (
     zeros,
 )
 
-__all__ = ["best_in", "fill", "rolling", "scratch_length", "totals"]
+__all__ = ["best_in", "fill", "rolling", "rolling_both", "room_for", "scratch_length", "totals"]
+
+
+@kernel(references=False)
+def room_for(count, block, lanes):
+    """Space for what is known of each block of `count` values, and of two more."""
+    return ((count + block - 1) // block // lanes + 1) * lanes + lanes
 
 
 def scratch_length(width, rows, block, lanes):
     """Length of the scratch memory for `rows` windows of `width` and blocks of `block` values."""
-    blocks = (rows + width - 1) // block + 1
-    return 2 * (blocks // lanes + 1) * lanes + doubling.scratch_length(width // block, blocks, lanes)
+    count = rows + width - 1
+    blocks = count // block + 1
+    return 2 * room_for(count, block, lanes) + doubling.scratch_length(width // block, blocks, lanes)
 
 
 @kernel(references=False)
@@ -147,38 +154,35 @@ def _running(order, values, best, out):
 
 
 @kernel(references=False)
-def _blocks(order, values, width, block, scratch, out):
-    """Write the best of every ``values[i:i + width]`` to ``out[i]``; return whether there may be a NaN."""
+def _common(order, values, width, block, rows, scratch):
+    """What windows that begin in one block share, for so many `rows` of blocks, in scratch memory.
+
+    The memory begins with the best of each block. Returns that and what is common.
+    """
     lanes = lanes_of(scratch)
-    blocks = (len(values) + block - 1) // block
-    room = (blocks // lanes + 1) * lanes
+    room = room_for(len(values), block, lanes)
     total, common, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
-    nan = totals(order, values, block, total)
-    rows = (len(out) + block - 1) // block
-    whole = width // block
-    doubling.rolling(order, total[1 : rows + whole - 1], whole - 1, rows, rest, common[:rows])
-    for k in range(rows):
-        results = out[k * block : (k + 1) * block]
-        best = common[k]
-        if better(order, total[k], best):
-            _suffixes(order, values[k * block : (k + 1) * block], best, results)
-        else:
-            fill(best, results)
-        last = k + whole
-        if better(order, prefer(order, total[last], total[last + 1]), best):
-            before = best_in(order, values[last * block : k * block + width])[0]
-            _running(order, values[k * block + width - 1 :], before, results)
-    return nan
+    between = width // block - 1
+    doubling.rolling(order, total[1 : rows + between], between, rows, rest, common[:rows])
+    return total, common
 
 
 @kernel(references=False)
-def rolling(order, values, width, block, scratch, out):
-    """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
+def _answer(order, values, width, block, k, total, best, results):
+    """Write the windows that begin in block `k`, of which `best` is common to all, to `results`."""
+    if better(order, total[k], best):
+        _suffixes(order, values[k * block : (k + 1) * block], best, results)
+    else:
+        fill(best, results)
+    last = k + width // block
+    if better(order, prefer(order, total[last], total[last + 1]), best):
+        before = best_in(order, values[last * block : k * block + width])[0]
+        _running(order, values[k * block + width - 1 :], before, results)
 
-    NaN is no observation. Windows hold two blocks or more; `scratch` has the length that
-    :func:`scratch_length` gives. Returns whether there may have been a NaN.
-    """
-    # The first rows one by one, after which vectors of results do not straddle lines of the cache.
+
+@kernel(references=False)
+def _lead(order, values, width, out):
+    """Write the few first windows one by one, after which `out` stands at whole vectors."""
     lead = min(unaligned(out), len(out))
     shared, nan = best_in(order, values[lead:width])
     for i in range(lead):
@@ -189,6 +193,46 @@ def rolling(order, values, width, block, scratch, out):
         for j in range(width, i + width):
             best = prefer(order, values[j], best)
         out[i] = best
-    if lead < len(out):
-        nan |= _blocks(order, values[lead:], width, block, scratch, out[lead:])
+    return lead, nan
+
+
+@kernel(references=False)
+def rolling(order, values, width, block, scratch, out):
+    """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
+
+    NaN is no observation. Windows hold two blocks or more; `scratch` has the length that
+    :func:`scratch_length` gives. Returns whether there may have been a NaN.
+    """
+    lead, nan = _lead(order, values, width, out)
+    values, out = values[lead:], out[lead:]
+    rows = (len(out) + block - 1) // block
+    nan |= totals(order, values, block, scratch[: room_for(len(values), block, lanes_of(scratch))])
+    total, common = _common(order, values, width, block, rows, scratch)
+    for k in range(rows):
+        results = out[k * block : (k + 1) * block]
+        _answer(order, values, width, block, k, total, common[k], results)
+    return nan
+
+
+@kernel(references=False)
+def rolling_both(values, width, block, scratch, low, high):
+    """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long."""
+    lead, nan = _lead(Least(), values, width, low)
+    for i in range(lead):
+        high[i] = best_in(Greatest(), values[i : i + width])[0]
+    values, low, high = values[lead:], low[lead:], high[lead:]
+    rows = (len(low) + block - 1) // block
+    lanes = lanes_of(scratch)
+    one, two = scratch[: len(scratch) // 2], scratch[len(scratch) // 2 :]
+    for b in range(room_for(len(values), block, lanes)):
+        seen = values[b * block : (b + 1) * block]
+        one[b], missing = best_in(Least(), seen)
+        two[b] = best_in(Greatest(), seen)[0]
+        nan |= missing
+    lowest, common_low = _common(Least(), values, width, block, rows, one)
+    highest, common_high = _common(Greatest(), values, width, block, rows, two)
+    for k in range(rows):
+        begin, end = k * block, (k + 1) * block
+        _answer(Least(), values, width, block, k, lowest, common_low[k], low[begin:end])
+        _answer(Greatest(), values, width, block, k, highest, common_high[k], high[begin:end])
     return nan
