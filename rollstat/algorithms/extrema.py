@@ -36,7 +36,7 @@ __all__ = [
 # Below this many rows, a scan is done before vectors have been set up.
 _FEW_ROWS = 64
 # From this width on, whole blocks mostly have one answer.
-_LONG = 4096
+_LONG = 1000
 _LONG_FOR_PLACES = 512
 # From this width on, places may not fit in 32 bits.
 _FARTHEST = 1 << 30
