@@ -1,9 +1,11 @@
 """Time every library on the same job in one run, equality first; write the table for the documentation.
 
-    python asv_bench/side_by_side.py median --q 0.5 --output docs/performance/median.rst
+    python asv_bench/side_by_side.py median --output docs/performance/tables/median.rst
+    python asv_bench/side_by_side.py quantile --parameters q=0.05 --argsort --without-vector-sort
 
 One thread against one thread, median of several rounds in which the libraries take turns, so that a
-noisy moment hits them all. Rows where rollstat is not the fastest are marked.
+noisy moment hits them all. Rows where rollstat is not the fastest are marked. A library that gives
+something else where values are missing is timed (*), but not compared with.
 """
 
 import argparse
@@ -20,25 +22,31 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from benchmarks.data import KINDS, N, series
 from benchmarks.peers import INEXACT, Job, libraries, versions
+from benchmarks.vector_sort import argsort_of_blocks, restart_without
 
 from rollstat.registry import REGISTRY
+
+IGNORES_MISSING = "does not skip missing values"
+ARGSORT = "np.argsort of blocks"
 
 
 def check(name: str, library: str, job: Job, mine: np.ndarray, theirs: np.ndarray) -> str:
     """Compare results before anything is timed; a note where a library means something else."""
+    if np.isnan(job.values).any() and library in ("scipy", "screamer"):
+        return IGNORES_MISSING
     if (name, library) in INEXACT:
         return INEXACT[name, library]
     theirs = np.asarray(theirs, dtype=np.float64)
     whole = slice(job.window - 1, None)
-    if np.isnan(job.values).any() and library in ("scipy", "screamer"):
-        return "does not skip missing values"
     same = np.isclose(mine[whole], theirs[whole], rtol=1e-7, atol=1e-9, equal_nan=True)
     if not same.all():
         return f"differs in {100 * (1 - same.mean()):.2g} % of the rows"
     return ""
 
 
-def measure(name: str, job: Job, rounds: int) -> tuple[dict[str, float], dict[str, str]]:
+def measure(
+    name: str, job: Job, rounds: int, argsort: bool = False
+) -> tuple[dict[str, float], dict[str, str]]:
     """Milliseconds of each library, median of the rounds, and notes on what is not the same job."""
     runs = libraries(name, job.window)
     mine = runs["rollstat"](job)
@@ -49,12 +57,33 @@ def measure(name: str, job: Job, rounds: int) -> tuple[dict[str, float], dict[st
             note = check(name, library, job, mine, run(job))
             if note:
                 notes[library] = note
+    if argsort:
+        runs[ARGSORT] = lambda job: argsort_of_blocks(job.values, job.window)
+        times[ARGSORT] = []
     for _ in range(rounds):
         for library, run in runs.items():
             start = time.perf_counter()
             run(job)
             times[library].append(1e3 * (time.perf_counter() - start))
     return {library: statistics.median(values) for library, values in times.items()}, notes
+
+
+def compare(times: dict[str, float], notes: dict[str, str]) -> str:
+    """How many times faster than the fastest that does the same job; marked where that is less than once."""
+    same = [(t, library) for library, t in times.items() if library not in ("rollstat", ARGSORT)]
+    same = [(t, library) for t, library in same if notes.get(library) != IGNORES_MISSING]
+    if not same:
+        return ""
+    fastest, library = min(same)
+    ratio = fastest / times["rollstat"]
+    return f"{ratio:.2f}x {library}" if ratio >= 1 else f"**{ratio:.2f}x** {library} **(slower)**"
+
+
+def cell(library: str, times: dict[str, float], notes: dict[str, str]) -> str:
+    """Time of a library, with a star where it does another job."""
+    if library not in times:
+        return ""
+    return f"{times[library]:.2f}" + (" (*)" if notes.get(library) == IGNORES_MISSING else "")
 
 
 def main() -> None:
@@ -66,8 +95,12 @@ def main() -> None:
     parser.add_argument("--parameters", nargs="*", default=[], help="such as q=0.05")
     parser.add_argument("--n", type=int, default=N)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--argsort", action="store_true", help="time np.argsort of blocks of a window too")
+    parser.add_argument("--without-vector-sort", action="store_true", help="switch off NumPy's vector sort")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
+    if arguments.without_vector_sort:
+        restart_without()
     warnings.simplefilter("ignore")
 
     parameters = {}
@@ -75,7 +108,7 @@ def main() -> None:
         key, _, value = pair.partition("=")
         parameters[key] = int(value) if value.lstrip("-").isdigit() else float(value)
     parameters = parameters or dict(REGISTRY[arguments.statistic].samples[0])
-    names = list(libraries(arguments.statistic))
+    names = list(libraries(arguments.statistic)) + [ARGSORT] * arguments.argsort
     rows, notes = [], {}
     for data in arguments.data:
         values = series(data, arguments.n)
@@ -83,22 +116,21 @@ def main() -> None:
         for window in arguments.windows:
             least = None if data != "missing" else max(1, window // 2)
             job = Job(values, window, parameters, least, other)
-            times, found = measure(arguments.statistic, job, arguments.rounds)
-            notes |= found
-            peers = [(t, name) for name, t in times.items() if name != "rollstat"]
-            best = min(peers) if peers else None
-            row = [data, f"{window:,}", *(f"{times[name]:.2f}" if name in times else "" for name in names)]
-            ratio = f"{best[0] / times['rollstat']:.2f}x {best[1]}" if best else ""
-            rows.append([*row, ratio])
-            print("  ".join(f"{cell:>12}" for cell in rows[-1]), flush=True)
+            times, found = measure(arguments.statistic, job, arguments.rounds, arguments.argsort)
+            for library, note in found.items():
+                notes.setdefault(library, []).extend([note] * (note not in notes.get(library, [])))
+            times_of_row = [cell(name, times, found) for name in names]
+            rows.append([data, f"{window:,}", *times_of_row, compare(times, found)])
+            print("  ".join(f"{text:>12}" for text in rows[-1]), flush=True)
 
     header = ["data", "window", *names, "fastest peer / rollstat"]
     lines = [f".. {arguments.statistic} {parameters}", "", ".. list-table::", "   :header-rows: 1", ""]
     for row in [header, *rows]:
-        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
+        lines += [f"   {'* -' if i == 0 else '  -'} {text}" for i, text in enumerate(row)]
     lines += ["", f"Milliseconds for {arguments.n:,} float64 values, one thread, median of "]
     lines[-1] += f"{arguments.rounds} rounds. {versions()}; Python {platform.python_version()}."
-    lines += ["", *(f"- {library}: {note}." for library, note in notes.items()), ""]
+    lines[-1] += " NumPy's vector sort is switched off." if arguments.without_vector_sort else ""
+    lines += ["", *(f"- {library}: {'; '.join(found)}." for library, found in notes.items()), ""]
     if arguments.output:
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
         arguments.output.write_text("\n".join(lines))
