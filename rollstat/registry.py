@@ -76,6 +76,8 @@ def register(statistic: Statistic) -> None:
 
 def check_algorithm(algorithm: str, algorithms: Mapping[str, str], name: str) -> None:
     """Raise unless `algorithm` is ``"auto"`` or among those that serve the statistic `name`."""
+    if algorithm != "auto" and not algorithms:
+        raise ValueError(f"algorithm must be 'auto', as {name} has one algorithm only; it was {algorithm!r}")
     if algorithm != "auto" and algorithm not in algorithms:
         served = "; ".join(f"{key!r} ({what})" for key, what in algorithms.items())
         raise ValueError(f"algorithm must be 'auto' or serve {name}: {served}; it was {algorithm!r}")

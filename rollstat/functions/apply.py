@@ -44,15 +44,21 @@ def formula(
     options: CommonOptions,
     outputs: int = 1,
     kind: str = "float",
+    names: tuple[str, ...] = ("arr", "other"),
     **engine: Any,
 ) -> list[NDArray[Any]]:
     """Run a statistic that is written block by block."""
     checked = Options.check(**options)
-    check_algorithm(checked.algorithm, {}, "a statistic with one algorithm")
-    for name, array in zip(("arr", "other"), arrays):
+    check_algorithm(checked.algorithm, {}, "this statistic")
+    for name, array in zip(names, arrays):
         numbers(name, array)
     return run(
-        arrays, window, lambda dtype, windows: Formula(write, required, outputs, kind), checked, **engine
+        arrays,
+        window,
+        lambda dtype, windows: Formula(write, required, outputs, kind),
+        checked,
+        names=names,
+        **engine,
     ).arrays
 
 

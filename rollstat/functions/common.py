@@ -116,7 +116,7 @@ def statistic(
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
-        taken = {"arr", "other", "window", "m", "options"}
+        taken = {"arr", "other", "x", "window", "m", "options"}
         parameters = tuple(name for name in signature.parameters if name not in taken)
         function.__doc__ = _document(function.__doc__ or "")
         function.__signature__ = _signature(function)  # type: ignore[attr-defined]

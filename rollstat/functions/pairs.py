@@ -172,7 +172,7 @@ def rolling_beta(
     source=_SOURCE,
 )
 def rolling_linear_fit(
-    arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
+    arr: ArrayLike, window: Window, x: ArrayLike | None = None, **options: Unpack[CommonOptions]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     """Straight line of least squares through each window.
 
@@ -180,12 +180,15 @@ def rolling_linear_fit(
     ----------
     {numbers}
     {window}
+    x : array_like of float, int or bool, of the shape of `arr`, optional
+        What the line runs over; by default the rows of each window, of which the first is row 0.
     {options}
 
     Returns
     -------
     slope, intercept, determination : ndarray of float
-        The line, and the share of the variance that it explains (R²), NaN for constant values.
+        The line, and the share of the variance that it explains (R²), NaN for constant values. All three
+        are NaN where `x` is constant.
 
     Raises
     ------
@@ -193,9 +196,9 @@ def rolling_linear_fit(
 
     Notes
     -----
-    The line runs over the rows of the window, of which the first is row 0. Missing values are no
-    observations, but take their row; two observations are needed. What has left the window has no
-    influence.
+    Missing values are no observations, but take their row; two observations are needed. A row where `x` is
+    missing is none either. What has left the window has no influence. The error of the slope is that of
+    :func:`rolling_beta`.
 
     Cost: O(1) an element amortised. Source: as
     :func:`rolling_var`.
@@ -206,6 +209,11 @@ def rolling_linear_fit(
     >>> slope, intercept, determination = rollstat.rolling_linear_fit([1.0, 3.0, 5.0], 3)
     >>> slope, intercept, determination
     (array([nan, nan,  2.]), array([nan, nan,  1.]), array([nan, nan,  1.]))
+    >>> rollstat.rolling_linear_fit([1.0, 3.0, 5.0], 3, x=[0.0, 10.0, 20.0])[0]
+    array([nan, nan, 0.2])
     """
-    slope, intercept, determination = formula([arr], window, comoments.linear_fits, 2, options, outputs=3)
+    arrays = [arr] if x is None else [arr, x]
+    slope, intercept, determination = formula(
+        arrays, window, comoments.linear_fits, 2, options, outputs=3, names=("arr", "x")
+    )
     return slope, intercept, determination

@@ -57,3 +57,35 @@ def test_weighted_means_of_whole_numbers_never_wrap(dtype):
     pairs = list(zip(values.tolist(), weights.tolist()))
     exact = [(a * v + b * w) / (v + w) for (a, v), (b, w) in itertools.pairwise(pairs)]
     np.testing.assert_allclose(out[1:], exact, rtol=1e-15)
+
+
+def test_an_algorithm_that_does_not_serve_is_refused():
+    values = np.arange(6.0)
+    with pytest.raises(ValueError, match=r"serve sum: 'operator_scan'.*'daba'.*it was 'wedge'"):
+        rollstat.rolling_sum(values, 2, algorithm="wedge")
+    with pytest.raises(ValueError, match="must be 'auto', as this statistic has one algorithm only"):
+        rollstat.rolling_var(values, 2, algorithm="greedy")
+    with pytest.raises(ValueError, match=r"serve objects: 'greedy'.*it was 'daba'"):
+        rollstat.rolling_aggregate(np.array([{1}, {2}], object), set.union, 1, algorithm="daba")
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.2])
+@pytest.mark.parametrize("window", [3, 20, 100])
+def test_straight_lines_over_another_series(window, gaps, rng):
+    x, y = rng.standard_normal((2, 300))
+    y += 3 * x
+    x[rng.random(300) < gaps] = np.nan
+    slope, intercept, determination = rollstat.rolling_linear_fit(y, window, x, min_periods=3)
+    beta = rollstat.rolling_beta(y, x, window, min_periods=3)
+    np.testing.assert_allclose(slope, beta, rtol=1e-12)
+    for i in (window, 150, 299):
+        seen = slice(i + 1 - window, i + 1)
+        both = ~np.isnan(x[seen])
+        if both.sum() < 3:
+            continue
+        line = np.polyfit(x[seen][both], y[seen][both], 1)
+        assert (slope[i], intercept[i]) == pytest.approx(line, rel=1e-9)
+        correlation = np.corrcoef(x[seen][both], y[seen][both])[0, 1]
+        assert determination[i] == pytest.approx(correlation**2, rel=1e-9)
+    with pytest.raises(ValueError, match="x must have the shape of arr"):
+        rollstat.rolling_linear_fit(y, window, x[:-1])
