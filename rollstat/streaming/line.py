@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollstat.operators.moments import join_pairs
-from rollstat.streaming.aggregate import Aggregate
-from rollstat.streaming.named import Named
+from rollstat.streaming.named_operator import Named
 
 __all__ = ["RollingLinearFit"]
 
@@ -71,9 +70,7 @@ class RollingLinearFit(Named):
         enough = results[-1] >= max(self._least, 1)
         return tuple(self._with.finish(result) if enough else np.nan for result in results[:-1])
 
-    def extend(self, *columns: Any, times: Any = None) -> Any:
-        """Take in all elements of an array, and return slope, intercept and R squared after each."""
-        *results, count = Aggregate.extend(self, *columns, times=times)
-        for result in results:
-            result[~(count >= max(self._least, 1))] = np.nan
-        return tuple(results)
+    def _take(self, values: Any, missing: Any, stamps: Any) -> Any:
+        # The operator counts observations itself; the queue counts rows.
+        (*results, count), _, failed = super()._take(values, missing, stamps)
+        return results, count.astype(np.int64), failed

@@ -1,6 +1,6 @@
 """Streams of sums and moments: operators with a name of their own."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -8,9 +8,9 @@ from numpy.typing import DTypeLike
 import rollstat.operators as operators
 from rollstat.functions.robust import check_number
 from rollstat.streaming.aggregate import Aggregate
+from rollstat.streaming.named_operator import Named
 
 __all__ = [
-    "Named",
     "RollingAll",
     "RollingAny",
     "RollingCount",
@@ -29,49 +29,6 @@ __all__ = [
     "RollingVar",
     "Spread",
 ]
-
-
-class Named(Aggregate, abstract=True):
-    """An operator over a window, with a name."""
-
-    statistic: ClassVar[str] = ""
-    made: ClassVar[Any] = None
-
-    def __init__(
-        self,
-        window: Any,
-        *,
-        min_periods: int | None = None,
-        dtype: DTypeLike = np.float64,
-        algorithm: str = "two_stacks",
-    ) -> None:
-        super().__init__(type(self).made(), window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
-
-    def push(self, x: Any, t: Any = None) -> Any:
-        """Take in an element, let go of what leaves the window, and return the result.
-
-        Parameters
-        ----------
-        x : number or None
-            The element; None and NaN are missing: they take a row, but are no observation.
-        t : number, datetime or timedelta, optional
-            Its time, never before the last one, where the window is a width.
-
-        Raises
-        ------
-        TypeError, ValueError
-            For an element that does not fit the dtype, or a time that is missing or before the last one.
-            Nothing has changed then.
-        OverflowError
-            If an exact result does not fit in 64 bits; the element has been taken in.
-        """
-        if type(x) is self._quick and t is None:
-            return self._step(self._queue, self._ready, self._header, self._cells, self._stamps, x)
-        return super().push(x) if t is None else super().push(x, t)
-
-    @classmethod
-    def _operator(cls, name: str, fields: list[Any]) -> Any:
-        return cls.made(*fields)
 
 
 class RollingSum(Named):

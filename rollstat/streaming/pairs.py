@@ -2,7 +2,8 @@
 
 import rollstat.operators as operators
 from rollstat.streaming.aggregate import Aggregate
-from rollstat.streaming.named import Named, Spread
+from rollstat.streaming.named import Spread
+from rollstat.streaming.named_operator import Named
 
 __all__ = ["RollingBeta", "RollingCorr", "RollingCov", "RollingWeightedMean"]
 

@@ -241,3 +241,19 @@ def test_objects(operator):
         fixed.snapshot()
     with pytest.raises(ValueError, match="'daba' serves numbers"):
         FixedAggregate(operator, 3, dtype=object, algorithm="daba")
+
+
+@pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_long_arrays_are_left_to_the_function(name, sample, dtype, rng):
+    columns = columns_of(name, rng, 90, dtype)
+    wanted = batch(name, sample, columns, 5, min_periods=2)
+    stream = make(name, sample, 5, min_periods=2, dtype=dtype)
+    got = [*outputs(stream.extend(*(column[:40] for column in columns)))]
+    more = outputs(stream.extend(*(column[40:75] for column in columns)))
+    last = push_all(stream, [column[75:] for column in columns])
+    assert len(stream) == 5
+    for first, second, third, right in zip(got, more, last, wanted, strict=True):
+        whole = np.concatenate([first, second, np.array(third, float)])
+        tolerance = 1e-5 if dtype == "f4" else 1e-9
+        np.testing.assert_allclose(whole.astype(float), right, rtol=tolerance, atol=tolerance)

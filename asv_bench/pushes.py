@@ -1,0 +1,179 @@
+"""Time single pushes and whole arrays through streams beside other libraries; write the table.
+
+    python asv_bench/pushes.py --output docs/performance/tables/pushes.rst
+
+The libraries take turns within each round, and the shortest round counts, in CPU time of the process: a
+push is so short that a single pause of the machine would be most of what is measured.
+"""
+
+import argparse
+import platform
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import river
+import screamer
+from benchmarks.peers import versions
+from river import stats, utils
+
+import rollstat
+
+Q = 0.05
+# Elements after which a slow library's turn ends; river goes through the window at some pushes.
+SLOW = 2_000
+
+
+def _river(statistic: Any) -> Callable[[float], float]:
+    update, get = statistic.update, statistic.get
+
+    def push(x: float) -> float:
+        update(x)
+        return get()
+
+    return push
+
+
+# Statistic: library: a stream of a window, ready to be pushed to.
+STREAMS: dict[str, dict[str, Callable[[int], Any]]] = {
+    "median": {
+        "rollstat": lambda m: rollstat.RollingMedian(m),
+        "screamer": lambda m: screamer.RollingMedian(m),
+        "river": lambda m: _river(stats.RollingQuantile(0.5, m)),
+    },
+    "k-th": {
+        "rollstat": lambda m: rollstat.RollingKth(max(1, int(Q * m)), m),
+        "rollstat three_trees": lambda m: rollstat.RollingKth(max(1, int(Q * m)), m, algorithm="three_trees"),
+        "screamer": lambda m: screamer.RollingQuantile(m, Q),
+        "river": lambda m: _river(stats.RollingQuantile(Q, m)),
+    },
+    "min": {
+        "rollstat": lambda m: rollstat.RollingMin(m),
+        "rollstat daba": lambda m: rollstat.RollingMin(m, algorithm="daba"),
+        "screamer": lambda m: screamer.RollingMin(m),
+        "river": lambda m: _river(stats.RollingMin(m)),
+    },
+    "mean": {
+        "rollstat": lambda m: rollstat.RollingMean(m),
+        "rollstat daba": lambda m: rollstat.RollingMean(m, algorithm="daba"),
+        "screamer": lambda m: screamer.RollingMean(m),
+        "river": lambda m: _river(utils.Rolling(stats.Mean, window_size=m)),
+    },
+    "var": {
+        "rollstat": lambda m: rollstat.RollingVar(m),
+        "rollstat daba": lambda m: rollstat.RollingVar(m, algorithm="daba"),
+        "screamer": lambda m: screamer.RollingVar(m),
+        "river": lambda m: _river(utils.Rolling(stats.Var, window_size=m)),
+    },
+}
+
+
+def single(stream: Any) -> Callable[[float], Any]:
+    """What takes one element and returns the answer."""
+    return stream.push if hasattr(stream, "push") else stream
+
+
+def filled(library: str, stream: Any, values: np.ndarray) -> Callable[[float], Any]:
+    """`single` of a stream whose window is full."""
+    push = single(stream)
+    if library.startswith("rollstat"):
+        stream.extend(values)
+    elif library == "screamer":
+        stream(values)
+    else:
+        for x in values.tolist():
+            push(x)
+    return push
+
+
+def pushes(statistic: str, window: int, rounds: int, n: int) -> dict[str, float]:
+    """Nanoseconds a push of each library."""
+    rng = np.random.default_rng(7)
+    fill, values = rng.standard_normal(window), rng.standard_normal(n).tolist()
+    streams = {library: filled(library, make(window), fill) for library, make in STREAMS[statistic].items()}
+    best = dict.fromkeys(streams, float("inf"))
+    for _ in range(rounds):
+        for library, push in streams.items():
+            given = values[:SLOW] if library == "river" else values
+            start = time.process_time_ns()
+            for x in given:
+                push(x)
+            best[library] = min(best[library], (time.process_time_ns() - start) / len(given))
+    return best
+
+
+def extends(statistic: str, window: int, rounds: int, n: int) -> dict[str, float]:
+    """Milliseconds of each library for an array."""
+    values = np.random.default_rng(7).standard_normal(n)
+    best: dict[str, float] = {}
+    for _ in range(rounds):
+        for library, make in STREAMS[statistic].items():
+            if library in ("rollstat", "screamer"):
+                stream = make(window)
+                run = stream.extend if library == "rollstat" else stream
+                start = time.process_time_ns()
+                run(values)
+                took = (time.process_time_ns() - start) / 1e6
+                best[library] = min(best.get(library, float("inf")), took)
+    return best
+
+
+def table(rows: list[list[str]]) -> list[str]:
+    """Lines of a list-table."""
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for row in rows:
+        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
+    return [*lines, ""]
+
+
+def main() -> None:
+    """Measure, print, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--windows", type=int, nargs="+", default=[11, 1_000, 100_000])
+    parser.add_argument("--pushes", type=int, default=50_000)
+    parser.add_argument("--n", type=int, default=1_000_000)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+
+    libraries = ("rollstat", "rollstat three_trees", "rollstat daba", "screamer", "river")
+    one = [
+        ["statistic", "window", "rollstat", "three_trees or daba", "screamer", "river", "screamer / rollstat"]
+    ]
+    many = [["statistic", "window", "rollstat", "screamer", "screamer / rollstat"]]
+    for statistic in STREAMS:
+        for window in arguments.windows:
+            took = pushes(statistic, window, arguments.rounds, arguments.pushes)
+            bounded = next((took[name] for name in libraries[1:3] if name in took), None)
+            cells = [took["rollstat"], bounded, took["screamer"], took["river"]]
+            shown = ["" if cell is None else f"{cell:,.0f}" for cell in cells]
+            ratio = f"{took['screamer'] / took['rollstat']:.2f}x"
+            one.append([statistic, f"{window:,}", *shown, ratio])
+            print("  ".join(f"{cell:>10}" for cell in one[-1]), flush=True)
+    for statistic in STREAMS:
+        for window in arguments.windows:
+            took = extends(statistic, window, 3, arguments.n)
+            ratio = f"{took['screamer'] / took['rollstat']:.1f}x"
+            shown = [f"{took[name]:.1f}" for name in ("rollstat", "screamer")]
+            many.append([statistic, f"{window:,}", *shown, ratio])
+            print("  ".join(f"{cell:>10}" for cell in many[-1]), flush=True)
+    about = (
+        "Nanoseconds a push from Python into a full window of normal numbers, shortest of "
+        f"{arguments.rounds} rounds; the k-th is the 5 % smallest, which the others give as a quantile."
+    )
+    arrays = f"Milliseconds for an array of {arguments.n:,} numbers: ``extend`` beside screamer's call."
+    made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
+    text = [*table(one), about, "", *table(many), arrays, "", made_by, ""]
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text("\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
