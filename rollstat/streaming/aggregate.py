@@ -26,7 +26,7 @@ from rollstat.streaming.stream import Stream
 
 __all__ = ["Aggregate"]
 
-_ALGORITHMS = ("two_stacks", "daba")
+_ALGORITHMS = ("auto", "two_stacks", "daba")
 _FIRST_CAPACITY = 64
 _MANY_ROWS = 2**62
 
@@ -44,8 +44,9 @@ class Aggregate(Stream, abstract=True):
         Least number of observations for a result.
     dtype : dtype
         Of the elements; object for Python objects.
-    algorithm : {"two_stacks", "daba"}
-        ``"two_stacks"`` for throughput, ``"daba"`` for O(1) combinations in every single step.
+    algorithm : {"auto", "two_stacks", "daba"}
+        ``"daba"`` takes O(1) combinations in every single step and is what ``"auto"`` means for numbers;
+        ``"two_stacks"`` fewer in all, but a single step can take as many as the window has rows.
     """
 
     def __init__(
@@ -54,9 +55,10 @@ class Aggregate(Stream, abstract=True):
         choice("algorithm", algorithm, _ALGORITHMS)
         self._span = Span.parse(span)
         self._with = Ingredients(operator, dtype)
-        if self._with.objects and algorithm != "two_stacks":
+        if self._with.objects and algorithm == "daba":
             raise ValueError(f"algorithm {algorithm!r} serves numbers; for objects there is 'two_stacks'")
-        self._algorithm = algorithm
+        automatic = "two_stacks" if self._with.objects else "daba"
+        self._algorithm = automatic if algorithm == "auto" else algorithm
         self._min_periods = min_periods
         self._least = self._span.least(min_periods)
         self.reset()

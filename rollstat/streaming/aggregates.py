@@ -23,8 +23,9 @@ class SlidingAggregate(Aggregate):
         Least number of observations for a result; with 0 an empty window gives the identity.
     dtype : dtype, default float64
         Of the elements.
-    algorithm : {"two_stacks", "daba"}, default "two_stacks"
-        ``"daba"`` takes O(1) combinations in every single step.
+    algorithm : {"auto", "two_stacks", "daba"}, default "auto"
+        ``"daba"``, which is what ``"auto"`` means for numbers, takes O(1) combinations in every single step;
+        ``"two_stacks"``, which serves objects too, O(1) amortised.
 
     Examples
     --------
@@ -40,7 +41,7 @@ class SlidingAggregate(Aggregate):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
-        algorithm: str = "two_stacks",
+        algorithm: str = "auto",
     ) -> None:
         super().__init__(operator, None, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
 
@@ -62,7 +63,7 @@ class FixedAggregate(Aggregate):
     Examples
     --------
     >>> import rollstat, rollstat.operators
-    >>> stream = rollstat.FixedAggregate(rollstat.operators.Minimum(), 3, algorithm="daba")
+    >>> stream = rollstat.FixedAggregate(rollstat.operators.Minimum(), 3)
     >>> [stream.push(x) for x in (4.0, 1.0, 3.0, 2.0, 5.0)]
     [nan, nan, 1.0, 1.0, 2.0]
     """
@@ -74,7 +75,7 @@ class FixedAggregate(Aggregate):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
-        algorithm: str = "two_stacks",
+        algorithm: str = "auto",
     ) -> None:
         rows = whole_number("window", window, 1)
         super().__init__(operator, rows, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
@@ -109,7 +110,7 @@ class TimeAggregate(Aggregate):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
-        algorithm: str = "two_stacks",
+        algorithm: str = "auto",
     ) -> None:
         width = float(span) if isinstance(span, int) and not isinstance(span, bool) else span
         if span is None or not Span.parse(width).timed:

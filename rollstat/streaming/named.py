@@ -43,8 +43,9 @@ class RollingSum(Named):
         Least number of observations for a result; by default the window for rows, else 1.
     dtype : dtype, default float64
         Of the elements: floats or integers.
-    algorithm : {"two_stacks", "daba"}, default "two_stacks"
-        ``"daba"`` takes O(1) combinations in every single push.
+    algorithm : {"auto", "two_stacks", "daba"}, default "auto"
+        ``"daba"``, which is what ``"auto"`` means, takes O(1) combinations in every single push;
+        ``"two_stacks"`` O(1) amortised.
 
     Notes
     -----
@@ -112,7 +113,7 @@ class Spread(Named, abstract=True):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
-        algorithm: str = "two_stacks",
+        algorithm: str = "auto",
     ) -> None:
         Aggregate.__init__(
             self, type(self).made(ddof), window, min_periods=min_periods, dtype=dtype, algorithm=algorithm
@@ -351,7 +352,7 @@ class _Decayed(Named, abstract=True):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
-        algorithm: str = "two_stacks",
+        algorithm: str = "auto",
     ) -> None:
         factor = check_number("decay", decay, 0.0, 1.0)
         Aggregate.__init__(

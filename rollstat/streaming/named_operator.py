@@ -35,7 +35,7 @@ class Named(Aggregate, abstract=True):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = np.float64,
-        algorithm: str = "two_stacks",
+        algorithm: str = "auto",
     ) -> None:
         super().__init__(type(self).made(), window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
 

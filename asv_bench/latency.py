@@ -1,0 +1,182 @@
+"""Time every single push on hostile data beside other libraries; write the table and the plot.
+
+    python asv_bench/latency.py --output docs/performance/tables/latency.rst --plot docs/_static/latency.svg
+
+All pushes are timed one by one, the clock's own time included, in several runs over the same data. What
+the data ask for comes back in every run at the same push, and what the machine does elsewhere does not: so
+the distribution is that of each push's shortest time, and beside it stands the longest push of a single run.
+"""
+
+import argparse
+import gc
+import platform
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import river
+from benchmarks.peers import versions
+from pushes import STREAMS, filled, table
+
+from rollstat import RollingKth
+from rollstat.kernels import three_trees
+
+STATISTICS = ("median", "k-th", "min", "mean")
+LIBRARIES = (
+    "rollstat",
+    "rollstat three_trees",
+    "rollstat daba",
+    "rollstat two_stacks",
+    "screamer",
+    "river",
+)
+COLOURS = dict(zip(LIBRARIES, ("#1f5fa8", "#1a9850", "#66a61e", "#e6a000", "#d73027", "#7f7f7f")))
+
+
+def data(window: int, n: int) -> dict[str, np.ndarray]:
+    """Series that ask the most of one structure or another; blocks of three trees are half a window."""
+    rows = np.arange(n, dtype=np.float64)
+    noise = np.random.default_rng(7).standard_normal(n)
+    return {
+        "normal": noise,
+        "sorted": rows,
+        "reversed": -rows,
+        "alternating": np.resize([-1.0, 1.0], n) * (1.0 + rows),
+        "saw-tooth": rows % (window // 2),
+    }
+
+
+def timed(push: Callable[[float], Any], values: list[float]) -> np.ndarray:
+    """Nanoseconds of each push."""
+    clock, took = time.perf_counter_ns, []
+    note = took.append
+    for x in values:
+        start = clock()
+        push(x)
+        note(clock() - start)
+    return np.array(took)
+
+
+def measure(
+    statistic: str, series: np.ndarray, window: int, rounds: int, slow: int
+) -> dict[str, tuple[np.ndarray, int]]:
+    """For each library the shortest time of each push, and the longest single push of all."""
+    given = series[window:].tolist()
+    best: dict[str, np.ndarray] = {}
+    longest: dict[str, int] = {}
+    for _ in range(rounds):
+        for library, make in STREAMS[statistic].items():
+            part = given[:slow] if library == "river" else given
+            push = filled(library, make(window), series[:window])
+            took = timed(push, part)
+            best[library] = np.minimum(best.get(library, took), took)
+            longest[library] = max(longest.get(library, 0), int(took.max()))
+    return {library: (best[library], longest[library]) for library in best}
+
+
+def steps(series: np.ndarray, window: int, k: int) -> tuple[int, int]:
+    """Median and most steps of a push by three trees, which counts them itself."""
+    stream = RollingKth(k, window, algorithm="three_trees")
+    header = stream._core.arrays[0]
+    counts = []
+    for x in series.tolist():
+        before = int(header[three_trees.STEPS])
+        stream.push(x)
+        counts.append(int(header[three_trees.STEPS]) - before)
+    kept = np.array(counts[window:])
+    return int(np.median(kept)), int(kept.max())
+
+
+def plot(
+    distributions: dict[str, dict[str, list[tuple[np.ndarray, np.ndarray]]]], path: Path, about: str
+) -> None:
+    """Draw, for each statistic, how many pushes on hostile data take longer than a time."""
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    mpl.rcParams["svg.hashsalt"] = "latency"
+    figure, axes = pyplot.subplots(1, len(distributions), figsize=(13, 3.8), sharey=True)
+    for axis, (statistic, found) in zip(axes, distributions.items()):
+        for library in LIBRARIES:
+            if library in found:
+                times, counts = map(np.concatenate, zip(*found[library]))
+                order = np.argsort(times)
+                longer = counts.sum() - np.cumsum(counts[order]) + counts[order]
+                axis.step(
+                    times[order],
+                    longer / counts.sum(),
+                    where="post",
+                    color=COLOURS[library],
+                    label=library,
+                    linewidth=1.4,
+                )
+        axis.set(title=statistic, xlabel="nanoseconds", xscale="log", yscale="log")
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("share of pushes that take at least so long")
+    figure.suptitle(about, fontsize=10)
+    drawn = {line.get_label(): line for axis in axes for line in axis.get_lines()}
+    figure.tight_layout(rect=(0, 0.07, 1, 1))
+    figure.legend(drawn.values(), drawn, loc="lower center", ncol=len(drawn), fontsize=9, frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+
+
+def main() -> None:
+    """Measure, print, and write the table and the plot."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--window", type=int, default=100_000)
+    parser.add_argument("--pushes", type=int, default=2_000_000)
+    parser.add_argument("--slow", type=int, default=5_000, help="pushes of river")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--output", type=Path)
+    parser.add_argument("--plot", type=Path)
+    arguments = parser.parse_args()
+
+    gc.disable()
+    window = arguments.window
+    rows = [["statistic", "data", "library", "p50", "p99.9", "max", "max / p50", "longest single push"]]
+    hostile: dict[str, dict[str, list[tuple[np.ndarray, np.ndarray]]]] = {
+        statistic: {} for statistic in STATISTICS
+    }
+    for kind, series in data(window, window + arguments.pushes).items():
+        for statistic in STATISTICS:
+            found = measure(statistic, series, window, arguments.rounds, arguments.slow)
+            for library, (took, longest) in found.items():
+                half, late, most = np.percentile(took, [50, 99.9, 100], method="higher")
+                cells = [f"{half:,.0f}", f"{late:,.0f}", f"{most:,.0f}", f"{most / half:.0f}", f"{longest:,}"]
+                rows.append([statistic, kind, library, *cells])
+                print("  ".join(f"{cell:>12}" for cell in rows[-1]), flush=True)
+                if kind != "normal":
+                    hostile[statistic].setdefault(library, []).append(np.unique(took, return_counts=True))
+    counted = [["data", "steps, median push", "steps, worst push"]]
+    for kind, series in data(window, 3 * window).items():
+        counted.append([kind, *(f"{number:,}" for number in steps(series, window, max(1, window // 20)))])
+    about = (
+        f"Nanoseconds a push, window of {window:,} rows, {arguments.pushes:,} pushes "
+        f"({arguments.slow:,} of river), "
+        f"each the shortest of {arguments.rounds} runs; k is the 5 % smallest, for the others a quantile. "
+        "The longest single push of all runs holds the machine's own pauses."
+    )
+    trees = "Steps of ``three_trees`` for the same k, counted by itself."
+    made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        text = [*table(rows), about, "", *table(counted), trees, "", made_by, ""]
+        arguments.output.write_text("\n".join(text))
+    if arguments.plot:
+        plot(
+            hostile,
+            arguments.plot,
+            f"pushes on sorted, reversed, alternating and saw-tooth data, window {window:,}",
+        )
+
+
+if __name__ == "__main__":
+    main()
