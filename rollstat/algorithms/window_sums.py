@@ -29,7 +29,7 @@ def grid(width: int) -> int:
 def block_rows(width: int) -> int:
     """Rows a block that suit windows of `width` values: a multiple of the grid, of several windows."""
     step = grid(width)
-    return step * max(4, -(-_ROWS // step))
+    return step * max(12, -(-_ROWS // step))
 
 
 def observations(block: Block, series: int = 0) -> NDArray[np.float64]:
