@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
 from rollstat.blocks import Block
-from rollstat.kernels.summands import Shape, Sum, Summand, Variance
+from rollstat.kernels.summands import Deviation, Shape, Sum, Summand, Variance
 
 __all__ = [
     "block_rows",
@@ -54,17 +54,17 @@ def means(block: Block, out: NDArray[Any]) -> None:
 
 def variances(block: Block, ddof: int, out: NDArray[Any]) -> None:
     """Sum of squares about the mean, over the number of observations less `ddof`; never negative."""
-    _write(block, Variance(float(ddof), 0.0), out)
+    _write(block, Variance(float(ddof)), out)
 
 
 def deviations(block: Block, ddof: int, out: NDArray[Any]) -> None:
     """Standard deviation, the root of the variance."""
-    _write(block, Variance(float(ddof), 1.0), out)
+    _write(block, Deviation(float(ddof), 0.0), out)
 
 
 def standard_errors(block: Block, ddof: int, out: NDArray[Any]) -> None:
     """Standard error of the mean, the deviation over the root of the number of observations."""
-    _write(block, Variance(float(ddof), 2.0), out)
+    _write(block, Deviation(float(ddof), 1.0), out)
 
 
 def skewnesses(block: Block, out: NDArray[Any]) -> None:

@@ -33,6 +33,7 @@ __all__ = [
     "Comoments",
     "Correlation",
     "Covariance",
+    "Deviation",
     "Shape",
     "Sum",
     "Summand",
@@ -109,18 +110,27 @@ def _finish_variance(summand, sums, shift_x, shift_y, count):
     return _over(central, count - spread(summand.ddof))
 
 
-@kernel(references=False)
-def _revise_deviation(summand, outputs, count):
-    if summand.root == 1.0:
-        return square_root(outputs)
-    return square_root(outputs) / square_root(count)
-
-
 class Variance(NamedTuple):
-    """Central sum of squares over count - `ddof`; its root if `root` is 1, and that over root count if 2."""
+    """Central sum of squares over count - `ddof`."""
 
     ddof: float
-    root: float
+
+
+@kernel(references=False)
+def _finish_deviation(summand, sums, shift_x, shift_y, count):
+    return square_root(_finish_variance(summand, sums, shift_x, shift_y, count))
+
+
+@kernel(references=False)
+def _revise_error(summand, outputs, count):
+    return outputs / square_root(count)
+
+
+class Deviation(NamedTuple):
+    """Root of the variance, over the root of the number of observations if `error`."""
+
+    ddof: float
+    error: float
 
 
 @kernel(references=False)
@@ -219,7 +229,7 @@ class Comoments(NamedTuple):
     """Both means, and the central sums of x**2, x*y and y**2."""
 
 
-Summand = Sum | Variance | Shape | Covariance | Correlation | Comoments
+Summand = Sum | Variance | Deviation | Shape | Covariance | Correlation | Comoments
 
 
 class Form(NamedTuple):
@@ -246,7 +256,8 @@ class Form(NamedTuple):
 
 _FORMS = {
     Sum: Form(1, 1, False, _missing_alone, _lift_sum, _finish_sum, _revise_mean),
-    Variance: Form(2, 1, True, _missing_alone, _lift_squares, _finish_variance, _revise_deviation),
+    Variance: Form(2, 1, True, _missing_alone, _lift_squares, _finish_variance, _keep),
+    Deviation: Form(2, 1, True, _missing_alone, _lift_squares, _finish_deviation, _revise_error),
     Shape: Form(4, 1, True, _missing_alone, _lift_powers, _finish_shape, _keep),
     Covariance: Form(3, 1, True, _missing_either, _lift_products, _finish_covariance, _keep),
     Correlation: Form(5, 1, True, _missing_either, _lift_all_products, _finish_correlation, _keep),
@@ -293,13 +304,13 @@ def revises(summand):
     """Whether outputs are to be revised."""
     if type(summand) is Sum:
         return summand.mean != 0.0
-    return type(summand) is Variance and summand.root != 0.0
+    return type(summand) is Deviation and summand.error != 0.0
 
 
 def revise(summand, outputs, count):
     """Outputs of eight windows from what :func:`finish` gave.
 
-    A division or root that not every statistic of a summand needs stands here, in a loop of its own:
+    A division that not every statistic of a summand needs stands here, in a loop of its own:
     beside the others LLVM would compute it always.
     """
     return form(summand).revised(summand, outputs, count)
@@ -344,8 +355,8 @@ def _finish_overload(summand, sums, shift_x, shift_y, count):
 def _revises_overload(summand):
     if summand.instance_class is Sum:
         return lambda summand: summand.mean != 0.0
-    if summand.instance_class is Variance:
-        return lambda summand: summand.root != 0.0
+    if summand.instance_class is Deviation:
+        return lambda summand: summand.error != 0.0
     return lambda summand: False
 
 

@@ -63,7 +63,9 @@ def test_equal_values(width, fixed):
         assert not rolling(function, values, width, *parameters, fixed=fixed)[0].any()
     for name in ("skew", "kurt"):
         assert np.isnan(rolling(STATISTICS[name][0], values, width, fixed=fixed)[0]).all()
-        if int(pd.__version__.partition(".")[0]) >= 3:  # earlier ones take equal values for a skewness of 0 and a kurtosis of -3
+        if (
+            int(pd.__version__.partition(".")[0]) >= 3
+        ):  # earlier ones take equal values for a skewness of 0 and a kurtosis of -3
             assert pd.isna(getattr(pd.Series(values).rolling(width), name)().iloc[-1])
 
 

@@ -39,7 +39,7 @@ def test_whole_numbers_are_summed_exactly(case):
     values, start, end = case
     plain = [np.nansum(values[i:j]) for i, j in zip(start, end)]
     assert sums(values, start, end, Sum(0.0)).tolist() == plain
-    variances = sums(values, start, end, Variance(0.0, 0.0))
+    variances = sums(values, start, end, Variance(0.0))
     for i, j, variance in zip(start, end, variances):
         observed = values[i:j][~np.isnan(values[i:j])]
         if len(observed):
@@ -66,7 +66,7 @@ def test_nothing_stays_of_what_left(huge, rng):
     spoilt = values.copy()
     spoilt[[100, 200]] = huge
     touched = ((start <= 100) & (end > 100)) | ((start <= 200) & (end > 200))
-    for summand in (Sum(0.0), Variance(1.0, 0.0)):
+    for summand in (Sum(0.0), Variance(1.0)):
         before, after = sums(values, start, end, summand), sums(spoilt, start, end, summand)
         assert np.allclose(before[~touched], after[~touched], rtol=1e-14, atol=1e-14, equal_nan=True)
     if huge == np.inf:
