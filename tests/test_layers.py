@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "rollstat"
 LEVELS = [
     ["_jit"],
     ["kernels", "operators"],
-    ["blocks", "dtypes", "networks", "registry", "windows"],
+    ["blocks", "dtypes", "networks", "registry", "thresholds", "windows"],
     ["options"],
     ["engine"],
     ["algorithms"],

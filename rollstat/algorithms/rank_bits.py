@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.algorithms.ranking import NOTHING_MISSING, buckets, ranks, unsigned_keys, values_of
 from rollstat.blocks import Block, Point, Selection
 from rollstat.kernels.few_values import are_levels, select_few
@@ -19,7 +20,6 @@ from rollstat.kernels.rank_stretches import select_fixed
 __all__ = ["block_rows", "select", "select_points", "stretches"]
 
 _SMALLEST_STRETCH = 4096
-_FEW = 6
 _SAMPLE = 32
 
 
@@ -167,7 +167,7 @@ def _few_levels(values: NDArray[Any]) -> NDArray[Any] | None:
     """All distinct values, if they are few."""
     step = len(values) // _SAMPLE + 1
     levels = np.unique(np.append(values[:_SAMPLE], values[:: step | 1]))
-    if len(levels) > _FEW or not are_levels(values, levels):
+    if len(levels) > thresholds.COUNTED_LEVELS or not are_levels(values, levels):
         return None
     return levels
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.blocks import Block, Point, Selection
 from rollstat.kernels.lanes import VECTOR_BYTES
 from rollstat.kernels.monotone import direction
@@ -38,13 +39,17 @@ def serves_points(block: Block) -> bool:
     return 0 < block.width <= LARGEST_WIDTH and block.missing is None
 
 
-def suits(width: int, rows: int) -> bool:
-    """Whether networks are the quickest for a series of `rows` windows.
+def suits(width: int, rows: int, dtype: np.dtype[Any]) -> bool:
+    """Whether networks are the quickest for a series of `rows` windows of values of `dtype`.
 
-    They do less than any other algorithm up to about 350 rows a window (measured), but building one takes
+    They do less than any other algorithm up to some hundred rows a window, but building one takes
     O(width log^2 width), which a series must be long enough to win back.
     """
-    return 0 < width <= 64 or (width <= 256 and rows >= 4000 * width > 0)
+    if rows >= thresholds.NETWORK_ROWS_A_ROW * width:
+        double = dtype == np.float64
+        widest = thresholds.NETWORK_OF_LONG_SERIES if double else thresholds.NETWORK_OF_OTHER_DTYPES
+        return 0 < width <= widest
+    return 0 < width <= thresholds.NETWORK
 
 
 def block_rows(width: int) -> int:

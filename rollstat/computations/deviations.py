@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.algorithms import rank_space, sorted_rows
 from rollstat.algorithms.rank_space import (
     NOTHING_MISSING,
@@ -25,12 +26,11 @@ from rollstat.windows import Windows
 __all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel"]
 
 DEVIATION_ALGORITHMS = {
-    "network": f"a fixed number of rows up to {sorted_rows.WIDEST}, step 1",
+    "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
     "sorted_window": "every window and dtype, in O(m)",
     "rank_set": "every window and dtype",
 }
 
-_WIDEST_SORTED = 256
 _SIGN = np.uint64(1 << 63)
 
 
@@ -56,7 +56,7 @@ class _Distances:
 
     def _find(self, block: Block) -> list[NDArray[Any]]:
         """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
-        algorithm, longest = choose(self.algorithm, block, _WIDEST_SORTED)
+        algorithm, longest = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS)
         dtype = _measurable(block.values[:0]).dtype
         if algorithm == "network" and dtype == np.float64:
             return _sort_all(_measurable(block.values), block.width)

@@ -143,6 +143,7 @@ class OrderStatistics:
         self.positions = positions
         self.algorithm = algorithm
         self.rows = windows.rows
+        self.dtype = dtype
         self.outputs = [
             Output("position" if positions else request.kind(), request.required) for request in requests
         ]
@@ -159,7 +160,7 @@ class OrderStatistics:
             if fixed or self.algorithm not in _FIXED_ONLY:
                 return self.algorithm
             return "rank_bits"  # what an end of the data cuts off has no fixed size
-        if small_window.suits(fixed, self.rows) and not self.positions:
+        if small_window.suits(fixed, self.rows, self.dtype) and not self.positions:
             return "small_window"
         return "rank_bits"
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.algorithms import rank_space
 from rollstat.algorithms.rank_space import ranked_stretches, read_only
 from rollstat.blocks import Block
@@ -29,11 +30,10 @@ __all__ = ["METHODS", "RANK_ALGORITHMS", "Distinct", "Mode", "RankOfNewest"]
 
 METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
 
-WIDEST_COMPARED = 256
-"""Widest window in which comparing all observations with the newest beats the sort."""
-
 RANK_ALGORITHMS = {
-    "comparisons": f"a fixed number of rows up to {WIDEST_COMPARED}, step 1, every method but 'dense'",
+    "comparisons": (
+        f"a fixed number of rows up to {thresholds.COMPARED_RANK}, step 1, every method but 'dense'"
+    ),
     "rank_set": "every window, dtype and method",
 }
 
@@ -75,12 +75,12 @@ class RankOfNewest(_InRankSpace):
     def _can_compare(self, windows: Windows) -> bool:
         if not isinstance(windows, FixedWindows) or windows.step != 1 or self.method == DENSE:
             return False
-        return windows.left + windows.right <= WIDEST_COMPARED
+        return windows.left + windows.right <= thresholds.COMPARED_RANK
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the rank of every row; rows whose last value is missing are lacking."""
         smaller, equal = np.empty(block.rows, np.int64), np.empty(block.rows, np.int64)
-        narrow = 0 < block.width <= WIDEST_COMPARED and self.method != DENSE
+        narrow = 0 < block.width <= thresholds.COMPARED_RANK and self.method != DENSE
         numbers = block.values.dtype.kind == "f" or block.missing is None
         if narrow and numbers and self.algorithm != "rank_set":
             compare_newest(_comparable(block), block.width, smaller, equal)

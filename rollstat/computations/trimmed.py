@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.algorithms import rank_space, sorted_rows
 from rollstat.algorithms.rank_space import (
     NOTHING_MISSING,
@@ -24,12 +25,10 @@ from rollstat.windows import Windows
 __all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
 
 TRIMMED_ALGORITHMS = {
-    "network": f"a fixed number of rows up to {sorted_rows.WIDEST}, step 1",
+    "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
     "sorted_window": "every window and dtype, in O(m)",
     "rank_set": "every window and dtype",
 }
-
-_WIDEST_SORTED = 96
 
 
 class TrimmedMean:
@@ -73,7 +72,7 @@ class TrimmedMean:
             results[0][...] = result
 
     def _write(self, block: Block, result: NDArray[Any]) -> None:
-        algorithm, longest = choose(self.algorithm, block, _WIDEST_SORTED)
+        algorithm, longest = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS)
         if algorithm == "network":
             self._sort_all(block.values.astype(np.float64, copy=False), block.width, result)
         elif algorithm == "rank_set":

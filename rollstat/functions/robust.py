@@ -16,6 +16,7 @@ from rollstat.functions.common import statistic
 from rollstat.kernels.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
+from rollstat.thresholds import SORTED_WINDOW_OF_DEVIATIONS, SORTED_WINDOW_OF_TRIMMED_MEANS
 
 __all__ = [
     "hampel_filter",
@@ -30,8 +31,10 @@ _TWO_SEQUENCES = (
     "Frederickson and Johnson (1982), The complexity of selection and ranking in X + Y and matrices with "
     "sorted columns, doi:10.1016/0022-0000(82)90048-4"
 )
-_TRIMMED_COST = "O(log m) amortised; O(m) for windows of up to 96 rows"
-_DEVIATION_COST = "O(log m) amortised and worst case; O(m) for windows of up to 256 rows"
+_TRIMMED_COST = f"O(log m) amortised; O(m) for windows of up to {SORTED_WINDOW_OF_TRIMMED_MEANS} rows"
+_DEVIATION_COST = (
+    f"O(log m) amortised and worst case; O(m) for windows of up to {SORTED_WINDOW_OF_DEVIATIONS} rows"
+)
 
 
 def check_number(name: str, value: Any, least: float, most: float) -> float:
@@ -188,7 +191,7 @@ def rolling_mad(
 
     Cost: O(log m) an element, amortised and worst case: the distances are two sorted sequences, and where
     the nearest half of them does not just move by a few observations (as it does not in alternating
-    signals) one descent of both finds it. Windows of up to 256 rows are kept as a sorted array, or sorted
+    signals) one descent of both finds it. Windows of up to 512 rows are kept as a sorted array, or sorted
     many at a time, which is O(m) but quicker. Source: Frederickson and Johnson, J. Comput. Syst. Sci. 24
     (1982), doi:10.1016/0022-0000(82)90048-4.
 
@@ -341,7 +344,7 @@ def rolling_trimmed_mean(
     ``(log2(m) + 20) * 2**-53`` times the mean of the absolute values that are kept. Sums are float64, for
     integers and float32 too.
 
-    Cost: O(log m) an element, amortised; windows of up to 96 rows are kept as a sorted array, or sorted many
+    Cost: O(log m) an element, amortised; windows of up to 80 rows are kept as a sorted array, or sorted many
     at a time, which is O(m) but quicker. Source: pairwise summation, Higham, SIAM J. Sci. Comput. 14 (1993),
     doi:10.1137/0914050, in a tree over ranks.
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rollstat import thresholds
 from rollstat.algorithms import small_window
 from rollstat.blocks import Block, Point, Selection
 
@@ -196,8 +197,13 @@ def test_series_that_rise_or_fall(width):
 
 
 def test_a_network_is_built_where_it_pays():
-    assert small_window.suits(64, 1)
-    assert small_window.suits(100, 10**6)
-    assert not small_window.suits(100, 10**5)
-    assert not small_window.suits(300, 10**9)
-    assert not small_window.suits(0, 10**9)
+    double, single = np.dtype(np.float64), np.dtype(np.float32)
+    assert small_window.suits(thresholds.NETWORK, 1, double)
+    assert not small_window.suits(0, 10**9, double)
+    wide = thresholds.NETWORK_OF_LONG_SERIES
+    long = wide * thresholds.NETWORK_ROWS_A_ROW
+    assert small_window.suits(wide, long, double)
+    assert not small_window.suits(wide, long - 1, double)
+    assert not small_window.suits(wide + 1, 10**9, double)
+    assert small_window.suits(wide + 1, 10**9, single)
+    assert thresholds.NETWORK_OF_OTHER_DTYPES <= small_window.LARGEST_WIDTH

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rollstat
+from rollstat import thresholds
 from rollstat.algorithms import sorted_rows
 from rollstat.kernels.sorted_rows import LANES, nearest_of_sorted, sum_of_sorted
 
@@ -44,7 +45,7 @@ def check_distances(found):
 def test_the_network_by_name(rng):
     values = rng.standard_normal(100)
     for function in (rollstat.rolling_mad, rollstat.rolling_trimmed_mean):
-        wide = sorted_rows.WIDEST + 1
+        wide = thresholds.SORTED_BY_NETWORK + 1
         for window, options in ((wide, {}), (rollstat.Expanding(), {}), (5, {"step": 2})):
             with pytest.raises(ValueError, match="'network' does not serve this window"):
                 function(values, window, algorithm="network", **options)

@@ -1,0 +1,252 @@
+"""Measure again the numbers by which ``algorithm="auto"`` chooses, and print each beside what is found.
+
+    python asv_bench/crossovers.py
+    python asv_bench/crossovers.py --without-vector-sort
+
+Each line times the two algorithms between which a number of :mod:`rollstat.thresholds` decides, over a grid
+around it. "Crossover" is where the second one becomes the quicker; "cost" is how much more than the quicker
+one ``"auto"`` may take anywhere on the grid. A number holds where that is little.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from benchmarks.vector_sort import restart_without
+
+import rollstat
+from rollstat import thresholds
+from rollstat.networks import selection_network
+
+HOLDS = 1.25
+"""Cost up to which a number is said to hold: below it, machines differ more than algorithms."""
+
+
+@dataclass
+class Choice:
+    """One number, the circumstances, and what it decides between.
+
+    Attributes
+    ----------
+    name : str
+        Of the number in :mod:`rollstat.thresholds`.
+    circumstances : str
+        Statistic, dtype, data, length.
+    grid : tuple of int
+        Where to time; the number and some around it.
+    small, large : callable
+        What is done up to the number, and beyond it: takes a point of the grid, returns a call to time.
+    unit : int
+        What the grid is to be divided by to compare it with the number.
+    """
+
+    name: str
+    circumstances: str
+    grid: tuple[int, ...]
+    small: Callable[[int], Callable[[], Any]]
+    large: Callable[[int], Callable[[], Any]]
+    unit: int = 1
+
+
+@contextmanager
+def setting(**numbers: int) -> Iterator[None]:
+    """Replace numbers for a while."""
+    before = {name: getattr(thresholds, name) for name in numbers}
+    try:
+        for name, number in numbers.items():
+            setattr(thresholds, name, number)
+        yield
+    finally:
+        for name, number in before.items():
+            setattr(thresholds, name, number)
+
+
+def seconds(call: Callable[[], Any]) -> float:
+    """Processor time of one call."""
+    start = time.thread_time()
+    call()
+    return time.thread_time() - start
+
+
+def times(choice: Choice, point: int, rounds: int) -> tuple[float, float]:
+    """Least time of either algorithm, in turns."""
+    calls = choice.small(point), choice.large(point)
+    for call in calls:
+        call()
+    found = [[seconds(call) for call in calls] for _ in range(rounds)]
+    return min(small for small, _ in found), min(large for _, large in found)
+
+
+def crossover(grid: tuple[int, ...], ratios: list[float]) -> str:
+    """Where `ratios`, small over large, pass 1, in proportion between two points; or beyond the grid."""
+    for (low, high), (before, after) in zip(pairwise(grid), pairwise(np.log(ratios))):
+        if before <= 0 < after:
+            return f"{low * (high / low) ** (before / (before - after)):,.0f}"
+    return f"> {grid[-1]:,}" if ratios[-1] <= 1 else f"< {grid[0]:,}"
+
+
+def report(choice: Choice, rounds: int) -> None:
+    """Print a line about one choice."""
+    number = getattr(thresholds, choice.name) * choice.unit
+    measured = [times(choice, point, rounds) for point in choice.grid]
+    cost = max(
+        (small / large if point <= number else large / small)
+        for point, (small, large) in zip(choice.grid, measured)
+    )
+    found = crossover(choice.grid, [small / large for small, large in measured])
+    verdict = "holds" if cost <= HOLDS else "look at it"
+    print(
+        f"{choice.name:32}{choice.circumstances:34}{number:>10,}{found:>12}{cost:>8.2f}x  {verdict}",
+        flush=True,
+    )
+
+
+def values(dtype: str, n: int, kind: str = "normal") -> np.ndarray:
+    """Noise or a walk, of whole numbers where the dtype wants them."""
+    noise = np.random.default_rng(1).standard_normal(n)
+    noise = noise.cumsum() if kind == "walk" else noise
+    return (noise * 1000 if dtype[0] in "iu" else noise).astype(dtype)
+
+
+def named(function: Callable[..., Any], algorithm: str, *arguments: Any, **keywords: Any) -> Any:
+    """Make a call of a window with an algorithm, all numbers out of its way."""
+
+    def at(window: int) -> Callable[[], Any]:
+        def call() -> None:
+            with setting(SORTED_BY_NETWORK=512, COMPARED_RANK=4096):
+                function(*arguments[:1], window, *arguments[1:], algorithm=algorithm, **keywords)
+
+        return call
+
+    return at
+
+
+def networks() -> Iterator[Choice]:
+    """A network or ranks, by width and, with the network yet to be built, by length."""
+    for q, label in ((0.5, "median"), (0.05, "q=0.05"), (0.25, "q=0.25")):
+        for dtype, kind in (("f8", "normal"), ("f8", "walk"), ("f4", "normal"), ("i8", "normal")):
+            series = values(dtype, 1_000_000, kind)
+            yield Choice(
+                "NETWORK_OF_LONG_SERIES" if dtype == "f8" else "NETWORK_OF_OTHER_DTYPES",
+                f"{label} {dtype} {kind} n=10^6",
+                (128, 192, 256, 320, 400, 512),
+                named(rollstat.rolling_quantile, "small_window", series, q),
+                named(rollstat.rolling_quantile, "rank_bits", series, q),
+            )
+    short = values("f8", 2_000)
+    yield Choice(
+        "NETWORK",
+        "median f8 n=2,000",
+        (16, 32, 64, 96, 128),
+        named(rollstat.rolling_median, "small_window", short),
+        named(rollstat.rolling_median, "rank_bits", short),
+    )
+    for width in (100, 200):
+
+        def rows(algorithm: str, fresh: bool, width: int = width) -> Callable[[int], Callable[[], Any]]:
+            def at(n: int) -> Callable[[], Any]:
+                call = named(rollstat.rolling_median, algorithm, values("f8", n))(width)
+                return afresh(call) if fresh else call
+
+            return at
+
+        yield Choice(
+            "NETWORK_ROWS_A_ROW",
+            f"median f8 m={width}, by n, first call",
+            tuple(rate * width for rate in (500, 1000, 2000, 4000, 8000)),
+            rows("rank_bits", False),
+            rows("small_window", True),
+            width,
+        )
+
+
+def afresh(call: Callable[[], Any]) -> Callable[[], Any]:
+    """The same call with no network built yet."""
+
+    def built() -> None:
+        selection_network.cache_clear()
+        call()
+
+    return built
+
+
+def levels() -> Iterator[Choice]:
+    """Counts of a few distinct values, or ranks."""
+
+    def at(most: int, width: int) -> Callable[[int], Callable[[], Any]]:
+        def of(count: int) -> Callable[[], Any]:
+            series = np.random.default_rng(2).integers(0, count, 1_000_000).astype(float)
+
+            def call() -> None:
+                with setting(COUNTED_LEVELS=most):
+                    rollstat.rolling_median(series, width, algorithm="rank_bits")
+
+            return call
+
+        return of
+
+    for width in (400, 1_000, 100_000):
+        grid = (2, 4, 6, 8, 12, 16)
+        yield Choice("COUNTED_LEVELS", f"median f8 m={width:,} n=10^6", grid, at(99, width), at(0, width))
+
+
+def sorted_windows() -> Iterator[Choice]:
+    """A network, a sorted array or a set of ranks for what depends on whole windows."""
+    series = values("f8", 200_000)
+    for function, label, keywords in (
+        (rollstat.rolling_mad, "mad", {}),
+        (rollstat.rolling_trimmed_mean, "trimmed mean", {"proportion": 0.1}),
+    ):
+        yield Choice(
+            "SORTED_BY_NETWORK",
+            f"{label} f8 n=200,000",
+            (8, 16, 24, 32, 48),
+            named(function, "network", series, **keywords),
+            named(function, "sorted_window", series, **keywords),
+        )
+        of = "SORTED_WINDOW_OF_DEVIATIONS" if label == "mad" else "SORTED_WINDOW_OF_TRIMMED_MEANS"
+        yield Choice(
+            of,
+            f"{label} f8 n=200,000",
+            (32, 64, 96, 160, 256, 400, 512, 640, 800),
+            named(function, "sorted_window", series, **keywords),
+            named(function, "rank_set", series, **keywords),
+        )
+    for dtype in ("f8", "f4", "i8"):
+        yield Choice(
+            "COMPARED_RANK",
+            f"rank {dtype} n=200,000",
+            (64, 128, 256, 384, 512, 1024),
+            named(rollstat.rolling_rank, "comparisons", values(dtype, 200_000)),
+            named(rollstat.rolling_rank, "rank_set", values(dtype, 200_000)),
+        )
+
+
+def main() -> None:
+    """Measure and print everything, or what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("names", nargs="*", help="numbers to measure; all by default")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--without-vector-sort", action="store_true", help="switch off NumPy's vector sort")
+    arguments = parser.parse_args()
+    if arguments.without_vector_sort:
+        restart_without()
+    print(f"{'number':32}{'where':34}{'chosen':>10}{'crossover':>12}{'cost':>9}")
+    for choices in (networks, levels, sorted_windows):
+        for choice in choices():
+            if not arguments.names or choice.name in arguments.names:
+                report(choice, arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+"""Where one algorithm begins to beat another: all the numbers by which ``algorithm="auto"`` chooses.
+
+They were measured; ``python asv_bench/crossovers.py`` measures them again and prints each beside what it
+finds. None of them changes a result of selection, since all algorithms agree to the bit.
+"""
+
+__all__ = [
+    "COMPARED_RANK",
+    "COUNTED_LEVELS",
+    "NETWORK",
+    "NETWORK_OF_LONG_SERIES",
+    "NETWORK_OF_OTHER_DTYPES",
+    "NETWORK_ROWS_A_ROW",
+    "SORTED_BY_NETWORK",
+    "SORTED_WINDOW_OF_DEVIATIONS",
+    "SORTED_WINDOW_OF_TRIMMED_MEANS",
+]
+
+NETWORK = 64
+"""Widest window of which a selection network finds order statistics, however short the series is."""
+
+NETWORK_OF_LONG_SERIES = 400
+"""Widest window of float64 of which a selection network finds order statistics in a long series."""
+
+NETWORK_OF_OTHER_DTYPES = 512
+"""The same for every other dtype: more of them go into a vector, or ranking them takes a conversion."""
+
+NETWORK_ROWS_A_ROW = 2500
+"""Windows for every row of one that make a series long: a network costs no more to build than to use."""
+
+COUNTED_LEVELS = 10
+"""Most distinct values whose windows are counted level by level instead of ranked."""
+
+SORTED_BY_NETWORK = 24
+"""Widest window that a network sorts whole, for deviations and trimmed means."""
+
+SORTED_WINDOW_OF_DEVIATIONS = 512
+"""Widest window that is kept as a sorted array for the median absolute deviation."""
+
+SORTED_WINDOW_OF_TRIMMED_MEANS = 80
+"""Widest window that is kept as a sorted array for trimmed and winsorized means."""
+
+COMPARED_RANK = 448
+"""Widest window whose newest value is compared with every other to find its rank."""
