@@ -49,6 +49,9 @@ class Block:
     own : ndarray of int64, shape (rows,), or None
         The row of `values` that each output row belongs to, for computations that set ``needs_own``; it
         may lie outside the window. There is no `width` where it lies outside all windows.
+    base : int
+        What is to be added to positions in `values`, so that they count from the beginning of the data. A
+        computation that has added it sets it to 0.
     lacking : ndarray of bool, shape (rows,), or None
         A computation sets it where rows have no result although they have observations enough.
     """
@@ -58,6 +61,7 @@ class Block:
         "_end",
         "_missing",
         "_start",
+        "base",
         "lacking",
         "others",
         "own",
@@ -82,6 +86,7 @@ class Block:
         self.width = width
         self.others = others
         self.own: NDArray[np.int64] | None = None
+        self.base = 0
         self.lacking: NDArray[np.bool_] | None = None
         self._missing = missing
         self._count: NDArray[np.int64] | None = None

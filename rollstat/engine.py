@@ -177,6 +177,7 @@ class _Run:
         else:
             block = Block(values[0], missing, start - low, end - low, 0, tuple(values[1:]))
         block.own = None if own is None else own - low
+        block.base = low
         written = [same_memory(view, computed) for view, computed in zip(views, self.computed)]
         try:
             self.computation.compute(block, min(self.needs), written)
@@ -185,8 +186,8 @@ class _Run:
                 error.row += first
             raise
         for kind, view, array in zip(self.kinds, views, written):
-            if kind == "position":
-                array += low
+            if kind == "position" and block.base:
+                array += block.base
             if not np.may_share_memory(view, array):
                 convert(array, view)
         self._mark_lacking(block, line, first, last)
@@ -217,8 +218,13 @@ class _Run:
             return False
         balance = np.zeros(256, np.int16)
         least = block.width if self.options.nan_policy == "propagate" else 0
-        for need, fill, view in zip(self.needs, self.fill, views):
-            mark_few(block.values, max(need, least), view.dtype.type(fill), balance, view)
+        marks = [
+            (max(need, least), view.dtype.type(fill))
+            for need, fill, view in zip(self.needs, self.fill, views)
+        ]
+        same = len(views) == 2 and repr(marks[0]) == repr(marks[1])  # their windows are counted once
+        for (need, fill), view in zip(marks, views[:1] if same else views):
+            mark_few(block.values, need, fill, balance, view, views[1] if same else view[:0])
         return True
 
     def _mark(

@@ -35,9 +35,9 @@ __all__ = [
 
 # Below this many rows, a scan is done before vectors have been set up.
 _FEW_ROWS = 64
-# From this width on, whole blocks mostly have one answer.
-_LONG = 1000
-_LONG_FOR_PLACES = 512
+# From so many bytes of a window on, whole blocks mostly have one answer.
+_LONG = 8_000
+_LONG_FOR_PLACES = 4_096
 # From this width on, places may not fit in 32 bits.
 _FARTHEST = 1 << 30
 _NO_MASK = np.empty(0, np.bool_)
@@ -59,6 +59,8 @@ class Extrema:
         Receive the indices into ``block.values`` where they stand.
     last : bool
         Whether the position of equal values is the last of them instead of the first.
+    base : int
+        What is added to positions.
     """
 
     minimum: NDArray[Any] | None = None
@@ -66,6 +68,7 @@ class Extrema:
     minimum_position: NDArray[np.int64] | None = None
     maximum_position: NDArray[np.int64] | None = None
     last: bool = False
+    base: int = 0
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
@@ -100,6 +103,7 @@ def block_scan(block: Block, request: Extrema) -> None:
         nan |= scan(order, values, mask, start, end, suffix, best)
         if position is not None:
             locate(order, values, mask, start, end, request.last, best, position)
+            position += request.base
     if not block.searched and not nan:
         block.missing = None
 
@@ -111,7 +115,7 @@ def chunk_rows(width: int, itemsize: int) -> int:
 
 
 def _block(width: int) -> int:
-    """Values of a block for long windows: one 64th to one 128th of a window, and whole vectors."""
+    """Values of a block for long windows: about one 64th to one 128th, and whole vectors of any dtype."""
     return max(1 << (width // 64).bit_length() - 1, 64)
 
 
@@ -119,7 +123,7 @@ def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) ->
     """Write the extrema of every `width` values, one or both; return whether there may be a NaN."""
     lanes, rows = lanes_in(values.dtype), len(wanted[0][1])
     both = len(wanted) == 2
-    if width >= _LONG:
+    if width * values.itemsize >= _LONG:
         size = _block(width)
         kernels: Any = long_windows
         length = long_windows.scratch_length(width, rows, size, lanes) * len(wanted)
@@ -134,20 +138,25 @@ def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) ->
 
 
 def _places(
-    order: Least | Greatest, last: bool, values: NDArray[Any], width: int, position: NDArray[np.int64]
+    order: Least | Greatest,
+    last: bool,
+    values: NDArray[Any],
+    width: int,
+    base: int,
+    position: NDArray[np.int64],
 ) -> bool:
     """Write where the extremum of every `width` values stands; return whether there may be a NaN."""
     lanes, rows = lanes_in(values.dtype), len(position)
     ties = Newest() if last else Oldest()
-    if width >= _LONG_FOR_PLACES:
+    if width * values.itemsize >= _LONG_FOR_PLACES:
         size = _block(width)
         length = long_places.scratch_length(width, rows, size, lanes)
         memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
-        return bool(long_places.rolling(order, ties, values, width, size, last, *memory, 0, position))
+        return bool(long_places.rolling(order, ties, values, width, size, last, *memory, base, position))
     size = max(min((4_096 if width <= 64 else 8_192) // values.itemsize, rows), 1)
     length = doubling_places.scratch_length(width, size, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
-    return bool(doubling_places.rolling(order, ties, values, width, size, *memory, 0, position))
+    return bool(doubling_places.rolling(order, ties, values, width, size, *memory, base, position))
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
@@ -175,9 +184,9 @@ def doubling(block: Block, request: Extrema) -> None:
             continue
         # Places are as large as values, and count in a block: in four bytes if the window allows it.
         values = _observed(order, block, 4 if block.width < _FARTHEST else 8)
-        nan |= _places(order, request.last, values, block.width, position)
+        nan |= _places(order, request.last, values, block.width, request.base, position)
         if nan or len(_mask(block)) > 0:
-            settle(order, block.values, _mask(block), block.width, request.last, 0, position)
+            settle(order, block.values, _mask(block), block.width, request.last, request.base, position)
     if not block.searched and not nan:
         block.missing = None
 
@@ -200,6 +209,8 @@ def wedge(block: Block, request: Extrema) -> None:
             header, position, value, block.values, _mask(block), block.start, block.end,
             low, high, low_position, high_position,
         )  # fmt: skip
+        low_position += request.base
+        high_position += request.base
 
     # Both positions with the same rule for ties are two wedges: each settles the ties of one side.
     lower_ties, upper_ties = ("minimum_first", "minimum_last")[:: -1 if request.last else 1]

@@ -1,6 +1,7 @@
 """Minimum, maximum, where they stand and how far apart they are."""
 
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -23,6 +24,7 @@ _FIXED_ONLY = ("doubling",)
 _KINDS = {"min": "value", "max": "value", "argmin": "position", "argmax": "position", "ptp": "difference"}
 
 
+@cache
 def _driver() -> Any:
     return import_module("rollstat.algorithms.extrema")
 
@@ -75,6 +77,8 @@ class ExtremaOf:
         """Write the extrema of every row that has at least `wanted` observations."""
         driver = _driver()
         request = driver.Extrema(last=self.last)
+        if self.relative_to == "data":
+            request.base, block.base = block.base, 0
         for name, result in zip(self.wanted, results):
             if name == "ptp":
                 request.minimum = np.empty(block.rows, block.values.dtype)

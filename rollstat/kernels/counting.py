@@ -99,8 +99,10 @@ def _mark_above(balance, limit, mark, out):
 
 
 @kernel(references=False)
-def mark_few(values, need, mark, balance, out):
+def mark_few(values, need, mark, balance, out, other):
     """Write `mark` to the rows of `out` with fewer than `need` values that are not NaN in their windows.
+
+    And to the same rows of `other`, which may have no length.
 
     Window ``i`` starts at row ``i``, all are of one width, and the last one ends with the data. `balance`
     is scratch memory of int16 for a stretch of rows, whole vectors. In a stretch, the count of NaN is a
@@ -111,20 +113,22 @@ def mark_few(values, need, mark, balance, out):
     missing = _count_nan(values[:width])
     if missing > limit:
         out[0] = mark
+        other[:1] = mark
     for first in range(1, len(out), len(balance)):
-        part = out[first : first + len(balance)]
+        part, second = out[first : first + len(balance)], other[first : first + len(balance)]
         count = len(part)
         leaving = values[first - 1 : first - 1 + count]
         entering = values[first + width - 1 : first + width - 1 + count]
         if missing + count <= limit or missing - count > limit:
             if missing > limit:
-                for i in range(count):
-                    part[i] = mark
+                part[:] = mark
+                second[:] = mark
             missing += _count_nan(entering) - _count_nan(leaving)
             continue
         _change(entering, leaving, balance)
         if _running_sums(balance) + missing > limit:
             _mark_above(balance[:count], np.int16(limit - missing), mark, part)
+            _mark_above(balance[:count], np.int16(limit - missing), mark, second)
         missing += balance[count - 1]
 
 

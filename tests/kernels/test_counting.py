@@ -27,8 +27,12 @@ def test_marks_of_windows_with_few_observations(width, gaps):
     observed = (~np.isnan(np.lib.stride_tricks.sliding_window_view(values, width))).sum(axis=1)
     for need in {0, 1, width // 2, width - 1, width}:
         out = np.arange(501 - width)
-        mark_few(values, need, np.int64(-1), np.zeros(32, np.int16), out)
+        other = out.copy()
+        mark_few(values, need, np.int64(-1), np.zeros(32, np.int16), out, other)
         np.testing.assert_array_equal(out, np.where(observed < need, -1, np.arange(501 - width)))
+        np.testing.assert_array_equal(out, other)
+        mark_few(values, need, np.int64(-1), np.zeros(32, np.int16), other, out[:0])
+        np.testing.assert_array_equal(out, other)
 
 
 def test_counts_in_any_monotone_windows():
