@@ -184,6 +184,14 @@ PEERS: dict[str, dict[str, Run]] = {
     "last": {"pandas": lambda job: job.pandas.last()},
 }
 
+
+def _both(low: Run, high: Run) -> Run:
+    """Run two functions; give the minima, by which results are compared."""
+    return lambda job: (high(job), low(job))[1]
+
+
+PEERS["minmax"] = {library: _both(low, PEERS["max"][library]) for library, low in PEERS["min"].items()}
+
 INEXACT = {
     ("median", "scipy"): "takes the upper of the two middle values of an even window",
     ("quantile", "scipy"): "takes an observation instead of a point between two",

@@ -242,7 +242,7 @@ ALGORITHMS: dict[str, Callable[[Block, Extrema], None]] = {
 
 def block_rows(width: int) -> int:
     """Rows of a block that suit windows of `width` rows."""
-    return max(1 << 19, 8 * width)
+    return max(1 << 20, 8 * width)
 
 
 def lower_upper_envelope(values: NDArray[Any], radius: int, low: NDArray[Any], high: NDArray[Any]) -> bool:

@@ -22,7 +22,8 @@ arXiv:cs/0610046, section 3.
 
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
-from rollstat.kernels.order import Greatest, Least, better, prefer, worst_of
+from rollstat.kernels.doubling_places import trend
+from rollstat.kernels.order import Greatest, Least, Oldest, better, prefer, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -108,6 +109,13 @@ def fill(value, out):
 
 
 @kernel(references=False)
+def _copy(values, out):
+    """Write the first of `values` to the whole of `out`."""
+    for i in range(len(out)):
+        out[i] = values[i]
+
+
+@kernel(references=False)
 def _suffixes(order, values, common, out):
     """Write the best of `common` and ``values[i:]`` to ``out[i]``; `out` may be the shorter."""
     lanes = lanes_of(values)
@@ -170,14 +178,23 @@ def _common(order, values, width, block, rows, scratch):
 @kernel(references=False)
 def _answer(order, values, width, block, k, total, best, results):
     """Write the windows that begin in block `k`, of which `best` is common to all, to `results`."""
+    begin, last = k * block, k + width // block
     if better(order, total[k], best):
-        _suffixes(order, values[k * block : (k + 1) * block], best, results)
+        seen = values[begin : begin + block]
+        if trend(order, Oldest(), seen) > 0 and not better(order, best, seen[-1]):
+            _copy(seen, results)
+        else:
+            _suffixes(order, seen, best, results)
     else:
         fill(best, results)
-    last = k + width // block
     if better(order, prefer(order, total[last], total[last + 1]), best):
-        before = best_in(order, values[last * block : k * block + width])[0]
-        _running(order, values[k * block + width - 1 :], before, results)
+        seen = values[last * block : begin + width - 1 + len(results)]
+        rises = trend(order, Oldest(), seen) < 0 and better(order, seen[0], best)
+        if rises and not better(order, total[k], best):
+            _copy(values[begin + width - 1 :], results)
+        else:
+            before = best_in(order, values[last * block : begin + width])[0]
+            _running(order, values[begin + width - 1 :], before, results)
 
 
 @kernel(references=False)

@@ -1,0 +1,127 @@
+"""Time extrema beside a plain copy, one statistic beside another, and images beside SciPy; write the tables.
+
+python asv_bench/extrema.py --series docs/performance/tables/extrema.rst
+python asv_bench/extrema.py --images docs/performance/tables/images.rst
+"""
+
+import argparse
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.ndimage as ndimage
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from benchmarks.data import N, series
+from benchmarks.peers import versions
+
+import rollstat
+
+
+def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Median time of each of several calls that take turns, after one for warming up."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for run in runs.values():
+        run()
+    for _ in range(rounds):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run()
+            times[name].append(1e3 * (time.perf_counter() - start))
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def table(header: list[str], rows: list[list[str]], remark: str) -> str:
+    """A table of the documentation."""
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for row in [header, *rows]:
+        print("  ".join(f"{cell:>12}" for cell in row), flush=True)
+        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
+    return "\n".join([*lines, "", remark, f"{versions()}; Python {platform.python_version()}.", ""])
+
+
+def of_series(windows: list[int], kinds: list[str], rounds: int) -> str:
+    """Times of a copy and of the statistics, and what they are of one another."""
+    rows = []
+    for kind in kinds:
+        values = series(kind)
+        short = values.astype(np.float32)
+        for window in windows:
+            least = None if kind != "missing" else max(1, window // 2)
+
+            def call(
+                function: Any, array: Any = values, m: int = window, least: Any = least
+            ) -> Callable[[], Any]:
+                return lambda: function(array, m, min_periods=least)
+
+            times = milliseconds(
+                {
+                    "copy": values.copy,
+                    "min": call(rollstat.rolling_min),
+                    "minmax": call(rollstat.rolling_minmax),
+                    "argmin": call(rollstat.rolling_argmin),
+                    "float32": call(rollstat.rolling_min, short),
+                },
+                rounds,
+            )
+            ratios = (
+                times["min"] / times["copy"],
+                times["minmax"] / times["min"],
+                times["min"] / times["float32"],
+            )
+            cells = [f"{t:.2f}" for t in times.values()] + [f"{ratio:.2f}" for ratio in ratios]
+            rows.append([kind, f"{window:,}", *cells])
+    header = ["data", "window", "``arr.copy()``", "min", "minmax", "argmin", "min, float32"]
+    header += ["min / copy", "minmax / min", "float64 / float32"]
+    return table(header, rows, f"Milliseconds for {N:,} values, one thread, median of {rounds} rounds.")
+
+
+def of_images(rounds: int) -> str:
+    """Times of boxes over an image, beside SciPy's, which are compared first."""
+    rng = np.random.default_rng(20261121)
+    rows = []
+    for dtype in (np.float64, np.float32, np.uint8):
+        image = (rng.random((4096, 4096)) * 255).astype(dtype)
+        for width in (5, 101):
+
+            def mine(image: Any = image, width: int = width) -> Any:
+                return rollstat.rolling_min(image, (width, width), axis=(0, 1), center=True, mode="reflect")
+
+            def theirs(image: Any = image, width: int = width) -> Any:
+                return ndimage.minimum_filter(image, width, mode="reflect")
+
+            if not np.array_equal(mine(), theirs()):
+                raise SystemExit(f"results differ for {image.dtype}, {width} x {width}")
+            times = milliseconds({"copy": image.copy, "rollstat": mine, "scipy": theirs}, rounds)
+            cells = [f"{t:.1f}" for t in times.values()] + [f"{times['scipy'] / times['rollstat']:.2f}x"]
+            rows.append([image.dtype.name, f"{width} x {width}", *cells])
+    header = ["dtype", "box", "``arr.copy()``", "rollstat", "scipy", "scipy / rollstat"]
+    remark = (
+        f"Milliseconds for the minimum in boxes of 4096 x 4096 pixels, one thread, median of {rounds} rounds."
+    )
+    return table(header, rows, remark)
+
+
+def main() -> None:
+    """Measure, print, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--windows", type=int, nargs="+", default=[2, 5, 25, 100, 1_000, 10_000, 100_000])
+    parser.add_argument("--data", nargs="+", default=["normal", "walk", "sine", "sorted", "missing"])
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--series", type=Path)
+    parser.add_argument("--images", type=Path)
+    arguments = parser.parse_args()
+    if arguments.series:
+        arguments.series.write_text(of_series(arguments.windows, arguments.data, arguments.rounds))
+    if arguments.images:
+        arguments.images.write_text(of_images(max(arguments.rounds // 3, 3)))
+
+
+if __name__ == "__main__":
+    main()
