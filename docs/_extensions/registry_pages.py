@@ -5,6 +5,8 @@ from pathlib import Path
 import rollstat
 import rollstat.functions
 from rollstat.registry import REGISTRY
+from rollstat.streaming import STREAMS
+from rollstat.streaming.stream import CLASSES
 
 
 def _summary(function) -> str:
@@ -34,9 +36,27 @@ def _table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _streams() -> str:
+    """One row a class of streams: the class, what it is, the function over arrays; then the general ones."""
+    lines = [".. list-table::", "   :header-rows: 1", "   :widths: 28 44 28", ""]
+    lines += ["   * - Class", "     - What it is", "     - Over arrays"]
+    functions = {cls: REGISTRY[name].function.__name__ for name, cls in STREAMS.items()}
+    for cls in sorted(CLASSES.values(), key=lambda cls: (cls in functions, cls.__name__)):
+        over = (
+            f":func:`~rollstat.{functions[cls]}`"
+            if cls in functions
+            else ":func:`~rollstat.rolling_aggregate`"
+        )
+        lines += [f"   * - :class:`~rollstat.{cls.__name__}`", f"     - {_summary(cls)}", f"     - {over}"]
+    lines += ["", ".. autosummary::", "   :toctree: generated", ""]
+    lines += [f"   rollstat.{name}" for name in [*sorted(CLASSES), "restore", "SnapshotError"]]
+    return "\n".join(lines) + "\n"
+
+
 def _functions() -> str:
-    """Autosummary over everything public."""
-    names = [name for name in rollstat.__all__ if not name.startswith("__")]
+    """Autosummary over everything public that is no stream."""
+    streams = {*CLASSES, "restore", "SnapshotError"}
+    names = [name for name in rollstat.__all__ if not name.startswith("__") and name not in streams]
     lines = [".. autosummary::", "   :toctree: generated", ""]
     lines += [f"   rollstat.{name}" for name in names]
     return "\n".join(lines) + "\n"
@@ -66,6 +86,7 @@ def write(docs: Path) -> None:
     for path, text in (
         *((cards / f"{name}.rst", page) for name, page in pages.items()),
         (docs / "reference" / "statistics.inc", _table()),
+        (docs / "reference" / "streams.rst", f"Streams\n=======\n\n{_streams()}"),
         (docs / "reference" / "functions.rst", f"Functions\n=========\n\n{_functions()}"),
     ):
         if not path.exists() or path.read_text() != text:
