@@ -66,7 +66,8 @@ def _field(dtype: np.dtype[Any]) -> Any:
 def _dtype(short: str, fields: Any) -> np.dtype[Any]:
     if fields is None:
         return np.dtype(short)
-    return np.dtype([tuple(tuple(p) if isinstance(p, list) else p for p in field) for field in fields])
+    parts: Any = [tuple(tuple(p) if isinstance(p, list) else p for p in field) for field in fields]
+    return np.lib.format.descr_to_dtype(parts)  # which knows padding from fields
 
 
 def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:

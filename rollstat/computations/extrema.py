@@ -97,19 +97,24 @@ class ExtremaOf:
         driver.ALGORITHMS[algorithm](block, request)
         for name, result in zip(self.wanted, results):
             if name == "ptp":
-                write_distance(block, request.minimum, request.maximum, result)
+                write_distance(block, wanted, request.minimum, request.maximum, result)
             elif name.startswith("arg") and self.relative_to != "data":
                 result[...] = result - block.start if self.relative_to == "oldest" else block.end - 1 - result
 
 
-def write_distance(block: Block, low: NDArray[Any], high: NDArray[Any], result: NDArray[Any]) -> None:
-    """Write ``high - low``; as unsigned numbers for integers, since it need not fit in their dtype."""
+def write_distance(
+    block: Block, wanted: int, low: NDArray[Any], high: NDArray[Any], result: NDArray[Any]
+) -> None:
+    """Write ``high - low``; as unsigned numbers for integers, since it need not fit in their dtype.
+
+    Rows with fewer than `wanted` observations may hold anything.
+    """
     if result.dtype.kind == "f":
         with np.errstate(invalid="ignore", over="ignore"):
             np.subtract(high, low, out=result)
         result[low == high] = 0  # two infinities of one sign are no distance apart
         return
-    observed = block.count > 0
+    observed = block.count >= max(wanted, 1)
     distance = high.astype(np.uint64) - low.astype(np.uint64)
     if result.dtype == np.int64 and (distance[observed] > np.iinfo(np.int64).max).any():
         raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")

@@ -46,7 +46,7 @@ class Spread(OrderStatistics):
         """Write the distance of every row that has at least `wanted` observations."""
         low, high = np.zeros(block.rows, self._inner), np.zeros(block.rows, self._inner)
         super().compute(block, wanted, [low, high])
-        write_distance(block, low, high, results[0])
+        write_distance(block, wanted, low, high, results[0])
 
     def _write_points(self, block: Block, results: list[NDArray[Any]]) -> bool:
         return not self._wide and super()._write_points(block, results)

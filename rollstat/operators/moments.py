@@ -93,7 +93,7 @@ def _join_moments(older: _Moments, newer: _Moments) -> _Moments:
 
 
 class Skewness(NamedTuple):
-    """Skewness, corrected for bias unless `bias`; 0 where all values are equal, as in pandas."""
+    """Skewness, corrected for bias unless `bias`; NaN where all values are equal, as in pandas."""
 
     bias: bool = False
 
@@ -105,16 +105,14 @@ class Skewness(NamedTuple):
 
     def lower(self, state: _Moments) -> float:
         n, _, spread, third, _ = state
-        if n < 3.0 and not self.bias:
+        if spread == 0.0 or (n < 3.0 and not self.bias):
             return np.nan
-        if spread == 0.0:
-            return 0.0
         result = math.sqrt(n) * third / (spread * math.sqrt(spread))
         return result if self.bias else result * math.sqrt(n * (n - 1.0)) / (n - 2.0)
 
 
 class Kurtosis(NamedTuple):
-    """Excess kurtosis, corrected for bias unless `bias`; -3 where all values are equal, as in pandas."""
+    """Excess kurtosis, corrected for bias unless `bias`; NaN where all values are equal."""
 
     bias: bool = False
 
@@ -123,10 +121,8 @@ class Kurtosis(NamedTuple):
 
     def lower(self, state: _Moments) -> float:
         n, _, spread, _, fourth = state
-        if n < 4.0 and not self.bias:
+        if spread == 0.0 or (n < 4.0 and not self.bias):
             return np.nan
-        if spread == 0.0:
-            return -3.0
         result = n * fourth / (spread * spread)
         if self.bias:
             return result - 3.0

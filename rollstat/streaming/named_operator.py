@@ -37,6 +37,8 @@ class Named(Aggregate, abstract=True):
         dtype: DTypeLike = np.float64,
         algorithm: str = "auto",
     ) -> None:
+        if min_periods is None:
+            min_periods = REGISTRY[self.statistic].min_periods
         super().__init__(type(self).made(), window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
 
     def push(self, x: Any, t: Any = None) -> Any:

@@ -7,6 +7,8 @@ import pytest
 import scipy.stats
 
 import rollstat
+from rollstat.blocks import Block
+from rollstat.computations.extrema import write_distance
 
 
 @pytest.mark.parametrize("m", [3, 40, 300])
@@ -18,6 +20,15 @@ def test_mad_is_that_of_scipy(rng, m, algorithm):
         result = rollstat.rolling_mad(values, m, scale, mode="valid", algorithm=algorithm)
         wanted = scipy.stats.median_abs_deviation(windows, axis=1, scale=scale)
         np.testing.assert_array_equal(result, wanted)
+
+
+def test_distances_of_rows_that_lack_observations_may_hold_anything():
+    missing = np.array([False, True, False])
+    block = Block.regular(np.array([4, 0, 7]), missing, 2)
+    result = np.empty(2, np.int64)
+    write_distance(block, 2, np.array([0, -(2**63)]), np.array([-1, 2**63 - 1]), result)
+    with pytest.raises(OverflowError, match="does not fit in 64 bits"):
+        write_distance(block, 1, np.array([0, -(2**63)]), np.array([-1, 2**63 - 1]), result)
 
 
 def test_iqr_is_the_difference_of_quantiles(rng):

@@ -150,6 +150,23 @@ def test_named_streams_equal_batch(name, sample, rng):
 
 
 @pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
+def test_named_streams_of_constants_with_the_defaults(name, sample, rng):
+    columns = columns_of(name, rng, 30)
+    for column in columns:
+        column[5:15] = 2
+    wanted = batch(name, sample, columns, 5)
+    close(push_all(make(name, sample, 5), columns), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_products_of_whole_numbers_are_restored(dtype):
+    stream = rollstat.RollingProd(3, dtype=dtype)
+    stream.extend([5, 2, 3])
+    twin = rollstat.restore(stream.snapshot())
+    assert [twin.value, *twin.extend([7, 2**58])] == [30, 42, 21 * 2**58]
+
+
+@pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
 def test_named_streams_of_everything_keep_one_state(name, sample, rng):
     columns = columns_of(name, rng, 300)
     wanted = batch(name, sample, columns, rollstat.Expanding(), min_periods=3)
