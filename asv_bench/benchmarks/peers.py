@@ -43,6 +43,11 @@ class Job:
         return pd.Series(self.other)
 
     @cached_property
+    def rows(self):
+        """Number of each row, as a series."""
+        return np.arange(float(len(self.values)))
+
+    @cached_property
     def polars(self):
         """Series of polars; NaN as null, which it skips."""
         return pl.Series(self.values, nan_to_null=True)
@@ -174,10 +179,16 @@ PEERS: dict[str, dict[str, Run]] = {
     "cov": {
         "pandas": lambda job: job.pandas.cov(job.pandas_other),
         "numbagg": lambda job: numbagg.move_cov(job.values, job.other, window=job.window, **job.least),
+        "screamer": lambda job: screamer.RollingCov(job.window)(job.values, job.other),
     },
     "corr": {
         "pandas": lambda job: job.pandas.corr(job.pandas_other),
         "numbagg": lambda job: numbagg.move_corr(job.values, job.other, window=job.window, **job.least),
+        "screamer": lambda job: screamer.RollingCorr(job.window)(job.values, job.other),
+    },
+    "beta": {"screamer": lambda job: screamer.RollingBeta(job.window)(job.values, job.other)},
+    "linear_fit": {
+        "screamer": lambda job: screamer.RollingLinearRegression(job.window)(job.values, job.rows)[:, 0],
     },
     "count": {"pandas": lambda job: job.pandas.count()},
     "first": {"pandas": lambda job: job.pandas.first()},

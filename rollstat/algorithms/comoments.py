@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
 from rollstat.blocks import Block
-from rollstat.kernels.summands import Comoments, Correlation, Covariance, Summand
+from rollstat.kernels.summands import Correlation, Covariance, Line, Summand
 
 __all__ = ["betas", "block_rows", "correlations", "covariances", "linear_fits"]
 
@@ -55,21 +55,20 @@ def linear_fits(
     else:
         x = np.arange(float(len(y)))
         x.flags.writeable = False
-    moments = np.empty((5, block.rows))
-    evaluate(block, Comoments(), moments, y, x)
-    mean_y, mean_x, squares_y, products, squares_x = moments
-    with np.errstate(all="ignore"):
-        slopes = products / squares_x
-        intercept[:] = mean_y - slopes * (mean_x if block.others else _mean_rows(block))
-        slope[:] = slopes
-        determination[:] = np.clip(slopes * (products / squares_y), 0.0, 1.0)
+    lines = np.empty((3, block.rows))
+    evaluate(block, Line(1.0 if block.others else 0.0), lines, y, x)
+    if not block.others:
+        with np.errstate(all="ignore"):
+            lines[1] -= lines[0] * _mean_rows(block)
+    for line, out in zip(lines, (slope, intercept, determination)):
+        deliver(line, out)
 
 
-def _mean_rows(block: Block) -> NDArray[np.float64]:
+def _mean_rows(block: Block) -> NDArray[np.float64] | float:
     """Mean of the rows of each window's observations, its first row being 0: exact but for one rounding."""
-    mean: NDArray[np.float64]
+    mean: NDArray[np.float64] | float
     if block.missing is None:
-        mean = (block.count - 1) / 2
+        mean = ((block.width or block.count) - 1) / 2
         return mean
     total = np.concatenate(([0], np.cumsum(np.where(block.missing, 0, np.arange(len(block.values))))))
     mean = (total[block.end] - total[block.start] - block.start * block.count) / block.count

@@ -30,10 +30,10 @@ from rollstat.kernels.bundles import (
 )
 
 __all__ = [
-    "Comoments",
     "Correlation",
     "Covariance",
     "Deviation",
+    "Line",
     "Shape",
     "Sum",
     "Summand",
@@ -210,26 +210,28 @@ class Correlation(NamedTuple):
 
 
 @kernel(references=False)
-def _finish_comoments(summand, sums, shift_x, shift_y, count):
+def _finish_line(summand, sums, shift_x, shift_y, count):
     total_x, total_y, squares_x, products, squares_y = channels(sums)
     offset_x = _over(total_x, count)
     offset_y = _over(total_y, count)
-    return bundle(
-        (
-            shift_x + offset_x,
-            shift_y + offset_y,
-            negative_to_zero(squares_x - offset_x * total_x),
-            products - offset_x * total_y,
-            negative_to_zero(squares_y - offset_y * total_y),
-        )
-    )
+    central_x = negative_to_zero(squares_x - offset_x * total_x)
+    central_y = negative_to_zero(squares_y - offset_y * total_y)
+    shared = products - offset_x * total_y
+    slope = shared / central_y
+    explained = limit(negative_to_zero(slope * (shared / central_x)), spread(1.0))
+    height = shift_x + offset_x
+    if summand.intercept == 1.0:
+        height = height - slope * (shift_y + offset_y)
+    return bundle((slope, height, explained))
 
 
-class Comoments(NamedTuple):
-    """Both means, and the central sums of x**2, x*y and y**2."""
+class Line(NamedTuple):
+    """Line of x over y by least squares: slope, mean of x (or what it is at y = 0 if `intercept`), and R²."""
+
+    intercept: float
 
 
-Summand = Sum | Variance | Deviation | Shape | Covariance | Correlation | Comoments
+Summand = Sum | Variance | Deviation | Shape | Covariance | Correlation | Line
 
 
 class Form(NamedTuple):
@@ -261,7 +263,7 @@ _FORMS = {
     Shape: Form(4, 1, True, _missing_alone, _lift_powers, _finish_shape, _keep),
     Covariance: Form(3, 1, True, _missing_either, _lift_products, _finish_covariance, _keep),
     Correlation: Form(5, 1, True, _missing_either, _lift_all_products, _finish_correlation, _keep),
-    Comoments: Form(5, 5, True, _missing_either, _lift_all_products, _finish_comoments, _keep),
+    Line: Form(5, 3, True, _missing_either, _lift_all_products, _finish_line, _keep),
 }
 
 

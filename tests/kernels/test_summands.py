@@ -6,10 +6,10 @@ import pytest
 from rollstat.algorithms.window_sums import evaluate, observations
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.summands import (
-    Comoments,
     Correlation,
     Covariance,
     Deviation,
+    Line,
     Shape,
     Sum,
     Variance,
@@ -29,7 +29,8 @@ DEFINITIONS = [
     (Covariance(1.0), lambda x, y: np.cov(x, y)[0, 1]),
     (Correlation(0.0), lambda x, y: np.corrcoef(x, y)[0, 1]),
     (Correlation(1.0), lambda x, y: np.polyfit(y, x, 1)[0]),
-    (Comoments(), lambda x, y: [x.mean(), y.mean(), *(np.cov(x, y).ravel()[[0, 1, 3]] * (len(x) - 1))]),
+    (Line(0.0), lambda x, y: [np.polyfit(y, x, 1)[0], x.mean(), np.corrcoef(x, y)[0, 1] ** 2]),
+    (Line(1.0), lambda x, y: [*np.polyfit(y, x, 1), np.corrcoef(x, y)[0, 1] ** 2]),
 ]
 
 
