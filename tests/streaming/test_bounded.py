@@ -122,11 +122,11 @@ def test_windows_of_rows_never_move_in_memory(name, sample, rng):
 
 
 def test_two_threads_extend_their_own_streams(rng):
-    values = rng.normal(size=(2, 40_000))
+    values = rng.normal(size=(2, 6_000))
     classes = (rollstat.RollingMedian, rollstat.RollingVar, rollstat.RollingMin, rollstat.RollingMad)
     for cls in classes:
         together = threading.Barrier(2)
-        streams, results = [cls(500), cls(500)], [None, None]
+        streams, results = [cls(200), cls(200)], [None, None]
 
         def work(i, together=together, streams=streams, results=results):
             together.wait()
@@ -138,7 +138,7 @@ def test_two_threads_extend_their_own_streams(rng):
         for thread in threads:
             thread.join()
         for i in range(2):
-            alone = cls(500)
+            alone = cls(200)
             for part, got in zip(np.split(values[i], 8), results[i]):
                 np.testing.assert_array_equal(alone.extend(part), got)
             assert alone.push(1.0) == streams[i].push(1.0)
