@@ -151,15 +151,16 @@ def result_types(
     options: Mapping[str, Any],
 ) -> tuple[T.DataType, ...]:
     """Types of the results: the function is called with no rows, which also checks all arguments."""
+    positions = statistic.name.startswith("arg")
     for kind in kinds:
-        if kind.whole and not _is_element(statistic, window, parameters, options):
+        if kind.whole and not positions and not _is_element(statistic, window, parameters, options):
             raise TypeError(
                 f"statistic {statistic.name!r} of {kind.spark.simpleString()} is no element of the "
                 "column: cast it to double first"
             )
     inputs = [np.ma.MaskedArray(np.empty(0, kind.dtype), np.empty(0, np.bool_)) for kind in kinds]
     results = evaluate(statistic, inputs, window, parameters, options)
-    return tuple(result_type(result.dtype, kinds[0]) for result in results)
+    return tuple(T.LongType() if positions else result_type(result.dtype, kinds[0]) for result in results)
 
 
 def _as_aggregate(new: Any, given: Any) -> Aggregate:

@@ -5,10 +5,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-import rollstat
 from rollstat.registry import REGISTRY
 from rollstat.spark import aggregate, rolling
 
@@ -19,11 +16,6 @@ NAN = float("nan")
 
 def collect(frame):
     return sorted(frame.toArrow().to_pylist(), key=lambda row: row["row"])
-
-
-def masked(values, dtype=np.float64):
-    mask = [value is None or value != value for value in values]
-    return np.ma.MaskedArray(np.array([0 if m else v for v, m in zip(values, mask)], dtype), mask)
 
 
 def plan_of(frame, capsys):
@@ -257,66 +249,6 @@ def test_every_registered_statistic_in_one_pass(spark):
         assert [value is None for value in got] == [value is None for value in values], new
         got, values = ([value for value in given_here if value is not None] for given_here in (got, values))
         assert got == values if exact else np.allclose(got, values, rtol=1e-12, atol=1e-12), new
-
-
-KEYS = st.sampled_from(["bigint", "string", "double", "struct<a: int, b: string>"])
-
-
-@settings(max_examples=6)
-@given(
-    kind=KEYS,
-    seed=st.integers(0, 2**31),
-    rows=st.integers(0, 400),
-    keys=st.integers(1, 30),
-    parts=st.integers(1, 4),
-    batch=st.sampled_from([1, 7, 10_000]),
-    adaptive=st.booleans(),
-    window=st.sampled_from([1, 2, 17, 1000, "3 seconds", "1 minute", rollstat.Forward(5)]),
-    center=st.booleans(),
-)
-def test_equal_to_the_array_functions_on_the_sorted_data(
-    spark, kind, seed, rows, keys, parts, batch, adaptive, window, center
-):
-    center = center and not isinstance(window, rollstat.Forward)
-    rng = np.random.default_rng(seed)
-    key, time = rng.integers(0, keys, rows), rng.integers(0, 50, rows)
-    x = pa.array(rng.integers(0, 9, rows) * 0.1, mask=rng.random(rows) < 0.2)
-    table = pa.table({"g": key, "s": time, "row": np.arange(rows), "x": x})
-    spark.conf.set("spark.sql.adaptive.enabled", adaptive)
-    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", batch)
-    keys_of = {
-        "bigint": "nullif(g, 0)",
-        "string": "concat('key', nullif(g, 1))",
-        "double": "if(g = 2, double('NaN'), nullif(g, 0) / 3)",
-    }
-    text = keys_of.get(kind, "if(g = 3, null, named_struct('a', g div 2, 'b', string(nullif(g % 2, 0))))")
-    frame = (
-        spark.createDataFrame(table)
-        .repartition(parts)
-        .selectExpr("g", "s", "row", "x", f"{text} as key", "timestamp_seconds(s) as time")
-    )
-    arguments = {"window": window, "center": center, "min_periods": 1}
-    aggs = {"median": ("median", "x"), "second": ("kth", "x", {"k": 1})}
-    try:
-        result = rolling(
-            frame, partition_by="key", order_by=["time", "row"], aggs=aggs, **arguments
-        ).toArrow()
-    finally:
-        spark.conf.unset("spark.sql.adaptive.enabled")
-        spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 101)
-    result = result.sort_by([("g", "ascending"), ("s", "ascending"), ("row", "ascending")])
-    assert result.num_rows == rows
-    column = {name: result[name].to_numpy() for name in ("g", "s", "row")}
-    values = masked(result["x"].to_pylist())
-    for g in np.unique(column["g"]):
-        part = np.flatnonzero(column["g"] == g)
-        given_here = arguments | {"window": {"3 seconds": "3s", "1 minute": "1min"}.get(window, window)}
-        if isinstance(window, str):
-            given_here["times"] = column["s"][part].astype("M8[s]")
-        median = rollstat.rolling_median(values[part], **given_here)
-        low = rollstat.rolling_kth(values[part], 1, given_here.pop("window"), **given_here)
-        assert result["median"].take(pa.array(part)).to_pylist() == median.tolist()
-        assert result["second"].take(pa.array(part)).to_pylist() == low.tolist()
 
 
 def test_a_kernel_error_names_the_key_and_the_row(spark):
