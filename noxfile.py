@@ -14,6 +14,7 @@ PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = ["3.11", "3.12", "3.13"]
 # The oldest releases that the project claims to work with; the session `minimum` tests the claim.
 MINIMUM = ["numba==0.61.2", "numpy==2.0.2", "pandas==2.2.3", "scipy==1.14.1"]
+MINIMUM_SPARK = "pyspark[connect]==4.1.*"
 
 
 def groups(*names: str) -> list[str]:
@@ -48,9 +49,16 @@ def tests_all(session: nox.Session) -> None:
 
 @nox.session
 def spark(session: nox.Session) -> None:
-    """Run all Spark tests, the long ones too."""
+    """Run all Spark tests, the long ones too; some ten minutes on two cores."""
     session.install("-e", ".[spark,plot]", *groups("test", "demo"))
     session.run("pytest", "tests/spark", "-m", "spark or not spark", *session.posargs)
+
+
+@nox.session(name="spark-minimum")
+def spark_minimum(session: nox.Session) -> None:
+    """Run the Spark tests with the oldest Spark that the project claims to work with, without the long ones."""
+    session.install("-e", ".[spark,plot]", *groups("test", "demo"), MINIMUM_SPARK)
+    session.run("pytest", "tests/spark", *session.posargs)
 
 
 @nox.session

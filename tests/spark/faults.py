@@ -1,6 +1,6 @@
-"""A job on two executors that dies in several ways; ``test_faults.py`` runs it and reads what it prints.
+"""Jobs on two executors that die in several ways; ``test_faults.py`` runs them and reads what it prints.
 
-python -m tests.spark.faults FOLDER
+python -m tests.spark.faults MASTER FOLDER
 """
 
 import os
@@ -16,6 +16,7 @@ from rollstat.spark import rolling, session
 
 ROWS, KEYS, WINDOW = 60_000, 7, 101
 CONF = {
+    "spark.executorEnv.PYTHONPATH": str(Path(__file__).resolve().parents[2]),
     "spark.sql.shuffle.partitions": 4,
     "spark.sql.execution.arrow.maxRecordsPerBatch": 500,
     "spark.executor.memory": "512m",
@@ -80,9 +81,9 @@ def check(name, result, wanted):
     print(name, "exact" if exact else "WRONG", flush=True)
 
 
-def main(folder):
+def main(master, folder):
     """Run every fault, one after the other."""
-    spark = session("local-cluster[2,1,1024]", app="rollstat faults", conf=CONF)
+    spark = session(master, app="rollstat faults", conf=CONF)
 
     x = "if(id % 50 = 3, null, (id * 7919) % 10007 * 0.5D) as x"
     frame = spark.range(0, ROWS, 1, 6).selectExpr("id as row", f"id % {KEYS} as key", x)
@@ -113,4 +114,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(sys.argv[1], Path(sys.argv[2]))

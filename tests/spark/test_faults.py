@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from rollstat.spark import rolling
+from tests.spark.cluster import standalone
 from tests.spark.test_stream import write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,8 +24,9 @@ pytestmark = pytest.mark.spark
 
 @pytest.mark.long
 def test_executors_killed_in_the_middle_of_a_job_change_nothing(tmp_path):
-    command = [sys.executable, "-m", "tests.spark.faults", str(tmp_path)]
-    done = subprocess.run(command, check=False, env=ENVIRONMENT, capture_output=True, text=True, cwd=ROOT)
+    with standalone(tmp_path) as master:
+        command = [sys.executable, "-m", "tests.spark.faults", master, str(tmp_path)]
+        done = subprocess.run(command, check=False, env=ENVIRONMENT, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-4000:]
     faults = ["sending", "walking", "looking", "between"]
     assert done.stdout.split() == [word for fault in faults for word in (fault, "exact")]

@@ -1,0 +1,194 @@
+"""Check the cost model of rolling statistics on Spark against Spark's own metrics; write the tables.
+
+    python asv_bench/spark_scale.py --output docs/performance/tables/spark_scale.rst
+
+Spark's event log says how many rows and bytes each exchange wrote, and how many jobs read the data; the
+progress reports of a stream say how many rows of state there are, and the snapshots how long they are.
+"""
+
+import argparse
+import json
+import math
+import platform
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyspark
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+import rollstat
+from rollstat.spark import rolling, rolling_stream, session
+
+WINDOW, BUCKETS = 1_000, 8
+CELLS = 64  # that a bucket is made of
+AGGS = {"m": ("median", "x")}
+CONF = {
+    "spark.driver.memory": "2g",
+    "spark.eventLog.enabled": True,
+    "spark.eventLog.compress": False,
+    "spark.shuffle.compress": False,
+    "spark.sql.adaptive.enabled": False,
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": 8,
+}
+
+
+# The model ----------------------------------------------------------------------------------------------
+
+
+def row_bytes(columns: int) -> int:
+    """Bytes of a row of columns of fixed size in an exchange: its length, a bit for each null, the values."""
+    return 4 + 8 * math.ceil(columns / 64) + 8 * columns
+
+
+def halo_rows(rows: int) -> int:
+    """Rows that are sent to two buckets, at most: what windows reach, in whole cells."""
+    return (BUCKETS - 1) * (WINDOW - 1 + math.ceil(rows / (BUCKETS * CELLS)))
+
+
+def state_bytes(columns: int) -> int:
+    """Bytes of the rows of one window: each value with a flag that says whether it is missing."""
+    return (WINDOW - 1) * 9 * columns
+
+
+# Spark's own metrics ------------------------------------------------------------------------------------
+
+
+def events(folder: Path) -> Iterator[dict[str, Any]]:
+    """Everything that Spark has written down."""
+    for file in sorted(path for path in folder.rglob("events_*") if path.is_file()):
+        for line in file.read_text().splitlines():
+            yield json.loads(line)
+
+
+def measured(folder: Path, group: str) -> tuple[int, int, int]:
+    """Rows and bytes that the exchange of a group of jobs wrote, and the stages that read the source."""
+    stages: dict[int, list[int]] = {}
+    for event in events(folder):
+        if event["Event"] == "SparkListenerJobStart":
+            if event["Properties"].get("spark.jobGroup.id") == group:
+                stages |= {stage: [0, 0, 0] for stage in event["Stage IDs"] if stage not in stages}
+        elif event["Event"] == "SparkListenerTaskEnd" and event["Stage ID"] in stages:
+            metrics, stage = event["Task Metrics"], stages[event["Stage ID"]]
+            stage[0] += metrics["Shuffle Write Metrics"]["Shuffle Records Written"]
+            stage[1] += metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"]
+            stage[2] += metrics["Input Metrics"]["Records Read"]
+    rows, sent, _ = max(stages.values(), key=lambda stage: stage[1])
+    return rows, sent, sum(stage[2] > 0 for stage in stages.values())
+
+
+# Jobs ---------------------------------------------------------------------------------------------------
+
+
+def write_rows(spark: SparkSession, rows: int, folder: Path) -> DataFrame:
+    """Rows in no order, in a file."""
+    frame = spark.range(0, rows, 1, 4).selectExpr("id % 20 as key", "id as row", "randn(1) as x")
+    frame.orderBy(F.xxhash64("row")).write.parquet(str(folder / f"{rows}"))
+    return spark.read.parquet(str(folder / f"{rows}"))
+
+
+def run_batches(spark: SparkSession, sizes: list[int], folder: Path) -> None:
+    """Each size as series with keys and as one series in buckets; jobs are named after both."""
+    for rows in sizes:
+        frame = write_rows(spark, rows, folder)
+        for form in ("keyed", "split"):
+            spark.sparkContext.setJobGroup(f"{form} {rows}", "")
+            if form == "keyed":
+                result = rolling(frame, partition_by="key", order_by="row", window=WINDOW, aggs=AGGS)
+            else:
+                result = rolling(frame.drop("key"), order_by="row", window=WINDOW, aggs=AGGS, split=BUCKETS)
+            result.write.format("noop").mode("overwrite").save()
+            spark.sparkContext.setJobGroup("", "")
+
+
+def run_stream(spark: SparkSession, keys: int, folder: Path) -> tuple[int, int]:
+    """Keys in the state of a stream whose windows are full, and bytes written to the state store."""
+    path = str(folder / f"stream{keys}")
+    rows = keys * (WINDOW + 500)
+    text = [f"id % {keys} as key", "id as row", "randn(1) as x"]
+    spark.range(0, rows, 1, 1).selectExpr(*text).write.parquet(path)
+    stream = spark.readStream.schema("key long, row long, x double").parquet(path)
+    result = rolling_stream(stream, keys="key", order_by="row", window=WINDOW, aggs=AGGS)
+    writer = result.writeStream.format("noop").option("checkpointLocation", f"{path}.checkpoint")
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    (operator,) = next(p for p in query.recentProgress if p.numInputRows).stateOperators
+    query.stop()
+    return operator.numRowsTotal, operator.customMetrics["rocksdbTotalBytesWritten"]
+
+
+# Tables -------------------------------------------------------------------------------------------------
+
+
+def batch_table(sizes: list[int], folder: Path) -> list[list[str]]:
+    """The model beside what Spark says of the batches."""
+    table = [["rows", "form", "rows sent", "model", "bytes sent", "model", "times read", "model"]]
+    for form in ("keyed", "split"):
+        for rows in sizes:
+            sent, written, passes = measured(folder, f"{form} {rows}")
+            halo = halo_rows(rows) if form == "split" else 0
+            columns = (
+                3 if form == "keyed" else 4
+            )  # two are added where a series is split, the key is not there
+            wanted = f"≤ {rows + halo:,}" if halo else f"{rows:,}"
+            model = f"≤ {(rows + halo) * row_bytes(columns):,}" if halo else f"{rows * row_bytes(columns):,}"
+            times = "3" if form == "split" else "1"
+            table.append([f"{rows:,}", form, f"{sent:,}", wanted, f"{written:,}", model, f"{passes}", times])
+    return table
+
+
+def list_table(rows: list[list[str]]) -> list[str]:
+    """Rows as a table of the documentation."""
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for row in rows:
+        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
+    return [*lines, ""]
+
+
+def main() -> None:
+    """Measure, print, and write the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows and keys")
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    scale = 10 if arguments.quick else 1
+    sizes = [rows // scale for rows in (200_000, 1_000_000, 5_000_000)]
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "log").mkdir()
+        conf = CONF | {"spark.eventLog.dir": (folder / "log").as_uri()}
+        spark = session("local[2]", app="rollstat scale", conf=conf)
+        run_batches(spark, sizes, folder)
+        states = [["keys", "keys in the state", "bytes of state written", "a key", "model"]]
+        for keys in (10, 40, 160):
+            held, written = run_stream(spark, keys, folder)
+            cells = [
+                f"{keys}",
+                f"{held}",
+                f"{written:,}",
+                f"{written / keys:,.0f}",
+                f"{state_bytes(1):,} + rest",
+            ]
+            states.append(cells)
+        spark.stop()
+        batches = batch_table(sizes, folder / "log")
+    for row in [*batches, *states]:
+        print("  ".join(f"{cell:>16}" for cell in row))
+    lines = [*list_table(batches), *list_table(states)]
+    lines += [
+        f"Windows of {WINDOW:,} rows, {BUCKETS} buckets; shuffle files not compressed. Spark "
+        f"{pyspark.__version__}, rollstat {rollstat.__version__}, Python {platform.python_version()}.",
+        "",
+    ]
+    if arguments.output:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text("\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
