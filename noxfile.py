@@ -56,7 +56,7 @@ def spark(session: nox.Session) -> None:
 
 @nox.session(name="spark-minimum")
 def spark_minimum(session: nox.Session) -> None:
-    """Run the Spark tests with the oldest Spark that the project claims to work with, without the long ones."""
+    """Run the Spark tests, but for the long ones, with the oldest Spark that is served."""
     session.install("-e", ".[spark,plot]", *groups("test", "demo"), MINIMUM_SPARK)
     session.run("pytest", "tests/spark", *session.posargs)
 
