@@ -35,8 +35,10 @@ __all__ = [
 
 # Below this many rows, a scan is done before vectors have been set up.
 _FEW_ROWS = 64
-# From so many bytes of a window on, whole blocks mostly have one answer.
-_LONG = 8_000
+# From so many bytes of a window on, whole blocks mostly have one answer, which is then the quicker way: the
+# earlier, the more the other one costs.
+_LONG = 16_000
+_LONG_FOR_BOTH = 8_000
 _LONG_FOR_PLACES = 4_096
 # From this width on, places may not fit in 32 bits.
 _FARTHEST = 1 << 30
@@ -123,7 +125,7 @@ def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) ->
     """Write the extrema of every `width` values, one or both; return whether there may be a NaN."""
     lanes, rows = lanes_in(values.dtype), len(wanted[0][1])
     both = len(wanted) == 2
-    if width * values.itemsize >= _LONG:
+    if width * values.itemsize >= (_LONG_FOR_BOTH if both else _LONG):
         size = _block(width)
         kernels: Any = long_windows
         length = long_windows.scratch_length(width, rows, size, lanes) * len(wanted)
@@ -153,7 +155,7 @@ def _places(
         length = long_places.scratch_length(width, rows, size, lanes)
         memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
         return bool(long_places.rolling(order, ties, values, width, size, last, *memory, base, position))
-    size = max(min((4_096 if width <= 64 else 8_192) // values.itemsize, rows), 1)
+    size = max(min((4_096 if width <= 128 else 8_192) // values.itemsize, rows), 1)
     length = doubling_places.scratch_length(width, size, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
     return bool(doubling_places.rolling(order, ties, values, width, size, *memory, base, position))

@@ -17,7 +17,8 @@ shorter, which are treated the same way.
 
 State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span`
 values that end at j, or of those that there are. Cost: about log2(lanes) + 3 vector operations for each
-vector of results, whatever the window and the data; there is no branch on data.
+vector of results, whatever the window and the data; there is no branch on data. Results are written to whole
+lines of the cache, and what has to be kept of a chunk of rows stays in it.
 
 Source: the doubling of windows is B. Chaudhuri's and R. van den Boomgaard's "logarithmic decomposition"
 of flat structuring elements (R. van den Boomgaard and R. van Balen, Methods for fast morphological

@@ -123,6 +123,10 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
     of memory are as long as :func:`scratch_length` says.
     Returns whether there may have been a NaN.
     """
+    way = trend(order, ties, values)
+    if way != 0:
+        count_on(shift if way > 0 else shift + width - 1, position)
+        return False
     lanes = lanes_of(memory)
     out, entering, scratch = memory[:block], memory[block : 2 * block], memory[2 * block :]
     places, steps = memory_places[:block], memory_places[block : 2 * block]

@@ -220,6 +220,10 @@ def rolling(order, values, width, block, scratch, out):
     NaN is no observation. Windows hold two blocks or more; `scratch` has the length that
     :func:`scratch_length` gives. Returns whether there may have been a NaN.
     """
+    way = trend(order, Oldest(), values)
+    if way != 0:
+        _copy(values if way > 0 else values[width - 1 :], out)
+        return False
     lead, nan = _lead(order, values, width, out)
     values, out = values[lead:], out[lead:]
     rows = (len(out) + block - 1) // block
