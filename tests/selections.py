@@ -11,6 +11,17 @@ def fixed_block(values, width, missing=None):
     return Block(values, missing, start, start + width, width)
 
 
+def values_at_limits(dtype, rng, n):
+    """Values near the ends of a dtype, with many ties; infinities and both zeros among floats."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        pool = np.array([-np.inf, np.inf, -0.0, 0.0, 1.5, 1e-40, -3.0]).astype(dtype)
+    else:
+        limits = np.iinfo(dtype)
+        pool = np.array([limits.min, limits.min + 1, limits.max - 1, limits.max, 7], dtype)
+    return rng.choice(pool, n)
+
+
 def quantile_rank(block, q):
     """Ranks of the observations at or below the quantile, -1 where there is none."""
     return np.where(block.count > 0, np.floor(q * (block.count - 1)), -1).astype(np.int64)

@@ -14,8 +14,8 @@ set bits in every 64 words; `coarse`, int64, set bits in every 64 entries of `fi
 Invariant: bit r is set exactly when the observation of rank r is in the window, the counts are those of
 the bits, and ``below[q]`` bits are set before ``cursor[q]``.
 
-Cost: a row that enters or leaves costs O(1); the cursor steps to a neighbour in its own word or the next
-one, or is found anew from the counts in at most 3 * 64 steps for 2**18 ranks, and one more for every 2**18
+Cost: a row that enters or leaves costs O(1); the cursor moves past a few set bits in words nearby, or is
+found anew from the counts in at most 3 * 64 steps for 2**18 ranks, and one more for every 2**18
 further ranks. Sorting the stretch to get ranks is the caller's, O(n log n).
 
 Source: the reduction of sliding selection to piecewise sorting of M. Raykov, An optimal algorithm for
@@ -28,9 +28,11 @@ import numpy as np
 
 from rollstat._jit import count_ones, count_trailing_zeros, kernel
 
-__all__ = ["check", "clear", "exclude", "following", "include", "seek", "slide_any"]
+__all__ = ["check", "clear", "exclude", "following", "include", "nearby", "seek", "slide_any"]
 
 _ONE = np.uint64(1)
+_ALL = ~np.uint64(0)
+_REACH = 8
 
 
 @kernel
@@ -106,24 +108,39 @@ def following(bits, fine, coarse, rank):
 
 
 @kernel
-def _last_before(bits, rank):
-    """Highest rank below `rank` whose bit is set, looked for in one or two words; -1 if not there."""
+def nearby(bits, rank, ahead):
+    """Rank with `ahead` set bits from `rank` on before it, or for negative `ahead` so many from it to `rank`.
+
+    Looked for in a few words around `rank`; -1 if it is not there.
+    """
     i = rank >> 6
-    word = bits[i] & ((_ONE << np.uint64(rank & 63)) - _ONE)
-    if word == 0:
-        if i == 0:
-            return -1
-        i -= 1
-        word = bits[i]
-        if word == 0:
-            return -1
-    high = 0
-    step = 32
-    while step:
-        if word >> np.uint64(high + step) != 0:
-            high += step
-        step >>= 1
-    return i * 64 + high
+    from_rank = _ALL << np.uint64(rank & 63)
+    if ahead >= 0:
+        beyond = min(i + _REACH, len(bits))
+        word = bits[i] & from_rank
+        ones = count_ones(word)
+        while ones <= ahead:
+            i += 1
+            if i == beyond:
+                return -1
+            ahead -= ones
+            word = bits[i]
+            ones = count_ones(word)
+    else:
+        beyond = max(i - _REACH, -1)
+        word = bits[i] & ~from_rank
+        ones = count_ones(word)
+        while ones + ahead < 0:
+            i -= 1
+            if i == beyond:
+                return -1
+            ahead += ones
+            word = bits[i]
+            ones = count_ones(word)
+        ahead += ones
+    for _ in range(ahead):
+        word &= word - _ONE
+    return i * 64 + count_trailing_zeros(word)
 
 
 @kernel
@@ -171,13 +188,7 @@ def slide_any(rank, start, end, wanted, want_upper, bits, fine, coarse, cursor, 
             target = wanted[q, i]
             if target < 0:
                 continue
-            found = -1
-            if below[q] == target:
-                found = following(bits, fine, coarse, cursor[q])
-            elif below[q] == target + 1:
-                found = _last_before(bits, cursor[q])
-            elif below[q] == target - 1:
-                found = following(bits, fine, coarse, following(bits, fine, coarse, cursor[q]) + 1)
+            found = nearby(bits, cursor[q], target - below[q])
             if found < 0:
                 found = seek(bits, fine, coarse, target)
             cursor[q] = found

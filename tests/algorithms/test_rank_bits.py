@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rollstat.algorithms import rank_bits
 from rollstat.blocks import Block, Point, Selection
-from tests.selections import check_selection, fixed_block, quantile_rank
+from tests.selections import check_selection, fixed_block, quantile_rank, values_at_limits
 
 
 def check(block, rank, constant=None):
@@ -24,13 +24,7 @@ def random_ranks(block, requests, rng):
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u8", "u1"])
 def test_dtypes_up_to_their_limits(dtype):
     rng = np.random.default_rng(3)
-    dtype = np.dtype(dtype)
-    if dtype.kind == "f":
-        pool = np.array([-np.inf, np.inf, -0.0, 0.0, 1.5, 1e-40, -3.0]).astype(dtype)
-    else:
-        limits = np.iinfo(dtype)
-        pool = np.array([limits.min, limits.min + 1, limits.max - 1, limits.max, 7], dtype)
-    values = rng.choice(pool, 300)
+    values = values_at_limits(dtype, rng, 300)
     for missing in (None, rng.random(300) < 0.3):
         block = fixed_block(values, 70, missing)
         check(block, random_ranks(block, 2, rng))

@@ -8,55 +8,25 @@ from hypothesis import strategies as st
 from rollstat import thresholds
 from rollstat.algorithms import small_window
 from rollstat.blocks import Block, Point, Selection
-
-
-def make_block(values, width, missing=None):
-    start = np.arange(len(values) - width + 1)
-    return Block(values, missing, start, start + width, width)
+from tests.selections import check_selection, fixed_block, quantile_rank, values_at_limits
 
 
 def check(block, rank, constant=None, upper=True):
-    """Select and compare with sorted observations."""
-    rank = np.atleast_2d(rank)
-    pair = np.zeros((2, *rank.shape), block.values.dtype)
-    request = Selection(rank, constant, pair[0], pair[1] if upper else None)
-    assert small_window.serves(block, request)
-    small_window.select(block, request)
-    for i in range(block.rows):
-        window = slice(block.start[i], block.end[i])
-        observed = block.values[window]
-        if block.missing is not None:
-            observed = observed[~block.missing[window]]
-        observed = np.sort(observed)
-        for r in range(len(rank)):
-            if rank[r, i] >= 0:
-                assert request.lower[r, i] == observed[rank[r, i]]
-            if upper and 0 <= rank[r, i] < len(observed) - 1:
-                assert request.upper[r, i] == observed[rank[r, i] + 1]
-
-
-def quantile_rank(block, q):
-    return np.where(block.count > 0, np.floor(q * (block.count - 1)), -1).astype(np.int64)
+    check_selection(small_window.select, block, rank, constant, upper, position=False)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "u8", "u1"])
 def test_dtypes_up_to_their_limits(dtype):
     rng = np.random.default_rng(3)
-    dtype = np.dtype(dtype)
-    if dtype.kind == "f":
-        pool = np.array([-np.inf, np.inf, -0.0, 0.0, 1.5, 1e-40, -3.0]).astype(dtype)
-    else:
-        limits = np.iinfo(dtype)
-        pool = np.array([limits.min, limits.min + 1, limits.max - 1, limits.max, 7], dtype)
-    values = rng.choice(pool, 700)
+    values = values_at_limits(dtype, rng, 700)
     missing = rng.random(700) < 0.3
     for width in (1, 2, 9, 30):
-        block = make_block(values, width)
+        block = fixed_block(values, width)
         for q in (0.0, 0.3, 1.0):
             rank = quantile_rank(block, q)
             check(block, rank, (int(rank[0]),))
             check(block, rank, (int(rank[0]),), upper=False)
-        block = make_block(values, width, missing)
+        block = fixed_block(values, width, missing)
         for q in (0.0, 0.5, 1.0):
             check(block, quantile_rank(block, q))
 
@@ -64,14 +34,14 @@ def test_dtypes_up_to_their_limits(dtype):
 @pytest.mark.parametrize("width", [3, 4, 5, 7, 8, 12, 13, 31, 32, 63, 64, 100, 150, 512])
 def test_widths(width):
     values = np.random.default_rng(width).integers(0, 50, 400 + width).astype(float)
-    block = make_block(values, width)
+    block = fixed_block(values, width)
     for rank in {0, width // 20, (width - 1) // 2, width - 1}:
         check(block, np.full(block.rows, rank), (rank,))
 
 
 def test_several_requests():
     values = np.random.default_rng(5).standard_normal(500)
-    block = make_block(values, 21)
+    block = fixed_block(values, 21)
     constant = (10, 0, 20, 5)
     rank = np.array(constant)[:, None].repeat(block.rows, axis=1)
     check(block, rank, constant)
@@ -81,7 +51,7 @@ def test_several_requests():
 def test_a_constant_rank_from_either_end_with_missing_values():
     rng = np.random.default_rng(6)
     values, missing = rng.standard_normal(600), rng.random(600) < 0.5
-    block = make_block(np.where(missing, np.nan, values), 15, missing)
+    block = fixed_block(np.where(missing, np.nan, values), 15, missing)
     for k in (0, 1, 4):
         check(block, np.where(block.count > k, k, -1))
         check(block, np.where(block.count > k, block.count - 1 - k, -1))
@@ -97,7 +67,7 @@ def test_a_constant_rank_from_either_end_with_missing_values():
 def test_any_rank_in_any_row(width, gaps, seed, rows):
     rng = np.random.default_rng(seed)
     values = rng.integers(-5, 5, rows + width - 1)
-    block = make_block(values, width, rng.random(len(values)) < gaps if gaps else None)
+    block = fixed_block(values, width, rng.random(len(values)) < gaps if gaps else None)
     rank = np.stack([(rng.random(rows) * block.count).astype(np.int64) for _ in range(2)])
     rank[:, block.count == 0] = -1
     rank[rng.random(rank.shape) < 0.2] = -1
@@ -108,7 +78,7 @@ def test_read_only_values_are_left_alone():
     values = np.random.default_rng(7).standard_normal(100)
     values.flags.writeable = False
     before = values.copy()
-    block = make_block(values, 6)
+    block = fixed_block(values, 6)
     check(block, np.full(block.rows, 2), (2,))
     np.testing.assert_array_equal(values, before)
     assert not values.flags.writeable
@@ -117,11 +87,11 @@ def test_read_only_values_are_left_alone():
 def test_results_do_not_depend_on_where_blocks_are_cut():
     values = np.random.default_rng(8).standard_normal(3000)
     whole, parts = np.empty((1, 2976)), np.empty((1, 2976))
-    block = make_block(values, 25)
+    block = fixed_block(values, 25)
     small_window.select(block, Selection(np.full((1, 2976), 12), (12,), whole))
     for low in range(0, 2976, 700):
         high = min(low + 700, 2976)
-        part = make_block(values[low : high + 24], 25)
+        part = fixed_block(values[low : high + 24], 25)
         request = Selection(np.full((1, high - low), 12), (12,), parts[:, low:high])
         small_window.select(part, request)
     np.testing.assert_array_equal(parts, whole)
@@ -138,7 +108,7 @@ def test_what_is_not_served():
             Block(values[:10], None, start, start + 1, 1),
             Selection(request.rank, (0,), request.lower, None, position),
         ),
-        (make_block(values, small_window.LARGEST_WIDTH + 1), request),
+        (fixed_block(values, small_window.LARGEST_WIDTH + 1), request),
     ):
         assert not small_window.serves(block, asked)
         with pytest.raises(ValueError, match="small_window serves windows of constant width"):
@@ -150,7 +120,7 @@ def test_what_is_not_served():
 def test_points_between_ranks(width, dtype):
     rng = np.random.default_rng(width)
     values = rng.integers(0, 2**50, 500).astype(dtype)
-    block = make_block(values, width)
+    block = fixed_block(values, width)
     ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1).T.astype(float)
     target = np.dtype(dtype if dtype[0] == "f" else "f8")
     points = [Point(rank, fraction) for rank in range(width - 1) for fraction in (0.0, 0.3)]
@@ -169,12 +139,12 @@ def test_points_between_ranks(width, dtype):
 def test_a_rank_alone_keeps_the_dtype():
     values = np.array([2**63 - 1, 2**63, 2**64 - 1, 5, 2**63 + 1, 2**63], np.uint64)
     result = np.zeros(2, np.uint64)
-    small_window.select_points(make_block(values, 5), [Point(3)], [result])
+    small_window.select_points(fixed_block(values, 5), [Point(3)], [result])
     np.testing.assert_array_equal(result, np.array([2**63 + 1, 2**63 + 1], np.uint64))
 
 
 def test_points_are_not_served_with_missing_values():
-    block = make_block(np.zeros(9), 3, np.arange(9) == 4)
+    block = fixed_block(np.zeros(9), 3, np.arange(9) == 4)
     assert not small_window.serves_points(block)
     with pytest.raises(ValueError, match="none missing"):
         small_window.select_points(block, [Point(1)], [np.zeros(7)])
@@ -184,7 +154,7 @@ def test_points_are_not_served_with_missing_values():
 def test_series_that_rise_or_fall(width):
     rising = np.sort(np.random.default_rng(9).integers(0, 40, 100)).astype(float)
     for values in (rising, rising[::-1].copy(), np.full(100, 2.5)):
-        block = make_block(values, width)
+        block = fixed_block(values, width)
         for rank in {0, width // 2, width - 1}:
             check(block, np.full(block.rows, rank), (rank,))
         ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1).T

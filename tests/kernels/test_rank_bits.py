@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.rank_bits import check, clear, exclude, following, include, seek, slide_any
+from rollstat.kernels.rank_bits import check, clear, exclude, following, include, nearby, seek, slide_any
 
 
 def bit_set(ranks):
@@ -39,6 +39,25 @@ def test_set_operations(ranks):
     assert check(*sets)
     sets[2][0] += 1
     assert not check(*sets)
+
+
+@pytest.mark.parametrize("gap", [1, 5, 70, 300])
+def test_set_bits_nearby(gap):
+    ranks = 3000
+    sets = bit_set(ranks)
+    held = list(range(7, ranks, gap))
+    for rank in held:
+        include(*sets, rank)
+    bits = sets[0][: ranks // 64 + 1]
+    for origin in (0, 7, 63, 64, 1500, 2999):
+        first = np.searchsorted(held, origin)
+        for ahead in (-40, -3, -2, -1, 0, 1, 2, 3, 40):
+            found = nearby(bits, origin, ahead)
+            if found >= 0:
+                assert found == held[first + ahead]
+            else:
+                far = not 0 <= first + ahead < len(held)
+                assert far or abs(held[first + ahead] // 64 - origin // 64) >= 8
 
 
 def slide(rank, start, end, wanted):
