@@ -21,9 +21,10 @@ leaves, so with a constant rank the cursor moves to a neighbouring set bit or no
 between the guards (and the next set bit is, if it is wanted), what it points at is right, whatever the band;
 where it runs onto the guards, the rows since the last check are not counted as done.
 
-Cost: O(1) a row where the neighbouring set bits are less than 64 ranks away, which is so for stretches of a
-few windows on nearly all data; where they are further away, their words are searched one by one, at most
-`patience` words in all, after which the stretch is given up to :mod:`rollstat.kernels.rank_bits`.
+Cost: O(1) a row where the set bits next to the order statistics are less than 64 ranks away, which is so for
+stretches of a few windows on nearly all data, or where the gap there is the one between the order statistics
+themselves, as with signals that alternate; where they are further away, their words are searched one by one,
+at most `patience` words in all, after which the stretch is given up to :mod:`rollstat.kernels.rank_bits`.
 
 Source: as of :mod:`rollstat.kernels.rank_bits`; leaving out what cannot be an answer is from section 3 of
 M. Raykov, An optimal algorithm for sliding window order statistics, doi:10.4230/LIPIcs.ICDT.2023.5.
