@@ -104,7 +104,8 @@ def plot(
     from matplotlib import pyplot, ticker
 
     mpl.rcParams["svg.hashsalt"] = "latency"
-    figure, axes = pyplot.subplots(1, len(distributions), figsize=(13, 3.8), sharey=True)
+    figure, grid = pyplot.subplots(2, 2, figsize=(9, 7), sharey=True)
+    axes = grid.ravel()
     for axis, (statistic, found) in zip(axes, distributions.items()):
         for library in LIBRARIES:
             if library in found:
@@ -123,11 +124,12 @@ def plot(
         axis.xaxis.set_minor_formatter(ticker.NullFormatter())
         axis.set_xlim(left=100)
         axis.grid(alpha=0.3)
-    axes[0].set_ylabel("share of pushes, at least so long")
+    for axis in grid[:, 0]:
+        axis.set_ylabel("share of pushes, at least so long")
     figure.suptitle(about, fontsize=10)
     drawn = {line.get_label(): line for axis in axes for line in axis.get_lines()}
-    figure.tight_layout(rect=(0, 0.07, 1, 1))
-    figure.legend(drawn.values(), drawn, loc="lower center", ncol=len(drawn), fontsize=9, frameon=False)
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
+    figure.legend(drawn.values(), drawn, loc="lower center", ncol=3, fontsize=9, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
 
