@@ -243,9 +243,12 @@ class _Run:
             for task in self.tasks():
                 self.work(*task)
             return
-        with ThreadPoolExecutor(self.options.threads) as pool:
+        pool = ThreadPoolExecutor(self.options.threads)
+        try:
             for done in [pool.submit(self.work, *task) for task in self.tasks()]:
                 done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)  # after an error or an interrupt no further block begins
 
 
 def _as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:

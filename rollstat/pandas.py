@@ -13,6 +13,7 @@ dtype and give NA; datetimes keep their time zone.
 
 import inspect
 from collections.abc import Callable
+from datetime import timedelta
 from functools import wraps
 from typing import Any
 
@@ -26,9 +27,27 @@ from rollstat.registry import REGISTRY, Statistic
 __all__ = ["DataFrameAccessor", "Rolling", "SeriesAccessor"]
 
 
+_NOT_HERE = {
+    "win_type": "weight the rows by rollstat.rolling_weighted_mean instead",
+    "method": "every column is a series of its own",
+    "engine": "every statistic is compiled as it is",
+    "engine_kwargs": "every statistic is compiled as it is",
+    "numeric_only": "choose the columns first, as with select_dtypes('number')",
+}
+
+
+def _refuse(options: dict[str, Any], *names: str) -> None:
+    """Raise for parameters that pandas has and that mean nothing here."""
+    for name in names:
+        if name in options:
+            raise TypeError(
+                f"{name} of pandas is not taken here: {_NOT_HERE[name]}; it was {options[name]!r}"
+            )
+
+
 def _is_width(window: Any) -> bool:
     """Whether a window is a width of time, which needs the times of the index."""
-    return isinstance(window, (str, pd.Timedelta, np.timedelta64)) or hasattr(window, "nanos")
+    return isinstance(window, (str, timedelta, np.timedelta64)) or hasattr(window, "nanos")
 
 
 def _to_array(series: pd.Series) -> Any:
@@ -90,13 +109,22 @@ def _result_index(index: pd.Index, rows: int, options: dict[str, Any]) -> pd.Ind
     )
 
 
+def _ask_for_other(statistic: Statistic, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Raise unless the second series of a statistic is given."""
+    if not args and "other" not in options:
+        raise TypeError(f"other must be given to {statistic.name}: a Series or an array of the same rows")
+
+
 def _apply(
     statistic: Statistic, series: pd.Series, on: Any, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Call a statistic on a Series and put the result back on its index."""
+    _refuse(options, "engine", "engine_kwargs", "numeric_only")
     inputs = [_to_array(series)]
     if statistic.series > 1:
-        other, args = args[0], args[1:]
+        options = dict(options)
+        _ask_for_other(statistic, args, options)
+        other, args = (options.pop("other"), args) if "other" in options else (args[0], args[1:])
         if isinstance(other, pd.Series) and not other.index.equals(series.index):
             other = other.reindex(series.index)
         inputs.append(_to_array(other) if isinstance(other, pd.Series) else other)
@@ -162,7 +190,9 @@ class Rolling:
 
     def _call(self, statistic: Statistic, *args: Any, **options: Any) -> Any:
         name = "m" if "m" in inspect.signature(statistic.function).parameters else "window"
-        position = 1 if statistic.series > 1 else 0
+        if statistic.series > 1:
+            _ask_for_other(statistic, args, options)
+        position = 1 if statistic.series > 1 and "other" not in options else 0
         if name == "window":
             args = (*args[:position], self._window, *args[position:])
             options = {**self._options, **options}
@@ -178,21 +208,26 @@ def _apply_to(
     data: Any, statistic: Statistic, on: Any, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
     """Apply to a Series, or to each column of a DataFrame but the one that holds the times."""
+    by_column = isinstance(on, str) and isinstance(data, pd.DataFrame) and on in data
+    if isinstance(on, str) and not by_column:
+        raise ValueError(f"on must be the name of a column, or the time of each row; it was {on!r}")
     if isinstance(data, pd.Series):
         return _apply(statistic, data, on, args, options)
-    by_column = isinstance(on, str) and on in data
     times = data[on] if by_column else on
-    columns = {
-        name: _apply(statistic, data[name], times, args, options)
-        for name in data.columns
-        if not (by_column and name == on)
-    }
-    if not all(isinstance(column, pd.Series) for column in columns.values()):
-        return pd.concat(columns, axis=1)
-    result = pd.DataFrame(columns)
-    if by_column:
-        result[on] = times
-    return result[data.columns]
+    step = options.get("step") or 1
+    names, columns = [], []
+    for name, column in data.items():  # names need not differ
+        kept = by_column and name == on
+        columns.append(column.iloc[::step] if kept else _apply(statistic, column, times, args, options))
+        names.append(name)
+    if not columns:
+        return data.iloc[::step].copy()
+    if any(isinstance(column, pd.DataFrame) for column in columns):
+        several = [i for i, column in enumerate(columns) if isinstance(column, pd.DataFrame)]
+        return pd.concat([columns[i] for i in several], axis=1, keys=[names[i] for i in several])
+    result = pd.concat(columns, axis=1)
+    result.columns = data.columns
+    return result
 
 
 class _Accessor:
@@ -225,6 +260,7 @@ class _Accessor:
         Rolling
             ``rolling(window).median()`` and so on.
         """
+        _refuse(options, "win_type", "method")
         given = {"min_periods": min_periods, "center": center, "closed": closed, "step": step}
         return Rolling(self._data, window, on, **given, **options)
 

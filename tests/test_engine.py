@@ -1,9 +1,13 @@
 """Input, output and threads: what the engine does for every family."""
 
+import time
+
 import numpy as np
 import pytest
 
 import rollstat
+from rollstat.engine import Output, run
+from rollstat.options import Options
 
 
 def test_wide_integers_stay_exact():
@@ -117,3 +121,23 @@ def test_arrays_of_one_call_must_match():
         rollstat.rolling_median(np.zeros((2, 3)), 2, axis=2)
     with pytest.raises(ValueError, match="empty"):
         rollstat.rolling_kth([1.0, 2.0], [], 2)
+
+
+def test_threads_begin_no_block_after_an_error():
+    class Failing:
+        outputs = (Output("float"),)
+        begun = 0
+
+        def block_rows(self, width):
+            return 1
+
+        def compute(self, block, wanted, results):
+            self.begun += 1
+            if self.begun == 1:
+                raise KeyboardInterrupt
+            time.sleep(0.01)
+
+    computation = Failing()
+    with pytest.raises(KeyboardInterrupt):
+        run([np.zeros(1000)], 1, lambda dtype, windows: computation, Options.check(threads=2))
+    assert computation.begun < 1000

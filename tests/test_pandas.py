@@ -1,6 +1,7 @@
 """The pandas accessors: alignment, dtypes, times from the index."""
 
 import inspect
+from datetime import timedelta
 
 import numpy as np
 import pandas as pd
@@ -26,7 +27,7 @@ def test_kth_by_both_ways(series):
     pd.testing.assert_series_equal(series.rollstat.rolling(5).kth(2), wanted)
 
 
-@pytest.mark.parametrize("window", [1, 7, "1h", pd.Timedelta("20min")])
+@pytest.mark.parametrize("window", [1, 7, "1h", pd.Timedelta("20min"), timedelta(hours=1)])
 @pytest.mark.parametrize("least", [None, 1])
 def test_median_and_quantile_as_in_pandas(series, window, least):
     theirs = series.rolling(window, min_periods=least)
@@ -75,6 +76,48 @@ def test_frames_go_column_by_column(rng):
     result = frame.rollstat.rolling("3D", on="t").median()
     wanted = frame.rolling("3D", on="t").median()
     pd.testing.assert_frame_equal(result, wanted[result.columns])
+
+
+def test_frames_keep_columns_of_one_name_and_names_of_columns(rng):
+    frame = pd.DataFrame(rng.random((20, 2)), columns=pd.Index(["a", "a"], name="letters"))
+    for step in (None, 3):
+        wanted = frame.rolling(4, step=step).median()
+        pd.testing.assert_frame_equal(frame.rollstat.rolling(4, step=step).median(), wanted)
+    pd.testing.assert_frame_equal(frame[[]].rollstat.rolling(4).median(), frame[[]])
+    frame["t"] = np.arange(20)
+    assert (
+        frame.rollstat.rolling(4.0, on="t", times=frame["t"]).minmax().columns.tolist()
+        == [
+            ("a", "minimum"),
+            ("a", "maximum"),
+        ]
+        * 2
+    )
+
+
+def test_second_series_by_position_and_by_name(series):
+    other = series[::-1] ** 2
+    wanted = series.rolling(5).cov(other, ddof=0)
+    ours = series.rollstat.rolling(5)
+    pd.testing.assert_series_equal(ours.cov(other, ddof=0), wanted, check_names=False)
+    pd.testing.assert_series_equal(ours.cov(other=other, ddof=0), wanted, check_names=False)
+    pd.testing.assert_series_equal(series.rollstat.cov(other, 5, ddof=0), wanted, check_names=False)
+    frame = pd.DataFrame({"a": series, "b": other})
+    pd.testing.assert_frame_equal(frame.rollstat.rolling(5).corr(other=other), frame.rolling(5).corr(other))
+    for call in (ours.cov, series.rollstat.corr):
+        with pytest.raises(TypeError, match="other must be given to co"):
+            call()
+
+
+def test_parameters_of_pandas_that_are_not_taken(series):
+    for bad in ({"win_type": "triang"}, {"method": "table"}):
+        with pytest.raises(TypeError, match=f"{next(iter(bad))} of pandas is not taken here"):
+            series.rollstat.rolling(5, **bad)
+    for bad in ({"engine": "numba"}, {"engine_kwargs": {}}, {"numeric_only": True}):
+        with pytest.raises(TypeError, match=f"{next(iter(bad))} of pandas is not taken here"):
+            series.rollstat.rolling(5).sum(**bad)
+    with pytest.raises(ValueError, match="on must be the name of a column"):
+        pd.DataFrame({"a": series}).rollstat.rolling("1h", on="t").sum()
 
 
 def test_what_cannot_be_aligned_is_an_error(series):
