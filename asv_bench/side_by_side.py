@@ -120,10 +120,10 @@ def main() -> None:
             for library, note in found.items():
                 notes.setdefault(library, []).extend([note] * (note not in notes.get(library, [])))
             times_of_row = [cell(name, times, found) for name in names]
-            rows.append([data, f"{window:,}", *times_of_row, compare(times, found)])
+            rows.append([data, f"{window:,}", compare(times, found), *times_of_row])
             print("  ".join(f"{text:>12}" for text in rows[-1]), flush=True)
 
-    header = ["data", "window", *names, "fastest peer / rollstat"]
+    header = ["data", "window", "fastest peer / rollstat", *names]
     lines = [f".. {arguments.statistic} {parameters}", "", ".. list-table::", "   :header-rows: 1", ""]
     for row in [header, *rows]:
         lines += [f"   {'* -' if i == 0 else '  -'} {text}" for i, text in enumerate(row)]

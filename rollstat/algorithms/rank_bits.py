@@ -24,8 +24,9 @@ _SAMPLE = 32
 
 
 def block_rows(width: int) -> int:
-    """Rows a block that suit windows of `width` values: several windows, lest values be sorted twice."""
-    return max(1 << 17, 23 * width // 10)
+    """Rows a block that suit windows of `width` values: whole stretches, lest the last be a short one."""
+    stretch = _stretch_rows(width)
+    return stretch * max(1, round((1 << 17) / stretch))
 
 
 def stretches(start: NDArray[np.int64], end: NDArray[np.int64], smallest: int) -> Iterator[tuple[int, int]]:
@@ -116,15 +117,15 @@ def _bit_set(ranks: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
     )
 
 
-def _stretch_rows(width: int, rows: int) -> int:
+def _stretch_rows(width: int) -> int:
     """Rows to rank at a time: enough that few values are ranked twice, few enough for the caches.
 
     Windows much shorter than the stretch would leave set bits far apart.
     """
     covered = 16 * width
     if covered > 1 << 14:
-        covered = max(1 << 14, 4 * width, min(8 * width, 1 << 17))
-    return min(covered - width + 1, rows)
+        covered = max(1 << 14, 33 * width // 10, min(8 * width, 1 << 17))
+    return covered - width + 1
 
 
 def _select_fixed(block: Block, request: Selection) -> None:
@@ -141,7 +142,7 @@ def _select_fixed(block: Block, request: Selection) -> None:
             done[i] = rows.by_counts(levels) if levels is not None else rows.by_ranks()
         if min(done) == block.rows:
             return
-    stretch = _stretch_rows(block.width, block.rows)
+    stretch = _stretch_rows(block.width)
     for i, first in enumerate(done):
         while first < block.rows:
             # What stopped the others lies in the next stretch.
@@ -209,7 +210,7 @@ class _Rows:
     def by_ranks(self) -> int:
         """Select by ranks; return the row up to which answers are written."""
         dtype = self.keys.dtype
-        stretch = _stretch_rows(self.width, len(self.found[0]))
+        stretch = min(_stretch_rows(self.width), len(self.found[0]))
         size = stretch + self.width
         bits = np.empty(words_for(size), np.uint64)
         sample = np.empty(size, dtype)
