@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyspark
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -161,6 +162,13 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame 
     if watermark is not None and not isinstance(first.dataType, T.TimestampType):
         raise TypeError(
             f"order_by: {first.name!r} is {first.dataType.simpleString()}; a watermark needs a timestamp"
+        )
+    nested = [df.schema.fields[place] for place in plan.keys]
+    nested = [field for field in nested if isinstance(field.dataType, (T.StructType, T.ArrayType))]
+    if watermark is not None and nested and pyspark.__version__.startswith("4.1."):
+        raise RuntimeError(
+            f"keys: {nested[0].name!r} is {nested[0].dataType.simpleString()}, for which pyspark 4.1 cannot "
+            "wait behind a watermark: take its fields as keys, or a newer pyspark"
         )
     if initial is not None and (initial.isStreaming or initial.schema.names != df.schema.names):
         raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
