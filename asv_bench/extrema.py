@@ -25,16 +25,16 @@ import rollstat
 
 
 def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Median time of each of several calls that take turns, after one for warming up."""
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for run in runs.values():
-        run()
-    for _ in range(rounds):
-        for name, run in runs.items():
-            start = time.perf_counter()
+    """Median processor time of several calls, each repeated by itself, so that all find memory as warm."""
+    medians = {}
+    for name, run in runs.items():
+        times = []
+        for _ in range(rounds + 2):
+            start = time.thread_time()
             run()
-            times[name].append(1e3 * (time.perf_counter() - start))
-    return {name: statistics.median(values) for name, values in times.items()}
+            times.append(1e3 * (time.thread_time() - start))
+        medians[name] = statistics.median(times[2:])
+    return medians
 
 
 def table(header: list[str], rows: list[list[str]], remark: str) -> str:
@@ -79,7 +79,7 @@ def of_series(windows: list[int], kinds: list[str], rounds: int) -> str:
             rows.append([kind, f"{window:,}", *cells])
     header = ["data", "window", "``arr.copy()``", "min", "minmax", "argmin", "min, float32"]
     header += ["min / copy", "minmax / min", "float64 / float32"]
-    return table(header, rows, f"Milliseconds for {N:,} values, one thread, median of {rounds} rounds.")
+    return table(header, rows, f"Milliseconds of one thread for {N:,} values, median of {rounds} rounds.")
 
 
 def of_images(rounds: int) -> str:
@@ -102,9 +102,7 @@ def of_images(rounds: int) -> str:
             cells = [f"{t:.1f}" for t in times.values()] + [f"{times['scipy'] / times['rollstat']:.2f}x"]
             rows.append([image.dtype.name, f"{width} x {width}", *cells])
     header = ["dtype", "box", "``arr.copy()``", "rollstat", "scipy", "scipy / rollstat"]
-    remark = (
-        f"Milliseconds for the minimum in boxes of 4096 x 4096 pixels, one thread, median of {rounds} rounds."
-    )
+    remark = f"Minima in boxes of 4096 x 4096 pixels, milliseconds of one thread, median of {rounds} rounds."
     return table(header, rows, remark)
 
 
