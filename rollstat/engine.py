@@ -269,7 +269,8 @@ def _take_out(out: Any, shapes: list[tuple[int, ...]], dtypes: list[np.dtype[Any
         return [None] * len(shapes)
     given = list(out) if isinstance(out, (tuple, list)) else [out]
     if len(given) != len(shapes):
-        raise ValueError(f"out must hold {len(shapes)} arrays; it held {len(given)}")
+        wanted = "one array" if len(shapes) == 1 else f"{len(shapes)} arrays"
+        raise ValueError(f"out must hold {wanted}; it held {len(given)}")
     for array, shape, dtype in zip(given, shapes, dtypes):
         if not isinstance(array, np.ndarray) or not array.flags.writeable:
             raise TypeError(f"out must be a writable ndarray; it was {type(array).__name__}")

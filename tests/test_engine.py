@@ -141,3 +141,10 @@ def test_threads_begin_no_block_after_an_error():
     with pytest.raises(KeyboardInterrupt):
         run([np.zeros(1000)], 1, lambda dtype, windows: computation, Options.check(threads=2))
     assert computation.begun < 1000
+
+
+def test_messages_say_what_was_given():
+    with pytest.raises(ValueError, match="out must hold one array; it held 3"):
+        rollstat.rolling_median(np.zeros(3), 2, out=[1, 2, 3])
+    with pytest.raises(ValueError, match=r"proportion must be below 0\.5.*it was 0\.5"):
+        rollstat.rolling_trimmed_mean(np.zeros(3), 2, 0.5)

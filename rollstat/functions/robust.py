@@ -63,7 +63,9 @@ def check_share(proportion: Any) -> float:
     """Return the share of the observations that is cut off at each end."""
     share = check_number("proportion", proportion, 0, 0.5)
     if share == 0.5:
-        raise ValueError("proportion must be below 0.5: with half cut off at each end nothing is left")
+        raise ValueError(
+            f"proportion must be below 0.5, since half at each end leaves nothing; it was {proportion!r}"
+        )
     return share
 
 
