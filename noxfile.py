@@ -49,7 +49,7 @@ def tests_all(session: nox.Session) -> None:
 
 @nox.session
 def spark(session: nox.Session) -> None:
-    """Run all Spark tests, the long ones too; some ten minutes on two cores."""
+    """Run all Spark tests, the long ones too; a quarter of an hour on two cores."""
     session.install("-e", ".[spark,plot]", *groups("test", "demo"))
     session.run("pytest", "tests/spark", "-m", "spark or not spark", *session.posargs)
 
