@@ -303,7 +303,9 @@ def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> Expl
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 _UNITS |= {"D": 86400 * 10**9, "W": 7 * 86400 * 10**9}
-_WIDTH = re.compile(r"\s*(\d+(?:\.\d*)?|)\s*(ns|us|ms|s|min|h|D|W)\s*", re.ASCII)
+_UNIT = r"(ns|us|ms|s|min|h|D|W)"
+_PART = re.compile(r"\s*(\d+(?:\.\d*)?)\s*" + _UNIT + r"\s*", re.ASCII)
+_WIDTH = re.compile(rf"\s*{_UNIT}\s*|(?:{_PART.pattern})+", re.ASCII)
 
 
 def parse_width(window: Any) -> Fraction | None:
@@ -312,9 +314,12 @@ def parse_width(window: Any) -> Fraction | None:
         match = _WIDTH.fullmatch(window)
         if match is None:
             raise ValueError(
-                f"window must be a width such as '5min' or '1.5h' (in {', '.join(_UNITS)}); it was {window!r}"
+                "window must be a width such as '5min', '1.5h' or '1min30s' "
+                f"(in {', '.join(_UNITS)}); it was {window!r}"
             )
-        return Fraction(match[1] or 1) * _UNITS[match[2]]
+        if match[1]:
+            return Fraction(_UNITS[match[1]])
+        return sum((Fraction(count) * _UNITS[unit] for count, unit in _PART.findall(window)), Fraction(0))
     if hasattr(window, "to_timedelta64"):
         window = window.to_timedelta64()
     if isinstance(window, np.timedelta64):

@@ -108,7 +108,10 @@ class DecayedSum(NamedTuple):
     def lift(self, x: float) -> _Map:
         return self.decay, float(x)
 
-    combine = AffineMap.combine
+    def combine(self, older: _Map, newer: _Map) -> _Map:
+        # An infinity stays one, however old: its weight is small, and 0 in floating point alone.
+        faded = older[1] if math.isinf(older[1]) else newer[0] * older[1]
+        return newer[0] * older[0], newer[1] + faded
 
     def lower(self, state: _Map) -> float:
         return state[1]
@@ -126,7 +129,9 @@ class DecayedMean(NamedTuple):
         self, older: tuple[float, float, float], newer: tuple[float, float, float]
     ) -> tuple[float, float, float]:
         factor, total, weight = newer
-        return factor * older[0], factor * older[1] + total, factor * older[2] + weight
+        # As in DecayedSum.
+        faded = older[1] if math.isinf(older[1]) else factor * older[1]
+        return factor * older[0], faded + total, factor * older[2] + weight
 
     def lower(self, state: tuple[float, float, float]) -> float:
         return state[1] / state[2]

@@ -89,3 +89,13 @@ def test_straight_lines_over_another_series(window, gaps, rng):
         assert determination[i] == pytest.approx(correlation**2, rel=1e-9)
     with pytest.raises(ValueError, match="x must have the shape of arr"):
         rollstat.rolling_linear_fit(y, window, x[:-1])
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "operator_scan", "greedy", "two_stacks", "daba"])
+def test_an_infinity_lasts_as_long_as_it_is_in_the_window_however_small_its_weight(algorithm):
+    values = np.ones(4000)
+    values[10] = -np.inf
+    for function in (rollstat.rolling_decayed_sum, rollstat.rolling_decayed_mean):
+        result = function(values, 3000, 0.5, mode="valid", algorithm=algorithm)
+        assert (result[:11] == -np.inf).all()
+        assert np.isfinite(result[11:]).all()
