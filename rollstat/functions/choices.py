@@ -53,7 +53,8 @@ def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     Notes
     -----
     Missing values are no observations, and what has left the window has no influence, zero and inf
-    included. The relative error of floats is at most ``(m - 1) u`` with u = 2**-53, short of overflow.
+    included. The relative error of floats is at most ``(m - 1) u`` with u = 2**-53, as long as no product
+    of a part of the window leaves the range of its dtype: that is inf or 0, and inf times 0 is NaN.
 
     Cost: O(1) multiplications an element amortised. Source: Tangwongsan, Hirzel and Schneider,
     *In-Order Sliding-Window Aggregation in Worst-Case Constant Time*, 2021, doi:10.1007/s00778-021-00668-3.
