@@ -65,7 +65,8 @@ def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     if kind == "truth":
         return np.dtype(np.uint8)
     if dtype.kind == "f":
-        return np.dtype(dtype.newbyteorder("="))
+        # Whole numbers beyond 2**24 do not fit a float32.
+        return np.dtype(np.float64) if kind == "integer" else np.dtype(dtype.newbyteorder("="))
     if kind == "float":
         return np.dtype(np.float64)
     if kind == "difference":

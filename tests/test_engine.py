@@ -148,3 +148,12 @@ def test_messages_say_what_was_given():
         rollstat.rolling_median(np.zeros(3), 2, out=[1, 2, 3])
     with pytest.raises(ValueError, match=r"proportion must be below 0\.5.*it was 0\.5"):
         rollstat.rolling_trimmed_mean(np.zeros(3), 2, 0.5)
+
+
+def test_counts_of_narrow_floats_are_not_rounded_to_them():
+    values = np.ones(2**24 + 3, np.float32)
+    result = rollstat.rolling_count(values, rollstat.Expanding())
+    assert result.dtype == np.float64
+    assert result[-1] == len(values)
+    assert rollstat.RollingCount(2, dtype=np.float32).extend(values[:4]).dtype == np.float64
+    assert rollstat.rolling_nunique(values[:4], 2).dtype == np.float64

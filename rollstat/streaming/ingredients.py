@@ -109,15 +109,16 @@ class Ingredients:
 
     def masked(self, out: NDArray[Any], count: NDArray[np.int64], least: int) -> NDArray[Any]:
         """Results with NaN, or the identity, where there are too few observations."""
+        narrow = self.elements.dtype == np.float32 and out.dtype.kind == "f"
         if least == 0 and self.identity is not NOTHING and self.layout.single:
             out[count == 0] = self.identity
             lacking = count < 0
         else:
             lacking = count < max(least, 1)
-        if lacking.any() or out.dtype == np.float64:
+        if lacking.any() or out.dtype == np.float64 or (not self.objects and self.elements.dtype.kind == "f"):
             out = out.astype(np.float64, copy=False)
             out[lacking] = np.nan
-        return out.astype(np.float32) if self.elements.dtype == np.float32 else out
+        return out.astype(np.float32) if narrow else out
 
     def named(self) -> list[Any]:
         """Name and fields of the operator, for a snapshot; or raise."""
