@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
 from rollstat.blocks import Block
-from rollstat.kernels.summands import Deviation, Shape, Sum, Summand, Variance
+from rollstat.kernels.summands import Deviation, Kurtosis, Skewness, Sum, Summand, Variance
 
 __all__ = [
     "block_rows",
@@ -69,9 +69,9 @@ def standard_errors(block: Block, ddof: int, out: NDArray[Any]) -> None:
 
 def skewnesses(block: Block, out: NDArray[Any]) -> None:
     """Skewness without bias (Fisher-Pearson, adjusted); NaN where all observations are equal."""
-    _write(block, Shape(0.0), out)
+    _write(block, Skewness(), out)
 
 
 def kurtoses(block: Block, out: NDArray[Any]) -> None:
     """Excess kurtosis without bias; NaN where all observations are equal."""
-    _write(block, Shape(1.0), out)
+    _write(block, Kurtosis(), out)

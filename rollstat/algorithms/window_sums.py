@@ -192,7 +192,7 @@ def _walk(
     """Windows of any shape, with any values missing."""
     rows = len(start)
     padded = -(-rows // 8) * 8
-    channels = form(summand).channels
+    channels = form(summand).summed
     sums = np.zeros((channels, padded))
     shift_x, shift_y = np.zeros((2, padded))
     work = np.empty((channels, longest(block))), np.zeros((3, channels))
@@ -200,5 +200,5 @@ def _walk(
     count = np.zeros(padded)
     count[:rows] = observed
     result = np.empty((form(summand).outputs, padded))
-    finish_rows(summand, sums, shift_x, shift_y, count, result)
+    finish_rows(summand, sums[: form(summand).channels], shift_x, shift_y, count, result)
     out[:] = result[:, :rows]

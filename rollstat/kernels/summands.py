@@ -33,8 +33,9 @@ __all__ = [
     "Correlation",
     "Covariance",
     "Deviation",
+    "Kurtosis",
     "Line",
-    "Shape",
+    "Skewness",
     "Sum",
     "Summand",
     "Variance",
@@ -134,32 +135,48 @@ class Deviation(NamedTuple):
 
 
 @kernel(references=False)
-def _lift_powers(summand, x, y, shift_x, shift_y):
+def _lift_cubes(summand, x, y, shift_x, shift_y):
+    deviation = x - shift_x
+    square = deviation * deviation
+    return bundle((deviation, square, square * deviation))
+
+
+@kernel(references=False)
+def _finish_skewness(summand, sums, shift_x, shift_y, count):
+    first, second, third = channels(sums)
+    one, two, three = spread(1.0), spread(2.0), spread(3.0)
+    mean = _over(first, count)
+    squares = negative_to_zero(second - mean * first)
+    cubes = third - three * mean * second + two * (mean * mean) * first
+    return count * square_root(count - one) / (count - two) * (cubes / (squares * square_root(squares)))
+
+
+class Skewness(NamedTuple):
+    """Skewness without bias; NaN where all values are equal."""
+
+
+@kernel(references=False)
+def _lift_fourths(summand, x, y, shift_x, shift_y):
     deviation = x - shift_x
     square = deviation * deviation
     return bundle((deviation, square, square * deviation, square * square))
 
 
 @kernel(references=False)
-def _finish_shape(summand, sums, shift_x, shift_y, count):
+def _finish_kurtosis(summand, sums, shift_x, shift_y, count):
     first, second, third, fourth = channels(sums)
     one, two, three = spread(1.0), spread(2.0), spread(3.0)
     mean = _over(first, count)
     square = mean * mean
     squares = negative_to_zero(second - mean * first)
-    if summand.tails == 0.0:
-        cubes = third - three * mean * second + two * square * first
-        return count * square_root(count - one) / (count - two) * (cubes / (squares * square_root(squares)))
     spread_out = two * second - mean * first
     fourths = negative_to_zero(fourth - two * two * mean * third + three * square * spread_out)
     factor = (count - one) / ((count - two) * (count - three))
     return factor * (count * (count + one) * (fourths / (squares * squares)) - three * (count - one))
 
 
-class Shape(NamedTuple):
-    """Skewness, or excess kurtosis if `tails`, both without bias; NaN where all values are equal."""
-
-    tails: float
+class Kurtosis(NamedTuple):
+    """Excess kurtosis without bias; NaN where all values are equal."""
 
 
 @kernel(references=False)
@@ -231,7 +248,7 @@ class Line(NamedTuple):
     intercept: float
 
 
-Summand = Sum | Variance | Deviation | Shape | Covariance | Correlation | Line
+Summand = Sum | Variance | Deviation | Skewness | Kurtosis | Covariance | Correlation | Line
 
 
 class Form(NamedTuple):
@@ -243,6 +260,9 @@ class Form(NamedTuple):
         How many sums there are, and how many results follow from them.
     shifted : bool
         Whether the sums are about a shift.
+    summed : int
+        How many sums :mod:`rollstat.kernels.stretch_sums` makes, which knows them by their number; the
+        channels are the first of them.
     missing, lifted, finished, revised : callable
         Kernels over lanes behind the functions of these names.
     """
@@ -250,6 +270,7 @@ class Form(NamedTuple):
     channels: int
     outputs: int
     shifted: bool
+    summed: int
     missing: Callable[..., Any]
     lifted: Callable[..., Any]
     finished: Callable[..., Any]
@@ -257,13 +278,14 @@ class Form(NamedTuple):
 
 
 _FORMS = {
-    Sum: Form(1, 1, False, _missing_alone, _lift_sum, _finish_sum, _revise_mean),
-    Variance: Form(2, 1, True, _missing_alone, _lift_squares, _finish_variance, _keep),
-    Deviation: Form(2, 1, True, _missing_alone, _lift_squares, _finish_deviation, _revise_error),
-    Shape: Form(4, 1, True, _missing_alone, _lift_powers, _finish_shape, _keep),
-    Covariance: Form(3, 1, True, _missing_either, _lift_products, _finish_covariance, _keep),
-    Correlation: Form(5, 1, True, _missing_either, _lift_all_products, _finish_correlation, _keep),
-    Line: Form(5, 3, True, _missing_either, _lift_all_products, _finish_line, _keep),
+    Sum: Form(1, 1, False, 1, _missing_alone, _lift_sum, _finish_sum, _revise_mean),
+    Variance: Form(2, 1, True, 2, _missing_alone, _lift_squares, _finish_variance, _keep),
+    Deviation: Form(2, 1, True, 2, _missing_alone, _lift_squares, _finish_deviation, _revise_error),
+    Skewness: Form(3, 1, True, 4, _missing_alone, _lift_cubes, _finish_skewness, _keep),
+    Kurtosis: Form(4, 1, True, 4, _missing_alone, _lift_fourths, _finish_kurtosis, _keep),
+    Covariance: Form(3, 1, True, 3, _missing_either, _lift_products, _finish_covariance, _keep),
+    Correlation: Form(5, 1, True, 5, _missing_either, _lift_all_products, _finish_correlation, _keep),
+    Line: Form(5, 3, True, 5, _missing_either, _lift_all_products, _finish_line, _keep),
 }
 
 
