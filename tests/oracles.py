@@ -317,13 +317,13 @@ def last(view: View) -> Any:
 
 @oracle("logsumexp")
 def logsumexp(view: View) -> Any:
-    return math.log(math.fsum(map(math.exp, view.values))) if view.values else None
+    return math.log(math.fsum(map(math.exp, view.values))) if view.values else -math.inf
 
 
 @oracle("decayed_sum")
 def decayed_sum(view: View, decay: float) -> Any:
     weighted = [x * decay**age for age, x in enumerate(reversed(floats(view.values)))]
-    return math.fsum(weighted) if weighted else None
+    return math.fsum(weighted)
 
 
 @oracle("decayed_mean")

@@ -238,7 +238,7 @@ def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOp
     Returns
     -------
     ndarray of float
-        Float32 for float32, else float64.
+        Float32 for float32, else float64. With ``min_periods=0`` an empty window gives -inf.
 
     Raises
     ------
@@ -257,4 +257,4 @@ def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOp
     >>> rollstat.rolling_logsumexp([1000.0, 1000.0], 2).round(3)
     array([     nan, 1000.693])
     """
-    return combine([arr], window, operators.LogSumExp(), "logsumexp", options, kind="float")[0]
+    return combine([arr], window, operators.LogSumExp(), "logsumexp", options, required=0, kind="float")[0]

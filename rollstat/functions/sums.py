@@ -182,7 +182,7 @@ def rolling_decayed_sum(
     Returns
     -------
     ndarray of float
-        Float32 for float32, else float64.
+        Float32 for float32, else float64. With ``min_periods=0`` an empty window gives 0.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def rolling_decayed_sum(
     array([nan, 2.5, 5. ])
     """
     operator = operators.DecayedSum(_check_decay(decay))
-    return combine([arr], window, operator, "decayed_sum", options, kind="float")[0]
+    return combine([arr], window, operator, "decayed_sum", options, required=0, kind="float")[0]
 
 
 @statistic(

@@ -274,3 +274,26 @@ def test_long_arrays_are_left_to_the_function(name, sample, dtype, rng):
         whole = np.concatenate([first, second, np.array(third, float)])
         tolerance = 1e-5 if dtype == "f4" else 1e-9
         np.testing.assert_allclose(whole.astype(float), right, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("window", [1, 2])
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("Sum", ()),
+        ("Mean", ()),
+        ("Count", ()),
+        ("Prod", ()),
+        ("Any", ()),
+        ("LogSumExp", ()),
+        ("DecayedSum", (0.5,)),
+        ("Max", ()),
+    ],
+)
+def test_windows_without_observations_answer_as_arrays_do(name, parameters, window):
+    values = np.array([np.nan, 1, np.nan, np.nan, 2])
+    plain = {"LogSumExp": "logsumexp", "DecayedSum": "decayed_sum"}.get(name, name.lower())
+    wanted = getattr(rollstat, f"rolling_{plain}")(values, window, *parameters, min_periods=0)
+    stream = getattr(rollstat, f"Rolling{name}")(window, *parameters, min_periods=0)
+    np.testing.assert_array_equal(stream.copy().extend(values), wanted)
+    np.testing.assert_array_equal([float(stream.push(x)) for x in values], wanted)
