@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from benchmarks.data import N
 from benchmarks.peers import Job, libraries, versions
+from benchmarks.tables import list_table, write
 
 STATISTICS = ("sum", "mean", "var", "std", "skew", "kurt")
 # Of these the difference itself is shown: they are numbers of the order of 1, and may be 0.
@@ -130,16 +131,13 @@ def main() -> None:
             table[name].append([name, title, f"{window:,}", *cells])
             print("  ".join(f"{cell:>12}" for cell in table[name][-1]), flush=True)
 
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in [["", "data", "window", *LIBRARIES], *(row for rows in table.values() for row in rows)]:
-        lines += [f"   {'* -' if i == 0 else '  -'} {cell}".rstrip() for i, cell in enumerate(row)]
-    lines += ["", f"Largest error of {arguments.samples} windows spread over {arguments.n:,} values, as a"]
+    header = ["", "data", "window", *LIBRARIES]
+    lines = list_table([header, *(row for rows in table.values() for row in rows)])
+    lines += [f"Largest error of {arguments.samples} windows spread over {arguments.n:,} values, as a"]
     lines += ["share of the exact result; of skew and kurt, and where the exact result is 0, the difference"]
     lines += ["itself. Bold: another library is nearer. Empty: the library has no such function."]
     lines += [f"{versions()}; Python {platform.python_version()}.", ""]
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text("\n".join(lines))
+    write(arguments.output, lines)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from benchmarks.data import N, series
 from benchmarks.peers import versions
+from benchmarks.tables import list_table, write
 
 import rollstat
 
@@ -37,16 +38,14 @@ def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, f
     return medians
 
 
-def table(header: list[str], rows: list[list[str]], remark: str) -> str:
+def table(header: list[str], rows: list[list[str]], remark: str) -> list[str]:
     """A table of the documentation."""
-    lines = [".. list-table::", "   :header-rows: 1", ""]
     for row in [header, *rows]:
         print("  ".join(f"{cell:>12}" for cell in row), flush=True)
-        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
-    return "\n".join([*lines, "", remark, f"{versions()}; Python {platform.python_version()}.", ""])
+    return [*list_table([header, *rows]), remark, f"{versions()}; Python {platform.python_version()}.", ""]
 
 
-def of_series(windows: list[int], kinds: list[str], rounds: int) -> str:
+def of_series(windows: list[int], kinds: list[str], rounds: int) -> list[str]:
     """Times of a copy and of the statistics, and what they are of one another."""
     rows = []
     for kind in kinds:
@@ -82,7 +81,7 @@ def of_series(windows: list[int], kinds: list[str], rounds: int) -> str:
     return table(header, rows, f"Milliseconds of one thread for {N:,} values, median of {rounds} rounds.")
 
 
-def of_images(rounds: int) -> str:
+def of_images(rounds: int) -> list[str]:
     """Times of boxes over an image, beside SciPy's, which are compared first."""
     rng = np.random.default_rng(20261121)
     rows = []
@@ -116,9 +115,9 @@ def main() -> None:
     parser.add_argument("--images", type=Path)
     arguments = parser.parse_args()
     if arguments.series:
-        arguments.series.write_text(of_series(arguments.windows, arguments.data, arguments.rounds))
+        write(arguments.series, of_series(arguments.windows, arguments.data, arguments.rounds))
     if arguments.images:
-        arguments.images.write_text(of_images(max(arguments.rounds // 3, 3)))
+        write(arguments.images, of_images(max(arguments.rounds // 3, 3)))
 
 
 if __name__ == "__main__":

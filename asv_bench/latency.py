@@ -23,7 +23,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import river
 from benchmarks.peers import versions
-from pushes import STREAMS, filled, table
+from benchmarks.tables import list_table, write
+from pushes import STREAMS, filled
 
 from rollstat import RollingKth
 from rollstat.kernels import three_trees
@@ -186,10 +187,8 @@ def main() -> None:
     )
     trees = "Steps of ``three_trees`` for the same k, counted by itself."
     made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        text = [*table(rows), about, "", *table(counted), trees, "", made_by, ""]
-        arguments.output.write_text("\n".join(text))
+    text = [*list_table(rows), about, "", *list_table(counted), trees, "", made_by, ""]
+    write(arguments.output, text)
     if arguments.plot:
         plot(
             hostile,

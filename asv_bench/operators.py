@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from benchmarks.data import N, series
 from benchmarks.peers import versions
+from benchmarks.tables import list_table, write
 
 import rollstat
 
@@ -180,11 +181,9 @@ def first_calls(rounds: int) -> list[list[str]]:
 
 
 def _table(header: list[str], rows: list[list[str]]) -> list[str]:
-    lines = [".. list-table::", "   :header-rows: 1", ""]
     for row in [header, *rows]:
         print("  ".join(f"{cell:>20}" for cell in row), flush=True)
-        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
-    return [*lines, ""]
+    return list_table([header, *rows])
 
 
 def main() -> None:
@@ -204,9 +203,7 @@ def main() -> None:
     lines += _table(header, first_calls(arguments.rounds))
     lines += ["Processor time of the call, the least of the rounds, imports not counted.", ""]
     lines += [f"{versions()}; Python {platform.python_version()}.", ""]
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text("\n".join(lines))
+    write(arguments.output, lines)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import river
 import screamer
 from benchmarks.peers import versions
+from benchmarks.tables import list_table, write
 from river import stats, utils
 
 import rollstat
@@ -124,14 +125,6 @@ def extends(statistic: str, window: int, rounds: int, n: int) -> dict[str, float
     return best
 
 
-def table(rows: list[list[str]]) -> list[str]:
-    """Lines of a list-table."""
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in rows:
-        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
-    return [*lines, ""]
-
-
 def main() -> None:
     """Measure, print, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -168,10 +161,8 @@ def main() -> None:
     )
     arrays = f"Milliseconds for an array of {arguments.n:,} numbers: ``extend`` beside screamer's call."
     made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
-    text = [*table(one), about, "", *table(many), arrays, "", made_by, ""]
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text("\n".join(text))
+    text = [*list_table(one), about, "", *list_table(many), arrays, "", made_by, ""]
+    write(arguments.output, text)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from benchmarks.data import KINDS, N, series
 from benchmarks.peers import INEXACT, Job, libraries, versions
+from benchmarks.tables import list_table, write
 from benchmarks.vector_sort import argsort_of_blocks, restart_without
 
 from rollstat.registry import REGISTRY
@@ -124,16 +125,12 @@ def main() -> None:
             print("  ".join(f"{text:>12}" for text in rows[-1]), flush=True)
 
     header = ["data", "window", "fastest peer / rollstat", *names]
-    lines = [f".. {arguments.statistic} {parameters}", "", ".. list-table::", "   :header-rows: 1", ""]
-    for row in [header, *rows]:
-        lines += [f"   {'* -' if i == 0 else '  -'} {text}" for i, text in enumerate(row)]
-    lines += ["", f"Milliseconds for {arguments.n:,} float64 values, one thread, median of "]
+    lines = [f".. {arguments.statistic} {parameters}", "", *list_table([header, *rows])]
+    lines += [f"Milliseconds for {arguments.n:,} float64 values, one thread, median of "]
     lines[-1] += f"{arguments.rounds} rounds. {versions()}; Python {platform.python_version()}."
     lines[-1] += " NumPy's vector sort is switched off." if arguments.without_vector_sort else ""
     lines += ["", *(f"- {library}: {'; '.join(found)}." for library, found in notes.items()), ""]
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text("\n".join(lines))
+    write(arguments.output, lines)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pyspark
+from benchmarks.tables import list_table, write
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -141,14 +142,6 @@ def batch_table(sizes: list[int], folder: Path) -> list[list[str]]:
     return table
 
 
-def list_table(rows: list[list[str]]) -> list[str]:
-    """Rows as a table of the documentation."""
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in rows:
-        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
-    return [*lines, ""]
-
-
 def main() -> None:
     """Measure, print, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -185,9 +178,7 @@ def main() -> None:
         f"{pyspark.__version__}, rollstat {rollstat.__version__}, Python {platform.python_version()}.",
         "",
     ]
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text("\n".join(lines))
+    write(arguments.output, lines)
 
 
 if __name__ == "__main__":

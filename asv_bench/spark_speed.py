@@ -25,6 +25,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyspark
+from benchmarks.tables import list_table, write
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.functions import pandas_udf
@@ -287,14 +288,6 @@ PARTS: dict[str, tuple[str, str, Callable[..., list[list[str]]]]] = {
 }
 
 
-def list_table(rows: list[list[str]]) -> list[str]:
-    """Rows as a table of the documentation."""
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in rows:
-        lines += [f"   {'* -' if i == 0 else '  -'} {cell}" for i, cell in enumerate(row)]
-    return [*lines, ""]
-
-
 def main() -> None:
     """Measure, print, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -323,9 +316,7 @@ def main() -> None:
         f"NumPy {np.__version__}, rollstat {rollstat.__version__}, Python {platform.python_version()}.",
         "",
     ]
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text("\n".join(lines))
+    write(arguments.output, lines)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from benchmarks.data import series
 from benchmarks.peers import versions
+from benchmarks.tables import list_table, write
 
 from rollstat.registry import REGISTRY
 
@@ -64,14 +65,9 @@ def main() -> None:
             one, several = compare(name, parameters, values, window, arguments.threads, arguments.rounds)
             rows.append([label, f"{window:,}", f"{one:.1f}", f"{several:.1f}", f"{one / several:.2f}x"])
             print("  ".join(f"{text:>16}" for text in rows[-1]), flush=True)
-    lines = [".. list-table::", "   :header-rows: 1", ""]
-    for row in rows:
-        lines += [f"   {'* -' if i == 0 else '  -'} {text}" for i, text in enumerate(row)]
-    lines += ["", f"Milliseconds for {arguments.n:,} float64 values, i.i.d. normal, median of "]
+    lines = [*list_table(rows), f"Milliseconds for {arguments.n:,} float64 values, i.i.d. normal, median of "]
     lines[-1] += f"{arguments.rounds} rounds, on {os.cpu_count()} processors. {versions()}.\n"
-    if arguments.output:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text("\n".join(lines))
+    write(arguments.output, lines)
 
 
 if __name__ == "__main__":
