@@ -208,9 +208,18 @@ def wedge(block: Block, request: Extrema) -> None:
     ) -> None:
         header, position, value, _ = wedges.create(_longest(block), block.values.dtype, ties=ties)
         wedges.fill(
-            header, position, value, block.values, _mask(block), block.start, block.end,
-            low, high, low_position, high_position,
-        )  # fmt: skip
+            header,
+            position,
+            value,
+            block.values,
+            _mask(block),
+            block.start,
+            block.end,
+            low,
+            high,
+            low_position,
+            high_position,
+        )
         low_position += request.base
         high_position += request.base
 

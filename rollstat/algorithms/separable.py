@@ -73,9 +73,7 @@ def _along(
     nan = False
     for first in range(0, len(flat), length * across):
         part = slice(first, first + length * across)
-        nan |= scan_rows(
-            order, flat[part], across, source, constant, width, columns, scratch, target[part]
-        )  # fmt: skip
+        nan |= scan_rows(order, flat[part], across, source, constant, width, columns, scratch, target[part])
     return nan
 
 

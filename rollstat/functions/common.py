@@ -119,7 +119,7 @@ def statistic(
         taken = {"arr", "other", "x", "window", "m", "options"}
         parameters = tuple(name for name in signature.parameters if name not in taken)
         function.__doc__ = _document(function.__doc__ or "")
-        function.__signature__ = _signature(function)  # type: ignore[attr-defined]
+        function.__signature__ = _signature(function)  # type: ignore[attr-defined]  # functions have it, their type does not say so
         register(
             Statistic(
                 name=name or function.__name__.removeprefix("rolling_"),

@@ -127,7 +127,7 @@ def rolling_kth(
     """
     values, one = _several("k", k)
     requests = [Kth(_check_k(value, m, options)) for value in values]
-    return _select(arr, m, requests, "kth", one, options)  # type: ignore[no-any-return]
+    return _select(arr, m, requests, "kth", one, options)  # type: ignore[no-any-return]  # typed Any in the engine
 
 
 @statistic(
@@ -176,7 +176,7 @@ def rolling_argkth(
     """
     values, one = _several("k", k)
     requests = [Kth(_check_k(value, m, options)) for value in values]
-    return _select(arr, m, requests, "argkth", one, options, positions=True)  # type: ignore[no-any-return]
+    return _select(arr, m, requests, "argkth", one, options, positions=True)  # type: ignore[no-any-return]  # typed Any in the engine
 
 
 @statistic(family="selection", algorithms=ALGORITHMS, cost=_COST, source=_SOURCE, pandas="median")
@@ -218,7 +218,7 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
     array([4. , 2.5, 2. , 2.5])
     """
     requests = [Quantile(0.5, "midpoint")]
-    return _select(arr, window, requests, "median", True, options)  # type: ignore[no-any-return]
+    return _select(arr, window, requests, "median", True, options)  # type: ignore[no-any-return]  # typed Any in the engine
 
 
 @statistic(
@@ -297,4 +297,4 @@ def rolling_quantile(
         if not 0 <= value <= 1:
             raise ValueError(f"q must lie between 0 and 1; it was {value!r}")
     requests = [Quantile(float(value), interpolation) for value in values]
-    return _select(arr, window, requests, "quantile", one, options)  # type: ignore[no-any-return]
+    return _select(arr, window, requests, "quantile", one, options)  # type: ignore[no-any-return]  # typed Any in the engine

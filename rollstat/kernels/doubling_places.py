@@ -191,17 +191,35 @@ def _best(
             _spans(order, ties, totals, total_places, span, edge, edge_places, above, above_places)
             results = rows - between + 1
             _best(
-                order, ties, above, above_places, rows, between, edge, edge_places,
-                scratch[3 * room :], scratch_places[3 * room :], middle[:results], middle_places[:results],
-            )  # fmt: skip
+                order,
+                ties,
+                above,
+                above_places,
+                rows,
+                between,
+                edge,
+                edge_places,
+                scratch[3 * room :],
+                scratch_places[3 * room :],
+                middle[:results],
+                middle_places[:results],
+            )
         limits = edge[:lanes]
         fill_limits(order, width, limits)
         _spans_and_rows(order, ties, spans, places, width, middle, middle_places, limits, out, out_places)
         behind = whole // lanes
         _spans_and_rows(
-            order, ties, spans[whole:], places[whole:], width, middle[behind:], middle_places[behind:],
-            limits, last, last_places,
-        )  # fmt: skip
+            order,
+            ties,
+            spans[whole:],
+            places[whole:],
+            width,
+            middle[behind:],
+            middle_places[behind:],
+            limits,
+            last,
+            last_places,
+        )
     for i in range(whole, len(out)):
         out[i], out_places[i] = last[i - whole], last_places[i - whole]
 
@@ -239,7 +257,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
         rest, rest_places = scratch[begin + room + rows :], scratch_places[begin + room + rows :]
         _best(
             order, ties, spans, span_places, count, width, edge, edge_places, rest, rest_places, best, found
-        )  # fmt: skip
+        )
         for i in range(len(results)):
             results[i] = shift + first + found[i]
     return nan

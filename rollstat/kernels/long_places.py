@@ -141,7 +141,7 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
     origin = scratch_places[:rows]
     doubling_places.rolling(
         order, ties, inner, whole - 1, max(rows, 1), rest, scratch_places[room:], 1, origin
-    )  # fmt: skip
+    )
     known = place = -1
     for k in range(rows):
         begin = k * block

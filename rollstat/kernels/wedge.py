@@ -247,9 +247,7 @@ def _write(header, position, value, i, low, high, low_position, high_position):
 
 
 @kernel(references=False)
-def extend(
-    header, position, value, observed, data, missing, count, low, high, low_position, high_position
-):  # fmt: skip
+def extend(header, position, value, observed, data, missing, count, low, high, low_position, high_position):
     """Push each of `data`, and write the answers after each one; an output of no length is unwanted.
 
     `missing` may have no length: then nothing is missing.
@@ -263,9 +261,7 @@ def extend(
 
 
 @kernel(references=False)
-def fill(
-    header, position, value, data, missing, start, end, low, high, low_position, high_position
-):  # fmt: skip
+def fill(header, position, value, data, missing, start, end, low, high, low_position, high_position):
     """Write the answers of every window ``data[start[i]:end[i]]``, bounds that never move left.
 
     The state is empty at first and its capacity is no less than the longest window. NaN and rows with

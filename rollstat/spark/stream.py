@@ -228,7 +228,7 @@ def _unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             yield from read_message(message.as_py())
 
 
-class _Processor(StatefulProcessor):  # type: ignore[misc]
+class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its base untyped
     """Keeps the state of each series."""
 
     def __init__(self, plan: Plan, waits: bool) -> None:

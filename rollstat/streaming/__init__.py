@@ -100,7 +100,7 @@ __all__ = [
 ]
 
 STREAMS: dict[str, Any] = {
-    cls.statistic: cls  # type: ignore[attr-defined]
+    cls.statistic: cls  # type: ignore[attr-defined]  # every class in the table names its statistic
     for cls in CLASSES.values()
     if getattr(cls, "statistic", "")
 }

@@ -159,7 +159,7 @@ class RollingMinMax(_Extremum):
     answer_kinds = ("value", "value")
 
     def _found(self) -> tuple[Any, ...]:
-        return self._core.extrema()  # type: ignore[no-any-return]
+        return self._core.extrema()  # type: ignore[no-any-return]  # compiled, so untyped
 
 
 class RollingPtp(_Extremum):
@@ -235,7 +235,7 @@ class RollingArgmin(_Place):
         return "minimum_first" if self._parameters["ties"] == "first" else "minimum_last"
 
     def _found(self) -> tuple[Any, ...]:
-        return self._core.places()[:1]  # type: ignore[no-any-return]
+        return self._core.places()[:1]  # type: ignore[no-any-return]  # compiled, so untyped
 
 
 class RollingArgmax(_Place):
@@ -261,4 +261,4 @@ class RollingArgmax(_Place):
         return "minimum_last" if self._parameters["ties"] == "first" else "minimum_first"
 
     def _found(self) -> tuple[Any, ...]:
-        return self._core.places()[1:]  # type: ignore[no-any-return]
+        return self._core.places()[1:]  # type: ignore[no-any-return]  # compiled, so untyped

@@ -19,8 +19,8 @@ class _Line(NamedTuple):
     state ``(first row, count, mean row, mean value, and the sums of squares and products)``.
     """
 
-    with_row = True  # type: ignore[misc]
-    counts_rows = True  # type: ignore[misc]
+    with_row = True  # type: ignore[misc]  # of the class, no field of the tuple
+    counts_rows = True  # type: ignore[misc]  # of the class, no field of the tuple
 
     def lift(self, y: float, row: int) -> _State:
         if y != y:

@@ -308,7 +308,7 @@ class RollingMad(_Deviating):
         super().__init__(window, min_periods, dtype, scale=check_scale(scale))
 
     @property
-    def answer_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
+    def answer_kinds(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the parameters here
         """What the answer is: a length of time, or a number."""
         return ("difference" if self._elements.kind in "mM" else "interpolated",)
 

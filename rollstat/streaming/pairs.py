@@ -11,7 +11,7 @@ __all__ = ["RollingBeta", "RollingCorr", "RollingCov", "RollingWeightedMean"]
 class _Pair(Named, abstract=True):
     """An operator of two series."""
 
-    push = Aggregate.push  # type: ignore[assignment]
+    push = Aggregate.push  # type: ignore[assignment]  # takes two elements, unlike the base
 
 
 class RollingCov(Spread):
@@ -32,7 +32,7 @@ class RollingCov(Spread):
 
     statistic = "cov"
     made = operators.Covariance
-    push = Aggregate.push  # type: ignore[assignment]
+    push = Aggregate.push  # type: ignore[assignment]  # takes two elements, unlike the base
 
 
 class RollingCorr(_Pair):

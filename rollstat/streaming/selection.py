@@ -217,7 +217,7 @@ class RollingQuantile(_OfQuantiles):
         super().__init__(window, min_periods=min_periods, dtype=dtype, parameters=parameters)
 
     @property
-    def answer_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
+    def answer_kinds(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the parameters here
         """What the answer is: an element, or a point between two."""
         between = self._parameters["interpolation"] in ("linear", "midpoint")
         return ("interpolated" if between else "value",)
@@ -321,7 +321,7 @@ class RollingIqr(_OfQuantiles):
         super().__init__(window, min_periods=min_periods, dtype=dtype, parameters=parameters)
 
     @property
-    def answer_kinds(self) -> tuple[str, ...]:  # type: ignore[override]
+    def answer_kinds(self) -> tuple[str, ...]:  # type: ignore[override]  # depends on the parameters here
         """What the answer is: a whole distance, or a floating one."""
         element = self._parameters["interpolation"] not in ("linear", "midpoint")
         whole = self._elements.kind in "mM" or (element and self._elements.kind in "iub")

@@ -176,10 +176,21 @@ def check(
     try:
         for name, setting in conf.items():
             spark.conf.set(name, setting)
-        result = rolling(
-            frame, partition_by=keys, order_by=["time", "row"], window=asked, aggs=aggs,
-            descending=descending, split=splits, **options,
-        ).drop("time").toArrow().sort_by("row")  # fmt: skip
+        result = (
+            rolling(
+                frame,
+                partition_by=keys,
+                order_by=["time", "row"],
+                window=asked,
+                aggs=aggs,
+                descending=descending,
+                split=splits,
+                **options,
+            )
+            .drop("time")
+            .toArrow()
+            .sort_by("row")
+        )
     finally:
         for name, setting in before.items():
             spark.conf.set(name, setting)

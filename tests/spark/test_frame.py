@@ -44,9 +44,13 @@ def test_keys_are_those_of_spark(spark):
     groups = {0: [0, 1, 5, 7], 1: [2, 4, 9], 2: [3, 6], 3: [8]}
     for partition_by in ("k", ["f"], ["k", "f"]):
         result = rolling(
-            frame, partition_by=partition_by, order_by="row", window=10, min_periods=1,
+            frame,
+            partition_by=partition_by,
+            order_by="row",
+            window=10,
+            min_periods=1,
             aggs={"first": ("kth", "x", {"k": 1}), "last": ("kth", "x", {"k": -1})},
-        )  # fmt: skip
+        )
         found = {row["row"]: (row["first"], row["last"]) for row in collect(result)}
         assert found == {i: (float(group[0]), float(i)) for group in groups.values() for i in group}
 
@@ -70,15 +74,23 @@ from range(5)
 def test_every_type_comes_back_unchanged(spark):
     frame = spark.sql(EVERY_TYPE)
     result = rolling(
-        frame, partition_by="key", order_by="time", window=2, min_periods=1,
+        frame,
+        partition_by="key",
+        order_by="time",
+        window=2,
+        min_periods=1,
         aggs={
-            "low_decimal": ("kth", "decimal", {"k": 1}), "high_day": ("kth", "day", {"k": -1}),
-            "low_time": ("kth", "time", {"k": 1}), "low_span": ("kth", "span", {"k": 1}),
-            "low_clock": ("kth", "clock", {"k": 1}), "low_tiny": ("kth", "tiny", {"k": 1}),
-            "low_flag": ("kth", "flag", {"k": 1}), "low_single": ("kth", "single", {"k": 1}),
+            "low_decimal": ("kth", "decimal", {"k": 1}),
+            "high_day": ("kth", "day", {"k": -1}),
+            "low_time": ("kth", "time", {"k": 1}),
+            "low_span": ("kth", "span", {"k": 1}),
+            "low_clock": ("kth", "clock", {"k": 1}),
+            "low_tiny": ("kth", "tiny", {"k": 1}),
+            "low_flag": ("kth", "flag", {"k": 1}),
+            "low_single": ("kth", "single", {"k": 1}),
             "low_long": ("kth", "long", {"k": 1}),
         },
-    )  # fmt: skip
+    )
     assert result.schema.fields[: len(frame.columns)] == frame.schema.fields
     found = sorted(
         result.select(*[f"`{name}`" for name in frame.columns]).collect(), key=lambda row: row["row"]
@@ -125,9 +137,13 @@ def test_order_descends_with_nulls_last(spark):
     rows = [(0, 3, "a"), (1, None, "a"), (2, 3, "b"), (3, 1, None), (4, 2, "a")]
     frame = spark.createDataFrame(rows, "row long, t int, s string")
     result = rolling(
-        frame, order_by=["t", "s"], descending=[True, False], window=5, min_periods=1,
+        frame,
+        order_by=["t", "s"],
+        descending=[True, False],
+        window=5,
+        min_periods=1,
         aggs={"seen": ("kth", "row", {"k": 1}), "place": ("argkth", "row", {"k": 1})},
-    )  # fmt: skip
+    )
     assert [row["seen"] for row in collect(result)] == [0, 0, 0, 0, 0]
     last = rolling(
         frame, order_by=["t", "s"], descending=True, window=1, aggs={"at": ("kth", "row", {"k": 1})}
