@@ -12,7 +12,7 @@ from numba import config, typeof
 from numpy.typing import DTypeLike, NDArray
 
 from rollstat.kernels import window_stream
-from rollstat.kernels.state_queue import END, FRONT, MASK, grow
+from rollstat.kernels.state_queue import END, FRONT, MASK, free_size, rehouse, settle
 from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, SPAN
 from rollstat.operators.layout import Layout
 
@@ -61,11 +61,12 @@ class NumberWindow:
     algorithm : {"two_stacks", "daba"}
         Amortised, or worst-case, O(1) combinations a step.
     capacity : int
-        Number of observations to make room for; the window grows when it needs to.
+        Number of observations to make room for.
     stamps : dtype
         Of the stamps.
-    folds : bool
-        Whether nothing ever leaves: then the states are combined into one where they use up their room.
+    size : {"free", "fixed", "folding"}
+        Whether room is made for more; or there never are more; or nothing ever leaves, and the states are
+        combined into one where they use up their room.
 
     Attributes
     ----------
@@ -81,17 +82,21 @@ class NumberWindow:
         algorithm: str = "two_stacks",
         capacity: int = 16,
         stamps: DTypeLike = np.int64,
-        folds: bool = False,
+        size: str = "free",
     ) -> None:
         queues: dict[str, Any] = {"two_stacks": window_stream.TwoStacks, "daba": window_stream.Daba}
-        self._made_with = operator, layout, element, algorithm, capacity, stamps, folds
+        self._made_with = operator, layout, element, algorithm, capacity, stamps, size
         self.queue = queues[algorithm]()
-        self.operator, self.layout, self._folds = operator, layout, folds
-        header, self.cells = self.queue.create(layout.state, capacity)
-        self.header: NDArray[np.int64] = np.concatenate([header, np.zeros(MORE, np.int64)])
-        self.stamps = np.zeros(int(self.header[MASK]) + 1, stamps)
+        self.operator, self.layout, self._size = operator, layout, size
+        header, cells = self.queue.create(layout.state, capacity)
+        header = np.concatenate([header, np.zeros(MORE, np.int64)])
+        rings = np.zeros(int(header[MASK]) + 1, stamps)
+        stamp = rings[0].item()
+        self.header: NDArray[np.int64]
+        self.cells: Any
+        self.stamps: Any
+        self.arrays = [header, cells, rings]
         self._results = Results(operator, layout)
-        stamp = self.stamps[0].item()
         start = self.queue, operator, self.header, self.cells, self.stamps, stamp, False
         results = self._results.out, self._results.failed
         self._slide = bind(window_stream.slide, *start, stamp, element, True, 1, *results)
@@ -147,11 +152,10 @@ class NumberWindow:
             self._make_room()
 
     def _make_room(self) -> None:
-        if self._folds:
+        if self._size == "folding":
             self.fold()
         else:
-            rings = [self.cells, self.stamps]
-            self.cells, self.stamps = grow(self.header, rings, 2 * len(self.stamps))
+            self.cells, self.stamps = rehouse(self.header, [self.cells, self.stamps])
 
     def fold(self) -> None:
         """Combine all states into one; the observations stay as many."""
@@ -213,12 +217,16 @@ class NumberWindow:
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
-        """The whole state."""
-        return [self.header, self.cells, self.stamps]
+        """The whole state; a queue of free size is at home in one ring then."""
+        if self._size != "free":
+            return [self.header, self.cells, self.stamps]
+        return [self.header, *settle(self.header, [self.cells, self.stamps])]
 
     @arrays.setter
     def arrays(self, arrays: Sequence[NDArray[Any]]) -> None:
         self.header, self.cells, self.stamps = arrays
+        if self._size == "free":
+            self.cells, self.stamps = free_size([self.cells, self.stamps])
 
 
 def with_arrays(cls: Any, made_with: tuple[Any, ...], arrays: list[NDArray[Any]]) -> Any:

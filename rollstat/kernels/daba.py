@@ -10,11 +10,11 @@
     into a suffix that reaches `back`, so that the work is done before it is needed.
 
 State: `header` int64 (HEADER slots: those of the queue, and LEFT, RIGHT, ACCUM, BACK), `cells` a ring of
-states, the mid cell and the back cell. Invariant: front <= left <= right <= accum <= back <= end; the cell
-of counter i in [front, left) or [accum, back) holds the states i to back - 1 combined, in [left, right)
-i to right - 1, in [right, accum) and [back, end) state i alone; where left < right the mid cell holds right
-to back - 1; the back cell holds back to end - 1 where there are any; right - left = accum - right, and
-(back - left) + 1 = (back - front) - (end - back) unless the window is empty.
+states, the mid cell and the back cell; the queue may be of free size. Invariant: front <= left <= right <=
+accum <= back <= end; the cell of counter i in [front, left) or [accum, back) holds the states i to back - 1
+combined, in [left, right) i to right - 1, in [right, accum) and [back, end) state i alone; where left < right
+the mid cell holds right to back - 1; the back cell holds back to end - 1 where there are any; right - left =
+accum - right, and (back - left) + 1 = (back - front) - (end - back) unless the window is empty.
 Cost, in combinations: at most 3 a push, 2 a pop, 1 a query, in the worst case; no inverse, no commutativity.
 
 Source: Tangwongsan, Hirzel, Schneider, "In-order sliding-window aggregation in worst-case constant time",
@@ -24,8 +24,18 @@ VLDB Journal 30 (2021), section 6, doi:10.1007/s00778-021-00668-3.
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.state_queue import END, FRONT, MASK, make_cells, well_formed
-from rollstat.kernels.states import combine, lift_element, load, save
+from rollstat.kernels.state_queue import (
+    END,
+    FRONT,
+    MASK,
+    fetch,
+    fetch_extra,
+    make_cells,
+    store,
+    store_extra,
+    well_formed,
+)
+from rollstat.kernels.states import combine, lift_element
 
 __all__ = ["check", "create", "hold", "pop", "push", "query"]
 
@@ -53,19 +63,19 @@ def _restore(operator, header, cells):
     if header[LEFT] == header[BACK]:
         header[LEFT] = header[FRONT]
         header[ACCUM] = header[BACK] = end
-        save(cells, mask + 1, load(cells, mask + 2))
+        store_extra(cells, mask + 1, fetch_extra(cells, mask + 2))
     left, accum = header[LEFT], header[ACCUM]
     if left == header[RIGHT]:
         header[LEFT] += 1
         header[RIGHT] += 1
         header[ACCUM] += 1
         return
-    suffix = combine(operator, cells, load(cells, left & mask), load(cells, mask + 1))
-    save(cells, left & mask, suffix)
+    suffix = combine(operator, cells, fetch(cells, left, mask), fetch_extra(cells, mask + 1))
+    store(cells, left, mask, suffix)
     header[LEFT] = left + 1
     if accum < header[BACK]:
-        suffix = combine(operator, cells, load(cells, (accum - 1) & mask), load(cells, accum & mask))
-        save(cells, (accum - 1) & mask, suffix)
+        suffix = combine(operator, cells, fetch(cells, accum - 1, mask), fetch(cells, accum, mask))
+        store(cells, accum - 1, mask, suffix)
     header[ACCUM] = accum - 1
 
 
@@ -76,10 +86,10 @@ def push(operator, header, cells, element):
     if end - header[FRONT] > mask:
         return False
     state = lift_element(operator, cells, element)
-    save(cells, end & mask, state)
+    store(cells, end, mask, state)
     if end > header[BACK]:
-        state = combine(operator, cells, load(cells, mask + 2), state)
-    save(cells, mask + 2, state)
+        state = combine(operator, cells, fetch_extra(cells, mask + 2), state)
+    store_extra(cells, mask + 2, state)
     header[END] = end + 1
     _restore(operator, header, cells)
     return True
@@ -101,8 +111,8 @@ def query(operator, header, cells):
     """The state of the whole window, which must not be empty."""
     front, mask = header[FRONT], header[MASK]
     if header[BACK] == header[END]:
-        return load(cells, front & mask)
-    return combine(operator, cells, load(cells, front & mask), load(cells, mask + 2))
+        return fetch(cells, front, mask)
+    return combine(operator, cells, fetch(cells, front, mask), fetch_extra(cells, mask + 2))
 
 
 @kernel(references=False)
@@ -111,7 +121,7 @@ def hold(header, cells, state):
     front = header[END]
     header[FRONT] = front
     header[END] = header[LEFT] = header[RIGHT] = header[ACCUM] = header[BACK] = front + 1
-    save(cells, front & header[MASK], state)
+    store(cells, front, header[MASK], state)
 
 
 def check(header, cells):

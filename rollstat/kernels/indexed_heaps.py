@@ -86,6 +86,17 @@ def _nearer_top(keys, links, one, two, low, newest, ties):
     return one if (key < other) != low else two
 
 
+@kernel(inline="always", references=False)
+def _nearest_of_four(keys, first, low):
+    """Which of four children must be nearest to the top, ties aside, in selections: no branch is likely."""
+    a, b, c, d = keys[first], keys[first + 1], keys[first + 2], keys[first + 3]
+    later = (b < a) != low
+    one, key = first + later, (b if later else a)
+    later = (d < c) != low
+    two, other = first + 2 + later, (d if later else c)
+    return two if (other < key) != low else one
+
+
 @kernel(references=False)
 def _sink(keys, links, capacity, newest, ties, base, size, hole, key, slot):
     """Let a key sink from a hole to where it belongs."""
@@ -94,7 +105,9 @@ def _sink(keys, links, capacity, newest, ties, base, size, hole, key, slot):
     first = (base + 4 * (hole - base) + 1) & INDEX
     while first < end:
         best = first
-        if first + 3 < end:
+        if first + 3 < end and not ties:
+            best = _nearest_of_four(keys, first, low)
+        elif first + 3 < end:
             best = _nearer_top(keys, links, first, first + 1, low, newest, ties)
             rival = _nearer_top(keys, links, first + 2, first + 3, low, newest, ties)
             best = _nearer_top(keys, links, best, rival, low, newest, ties)

@@ -6,17 +6,56 @@
                            front            counters run on for ever: state 8 is in cell 8 & mask
                  end
 
+    moving house         former ring  [ 8 | 9 | . | . | x | x | 6 | 7 ]
+                         ring         [ . | . | . | . | 4 | 5 | . | . | . | . | 10 | 11 | . | . | . | . ]
+                                                       moved ^      stop ^
+
 State: `header` int64, whose first slots are FRONT (counter of the oldest state), END (counter past the
 newest), MASK (number of cells in the ring - 1; the number is a power of two); further slots and the cells
-after the ring belong to the algorithm. Invariant: the states are those of the counters FRONT to END - 1.
-Cost: O(1) a step; :func:`grow` copies all of it and is the only step that allocates.
+after the ring belong to the algorithm. The cells of a queue of free size are a tuple: those in use, those of
+the former ring, and `moving` (MOVED, STOP, FORMER): the states MOVED to STOP - 1 are still in the former
+ring, of FORMER + 1 cells. Kernels are compiled for either kind, so a fixed ring pays nothing for the other.
+
+Invariant: the states are those of the counters FRONT to END - 1.
+Cost: O(1) a step, in the worst case: :func:`rehouse` moves no state, and each push afterwards carries two of
+them into the new ring, which is done before that can be full. So no push moves more than two states, the
+bound that linked chunks would give, and cells stay where one operation finds them. A queue moves to a larger
+ring when it is full and to a smaller one when it needs an eighth, so it takes O(largest of late) cells.
+
+Source of moving bit by bit: Overmars, The Design of Dynamic Data Structures (1983), chapter 5,
+doi:10.1007/BFb0014927.
 """
 
 import numpy as np
+from numba import types
+from numba.extending import overload
 
-__all__ = ["END", "FRONT", "MASK", "grow", "make_cells", "ring_size", "well_formed"]
+from rollstat.kernels.states import load, save
+
+__all__ = [
+    "END",
+    "FRONT",
+    "MASK",
+    "MOVED",
+    "STOP",
+    "carry",
+    "fetch",
+    "fetch_extra",
+    "free_size",
+    "is_idle",
+    "make_cells",
+    "rehouse",
+    "ring_size",
+    "settle",
+    "store",
+    "store_extra",
+    "well_formed",
+]
 
 FRONT, END, MASK = range(3)
+MOVED, STOP, FORMER = range(3)
+SMALLEST = 64
+_STEP = 2
 
 
 def ring_size(capacity):
@@ -29,22 +68,144 @@ def make_cells(dtype, capacity, extra):
     return np.zeros(ring_size(capacity) + extra, dtype)
 
 
-def grow(header, arrays, capacity):
-    """Return copies of `arrays` with rings of at least `capacity` slots; `header` is updated.
+def free_size(arrays):
+    """Give rings of arrays what a queue of free size needs: a former ring, and what is moved from there."""
+    moving = np.zeros(3, np.int64)
+    return [(array, array[:0].copy(), moving) for array in arrays]
 
-    Each array is a ring of one slot a counter, with whatever it has after the ring kept.
+
+def rehouse(header, rings):
+    """Return larger rings for a full queue, or smaller ones for an idle one; `header` is updated.
+
+    `rings` are tuples that share one `moving`, and have moved all there was to move.
     """
-    mask = int(header[MASK])
-    size = ring_size(capacity)
-    counters = np.arange(header[FRONT], header[END])
-    grown = []
-    for array in arrays:
-        copy = np.zeros((size + len(array) - mask - 1, *array.shape[1:]), array.dtype)
-        copy[counters & (size - 1)] = array[counters & mask]
-        copy[size:] = array[mask + 1 :]
-        grown.append(copy)
+    used, ring = int(header[END] - header[FRONT]), int(header[MASK]) + 1
+    size = 2 * ring if used == ring else max(SMALLEST, ring_size(4 * used))
+    moving = np.array([header[FRONT], header[END], header[MASK]])
     header[MASK] = size - 1
-    return grown
+    fresh = []
+    for cells, _, _ in rings:
+        new = np.zeros((size + len(cells) - ring, *cells.shape[1:]), cells.dtype)
+        new[size:] = cells[ring:]
+        fresh.append((new, cells, moving))
+    return fresh
+
+
+def settle(header, rings):
+    """Move all states there are to move, at once; return the rings as plain arrays."""
+    for cells, former, moving in rings:
+        counters = np.arange(max(moving[MOVED], header[FRONT]), moving[STOP])
+        cells[counters & header[MASK]] = former[counters & moving[FORMER]]
+    for _, _, moving in rings:
+        moving[MOVED] = moving[STOP]
+    return [cells for cells, _, _ in rings]
+
+
+def fetch_extra(cells, place):
+    """The state in a cell after the ring."""
+    return load(cells[0] if isinstance(cells, tuple) else cells, place)
+
+
+@overload(fetch_extra)
+def _fetch_extra(cells, place):
+    if isinstance(cells, types.BaseTuple):
+        return lambda cells, place: load(cells[0], place)
+    return lambda cells, place: load(cells, place)
+
+
+def store_extra(cells, place, state):
+    """Write `state` into a cell after the ring."""
+    save(cells[0] if isinstance(cells, tuple) else cells, place, state)
+
+
+@overload(store_extra)
+def _store_extra(cells, place, state):
+    if isinstance(cells, types.BaseTuple):
+        return lambda cells, place, state: save(cells[0], place, state)
+    return lambda cells, place, state: save(cells, place, state)
+
+
+def fetch(cells, i, mask):
+    """The state of counter `i`."""
+    if isinstance(cells, tuple):
+        current, former, moving = cells
+        if moving[MOVED] <= i < moving[STOP]:
+            return load(former, i & moving[FORMER])
+        return load(current, i & mask)
+    return load(cells, i & mask)
+
+
+@overload(fetch)
+def _fetch(cells, i, mask):
+    def moves(cells, i, mask):
+        if cells[2][MOVED] <= i and i < cells[2][STOP]:
+            return load(cells[1], i & cells[2][FORMER])
+        return load(cells[0], i & mask)
+
+    return moves if isinstance(cells, types.BaseTuple) else (lambda cells, i, mask: load(cells, i & mask))
+
+
+def store(cells, i, mask, state):
+    """Write `state` as that of counter `i`."""
+    if isinstance(cells, tuple):
+        current, former, moving = cells
+        if moving[MOVED] <= i < moving[STOP]:
+            save(former, i & moving[FORMER], state)
+        else:
+            save(current, i & mask, state)
+    else:
+        save(cells, i & mask, state)
+
+
+@overload(store)
+def _store(cells, i, mask, state):
+    def moves(cells, i, mask, state):
+        if cells[2][MOVED] <= i and i < cells[2][STOP]:
+            save(cells[1], i & cells[2][FORMER], state)
+        else:
+            save(cells[0], i & mask, state)
+
+    def stays(cells, i, mask, state):
+        save(cells, i & mask, state)
+
+    return moves if isinstance(cells, types.BaseTuple) else stays
+
+
+def carry(header, cells, stamps):
+    """Carry the next states, and their stamps, from the former ring into the ring."""
+    if isinstance(cells, tuple):
+        _carry(header, cells, stamps)
+
+
+def _carry(header, cells, stamps):
+    moving = cells[2]
+    first = max(moving[MOVED], header[FRONT])
+    for i in range(first, min(first + _STEP, moving[STOP])):
+        save(cells[0], i & header[MASK], load(cells[1], i & moving[FORMER]))
+        stamps[0][i & header[MASK]] = stamps[1][i & moving[FORMER]]
+    moving[MOVED] = min(first + _STEP, moving[STOP])
+
+
+@overload(carry)
+def _carry_overload(header, cells, stamps):
+    return _carry if isinstance(cells, types.BaseTuple) else (lambda header, cells, stamps: None)
+
+
+def is_idle(header, cells):
+    """Whether a queue of free size has far more room than it needs."""
+    if isinstance(cells, tuple):
+        return _is_idle(header, cells)
+    return False
+
+
+def _is_idle(header, cells):
+    few = 8 * (header[END] - header[FRONT]) <= header[MASK]
+    return few and header[MASK] >= SMALLEST and cells[2][MOVED] == cells[2][STOP]
+
+
+@overload(is_idle)
+def _is_idle_overload(header, cells):
+    return _is_idle if isinstance(cells, types.BaseTuple) else (lambda header, cells: False)
 
 
 def well_formed(header, cells, extra):
@@ -52,6 +213,6 @@ def well_formed(header, cells, extra):
     ring = header[MASK] + 1
     return bool(
         ring & header[MASK] == 0
-        and len(cells) == ring + extra
+        and len(cells[0] if isinstance(cells, tuple) else cells) == ring + extra
         and 0 <= header[FRONT] <= header[END] <= header[FRONT] + ring
     )

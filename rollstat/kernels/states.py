@@ -147,6 +147,8 @@ def _as_state(cells, state):
 
 @overload(_as_state)
 def _as_state_overload(cells, state):
+    # A queue of free size has its cells in a tuple, the first of which has the dtype of all.
+    cells = cells[0] if isinstance(cells, types.BaseTuple) else cells
     if isinstance(cells.dtype, types.Record):
         casts, items = {}, []
         for k, (_, type_) in enumerate(_item_types(cells)):

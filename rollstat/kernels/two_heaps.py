@@ -55,7 +55,6 @@ __all__ = [
     "check",
     "create",
     "extend",
-    "grow",
     "load",
     "pop",
     "push",
@@ -411,25 +410,3 @@ def check(header, keys, links):
     if not observed == header[COUNT] == low_size + high_size:
         return False
     return check_heaps(header, keys, links)
-
-
-def grow(state, capacity):
-    """The same window in a new state with room for more rows."""
-    header, keys, links = (array.copy() for array in state)
-    old = int(header[CAPACITY])
-    low, high, oldest = int(header[LOW]), int(header[HIGH]), int(header[OLDEST])
-    grown_keys = np.empty(2 * capacity + 2, keys.dtype)
-    grown_keys[:low] = keys[:low]
-    grown_keys[capacity : capacity + high] = keys[old : old + high]
-    grown_keys[-2:] = keys[-2:]
-    grown_links = np.zeros(3 * capacity, np.int32 if 2 * capacity < 2**31 else np.int64)
-    grown_links[:low] = (links[:low] - oldest) % old
-    grown_links[capacity : capacity + high] = (links[old : old + high] - oldest) % old
-    places = np.roll(links[2 * old :], -oldest)
-    grown_links[2 * capacity : 2 * capacity + old] = places + np.where(places >= old, capacity - old, 0)
-    if header[WIDTH] == old:
-        header[WIDTH] = capacity
-    header[CAPACITY] = capacity
-    header[OLDEST] = 0
-    header[NEWEST] = header[ROWS] - 1
-    return header, grown_keys, grown_links

@@ -10,10 +10,11 @@
     the back stack is turned into suffixes and becomes the front stack.
 
 State: `header` int64 (HEADER slots: those of the queue, and MIDDLE), `cells` a ring of states and the back
-cell. Invariant: front <= middle <= end; the cell of counter i < middle holds the states i to middle - 1
-combined, the cell of i >= middle holds state i alone, and the back cell holds middle to end - 1 where there
-are any. Cost: at most one combination a push and one a query; each state is turned into a suffix at most
-once, so there are at most 2 * pushes + queries in total; worst case of a pop: the window.
+cell; the queue may be of free size. Invariant: front <= middle <= end; the cell of counter i < middle holds
+the states i to middle - 1 combined, the cell of i >= middle holds state i alone, and the back cell holds
+middle to end - 1 where there are any. Cost: at most one combination a push and one a query; each state is
+turned into a suffix at most once, so there are at most 2 * pushes + queries in total; worst case of a pop:
+the window.
 No inverse and no commutativity is needed.
 
 Source: the general window of Julia's AssociativeWindowAggregation.jl; Tangwongsan, Hirzel, Schneider,
@@ -24,8 +25,18 @@ doi:10.1007/s00778-021-00668-3 (two-stacks lite).
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.state_queue import END, FRONT, MASK, make_cells, well_formed
-from rollstat.kernels.states import combine, lift_element, load, save
+from rollstat.kernels.state_queue import (
+    END,
+    FRONT,
+    MASK,
+    fetch,
+    fetch_extra,
+    make_cells,
+    store,
+    store_extra,
+    well_formed,
+)
+from rollstat.kernels.states import combine, lift_element
 
 __all__ = ["check", "create", "hold", "pop", "push", "query"]
 
@@ -49,10 +60,10 @@ def push(operator, header, cells, element):
     if end - header[FRONT] > mask:
         return False
     state = lift_element(operator, cells, element)
-    save(cells, end & mask, state)
+    store(cells, end, mask, state)
     if end > middle:
-        state = combine(operator, cells, load(cells, mask + 1), state)
-    save(cells, mask + 1, state)
+        state = combine(operator, cells, fetch_extra(cells, mask + 1), state)
+    store_extra(cells, mask + 1, state)
     header[END] = end + 1
     return True
 
@@ -66,8 +77,8 @@ def pop(operator, header, cells, number):
     header[FRONT] = front
     if front > header[MIDDLE]:
         for i in range(end - 2, front - 1, -1):
-            suffix = combine(operator, cells, load(cells, i & mask), load(cells, (i + 1) & mask))
-            save(cells, i & mask, suffix)
+            suffix = combine(operator, cells, fetch(cells, i, mask), fetch(cells, i + 1, mask))
+            store(cells, i, mask, suffix)
         header[MIDDLE] = end
     return True
 
@@ -77,10 +88,10 @@ def query(operator, header, cells):
     """The state of the whole window, which must not be empty."""
     front, middle, mask = header[FRONT], header[MIDDLE], header[MASK]
     if front == middle:
-        return load(cells, mask + 1)
+        return fetch_extra(cells, mask + 1)
     if middle == header[END]:
-        return load(cells, front & mask)
-    return combine(operator, cells, load(cells, front & mask), load(cells, mask + 1))
+        return fetch(cells, front, mask)
+    return combine(operator, cells, fetch(cells, front, mask), fetch_extra(cells, mask + 1))
 
 
 @kernel(references=False)
@@ -89,8 +100,8 @@ def hold(header, cells, state):
     front = header[END]
     header[FRONT] = header[MIDDLE] = front
     header[END] = front + 1
-    save(cells, front & header[MASK], state)
-    save(cells, header[MASK] + 1, state)
+    store(cells, front, header[MASK], state)
+    store_extra(cells, header[MASK] + 1, state)
 
 
 def check(header, cells):

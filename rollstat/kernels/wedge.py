@@ -41,7 +41,6 @@ __all__ = [
     "create",
     "extend",
     "fill",
-    "grow",
     "maximum",
     "maximum_position",
     "minimum",
@@ -79,7 +78,7 @@ def create(window, dtype, capacity=0, ties="any"):
     dtype : dtype
         Of the values.
     capacity : int
-        Rows that a window without a fixed length can hold before :func:`grow` is called for.
+        Rows that a window without a fixed length can hold.
     ties : {"any", "minimum_first", "minimum_last"}
         Which of equal values is the position of the extremum. With ``"minimum_first"`` ties of the
         minimum go to the oldest row and those of the maximum to the newest; ``"minimum_last"`` is
@@ -90,20 +89,6 @@ def create(window, dtype, capacity=0, ties="any"):
     header[WINDOW] = window
     header[ADAPTIVE], header[RISING] = _TIES[ties]
     return header, np.zeros((2, size), np.int64), np.zeros((2, size), dtype), np.zeros(size, np.uint8)
-
-
-def grow(header, position, value, observed):
-    """Return the same state with twice the capacity."""
-    size = len(observed)
-    larger = create(0, value.dtype, 2 * size)
-    larger[0][:] = header
-    index = np.arange(header[OLDEST], header[NEXT])
-    larger[3][index & (2 * size - 1)] = observed[index & (size - 1)]
-    for side in (LOWER, UPPER):
-        index = np.arange(header[BEGIN + side], header[END + side])
-        for old, new in ((position, larger[1]), (value, larger[2])):
-            new[side, index & (2 * size - 1)] = old[side, index & (size - 1)]
-    return larger
 
 
 @kernel(references=False)

@@ -22,7 +22,7 @@ from numba.extending import overload
 import rollstat.kernels.daba as daba
 import rollstat.kernels.two_stacks as two_stacks
 from rollstat._jit import kernel
-from rollstat.kernels.state_queue import END, FRONT, MASK
+from rollstat.kernels.state_queue import END, FRONT, MASK, carry, fetch, is_idle, store
 from rollstat.kernels.states import combine, emit, lower, method_call, take
 
 __all__ = [
@@ -108,7 +108,7 @@ def evict(algorithm, operator, header, cells, stamps, limit, closed):
     front, end, mask = header[FRONT], header[END], header[MASK]
     counter = front
     while counter < end:
-        stamp = stamps[counter & mask]
+        stamp = fetch(stamps, counter, mask)
         if stamp > limit or (closed and stamp == limit):
             break
         counter += 1
@@ -120,14 +120,15 @@ def evict(algorithm, operator, header, cells, stamps, limit, closed):
 def advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed):
     """Move the window's start to `limit`, and take in the element if it is `observed`.
 
-    Returns False if the ring is too small for it: grow it and call again.
+    Returns False if the ring is too small for it, or far too large: rehouse it and call again.
     """
     evict(algorithm, operator, header, cells, stamps, limit, closed)
     if observed:
         end = header[END]
-        if not _push(algorithm, operator, header, cells, element):
+        if is_idle(header, cells) or not _push(algorithm, operator, header, cells, element):
             return False
-        stamps[end & header[MASK]] = stamp
+        store(stamps, end, header[MASK], stamp)
+        carry(header, cells, stamps)
     return True
 
 
@@ -149,7 +150,7 @@ def slide(
 ):
     """Advance, then write the window's value into slot 0 of `out` if it has `wanted` observations (>= 1).
 
-    Returns the number of observations in the window, or -1 if the ring is too small.
+    Returns the number of observations in the window, or -1 if the ring is of the wrong size.
     """
     if not advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed):
         return -1
@@ -178,8 +179,8 @@ def extend(
 ):
     """Take in the elements from `first` on; write each one's window into its row of `out` and `count`.
 
-    Rows without observations are left as they are in `out`. Returns the row at which the ring was too
-    small, to be called with again after it grew, or the number of rows.
+    Rows without observations are left as they are in `out`. Returns the row at which the ring was of
+    the wrong size, to be called with again in another, or the number of rows.
     """
     for i in range(first, len(times)):
         element = take(values, i)

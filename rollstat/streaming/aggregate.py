@@ -81,7 +81,7 @@ class Aggregate(Stream, abstract=True):
             self._algorithm,
             self._span.fixed or _FIRST_CAPACITY,
             np.float64 if self._span.kind == "number" else np.int64,
-            self._span.kind == "expanding",
+            "fixed" if self._span.fixed else "folding" if self._span.kind == "expanding" else "free",
         )
 
     def _bind(self) -> None:
@@ -335,9 +335,10 @@ class Aggregate(Stream, abstract=True):
         )
         header, cells, stamps = arrays
         window = stream._window
-        shapes = header.shape == window.header.shape and cells.shape[1:] == window.cells.shape[1:]
-        cells = np.ascontiguousarray(cells).astype(window.cells.dtype)
-        fits = shapes and stamps.dtype == window.stamps.dtype and len(stamps) == header[MASK] + 1
+        headers, like, times = window.arrays
+        shapes = header.shape == headers.shape and cells.shape[1:] == like.shape[1:]
+        cells = np.ascontiguousarray(cells).astype(like.dtype)
+        fits = shapes and stamps.dtype == times.dtype and len(stamps) == header[MASK] + 1
         fits = fits and (not stream._span.fixed or len(stamps) >= stream._span.fixed)
         if not (fits and header[FOLDED] >= 0 and window.queue.check(header, cells)):
             raise ValueError("its arrays do not fit together")

@@ -132,7 +132,7 @@ class RollingStream(Stream, abstract=True):
             return
         stamp = self._span.stamp(t)
         self._stamps.check(stamp)
-        gone = self._stamps.expired(stamp - self._span.size)
+        gone = self._stamps.up_to(stamp - self._span.size)
         if gone:
             self._stamps.drop(gone)
             self._core.pop(gone)
@@ -239,7 +239,7 @@ class RollingStream(Stream, abstract=True):
         answers: list[tuple[Any, ...]] = []
         for i in range(len(words)):
             if stamps is not None:
-                gone = self._stamps.expired(stamps[i] - self._span.size)
+                gone = self._stamps.up_to(stamps[i] - self._span.size)
                 if gone:
                     self._stamps.drop(gone)
                     self._core.pop(gone)
@@ -323,7 +323,7 @@ class RollingStream(Stream, abstract=True):
 
     def reset(self) -> None:
         """Forget all rows."""
-        self._stamps = Stamps(self._stamps.array.dtype)
+        self._stamps = Stamps(self._stamps.dtype)
         self._core = self._make_core()
         self._bind()
 
@@ -373,7 +373,7 @@ class RollingStream(Stream, abstract=True):
         rows = len(words)
         if words.dtype != stream._elements.computing or missing.shape != words.shape or words.ndim != 1:
             raise ValueError("its arrays are of other shapes or dtypes")
-        if stream._span.timed and (stamps.shape != words.shape or stamps.dtype != stream._stamps.array.dtype):
+        if stream._span.timed and (stamps.shape != words.shape or stamps.dtype != stream._stamps.dtype):
             raise ValueError("its times do not fit its rows")
         if int(pushed[0]) < rows or (stream._span.fixed and rows > stream._span.fixed):
             raise ValueError("it has more rows than its window")

@@ -1,5 +1,6 @@
 """Extrema of a stream: minimum, maximum, both, their rows and their distance."""
 
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from rollstat.kernels import stream_steps
 from rollstat.options import choice
 from rollstat.streaming.base import Quick, RollingStream, bound
 from rollstat.streaming.elements import MISSING
+from rollstat.streaming.growing import window_of
 from rollstat.streaming.window_of_states import StatesWindow
 from rollstat.streaming.windows_of_order import AscendingWindow, WedgeWindow
 
@@ -35,7 +37,8 @@ class _Extremum(RollingStream):
         return "any"
 
     def _make_core(self) -> Any:
-        return WedgeWindow(self._span.fixed, self._elements.computing, self._ties())
+        make = partial(WedgeWindow, dtype=self._elements.computing, ties=self._ties())
+        return window_of(self._span.fixed, make)
 
     def _quick_step(self) -> Quick | None:
         if type(self).step is None:
@@ -83,7 +86,7 @@ class _OneSide(_Extremum):
         return bound(type(self).step, self._core.state)
 
     def _found(self) -> tuple[Any, ...]:
-        if not isinstance(self._core, WedgeWindow):
+        if isinstance(self._core, (StatesWindow, AscendingWindow)):
             return (self._core.extreme(),)
         low, high = self._core.extrema()
         return (low if self.sign > 0 else high,)

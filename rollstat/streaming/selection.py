@@ -1,5 +1,6 @@
 """Order statistics of a stream: k-th smallest, median, quantiles, interquartile range."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from rollstat.kernels.quantiles import INTERPOLATIONS, interpolate, interpolate_
 from rollstat.options import choice
 from rollstat.streaming.base import Quick, RollingStream, bound
 from rollstat.streaming.elements import MISSING
+from rollstat.streaming.growing import window_of
 from rollstat.streaming.windows_of_order import HeapWindow, TreeWindow
 
 __all__ = ["RollingArgkth", "RollingIqr", "RollingKth", "RollingMedian", "RollingQuantile"]
@@ -73,8 +75,10 @@ class RollingKth(RollingStream):
         trees = self._parameters["algorithm"] == "three_trees"
         if trees and not fixed:
             raise ValueError("algorithm 'three_trees' serves windows of a fixed number of rows")
-        core = TreeWindow if trees else HeapWindow
-        return core(fixed, self._elements.computing, k=k, min_periods=self._least, ties=False)
+        rule = {"k": k, "min_periods": self._least, "ties": False}
+        return window_of(
+            fixed, partial(TreeWindow if trees else HeapWindow, dtype=self._elements.computing, **rule)
+        )
 
     def _quick_step(self) -> Quick:
         trees = isinstance(self._core, TreeWindow)
@@ -115,7 +119,8 @@ class RollingArgkth(RollingStream):
         k, fixed = self._parameters["k"], self._span.fixed
         if fixed and abs(k) > fixed:
             raise ValueError(f"k must lie in 1..{fixed} or -{fixed}..-1; it was {k}")
-        return HeapWindow(fixed, self._elements.computing, k=k, min_periods=self._least, ties=True)
+        rule = {"k": k, "min_periods": self._least, "ties": True}
+        return window_of(fixed, partial(HeapWindow, dtype=self._elements.computing, **rule))
 
     def _quick_step(self) -> Quick:
         return bound(stream_steps.push_argkth, self._core.state)
@@ -128,7 +133,12 @@ class RollingArgkth(RollingStream):
 class _OfQuantiles(RollingStream):
     """A stream between whose order statistics an answer may lie."""
 
-    def _between(self, core: HeapWindow, q: float) -> Any:
+    def _window_of(self, q: float) -> Any:
+        """A core that has a quantile at hand."""
+        rule: dict[str, Any] = {"q": q, "min_periods": self._least, "ties": False}
+        return window_of(self._span.fixed, partial(HeapWindow, dtype=self._elements.computing, **rule))
+
+    def _between(self, core: Any, q: float) -> Any:
         """The quantile of a window that has an observation."""
         below, above = core.pair()
         interpolation = self._parameters.get("interpolation", "midpoint")
@@ -167,9 +177,7 @@ class RollingMedian(_OfQuantiles):
         super().__init__(window, min_periods=min_periods, dtype=dtype, parameters={})
 
     def _make_core(self) -> Any:
-        return HeapWindow(
-            self._span.fixed, self._elements.computing, q=0.5, min_periods=self._least, ties=False
-        )
+        return self._window_of(0.5)
 
     def _quick_step(self) -> Quick:
         return bound(stream_steps.push_median, self._core.state)
@@ -223,10 +231,7 @@ class RollingQuantile(_OfQuantiles):
         return ("interpolated" if between else "value",)
 
     def _make_core(self) -> Any:
-        q = self._parameters["q"]
-        return HeapWindow(
-            self._span.fixed, self._elements.computing, q=q, min_periods=self._least, ties=False
-        )
+        return self._window_of(self._parameters["q"])
 
     def _quick_step(self) -> Quick:
         code = INTERPOLATIONS[self._parameters["interpolation"]]
@@ -240,23 +245,23 @@ class RollingQuantile(_OfQuantiles):
 class _TwoWindows:
     """Two cores over the same rows."""
 
-    def __init__(self, first: HeapWindow, second: HeapWindow) -> None:
+    def __init__(self, first: Any, second: Any) -> None:
         self.cores = (first, second)
 
     @property
     def rows(self) -> int:
         """Rows in the window."""
-        return self.cores[0].rows
+        return int(self.cores[0].rows)
 
     @property
     def count(self) -> int:
         """Observations among them."""
-        return self.cores[0].count
+        return int(self.cores[0].count)
 
     @property
     def pushed(self) -> int:
         """Rows pushed so far."""
-        return self.cores[0].pushed
+        return int(self.cores[0].pushed)
 
     def push(self, word: Any, missing: bool) -> None:
         """Take in a row."""
@@ -328,13 +333,7 @@ class RollingIqr(_OfQuantiles):
         return ("difference" if whole else "interpolated",)
 
     def _make_core(self) -> Any:
-        fixed, dtype = self._span.fixed, self._elements.computing
-        least = self._least
-        low, high = (
-            HeapWindow(fixed, dtype, q=self._parameters[name], min_periods=least, ties=False)
-            for name in ("q_low", "q_high")
-        )
-        return _TwoWindows(low, high)
+        return _TwoWindows(*(self._window_of(self._parameters[name]) for name in ("q_low", "q_high")))
 
     def _quick_step(self) -> Quick:
         p = self._parameters

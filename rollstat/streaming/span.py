@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.options import parse_width, whole_number
+from rollstat.streaming.chunks import Chunks
 from rollstat.windows import Expanding
 
 __all__ = ["Span", "Stamps"]
@@ -144,55 +145,12 @@ def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype("m8[us]") if isinstance(first, timedelta) else array
 
 
-class Stamps:
-    """Times of the rows of a window, oldest first.
+class Stamps(Chunks):
+    """Times of the rows of a window, oldest first."""
 
-    The room is doubled when it is used up, and only used again from the front when half of it is free.
-    """
-
-    __slots__ = ("array", "end", "start")
-
-    def __init__(self, dtype: Any) -> None:
-        self.array: NDArray[Any] = np.empty(64, dtype)
-        self.start = self.end = 0
-
-    def copy(self) -> "Stamps":
-        """Return an equal one."""
-        other = Stamps(self.array.dtype)
-        other.array, other.start, other.end = self.array.copy(), self.start, self.end
-        return other
-
-    @property
-    def held(self) -> NDArray[Any]:
-        """The times."""
-        return self.array[self.start : self.end]
+    __slots__ = ()
 
     def check(self, stamp: Any) -> None:
         """Raise if a time is before the newest."""
-        if self.end > self.start and stamp < self.array[self.end - 1]:
-            raise ValueError(f"t must not decrease; it was {stamp} after {self.array[self.end - 1]}")
-
-    def expired(self, limit: Any) -> int:
-        """Number of rows with times up to `limit`."""
-        return int(np.searchsorted(self.held, limit, side="right"))
-
-    def append(self, stamp: Any) -> None:
-        """Add a row."""
-        if self.end == len(self.array):
-            held = self.held.copy()
-            if 2 * len(held) > len(self.array):
-                self.array = np.empty(2 * len(self.array), self.array.dtype)
-            self.array[: len(held)] = held
-            self.start, self.end = 0, len(held)
-        self.array[self.end] = stamp
-        self.end += 1
-
-    def drop(self, number: int) -> None:
-        """Let go of the oldest rows."""
-        self.start += number
-
-    def load(self, stamps: NDArray[Any]) -> None:
-        """Hold these times instead."""
-        self.array = np.empty(max(64, 2 * len(stamps)), self.array.dtype)
-        self.array[: len(stamps)] = stamps
-        self.start, self.end = 0, len(stamps)
+        if len(self) and stamp < self.newest:
+            raise ValueError(f"t must not decrease; it was {stamp} after {self.newest}")

@@ -17,6 +17,7 @@ from rollstat.kernels.stream_aggregates import FIRST, NEXT, push_kept_row
 from rollstat.operators.interface import for_dtype
 from rollstat.operators.layout import describe
 from rollstat.streaming.base import Quick, bound
+from rollstat.streaming.chunks import Chunks
 
 __all__ = ["StatesWindow"]
 
@@ -31,7 +32,7 @@ class StatesWindow:
     operator : Operator
         Whose results are words like its elements.
     fixed : int
-        Rows of a window of a fixed number of them, else 0: then it grows by doubling.
+        Rows of a window of a fixed number of them, which a ring keeps, else 0: then linked chunks do.
     dtype : dtype
         Of the words.
     """
@@ -41,10 +42,12 @@ class StatesWindow:
         ready = for_dtype(operator, dtype)
         layout = describe(ready, np.ones(1, dtype))
         capacity = fixed or _FIRST_CAPACITY
-        self._window = NumberWindow(ready, layout, dtype.type(0), "daba", capacity)
-        self._ring: NDArray[Any] = np.zeros(ring_size(capacity), dtype)
+        size = "fixed" if fixed else "free"
+        self._window = NumberWindow(ready, layout, dtype.type(0), "daba", capacity, size=size)
+        self._ring: NDArray[Any] = np.zeros(ring_size(fixed), dtype)
         # NaN says it all of floats.
         self._absent: NDArray[np.bool_] = np.zeros(0 if dtype.kind == "f" else len(self._ring), np.bool_)
+        self._words, self._marks = Chunks(dtype), Chunks(np.bool_)
 
     def quick_step(self, least: int) -> Quick:
         """Compiled push of a float."""
@@ -73,18 +76,18 @@ class StatesWindow:
     def push(self, word: Any, missing: bool) -> None:
         """Take in a row."""
         row = self.pushed
-        if not self.fixed and self.rows == len(self._ring):
-            words, marks = self.contents()
-            self._ring = np.zeros(2 * len(self._ring), self.dtype)
-            self._absent = np.zeros(2 * len(self._absent), np.bool_)
-            self._write(words, marks, row)
         self._write(np.array([word], self.dtype), np.array([missing]), row + 1)
         first = row - self.fixed if self.fixed else int(self._window.header[FIRST]) - 1
         self._window.slide(first, row, self.dtype.type(word), not missing)
         self._window.header[NEXT] = row + 1
 
     def _write(self, words: NDArray[Any], marks: NDArray[np.bool_], end: int) -> None:
-        """Write rows, the last of which is before row `end`, into the ring."""
+        """Keep rows, the last of which is before row `end`."""
+        if not self.fixed:
+            for word, mark in zip(words, marks):
+                self._words.append(word)
+                self._marks.append(mark)
+            return
         slots = np.arange(end - len(words), end) & (len(self._ring) - 1)
         self._ring[slots] = words
         if self.dtype.kind == "f":
@@ -96,9 +99,13 @@ class StatesWindow:
         """Let go of the oldest rows."""
         self._window.header[FIRST] += number
         self._window.evict(int(self._window.header[FIRST]) - 1)
+        self._words.drop(number)
+        self._marks.drop(number)
 
     def contents(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Words and missing marks of the rows, oldest first."""
+        if not self.fixed:
+            return self._words.held, self._marks.held
         slots = np.arange(self.pushed - self.rows, self.pushed) & (len(self._ring) - 1)
         words = self._ring[slots]
         return words, np.isnan(words) if self.dtype.kind == "f" else self._absent[slots]
@@ -108,14 +115,13 @@ class StatesWindow:
         self._window.evict(self.pushed)
         first = pushed - len(words)
         self._window.header[[NEXT, FIRST]] = first
-        if self.fixed or len(words) <= len(self._ring):
+        if self.fixed:
             self._write(words, missing, pushed)
-            rows = np.arange(first, pushed)
-            self._window.extend(rows, np.int64(len(words) + 1), words, missing)
-            self._window.header[NEXT] = pushed
         else:
-            for word, mark in zip(words, missing):
-                self.push(word, bool(mark))
+            self._words.load(words)
+            self._marks.load(missing)
+        self._window.extend(np.arange(first, pushed), np.int64(len(words) + 1), words, missing)
+        self._window.header[NEXT] = pushed
 
     def copy(self) -> Self:
         """Return an equal core of its own memory."""
@@ -123,4 +129,5 @@ class StatesWindow:
         other.__dict__.update(self.__dict__)
         other._window = self._window.copy()
         other._ring, other._absent = self._ring.copy(), self._absent.copy()
+        other._words, other._marks = self._words.copy(), self._marks.copy()
         return other

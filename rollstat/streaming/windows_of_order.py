@@ -11,7 +11,6 @@ from rollstat.kernels.tree import BEFORE, RECORD
 
 __all__ = ["AscendingWindow", "HeapWindow", "TreeWindow", "WedgeWindow"]
 
-_FIRST_CAPACITY = 64
 _NO_POSITIONS = np.empty(0, np.int64)
 Rows = tuple[NDArray[Any], NDArray[np.bool_]]
 
@@ -21,22 +20,22 @@ class HeapWindow:
 
     Parameters
     ----------
-    fixed : int
-        Rows of a window of a fixed number of them, else 0: then it grows by doubling.
+    capacity : int
+        The most rows; a push into a full window lets go of the oldest.
     dtype : dtype
         Of the words.
     **rule
         `k`, `q`, `min_periods` and `ties` of :func:`rollstat.kernels.two_heaps.create`.
     """
 
-    def __init__(self, fixed: int, dtype: np.dtype[Any], **rule: Any) -> None:
-        self.fixed, self.dtype, self.rule = fixed, dtype, rule
-        self._hold(self._create(fixed or _FIRST_CAPACITY))
+    def __init__(self, capacity: int, dtype: np.dtype[Any], **rule: Any) -> None:
+        self.capacity, self.dtype, self.rule = capacity, dtype, rule
+        self._hold(self._create(capacity))
 
     def _hold(self, arrays: Any) -> None:
-        """Keep a state; that of a window of a fixed number of rows as one array, for the quickest call."""
+        """Keep a state; where it can be one array, as one, for the quickest call."""
         self.state: Any = None
-        if self.fixed and arrays[1].dtype == np.float64 and arrays[2].dtype == np.int32:
+        if arrays[1].dtype == np.float64 and arrays[2].dtype == np.int32:
             self.state = pack(*arrays)
             arrays = views(self.state)
         self.arrays = arrays
@@ -44,14 +43,14 @@ class HeapWindow:
     def _create(self, capacity: int) -> Any:
         return two_heaps.create(capacity, self.dtype, width=capacity, **self.rule)
 
-    def _renew(self, capacity: int) -> None:
-        """Forget all rows; in the same memory where the number of rows is fixed."""
-        arrays = self._create(capacity)
-        if not self.fixed:
-            self._hold(arrays)
-            return
-        for held, empty in zip(self.arrays, arrays):
+    def _renew(self) -> None:
+        """Forget all rows, in the same memory."""
+        for held, empty in zip(self.arrays, self._create(self.capacity)):
             held[..., : empty.shape[-1]] = empty
+
+    def begin(self, pushed: int) -> None:
+        """Say how many rows came before those that the empty window is to hold."""
+        self.arrays[0][two_heaps.PUSHED] = pushed
 
     @property
     def rows(self) -> int:
@@ -80,9 +79,11 @@ class HeapWindow:
 
     def push(self, word: Any, missing: bool) -> None:
         """Take in a row."""
-        if not self.fixed and self.rows == self.arrays[0][two_heaps.CAPACITY]:
-            self.arrays = two_heaps.grow(self.arrays, 2 * self.rows)
         two_heaps.push(*self.arrays, self.dtype.type(word), bool(missing))
+
+    def take(self, words: NDArray[Any], missing: NDArray[np.bool_]) -> None:
+        """Take in several rows."""
+        two_heaps.extend(*self.arrays, words, missing, words[:0], _NO_POSITIONS)
 
     def pop(self, number: int) -> None:
         """Let go of the oldest rows."""
@@ -90,9 +91,13 @@ class HeapWindow:
 
     def contents(self) -> Rows:
         """Words and missing marks of the rows, oldest first."""
+        return self.part(0, self.rows)
+
+    def part(self, first: int, number: int) -> Rows:
+        """Words and missing marks of at most `number` rows, the first of which is the oldest but `first`."""
         header, keys, links = self.arrays
         capacity = int(header[two_heaps.CAPACITY])
-        slots = (header[two_heaps.OLDEST] + np.arange(self.rows)) % capacity
+        slots = (header[two_heaps.OLDEST] + np.arange(first, min(first + number, self.rows))) % capacity
         places = links[2 * capacity + slots]
         missing = places < 0
         words = keys[np.where(missing, 0, places)].copy()
@@ -101,12 +106,9 @@ class HeapWindow:
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        capacity = self.fixed or _FIRST_CAPACITY
-        while capacity < len(words):
-            capacity *= 2
-        self._renew(capacity)
-        self.arrays[0][two_heaps.PUSHED] = pushed - len(words)
-        two_heaps.extend(*self.arrays, words, missing, words[:0].copy(), _NO_POSITIONS)
+        self._renew()
+        self.begin(pushed - len(words))
+        self.take(words, missing)
 
     def copy(self) -> Self:
         """Return an equal core of its own memory."""
@@ -134,7 +136,7 @@ class TreeWindow(HeapWindow):
     @property
     def rows(self) -> int:
         """Rows in the window."""
-        return min(self.pushed, self.fixed)
+        return min(self.pushed, self.capacity)
 
     @property
     def count(self) -> int:
@@ -147,7 +149,6 @@ class TreeWindow(HeapWindow):
         return int(self.arrays[0][three_trees.PUSHED]) + self._before
 
     _before = 0
-    _latest: Any = None
 
     @property
     def position(self) -> int:
@@ -157,7 +158,7 @@ class TreeWindow(HeapWindow):
 
     def pair(self) -> tuple[Any, Any]:
         """The order statistic, twice."""
-        place = int(self.arrays[0][three_trees.POSITION]) % self.fixed
+        place = int(self.arrays[0][three_trees.POSITION]) % self.capacity
         word = self.arrays[2][three_trees.FIRST + place]
         return word, word
 
@@ -169,14 +170,14 @@ class TreeWindow(HeapWindow):
         """Words and missing marks of the rows, oldest first."""
         header, links, values = self.arrays
         done = int(header[three_trees.PUSHED])
-        nodes = three_trees.FIRST + np.arange(done - min(done, self.fixed), done) % self.fixed
+        nodes = three_trees.FIRST + np.arange(done - min(done, self.capacity), done) % self.capacity
         return values[nodes], links[0, RECORD * nodes + BEFORE] == -1
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        self._renew(self.fixed)
+        self._renew()
         self._before = pushed - len(words)
-        three_trees.extend(*self.arrays, words, missing, words[:0].copy(), _NO_POSITIONS)
+        three_trees.extend(*self.arrays, words, missing, words[:0], _NO_POSITIONS)
 
 
 class WedgeWindow:
@@ -184,21 +185,25 @@ class WedgeWindow:
 
     Parameters
     ----------
-    fixed : int
-        Rows of a window of a fixed number of them, else 0: then it grows by doubling.
+    capacity : int
+        The most rows; a push into a full window lets go of the oldest.
     dtype : dtype
         Of the words.
     ties : str
         As in :func:`rollstat.kernels.wedge.create`.
     """
 
-    def __init__(self, fixed: int, dtype: np.dtype[Any], ties: str) -> None:
-        self.fixed, self.dtype, self.ties = fixed, dtype, ties
-        self.arrays = self._create(fixed or _FIRST_CAPACITY)
+    def __init__(self, capacity: int, dtype: np.dtype[Any], ties: str) -> None:
+        self.capacity, self.dtype, self.ties = capacity, dtype, ties
+        self.arrays = self._create()
 
-    def _create(self, capacity: int) -> Any:
-        arrays = wedge.create(self.fixed, self.dtype, capacity, self.ties)
+    def _create(self) -> Any:
+        arrays = wedge.create(self.capacity, self.dtype, ties=self.ties)
         return *arrays, np.zeros(len(arrays[3]), self.dtype)
+
+    def begin(self, pushed: int) -> None:
+        """Say how many rows came before those that the empty window is to hold."""
+        self.arrays[0][[wedge.NEXT, wedge.OLDEST]] = pushed
 
     @property
     def rows(self) -> int:
@@ -228,18 +233,16 @@ class WedgeWindow:
 
     def push(self, word: Any, missing: bool) -> None:
         """Take in a row."""
-        if not self.fixed and self.rows == len(self.arrays[3]):
-            self._grow()
         rows = self.arrays[4]
         rows[self.pushed & (len(rows) - 1)] = word
         wedge.push(*self.arrays[:4], self.dtype.type(word), bool(missing))
 
-    def _grow(self) -> None:
-        words, _ = self.contents()
-        arrays = wedge.grow(*self.arrays[:4])
-        rows = np.zeros(len(arrays[3]), self.dtype)
-        rows[np.arange(self.pushed - len(words), self.pushed) & (len(rows) - 1)] = words
-        self.arrays = (*arrays, rows)
+    def take(self, words: NDArray[Any], missing: NDArray[np.bool_]) -> None:
+        """Take in several rows, as many as there is room for."""
+        rows, none = self.arrays[4], words[:0]
+        rows[np.arange(self.pushed, self.pushed + len(words)) & (len(rows) - 1)] = words
+        places = _NO_POSITIONS
+        wedge.extend(*self.arrays[:4], words, missing, places, none, none, places, places)
 
     def pop(self, number: int) -> None:
         """Let go of the oldest rows."""
@@ -247,32 +250,21 @@ class WedgeWindow:
 
     def contents(self) -> Rows:
         """Words and missing marks of the rows, oldest first."""
+        return self.part(0, self.rows)
+
+    def part(self, first: int, number: int) -> Rows:
+        """Words and missing marks of at most `number` rows, the first of which is the oldest but `first`."""
         header, _, _, observed, rows = self.arrays
-        index = np.arange(header[wedge.OLDEST], header[wedge.NEXT]) & (len(rows) - 1)
+        oldest = header[wedge.OLDEST] + first
+        index = np.arange(oldest, min(oldest + number, header[wedge.NEXT])) & (len(rows) - 1)
         return rows[index], observed[index] == 0
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        arrays = self._create(max(self.fixed or _FIRST_CAPACITY, len(words)))
-        if self.fixed:
-            for held, empty in zip(self.arrays, arrays):
-                held[...] = empty
-        else:
-            self.arrays = arrays
-        header, _, _, _, rows = self.arrays
-        header[wedge.NEXT] = header[wedge.OLDEST] = pushed - len(words)
-        rows[np.arange(pushed - len(words), pushed) & (len(rows) - 1)] = words
-        nothing = words[:0].copy()
-        wedge.extend(
-            *self.arrays[:4],
-            words,
-            missing,
-            _NO_POSITIONS,
-            nothing,
-            nothing,
-            _NO_POSITIONS,
-            _NO_POSITIONS,
-        )
+        for held, empty in zip(self.arrays, self._create()):
+            held[...] = empty
+        self.begin(pushed - len(words))
+        self.take(words, missing)
 
     def copy(self) -> Self:
         """Return an equal core of its own memory."""

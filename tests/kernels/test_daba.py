@@ -4,30 +4,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat.kernels import daba
-from rollstat.kernels.state_queue import END, FRONT, grow
+from rollstat.kernels.state_queue import END, FRONT
+from tests.kernels.free_queue import FreeQueue
 from tests.spans import STATE, counting_operator
 
 
 def run(steps, capacity=4):
     """Push (True) and pop (False) in the order of `steps`, asserting every state and every step's count."""
     operator, counter = counting_operator()
-    header, cells = daba.create(STATE, capacity)
-    pushes = 0
+    queue = FreeQueue(daba, *daba.create(STATE, capacity))
+    header, pushes = queue.header, 0
     for push in steps:
         before = counter[0]
         if push:
-            while not daba.push(operator, header, cells, pushes):
-                (cells,) = grow(header, [cells], 2 * (len(cells) - 2))
+            queue.push(operator, pushes)
             pushes += 1
             assert counter[0] - before <= 3
         else:
             size = header[END] - header[FRONT]
-            assert daba.pop(operator, header, cells, 1) == (size > 0)
+            assert daba.pop(operator, header, queue.cells, 1) == (size > 0)
             assert counter[0] - before <= 2
-        assert daba.check(header, cells)
+        assert daba.check(header, queue.cells)
         if header[FRONT] < header[END]:
             before = counter[0]
-            state = daba.query(operator, header, cells)
+            state = daba.query(operator, header, queue.cells)
             assert tuple(state) == (header[FRONT], header[END] - 1, True)
             assert counter[0] - before <= 1
 
@@ -48,6 +48,10 @@ def test_fixed_window():
 
 def test_filled_then_emptied():
     run([True] * 100 + [False] * 101 + [True] * 7)
+
+
+def test_room_is_made_and_given_back_bit_by_bit():
+    run([True] * 1500 + [False] * 1450 + [True] * 100 + [True, False] * 100 + [False] * 100 + [True] * 90)
 
 
 def test_pop_of_several_is_as_many_pops():

@@ -71,15 +71,13 @@ def test_every_short_series(window, ties):
 
 @given(st.lists(st.sampled_from([None, "pop", "pop 2"]) | st.integers(0, 5), max_size=60))
 def test_windows_of_changing_length(steps):
-    state, rows, following = make(0, np.int64, capacity=2), [], 0
+    state, rows, following = make(0, np.int64, capacity=60), [], 0
     for step in steps:
         if isinstance(step, str):
             count = min(len(rows), int(step[-1]) if step[-1].isdigit() else 1)
             wedge.pop(*state, count)
             del rows[:count]
         else:
-            if len(rows) == len(state[3]):
-                state = wedge.grow(*state)
             wedge.push(*state, 0 if step is None else step, step is None)
             rows.append((following, step))
             following += 1
