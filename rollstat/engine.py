@@ -293,8 +293,13 @@ def _empty_results(
 ) -> tuple[list[NDArray[Any]], NDArray[Any] | None]:
     # One allocation for several outputs: the system hands fresh pages to several large ones each time.
     if stack or len(dtypes) > len(set(dtypes)) == 1:
-        stacked = np.empty((len(dtypes), count, rows), dtypes[0])
-        return list(stacked), stacked if stack else None
+        if stack:
+            stacked = np.empty((len(dtypes), count, rows), dtypes[0])
+            return list(stacked), stacked
+        # All stand alike to the lines of the cache.
+        size = count * rows + -count * rows % 64
+        memory = np.empty((len(dtypes), size), dtypes[0])
+        return [part[: count * rows].reshape(count, rows) for part in memory], None
     return [np.empty((count, rows), dtype) for dtype in dtypes], None
 
 

@@ -63,6 +63,8 @@ class Extrema:
         Whether the position of equal values is the last of them instead of the first.
     base : int
         What is added to positions.
+    streams : bool
+        Whether the results bypass the cache, which does not hold all of them anyway.
     """
 
     minimum: NDArray[Any] | None = None
@@ -71,6 +73,7 @@ class Extrema:
     maximum_position: NDArray[np.int64] | None = None
     last: bool = False
     base: int = 0
+    streams: bool = False
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
@@ -111,9 +114,9 @@ def block_scan(block: Block, request: Extrema) -> None:
 
 
 def chunk_rows(width: int, itemsize: int) -> int:
-    """Rows of a chunk of doubling: the first-level cache if windows are short, else the second."""
-    size = 16_384 if width * itemsize <= 1024 else max(131_072, 4 * width * itemsize)
-    return size // itemsize
+    """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
+    reach = width * itemsize
+    return (max(8_192, 16 * reach) if reach <= 1024 else max(65_536, 8 * reach)) // itemsize
 
 
 def _block(width: int) -> int:
@@ -121,7 +124,7 @@ def _block(width: int) -> int:
     return max(1 << (width // 64).bit_length() - 1, 64)
 
 
-def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) -> bool:
+def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, streams: bool) -> bool:
     """Write the extrema of every `width` values, one or both; return whether there may be a NaN."""
     lanes, rows = lanes_in(values.dtype), len(wanted[0][1])
     both = len(wanted) == 2
@@ -135,8 +138,8 @@ def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) ->
         length = doubling_kernel.scratch_length(width, size, lanes)
     scratch = aligned(length, values.dtype)
     if both:
-        return bool(kernels.rolling_both(values, width, size, scratch, wanted[0][1], wanted[1][1]))
-    return bool(kernels.rolling(wanted[0][0], values, width, size, scratch, wanted[0][1]))
+        return bool(kernels.rolling_both(values, width, size, scratch, streams, wanted[0][1], wanted[1][1]))
+    return bool(kernels.rolling(wanted[0][0], values, width, size, scratch, streams, wanted[0][1]))
 
 
 def _places(
@@ -177,10 +180,10 @@ def doubling(block: Block, request: Extrema) -> None:
     extrema = [(order, out) for order, out, _ in wanted if out is not None]
     nan = False
     if len(extrema) == 2 and len(_mask(block)) == 0:
-        nan |= _extrema(extrema, block.values, block.width)
+        nan |= _extrema(extrema, block.values, block.width, request.streams)
     else:
         for order, out in extrema:
-            nan |= _extrema([(order, out)], _observed(order, block), block.width)
+            nan |= _extrema([(order, out)], _observed(order, block), block.width, request.streams)
     for order, _, position in wanted:
         if position is None:
             continue

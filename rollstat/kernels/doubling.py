@@ -15,10 +15,15 @@ overlap. A longer one is its first span, its last span, and the whole rows betwe
 the spans that end with a row: a series `lanes` times shorter with windows about `lanes` times
 shorter, which are treated the same way.
 
+The spans of a chunk of rows are made while the results of the chunk before are written, so that reading
+and writing memory go on together. Results that are more than the cache holds bypass it: a line that is
+written whole need not be read first.
+
 State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span`
 values that end at j, or of those that there are. Cost: about log2(lanes) + 3 vector operations for each
-vector of results, whatever the window and the data; there is no branch on data. Results are written to whole
-lines of the cache, and what has to be kept of a chunk of rows stays in it.
+vector of results, whatever the window and the data; there is no branch on data but whether a chunk has a NaN,
+which is then replaced first. Results are written to whole lines of the cache, and what has to be kept of a
+chunk of rows stays in it.
 
 Source: the doubling of windows is B. Chaudhuri's and R. van den Boomgaard's "logarithmic decomposition"
 of flat structuring elements (R. van den Boomgaard and R. van Balen, Methods for fast morphological
@@ -27,21 +32,27 @@ doi:10.1016/1049-9652(92)90055-3); the totals of aligned rows are a sparse table
 M. Bender and M. Farach-Colton, The LCA problem revisited, LATIN 2000, doi:10.1007/10719839_9.
 """
 
-from rollstat._jit import kernel
+from rollstat._jit import INDEX, kernel
 from rollstat.kernels.order import Greatest, Least, best_of, prefer, reject, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
+    fence,
     holds_nan,
     lanes_of,
     load,
     push_back,
     store,
+    stream,
     unaligned,
     zeros,
 )
 
 __all__ = ["fill_limits", "largest_span", "rolling", "rolling_both", "room_for", "scratch_length"]
+
+
+# What is known of NaN: that there is none, that there may be, and nothing, so that one is looked for.
+SURE, CAREFUL, HOPEFUL = range(3)
 
 
 @kernel(references=False)
@@ -62,97 +73,17 @@ def room_for(count, lanes):
 def scratch_length(width, chunk, lanes):
     """Length of the scratch memory for chunks of `chunk` rows of windows of `width`."""
     count = chunk + width - 1
-    length = 4 * lanes + room_for(count, lanes)
-    above = 0
+    length = 6 * lanes + 2 * (room_for(count, lanes) + room_for(count // lanes, lanes))
     rows = count
     while width >= 2 * lanes:
         rows, width = rows // lanes, width // lanes - 1
-        above += 3 * room_for(rows, lanes)
-    return length + above
-
-
-@kernel(references=False)
-def _whole_spans(order, values, span, spans):
-    """The best of the `span` values that end at each position, for the whole vectors of `values`."""
-    lanes = lanes_of(spans)
-    worst = broadcast(worst_of(order, spans))
-    one = two = four = eight = sixteen = thirty_two = worst
-    nan = zeros(spans)
-    for i in range(0, len(values) - lanes + 1, lanes):
-        best = load(values, i)
-        nan = absorb_nan(nan, best)
-        best = prefer(order, best, worst)
-        if span >= 2:
-            before, one = one, best
-            best = prefer(order, best, push_back(before, best, 1))
-        if span >= 4:
-            before, two = two, best
-            best = prefer(order, best, push_back(before, best, 2))
-        if span >= 8:
-            before, four = four, best
-            best = prefer(order, best, push_back(before, best, 4))
-        if lanes >= 16 and span >= 16:
-            before, eight = eight, best
-            best = prefer(order, best, push_back(before, best, 8))
-        if lanes >= 32 and span >= 32:
-            before, sixteen = sixteen, best
-            best = prefer(order, best, push_back(before, best, 16))
-        if lanes >= 64 and span >= 64:
-            before, thirty_two = thirty_two, best
-            best = prefer(order, best, push_back(before, best, 32))
-        store(best, spans, i)
-    return holds_nan(nan)
-
-
-@kernel(references=False)
-def _spans(order, values, span, edge, spans):
-    """Write the best of the `span` values that end at each position; return whether one was NaN.
-
-    The last vector, which the values do not fill, is computed in `edge` from a copy: the vector
-    before it and what is left.
-    """
-    lanes = lanes_of(spans)
-    nan = _whole_spans(order, values, span, spans)
-    whole = len(values) // lanes * lanes
-    for j in range(whole - lanes, whole + lanes):
-        known = 0 <= j < len(values)
-        edge[j - whole + lanes] = values[j] if known else worst_of(order, spans)
-    nan |= _whole_spans(order, edge[: 2 * lanes], span, edge[2 * lanes :])
-    for j in range(lanes):
-        spans[whole + j] = edge[3 * lanes + j]
-    return nan
-
-
-@kernel(references=False)
-def _two_spans(order, spans, span, width, out):
-    """Write windows of `width` values, at most two spans, to the whole vectors of `out`."""
-    lanes = lanes_of(spans)
-    for i in range(0, len(out) - lanes + 1, lanes):
-        store(prefer(order, load(spans, i + span - 1), load(spans, i + width - 1)), out, i)
-
-
-@kernel(references=False)
-def _spans_and_rows(order, spans, width, middle, limits, out):
-    """Write windows of `width` values, two spans or more, to the whole vectors of `out`.
-
-    ``middle[q]`` is the best of those whole rows from q on that lie within every window that begins in
-    the row before q. Windows that begin in the last ``width % lanes`` lanes of it take in one whole
-    row more: there `limits` is the opposite of neutral, and elsewhere neutral.
-    """
-    lanes = lanes_of(spans)
-    limit = load(limits, 0)
-    row = 1
-    for i in range(0, len(out) - lanes + 1, lanes):
-        best = prefer(order, load(spans, i + lanes - 1), load(spans, i + width - 1))
-        best = prefer(order, broadcast(middle[row]), best)
-        more = reject(order, broadcast(middle[row + 1]), limit)
-        store(prefer(order, more, best), out, i)
-        row += 1
+        length += 3 * room_for(rows, lanes)
+    return length
 
 
 @kernel(references=False)
 def fill_limits(order, width, limits):
-    """Set `limits` for windows of `width` values as :func:`_spans_and_rows` needs them."""
+    """Set `limits` for windows of `width` values as :func:`_whole_vectors` needs them."""
     lanes = lanes_of(limits)
     for lane in range(lanes):
         more = lane >= lanes - width % lanes
@@ -160,74 +91,245 @@ def fill_limits(order, width, limits):
 
 
 @kernel(references=False)
-def _best(order, spans, count, width, edge, scratch, out):
-    """Write the best of every window of `width` of `count` values, whose spans are given, to `out`."""
+def _whole_vectors(order, values, span, spans, older, ended, width, middle, limits, out, streams, look):
+    """Write the best of the `span` values that end at each position, and meanwhile windows of a chunk before.
+
+    Both for whole vectors: of `values` by `order` to `spans`, and from the spans `ended` by the order
+    `older` to `out`, so that reading and writing memory go on together.
+    A window of `width` values is its first and its last span and, of two spans or more, the whole rows
+    between: ``middle[q]`` is the best of those whole rows from q on that lie within every window that
+    begins in the row before q. Windows that begin in the last ``width % lanes`` lanes of it take in one
+    whole row more: there `limits` is the opposite of neutral, and elsewhere neutral.
+    """
     lanes = lanes_of(spans)
-    whole = len(out) // lanes * lanes
-    last = edge[2 * lanes : 3 * lanes]
-    if width < 2 * lanes:
-        span = largest_span(width, lanes)
-        _two_spans(order, spans, span, width, out)
-        _two_spans(order, spans[whole:], span, width, last)
-    else:
-        rows = count // lanes
-        room = room_for(rows, lanes)
-        middle = scratch[:room]
-        totals = scratch[room : room + rows]
-        between = width // lanes - 1
-        for row in range(rows):
-            totals[row] = middle[row] = spans[row * lanes + lanes - 1]
-        if between > 1:
-            above = scratch[2 * room : 3 * room]
-            _spans(order, totals, largest_span(between, lanes), edge, above)
-            results = middle[: rows - between + 1]
-            _best(order, above, rows, between, edge, scratch[3 * room :], results)
-        limits = edge[:lanes]
-        fill_limits(order, width, limits)
-        _spans_and_rows(order, spans, width, middle, limits, out)
-        _spans_and_rows(order, spans[whole:], width, middle[whole // lanes :], limits, last)
-    for i in range(whole, len(out)):
-        out[i] = last[i - whole]
+    worst = broadcast(worst_of(order, spans))
+    one = two = four = eight = sixteen = thirty_two = worst
+    nan = zeros(spans)
+    limit = load(limits, 0)
+    rows = width >= 2 * lanes
+    older_spans, newer_spans = ended[largest_span(width, lanes) - 1 :], ended[width - 1 :]
+    row = 1
+    for i in range(0, max(len(values), len(out)) - lanes + 1, lanes):
+        if i + lanes <= len(values):
+            best = load(values, i)
+            if look != SURE:
+                nan = absorb_nan(nan, best)
+            if look == CAREFUL:
+                best = prefer(order, best, worst)
+            if span >= 2:
+                before, one = one, best
+                best = prefer(order, best, push_back(before, best, 1))
+            if span >= 4:
+                before, two = two, best
+                best = prefer(order, best, push_back(before, best, 2))
+            if span >= 8:
+                before, four = four, best
+                best = prefer(order, best, push_back(before, best, 4))
+            if lanes >= 16 and span >= 16:
+                before, eight = eight, best
+                best = prefer(order, best, push_back(before, best, 8))
+            if lanes >= 32 and span >= 32:
+                before, sixteen = sixteen, best
+                best = prefer(order, best, push_back(before, best, 16))
+            if lanes >= 64 and span >= 64:
+                before, thirty_two = thirty_two, best
+                best = prefer(order, best, push_back(before, best, 32))
+            store(best, spans, i)
+        if i + lanes <= len(out):
+            best = prefer(older, load(older_spans, i), load(newer_spans, i))
+            if rows:
+                best = prefer(older, broadcast(middle[row & INDEX]), best)
+                best = prefer(older, reject(older, broadcast(middle[(row + 1) & INDEX]), limit), best)
+                row += 1
+            if streams:
+                stream(best, out, i)
+            else:
+                store(best, out, i)
+    return holds_nan(nan)
 
 
 @kernel(references=False)
-def _chunk(order, values, width, scratch, out):
-    """Write the windows of `width` over `values`, which fit in the scratch memory, to `out`."""
-    lanes = lanes_of(scratch)
-    edge = scratch[: 4 * lanes]
-    room = room_for(len(values), lanes)
-    spans, rest = scratch[4 * lanes : 4 * lanes + room], scratch[4 * lanes + room :]
-    nan = _spans(order, values, largest_span(width, lanes), edge, spans)
-    _best(order, spans, len(values), width, edge, rest, out)
+def _chunk(order, values, span, edge, spans, older, ended, width, middle, limits, out, streams, look):
+    """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of `out`."""
+    lanes = lanes_of(spans)
+    streams = streams and unaligned(out) == 0
+    nan = _whole_vectors(order, values, span, spans, older, ended, width, middle, limits, out, streams, look)
+    if nan and look == HOPEFUL:
+        _whole_vectors(order, values, span, spans, older, ended, 1, middle, limits, out[:0], False, CAREFUL)
+    whole = len(values) // lanes * lanes
+    if whole < len(values):
+        # The last vector is computed in `edge` from a copy: the vector before it and what is left.
+        for j in range(whole - lanes, whole + lanes):
+            known = 0 <= j < len(values)
+            edge[j - whole + lanes] = values[j] if known else worst_of(order, spans)
+        copy, result = edge[: 2 * lanes], edge[2 * lanes :]
+        nan |= _whole_vectors(
+            order, copy, span, result, older, ended, 1, middle, limits, copy[:0], False, CAREFUL
+        )
+        store(load(result, lanes), spans, whole)
+    whole = len(out) // lanes * lanes
+    if whole < len(out):
+        last, rest = edge[:lanes], middle[whole // lanes :]
+        _whole_vectors(
+            order, values[:0], 1, spans, older, ended[whole:], width, rest, limits, last, False, SURE
+        )
+        for i in range(whole, len(out)):
+            out[i] = last[i - whole]
     return nan
 
 
 @kernel(references=False)
-def rolling(order, values, width, chunk, scratch, out):
+def _middle(order, spans, rows, width, scratch, middle):
+    """Write to `middle` what windows of `width`, two spans or more, need of so many `rows` of spans."""
+    lanes = lanes_of(spans)
+    room = room_for(rows, lanes)
+    totals, limits = scratch[: room - 2 * lanes], scratch[room - lanes : room]
+    above, inner = scratch[room : 2 * room], scratch[2 * room : 3 * room]
+    between = width // lanes - 1
+    target = middle if between == 1 else totals
+    for row in range(rows):
+        target[row] = spans[row * lanes + lanes - 1]
+    if between > 1:
+        for row in range(rows, len(totals)):
+            totals[row] = worst_of(order, totals)
+        span, nothing = largest_span(between, lanes), totals[:0]
+        _whole_vectors(order, totals, span, above, order, above, 1, middle, above, nothing, False, SURE)
+        if between >= 2 * lanes:
+            _middle(order, above, rows // lanes, between, scratch[3 * room :], inner)
+        fill_limits(order, between, limits)
+        results = middle[: room_for(rows - between + 1, lanes) - 2 * lanes]
+        _whole_vectors(order, nothing, 1, above, order, above, between, inner, limits, results, False, SURE)
+
+
+@kernel(inline="always", references=False)
+def _parts(width, chunk, scratch):
+    """Scratch memory for an edge, and for two chunks under way: spans, and what is between them."""
+    lanes = lanes_of(scratch)
+    room, rows = room_for(chunk + width - 1, lanes), room_for((chunk + width - 1) // lanes, lanes)
+    edge, behind = scratch[: 4 * lanes], scratch[6 * lanes :]
+    one, two = behind[:room], behind[room : 2 * room]
+    behind = behind[2 * room :]
+    return edge, one, two, behind[:rows], behind[rows : 2 * rows], behind[2 * rows :]
+
+
+@kernel(inline="always", references=False)
+def _seen(values, first, last, width, lanes):
+    """Values of the windows that begin at ``first, ..., last - 1``, in whole vectors if there are more."""
+    return values[first : first + (last - first + width - 1 + lanes - 1) // lanes * lanes]
+
+
+@kernel(references=False)
+def rolling(order, values, width, chunk, scratch, streams, out):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
 
     NaN is no observation. `scratch` has the length that :func:`scratch_length` gives for `chunk` rows.
-    Returns whether there may have been a NaN.
+    `streams` says that the results bypass the cache. Returns whether there may have been a NaN.
     """
+    lanes = lanes_of(scratch)
+    span = largest_span(width, lanes)
+    edge, spans, ended, middle, between, rest = _parts(width, chunk, scratch)
+    limits = scratch[4 * lanes : 5 * lanes]
+    fill_limits(order, width, limits)
     nan = False
-    first, last = 0, min(unaligned(out), chunk)
+    before, first, last = 0, 0, min(unaligned(out), chunk)
     while first < len(out):
         # After a short chunk, vectors of results do not straddle lines of the cache.
         last = min(last if last > first else first + chunk, len(out))
-        nan |= _chunk(order, values[first : last + width - 1], width, scratch, out[first:last])
-        first = last
+        seen, results = _seen(values, first, last, width, lanes), out[before:first]
+        nan |= _chunk(
+            order,
+            seen,
+            span,
+            edge,
+            spans,
+            order,
+            ended,
+            width,
+            between,
+            limits,
+            results,
+            streams,
+            CAREFUL if nan else HOPEFUL,
+        )
+        if width >= 2 * lanes:
+            _middle(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
+        spans, ended, middle, between = ended, spans, between, middle
+        before, first = first, last
+    _chunk(
+        order, values[:0], 1, edge, spans, order, ended, width, between, limits, out[before:], streams, SURE
+    )
+    if streams:
+        fence()
     return nan
 
 
 @kernel(references=False)
-def rolling_both(values, width, chunk, scratch, low, high):
+def rolling_both(values, width, chunk, scratch, streams, low, high):
     """As :func:`rolling`, both extrema in one pass: the second finds its values in the cache."""
+    lanes = lanes_of(scratch)
+    span = largest_span(width, lanes)
+    edge, lower, upper, below, above, rest = _parts(width, chunk, scratch)
+    low_limits, high_limits = scratch[4 * lanes : 5 * lanes], scratch[5 * lanes : 6 * lanes]
+    fill_limits(Least(), width, low_limits)
+    fill_limits(Greatest(), width, high_limits)
     nan = False
-    first, last = 0, min(unaligned(low), chunk)
+    before, first, last = 0, 0, min(unaligned(low), chunk)
     while first < len(low):
         last = min(last if last > first else first + chunk, len(low))
-        seen = values[first : last + width - 1]
-        nan |= _chunk(Least(), seen, width, scratch, low[first:last])
-        _chunk(Greatest(), seen, width, scratch, high[first:last])
-        first = last
+        rows = (last - first + width - 1) // lanes
+        seen, results = _seen(values, first, last, width, lanes), high[before:first]
+        nan |= _chunk(
+            Least(),
+            seen,
+            span,
+            edge,
+            lower,
+            Greatest(),
+            upper,
+            width,
+            above,
+            high_limits,
+            results,
+            streams,
+            CAREFUL if nan else HOPEFUL,
+        )
+        if width >= 2 * lanes:
+            _middle(Least(), lower, rows, width, rest, below)
+        results = low[first:last]
+        _chunk(
+            Greatest(),
+            seen,
+            span,
+            edge,
+            upper,
+            Least(),
+            lower,
+            width,
+            below,
+            low_limits,
+            results,
+            streams,
+            CAREFUL if nan else SURE,
+        )
+        if width >= 2 * lanes:
+            _middle(Greatest(), upper, rows, width, rest, above)
+        before, first = first, last
+    results = high[before:]
+    _chunk(
+        Least(),
+        values[:0],
+        1,
+        edge,
+        lower,
+        Greatest(),
+        upper,
+        width,
+        above,
+        high_limits,
+        results,
+        streams,
+        SURE,
+    )
+    if streams:
+        fence()
     return nan

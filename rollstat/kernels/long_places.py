@@ -154,7 +154,7 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
         suffix = _takes_part(order, total[k], best, not last, True)
         running = _takes_part(order, best, newest, last, False)
         if not (suffix or running):
-            fill(shift + place, results)
+            fill(shift + place, results, False)
             continue
         if suffix and not running:
             seen = values[begin : begin + block]
@@ -170,8 +170,8 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
         if suffix:
             _suffixes(order, ties, values[begin : begin + block], best, cell[0], steps, out, places)
         else:
-            fill(best, out)
-            fill(cell[0], places)
+            fill(best, out, False)
+            fill(cell[0], places, False)
         if running:
             before = values[end * block : begin + width]
             value = best_in(order, before)[0]

@@ -27,6 +27,7 @@ from rollstat.kernels.order import Greatest, Least, Oldest, better, prefer, wors
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
+    fence,
     first_lane,
     holds_nan,
     lanes_of,
@@ -35,6 +36,7 @@ from rollstat.kernels.vectors import (
     push_back,
     spread,
     store,
+    stream,
     unaligned,
     zeros,
 )
@@ -102,21 +104,33 @@ def totals(order, values, block, total):
 
 
 @kernel(references=False)
-def fill(value, out):
-    """Write `value` everywhere."""
-    for i in range(len(out)):
+def fill(value, out, streams):
+    """Write `value` everywhere, past the cache if it `streams`."""
+    whole = 0
+    if streams and unaligned(out) == 0:
+        lanes = lanes_of(out)
+        whole = len(out) // lanes * lanes
+        for i in range(0, whole, lanes):
+            stream(broadcast(value), out, i)
+    for i in range(whole, len(out)):
         out[i] = value
 
 
 @kernel(references=False)
-def _copy(values, out):
-    """Write the first of `values` to the whole of `out`."""
-    for i in range(len(out)):
+def _copy(values, out, streams):
+    """Write the first of `values` to the whole of `out`, past the cache if it `streams`."""
+    whole = 0
+    if streams and unaligned(out) == 0:
+        lanes = lanes_of(out)
+        whole = len(out) // lanes * lanes
+        for i in range(0, whole, lanes):
+            stream(load(values, i), out, i)
+    for i in range(whole, len(out)):
         out[i] = values[i]
 
 
 @kernel(references=False)
-def _suffixes(order, values, common, out):
+def _suffixes(order, values, common, out, streams):
     """Write the best of `common` and ``values[i:]`` to ``out[i]``; `out` may be the shorter."""
     lanes = lanes_of(values)
     worst = broadcast(worst_of(order, values))
@@ -134,12 +148,15 @@ def _suffixes(order, values, common, out):
         tail = prefer(order, tail, pull_forward(tail, worst, 8))
         tail = prefer(order, tail, pull_forward(tail, worst, 16))
         tail = prefer(order, tail, pull_forward(tail, worst, 32))
-        store(prefer(order, tail, carried), out, i)
+        if streams:
+            stream(prefer(order, tail, carried), out, i)
+        else:
+            store(prefer(order, tail, carried), out, i)
         carried = prefer(order, carried, spread(tail, 0))
 
 
 @kernel(references=False)
-def _running(order, values, best, out):
+def _running(order, values, best, out, streams):
     """Take `best` and ``values[:i + 1]`` into ``out[i]``."""
     lanes = lanes_of(values)
     worst = broadcast(worst_of(order, values))
@@ -153,7 +170,11 @@ def _running(order, values, best, out):
         head = prefer(order, head, push_back(worst, head, 8))
         head = prefer(order, head, push_back(worst, head, 16))
         head = prefer(order, head, push_back(worst, head, 32))
-        store(prefer(order, prefer(order, head, carried), load(out, i)), out, i)
+        result = prefer(order, prefer(order, head, carried), load(out, i))
+        if streams:
+            stream(result, out, i)
+        else:
+            store(result, out, i)
         carried = prefer(order, carried, spread(head, -1))
     best = first_lane(carried)
     for i in range(whole, len(out)):
@@ -171,30 +192,34 @@ def _common(order, values, width, block, rows, scratch):
     room = room_for(len(values), block, lanes)
     total, common, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
     between = width // block - 1
-    doubling.rolling(order, total[1 : rows + between], between, rows, rest, common[:rows])
+    doubling.rolling(order, total[1 : rows + between], between, rows, rest, False, common[:rows])
     return total, common
 
 
 @kernel(references=False)
-def _answer(order, values, width, block, k, total, best, results):
+def _answer(order, values, width, block, k, total, best, results, streams):
     """Write the windows that begin in block `k`, of which `best` is common to all, to `results`."""
     begin, last = k * block, k + width // block
-    if better(order, total[k], best):
+    suffix = better(order, total[k], best)
+    running = better(order, prefer(order, total[last], total[last + 1]), best)
+    streams = streams and unaligned(results) == 0
+    if running and not suffix:
+        seen = values[last * block : begin + width - 1 + len(results)]
+        if trend(order, Oldest(), seen) < 0 and better(order, seen[0], best):
+            _copy(values[begin + width - 1 :], results, streams)
+            return
+    at_once = streams and not running
+    if suffix:
         seen = values[begin : begin + block]
         if trend(order, Oldest(), seen) > 0 and not better(order, best, seen[-1]):
-            _copy(seen, results)
+            _copy(seen, results, at_once)
         else:
-            _suffixes(order, seen, best, results)
+            _suffixes(order, seen, best, results, at_once)
     else:
-        fill(best, results)
-    if better(order, prefer(order, total[last], total[last + 1]), best):
-        seen = values[last * block : begin + width - 1 + len(results)]
-        rises = trend(order, Oldest(), seen) < 0 and better(order, seen[0], best)
-        if rises and not better(order, total[k], best):
-            _copy(values[begin + width - 1 :], results)
-        else:
-            before = best_in(order, values[last * block : begin + width])[0]
-            _running(order, values[begin + width - 1 :], before, results)
+        fill(best, results, at_once)
+    if running:
+        before = best_in(order, values[last * block : begin + width])[0]
+        _running(order, values[begin + width - 1 :], before, results, streams)
 
 
 @kernel(references=False)
@@ -214,15 +239,16 @@ def _lead(order, values, width, out):
 
 
 @kernel(references=False)
-def rolling(order, values, width, block, scratch, out):
+def rolling(order, values, width, block, scratch, streams, out):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
 
     NaN is no observation. Windows hold two blocks or more; `scratch` has the length that
-    :func:`scratch_length` gives. Returns whether there may have been a NaN.
+    :func:`scratch_length` gives. `streams` says that the results bypass the cache. Returns whether there may
+    have been a NaN.
     """
     way = trend(order, Oldest(), values)
     if way != 0:
-        _copy(values if way > 0 else values[width - 1 :], out)
+        _copy(values if way > 0 else values[width - 1 :], out, False)
         return False
     lead, nan = _lead(order, values, width, out)
     values, out = values[lead:], out[lead:]
@@ -231,12 +257,14 @@ def rolling(order, values, width, block, scratch, out):
     total, common = _common(order, values, width, block, rows, scratch)
     for k in range(rows):
         results = out[k * block : (k + 1) * block]
-        _answer(order, values, width, block, k, total, common[k], results)
+        _answer(order, values, width, block, k, total, common[k], results, streams)
+    if streams:
+        fence()
     return nan
 
 
 @kernel(references=False)
-def rolling_both(values, width, block, scratch, low, high):
+def rolling_both(values, width, block, scratch, streams, low, high):
     """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long."""
     lead, nan = _lead(Least(), values, width, low)
     for i in range(lead):
@@ -254,6 +282,8 @@ def rolling_both(values, width, block, scratch, low, high):
     highest, common_high = _common(Greatest(), values, width, block, rows, two)
     for k in range(rows):
         begin, end = k * block, (k + 1) * block
-        _answer(Least(), values, width, block, k, lowest, common_low[k], low[begin:end])
-        _answer(Greatest(), values, width, block, k, highest, common_high[k], high[begin:end])
+        _answer(Least(), values, width, block, k, lowest, common_low[k], low[begin:end], streams)
+        _answer(Greatest(), values, width, block, k, highest, common_high[k], high[begin:end], streams)
+    if streams:
+        fence()
     return nan

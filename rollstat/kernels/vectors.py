@@ -27,6 +27,7 @@ __all__ = [
     "aligned",
     "broadcast",
     "compare",
+    "fence",
     "first_lane",
     "holds_nan",
     "lanes_in",
@@ -37,6 +38,7 @@ __all__ = [
     "push_back",
     "spread",
     "store",
+    "stream",
     "unaligned",
     "zeros",
 ]
@@ -141,6 +143,30 @@ def store(context, vector, values, i):
         return context.get_dummy_value()
 
     return types.void(vector, values, types.intp), generate
+
+
+@operation(_plain_store)
+def stream(context, vector, values, i):
+    def generate(context, builder, signature, arguments):
+        pointer = _pointer(context, builder, values, *arguments[1:])
+        written = builder.store(arguments[0], pointer, align=_BYTES)
+        written.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
+        return context.get_dummy_value()
+
+    return types.void(vector, values, types.intp), generate
+
+
+def _plain_fence():
+    """Let nothing that is written later be seen before what was streamed."""
+
+
+@operation(_plain_fence)
+def fence(context):
+    def generate(context, builder, signature, arguments):
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), generate
 
 
 def _plain_broadcast(value):

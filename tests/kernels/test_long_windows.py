@@ -35,7 +35,10 @@ def extrema_and_places(order, last, values, width, block, shift=0):
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned(long_windows.scratch_length(width, rows, block, lanes), values.dtype)
-    nan = long_windows.rolling(order, values, width, block, scratch, out)
+    nan = long_windows.rolling(order, values, width, block, scratch, False, out)
+    streamed = aligned(rows + lanes, values.dtype)[1 : rows + 1]
+    assert long_windows.rolling(order, values, width, block, scratch, True, streamed) == nan
+    np.testing.assert_array_equal(streamed, out)
     length = long_places.scratch_length(width, rows, block, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
     ties = Newest() if last else Oldest()

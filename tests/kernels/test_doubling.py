@@ -1,0 +1,61 @@
+"""Doubling in vectors against windows looked at one by one: chunks, alignment, results past the cache."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels import doubling
+from rollstat.kernels.order import Greatest, Least, worst
+from rollstat.kernels.vectors import aligned, lanes_in
+
+WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 100, 130, 200, 577)
+
+
+def expected(order, values, width):
+    """Extrema of windows by NumPy; the worst value where there is no observation."""
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), worst(order, values.dtype), values)
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    return windows.min(axis=1) if isinstance(order, Least) else windows.max(axis=1)
+
+
+def series(dtype, length, share, rng):
+    """Random values, a share of them missing if they can be."""
+    values = (100 * rng.standard_normal(length)).astype(np.int8).astype(dtype)
+    if values.dtype.kind == "f":
+        values[rng.random(length) < share] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i2", "u1"])
+def test_chunks_and_alignment(dtype, streams, rng):
+    lanes = lanes_in(dtype)
+    for width in WIDTHS:
+        for length, shift, share in ((600, 0, 0), (601, 3, 0.1), (width, 1, 0), (width + 700, lanes - 1, 1)):
+            if length < width:
+                continue
+            values = series(dtype, length, share, rng)
+            rows = length - width + 1
+            for chunk in (lanes, 2 * lanes, 1024):
+                scratch = aligned(doubling.scratch_length(width, chunk, lanes), values.dtype)
+                low, high = (aligned(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1))
+                for order in (Least(), Greatest()):
+                    nan = doubling.rolling(order, values, width, chunk, scratch, streams, low)
+                    np.testing.assert_array_equal(low, expected(order, values, width))
+                    assert nan == (values != values).any()
+                assert doubling.rolling_both(values, width, chunk, scratch, streams, low, high) == nan
+                np.testing.assert_array_equal(low, expected(Least(), values, width))
+                np.testing.assert_array_equal(high, expected(Greatest(), values, width))
+
+
+def test_a_nan_late_in_the_series(rng):
+    """Chunks before it take values as they come; from it on NaN is replaced first."""
+    values = rng.standard_normal(2000)
+    values[[1200, 1201, 1500]] = np.nan
+    values[1600] = np.inf
+    for width in (3, 20):
+        scratch = aligned(doubling.scratch_length(width, 64, 8), values.dtype)
+        low, high = np.empty(2001 - width), np.empty(2001 - width)
+        assert doubling.rolling_both(values, width, 64, scratch, False, low, high)
+        np.testing.assert_array_equal(low, expected(Least(), values, width))
+        np.testing.assert_array_equal(high, expected(Greatest(), values, width))
