@@ -12,6 +12,8 @@ from pyspark.sql import types as T
 from rollstat.spark.aggregates import parse_window, plan_calls
 from rollstat.spark.arrow import Kind, kind_of
 from rollstat.spark.buckets import MOST_BUCKETS, PART, Parts, find_parts, reach_of
+from rollstat.spark.mixed import MixedPlan
+from rollstat.spark.prefix import PREFIX, prefix_of
 from rollstat.spark.quiet import known_warnings
 from rollstat.spark.walk import Plan
 from rollstat.windows import Expanding, Forward
@@ -108,17 +110,26 @@ def rolling(
     keys = [places[place] for place in plan.keys]
     order = [places[place] for place in plan.order]
     parts = _parts(rows, keys, order[0], schema, plan, _check_split(split, bool(keys)))
+    width = len(places)
     if parts is not None:
         rows = parts.frame.repartitionById(parts.count, PART)
-        plan = replace(plan, parts=len(places), before=parts.before)
+        plan = replace(plan, width=width, parts=width, before=parts.before)
     else:
         rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
     by = [rows[name] for name in keys]
     by += [rows[name].desc() if down else rows[name].asc() for name, down in zip(order, plan.descending)]
     if ties == "columns":
         by += [rows[places[place]].asc() for place in _tie_breakers(schema, {*plan.keys, *plan.order})]
+    job: Plan | MixedPlan = plan
+    prefix = prefix_of(
+        by[: len(keys)], rows[order[0]], schema.fields[plan.order[0]].dataType, plan.descending[0]
+    )
+    if prefix is not None:
+        job = MixedPlan(replace(plan, width=width), len(rows.columns))
+        rows = rows.withColumn(PREFIX, prefix)
+        by.insert(0, rows[PREFIX])
     with known_warnings():
-        return rows.sortWithinPartitions(*by).mapInArrow(plan, T.StructType([*schema.fields, *fields]))
+        return rows.sortWithinPartitions(*by).mapInArrow(job, T.StructType([*schema.fields, *fields]))
 
 
 def _check_split(split: Any, keyed: bool) -> int | str | None:

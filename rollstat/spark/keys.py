@@ -24,10 +24,13 @@ def _is_nested_list(kind: pa.DataType) -> bool:
 
 def _numbers(array: pa.Array) -> NDArray[Any]:
     """Values of a numeric array; what stands at nulls does not matter."""
-    return np.asarray(array.fill_null(0).to_numpy(zero_copy_only=False))
+    filled = array.fill_null(0) if array.null_count else array
+    return np.asarray(filled.to_numpy(zero_copy_only=False))
 
 
 def _nulls(array: pa.Array) -> NDArray[np.bool_]:
+    if not array.null_count and not pa.types.is_null(array.type):
+        return np.zeros(len(array), np.bool_)
     return np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
 
 

@@ -60,9 +60,11 @@ class Plan:
         Common options of the array functions.
     ahead : bool
         Whether windows reach beyond their row.
+    width : int or None
+        Number of columns that come back, where others follow them.
     parts : int or None
         Where long series are cut: the column with the number of the part, after which comes the one
-        that marks rows of a halo; these are the last two.
+        that marks rows of a halo.
     before : mapping
         Rows of its series before the first one of a part, where that is not zero.
     """
@@ -78,6 +80,7 @@ class Plan:
     window: Any
     options: Mapping[str, Any]
     ahead: bool
+    width: int | None = None
     parts: int | None = None
     before: Mapping[int, int] = field(default_factory=dict)
 
@@ -106,15 +109,25 @@ class Walk:
         """Yield every batch with the new columns."""
         for batch in batches:
             if batch.num_rows:
-                self._take(batch)
-                if self.held - self.computed >= self.enough:
-                    yield from self._step(final=False)
+                yield from self.push(batch)
+        yield from self.finish()
+
+    def push(
+        self, batch: pa.RecordBatch, changes: NDArray[np.bool_] | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """Take a batch, whose changes of key may be known, and yield those that are complete."""
+        self._take(batch, self.changes(batch) if changes is None else changes)
+        if self.held - self.computed >= self.enough:
+            yield from self._step(final=False)
+
+    def finish(self) -> Iterator[pa.RecordBatch]:
+        """Yield what is still there, after the last row."""
         if self.waiting:
             yield from self._step(final=True)
 
     def skip(self, batch: pa.RecordBatch) -> None:
         """Walk over a batch of one series without results."""
-        self._take(batch)
+        self._take(batch, self.changes(batch))
         self.waiting.clear()
         columns, times, offsets = self._joined()
         self._forget(columns, times, self._windows(offsets, times), int(offsets[-2]), self.held)
@@ -130,35 +143,45 @@ class Walk:
         times = np.concatenate(self.times) if self.times else None
         return columns, times, np.unique(np.array([*self.starts, self.held], np.int64))
 
-    def _take(self, batch: pa.RecordBatch) -> None:
-        """Hold what is needed of a batch, after a look at its keys and its order."""
-        begins = self._begins(batch)
+    def _take(self, batch: pa.RecordBatch, changes: NDArray[np.bool_]) -> None:
+        """Hold what is needed of a batch, after a look at its order."""
+        self._check_order(batch, changes)
         if self.plan.parts is not None and not self.held:
             self.lost = self.plan.before.get(batch.column(self.plan.parts)[0].as_py(), 0)
         self.waiting.append(batch)
-        self.starts += (np.flatnonzero(begins) + self.held).tolist()
+        self.starts += (np.flatnonzero(changes) + self.held).tolist()
         for held, (place, kind) in zip(self.columns, self.plan.inputs):
             held.append(to_masked(batch.column(place), kind))
         if self.plan.time is not None:
             self.times.append(self._read_times(batch, *self.plan.time))
         self.held += batch.num_rows
+        places = (*self.plan.keys, *self.plan.order)
+        self.last = [batch.column(place).slice(batch.num_rows - 1, 1) for place in places]
 
-    def _begins(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
-        """Rows whose key is not that of the row before; order within a key is checked on the way."""
-        plan = self.plan
+    def _pairs(
+        self, batch: pa.RecordBatch, columns: slice
+    ) -> Iterator[tuple[list[pa.Array], list[pa.Array], int]]:
+        """Some of the keys and the order, of the rows before some rows and of these; the first of these."""
         rows = batch.num_rows
-        parts = [batch.column(place) for place in (*plan.keys, *plan.order)]
-        pairs = [([a.slice(0, rows - 1) for a in parts], [a.slice(1) for a in parts], 1)]
-        begins = np.zeros(rows, np.bool_)
+        parts = [batch.column(place) for place in (*self.plan.keys, *self.plan.order)[columns]]
         if self.last is not None:
-            pairs.insert(0, (self.last, [a.slice(0, 1) for a in parts], 0))
-        for left, right, first in pairs:
-            count = len(plan.keys)
-            new = np.zeros(len(right[0]) if right else rows - first, np.bool_)
-            for a, b in zip(left[:count], right[:count]):
-                new |= ~equal(a, b)
-            begins[first : first + len(new)] = new
-            bad, tie = first_descent(left[count:], right[count:], list(plan.descending), new)
+            yield self.last[columns], [part.slice(0, 1) for part in parts], 0
+        yield [part.slice(0, rows - 1) for part in parts], [part.slice(1) for part in parts], 1
+
+    def changes(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        """Rows whose key is not that of the row before."""
+        changes = np.zeros(batch.num_rows, np.bool_)
+        for before, after, first in self._pairs(batch, slice(len(self.plan.keys))):
+            for a, b in zip(before, after):
+                changes[first : first + len(a)] |= ~equal(a, b)
+        return changes
+
+    def _check_order(self, batch: pa.RecordBatch, changes: NDArray[np.bool_]) -> None:
+        """Look at the order of the rows of each key, and where it is asked for, that none tie."""
+        plan = self.plan
+        for before, after, first in self._pairs(batch, slice(len(plan.keys), None)):
+            new = changes[first : first + len(before[0])]
+            bad, tie = first_descent(before, after, list(plan.descending), new)
             if bad >= 0:
                 raise RuntimeError(
                     f"rows reached the worker out of order at {self._describe(batch, first + bad)}"
@@ -168,8 +191,6 @@ class Walk:
                     f"two rows tie in the order at {self._describe(batch, first + tie)}: "
                     "add a column to order_by that tells them apart, or take ties='columns'"
                 )
-        self.last = [a.slice(rows - 1, 1) for a in parts]
-        return begins
 
     def _read_times(self, batch: pa.RecordBatch, place: int, kind: Kind) -> NDArray[Any]:
         """Times that never decrease, in microseconds or as they are; a missing one is an error."""
@@ -338,10 +359,9 @@ class Walk:
 
     def _append(self, batch: pa.RecordBatch, new: list[pa.Array]) -> pa.RecordBatch:
         """Batch with the new columns, without the rows of a halo."""
-        columns = batch.columns
-        names = [*batch.schema.names, *(f"new{i}" for i in range(len(new)))]
+        names = [*batch.schema.names[: self.plan.width], *(f"new{i}" for i in range(len(new)))]
+        result = pa.RecordBatch.from_arrays([*batch.columns[: self.plan.width], *new], names=names)
         if self.plan.parts is None:
-            return pa.RecordBatch.from_arrays([*columns, *new], names=names)
-        own = pc.invert(columns[-1])
-        kept = pa.RecordBatch.from_arrays([*columns[:-2], *new], names=names[:-2])
-        return kept if pc.all(own).as_py() else kept.filter(own)
+            return result
+        own = pc.invert(batch.column(self.plan.parts + 1))
+        return result if pc.all(own).as_py() else result.filter(own)

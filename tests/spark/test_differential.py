@@ -2,16 +2,18 @@
 
 from datetime import UTC
 from decimal import Decimal
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyspark.sql import functions as F
 
 import rollstat
 from rollstat.registry import REGISTRY
-from rollstat.spark import aggregate, rolling
+from rollstat.spark import aggregate, prefix, rolling
 
 pytestmark = pytest.mark.spark
 
@@ -87,6 +89,7 @@ CASES = {
     ),
     "descending": st.booleans(),
     "split": st.sampled_from([None, 3, 7]),
+    "crowded": st.booleans(),
     "parts": st.integers(1, 4),
     "shuffle": st.integers(1, 5),
     "batch": st.sampled_from([1, 2, 7, 101, 10_000]),
@@ -144,6 +147,7 @@ def check(
     options,
     descending,
     split,
+    crowded,
     parts,
     shuffle,
     batch,
@@ -173,24 +177,27 @@ def check(
     }
     before = {name: spark.conf.get(name) for name in conf}
     splits = None if keys or time in ("string", "struct") else split
+    # Three hashes only, so that keys share them.
+    hashed = (lambda keys: F.hash(*keys) % 2) if crowded else prefix._hash
     try:
         for name, setting in conf.items():
             spark.conf.set(name, setting)
-        result = (
-            rolling(
-                frame,
-                partition_by=keys,
-                order_by=["time", "row"],
-                window=asked,
-                aggs=aggs,
-                descending=descending,
-                split=splits,
-                **options,
+        with mock.patch.object(prefix, "_hash", hashed):
+            result = (
+                rolling(
+                    frame,
+                    partition_by=keys,
+                    order_by=["time", "row"],
+                    window=asked,
+                    aggs=aggs,
+                    descending=descending,
+                    split=splits,
+                    **options,
+                )
+                .drop("time")
+                .toArrow()
+                .sort_by("row")
             )
-            .drop("time")
-            .toArrow()
-            .sort_by("row")
-        )
     finally:
         for name, setting in before.items():
             spark.conf.set(name, setting)

@@ -33,8 +33,19 @@ def test_one_exchange_and_one_sort(spark, capsys):
     plan = plan_of(result, capsys)
     for operator in ("Exchange", "Sort", "MapInArrow"):
         assert len(re.findall(rf"\b{operator} ", plan)) == 1, plan
-    assert plan.index("MapInArrow") < plan.index("Sort [") < plan.index("Exchange hashpartitioning(key")
+    assert plan.index("MapInArrow") < plan.index("Sort [rollstat_prefix")
+    assert plan.index("Sort [") < plan.index("Project [") < plan.index("Exchange hashpartitioning(key")
     assert result.count() == 100
+    result = rolling(
+        frame.selectExpr("key", "string(row) as row", "x"),
+        partition_by="key",
+        order_by="row",
+        window=5,
+        aggs={"a": ("median", "x")},
+    )
+    plan = plan_of(result, capsys)
+    assert "Sort [key" in plan
+    assert "rollstat_prefix" not in plan
 
 
 def test_keys_are_those_of_spark(spark):

@@ -1,0 +1,76 @@
+"""The first column of the sort: a number that decides nearly every comparison.
+
+::
+
+    bit   63          ...          32 31          ...          0
+         |      hash of the keys     |  first column of the order  |     rounded: close values are the same
+
+Spark's sort compares eight bytes of its first column by themselves, and fetches two rows from memory only
+where these tie, which with few keys they nearly always do. So the keys and the order come after a number
+made of both, of which the lower half never falls along the order: what ties in it is decided by the columns
+after it. Rows of keys of one hash come mixed, and `mixed.py` takes them apart.
+
+Source: Graefe, Implementing sorting in database systems, 2006, section 4.2 (poor man's normalized keys),
+https://doi.org/10.1145/1132960.1132964.
+"""
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+__all__ = ["ORDER_BITS", "PREFIX", "prefix_of"]
+
+PREFIX = "rollstat_prefix"
+ORDER_BITS = 32
+_HALF = 2 ** (ORDER_BITS - 1)
+_LARGEST = 2.0**63  # numbers beyond are taken as this
+_FINEST = 2.0**20  # numbers closer to zero than one part of this are taken as zero
+_LOGARITHM = 60.0  # no less than log1p of the largest number of the finest parts
+_MIDDLE = 946_684_800  # seconds; the year 2000, around which timestamps are told apart for 136 years
+
+
+def prefix_of(
+    keys: Sequence[Column], order: Column, data_type: T.DataType, descending: bool
+) -> Column | None:
+    """Number to sort by first, or None for an order that has none.
+
+    Parameters
+    ----------
+    keys : sequence of Column
+        That name the series.
+    order, data_type, descending
+        The first column of the order.
+    """
+    place = _place(order, data_type)
+    if place is None or not keys:
+        return None
+    place = F.when(order.isNull(), F.lit(0)).otherwise(place)  # `least` would pass over a null
+    if descending:
+        place = F.lit(2 * _HALF - 1) - place
+    return F.shiftleft(_hash(keys).cast("long"), ORDER_BITS) + place
+
+
+def _hash(keys: Sequence[Column]) -> Column:
+    return F.hash(*keys)
+
+
+def _place(column: Column, data_type: T.DataType) -> Column | None:
+    """Whole number of `ORDER_BITS` bits that never falls where the column rises."""
+    if isinstance(data_type, (T.IntegralType, T.FractionalType)) and not isinstance(data_type, T.DecimalType):
+        # Java's log1p rounds monotonically; NaN is above every number to Spark, in `least` and in `<` alike.
+        number = column.cast("double")
+        size = F.log1p(F.least(F.abs(number), F.lit(_LARGEST)) * F.lit(_FINEST)) * F.lit(1 / _LOGARITHM)
+        part = F.when(number < F.lit(0.0), -size).otherwise(size)
+        return ((part + F.lit(1.0)) * F.lit(float(_HALF))).cast("long")
+    if isinstance(data_type, T.DateType):
+        return F.unix_date(column).cast("long") + F.lit(_HALF)
+    if isinstance(data_type, T.TimestampType):
+        seconds = F.shiftright(F.unix_micros(column) - F.lit(_MIDDLE * 1_000_000), 20)
+    elif isinstance(data_type, T.TimestampNTZType):
+        middle = F.lit("2000-01-01 00:00:00").cast(data_type)
+        seconds = F.timestamp_diff("SECOND", middle, column)
+    else:
+        return None
+    return F.least(F.greatest(seconds, F.lit(-_HALF)), F.lit(_HALF - 1)) + F.lit(_HALF)
