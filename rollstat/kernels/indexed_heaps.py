@@ -19,7 +19,8 @@ Invariant: both are heaps; no key of the low one comes after one of the high one
 has min(target, count) keys; each key and its slot name each other.
 
 Cost: insert, delete and replace take O(log m), worst case, and `balance` that for each key moved; a newcomer
-near to what it replaces takes O(1). `rebuild` is O(m).
+near to what it replaces takes O(1). A step writes one place of each level that it goes through, after at most
+five comparisons; what was written shows in `links`, by which tests count. `rebuild` is O(m).
 
 Source: Williams, Algorithm 232: Heapsort, Commun. ACM 7 (1964), doi:10.1145/512274.512284; the pair of heaps
 with a ring: Haerdle and Steiger, doi:10.2307/2986349.
@@ -88,13 +89,35 @@ def _nearer_top(keys, links, one, two, low, newest, ties):
 
 @kernel(inline="always", references=False)
 def _nearest_of_four(keys, first, low):
-    """Which of four children must be nearest to the top, ties aside, in selections: no branch is likely."""
+    """Which of four children must be nearest to the top, ties aside, and its key.
+
+    No branch on keys could be foretold. That the last comparison selects twice keeps it from becoming one.
+    """
     a, b, c, d = keys[first], keys[first + 1], keys[first + 2], keys[first + 3]
-    later = (b < a) != low
-    one, key = first + later, (b if later else a)
-    later = (d < c) != low
-    two, other = first + 2 + later, (d if later else c)
-    return two if (other < key) != low else one
+    if low:
+        one, key = first + (b > a), (b if b > a else a)
+        two, other = first + 2 + (d > c), (d if d > c else c)
+        second = other > key
+    else:
+        one, key = first + (b < a), (b if b < a else a)
+        two, other = first + 2 + (d < c), (d if d < c else c)
+        second = other < key
+    return (two if second else one), (other if second else key)
+
+
+@kernel(inline="always", references=False)
+def _repeated(keys, first, key):
+    """Whether more than one of four children have a key."""
+    a, b, c, d = keys[first], keys[first + 1], keys[first + 2], keys[first + 3]
+    return np.int64(a == key) + (b == key) + (c == key) + (d == key) > 1
+
+
+@kernel(references=False)
+def _first_by_row(keys, links, first, low, newest):
+    """Which of four children must be nearest to the top, equal keys by row."""
+    best = _nearer_top(keys, links, first, first + 1, low, newest, True)
+    rival = _nearer_top(keys, links, first + 2, first + 3, low, newest, True)
+    return _nearer_top(keys, links, best, rival, low, newest, True)
 
 
 @kernel(references=False)
@@ -103,22 +126,26 @@ def _sink(keys, links, capacity, newest, ties, base, size, hole, key, slot):
     low = base == 0
     end = base + size
     first = (base + 4 * (hole - base) + 1) & INDEX
-    while first < end:
-        best = first
-        if first + 3 < end and not ties:
-            best = _nearest_of_four(keys, first, low)
-        elif first + 3 < end:
-            best = _nearer_top(keys, links, first, first + 1, low, newest, ties)
-            rival = _nearer_top(keys, links, first + 2, first + 3, low, newest, ties)
-            best = _nearer_top(keys, links, best, rival, low, newest, ties)
-        else:
-            for child in range(first + 1, end):
-                best = _nearer_top(keys, links, best, child, low, newest, ties)
-        if not _above(keys[best], links[best], key, slot, low, newest, ties):
+    while first + 3 < end:
+        best, nearest = _nearest_of_four(keys, first, low)
+        nearer = nearest > key if low else nearest < key
+        if ties:
+            if _repeated(keys, first, nearest):
+                best = _first_by_row(keys, links, first, low, newest)
+            nearer |= nearest == key and is_older(links[best], slot, newest) != low
+        if not nearer:
             break
-        _put(keys, links, 2 * capacity, hole, keys[best], links[best])
+        _put(keys, links, 2 * capacity, hole, nearest, links[best])
         hole = best
         first = (base + 4 * (hole - base) + 1) & INDEX
+    # Two or three last children, or one, have none themselves.
+    if first < end <= first + 3:
+        best = first
+        for child in range(first + 1, end):
+            best = _nearer_top(keys, links, best, child, low, newest, ties)
+        if _above(keys[best], links[best], key, slot, low, newest, ties):
+            _put(keys, links, 2 * capacity, hole, keys[best], links[best])
+            hole = best
     _put(keys, links, 2 * capacity, hole, key, slot)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rollstat.kernels import two_heaps
-from rollstat.kernels.two_heaps import COUNT, HIGH, LOW, POSITION, PUSHED, ROWS
+from rollstat.kernels.two_heaps import CAPACITY, COUNT, HIGH, LOW, POSITION, PUSHED, ROWS
 
 NONE_MISSING = np.empty(0, np.bool_)
 
@@ -114,6 +114,62 @@ def test_whole_numbers_beyond_floating_point(rng):
     two_heaps.extend(*state, values, NONE_MISSING, out, np.empty(0, np.int64))
     assert (out[:6] == 5).all()
     assert out[6:].tolist() == [sorted(values[i : i + 7].tolist())[3] for i in range(54)]
+
+
+def levels(size):
+    """Levels of a heap of that size with four children a node."""
+    count, room = 0, 0
+    while room < size:
+        room += 4**count
+        count += 1
+    return count
+
+
+def written_places(state, values, missing):
+    """Places of the heaps that each push writes; every one gets another row, so it shows."""
+    header, keys, links = state
+    both = 2 * int(header[CAPACITY])
+    counts = []
+    for value, lost in zip(values.tolist(), missing.tolist()):
+        before = links[:both].copy()
+        two_heaps.push(header, keys, links, value, lost)
+        counts.append(int((links[:both] != before).sum()))
+    return np.array(counts)
+
+
+def hostile_series(m, n, rng):
+    rows = np.arange(n, dtype=float)
+    return {
+        "normal": rng.standard_normal(n),
+        "sorted": rows,
+        "reversed": -rows,
+        "alternating": np.resize([-1.0, 1.0], n) * (1 + rows),
+        "saw-tooth": rows % (m // 2),
+        "constant": np.zeros(n),
+    }
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("kind", hostile_series(2, 2, np.random.default_rng(0)))
+@pytest.mark.parametrize(("m", "n"), [(300, 2_000), (100_000, 300)])
+def test_worst_push(rng, ties, kind, m, n):
+    """A push writes each level of each heap at most once, less than 20 times what a median one does."""
+    values = hostile_series(m, m + n, rng)[kind]
+    state = two_heaps.create(m, float, width=m, ties=ties)
+    two_heaps.extend(*state, values[:m], NONE_MISSING, np.empty(0), np.empty(0, np.int64))
+    counts = written_places(state, values[m:], np.zeros(n, np.bool_))
+    assert counts.max() <= 2 * levels(m // 2)
+    assert counts.max() <= 20 * max(1, np.median(counts))
+
+
+def test_worst_push_with_missing_values(rng):
+    """A row that is missing, or takes the place of one that was, also moves a top from heap to heap."""
+    m, n = 300, 3_000
+    for values in hostile_series(m, n, rng).values():
+        state = two_heaps.create(m, float, width=m)
+        counts = written_places(state, values, rng.random(n) < 0.4)
+        assert two_heaps.check(*state)
+        assert counts.max() <= 3 * levels(m)
 
 
 def test_check_sees_damage(rng):
