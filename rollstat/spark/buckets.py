@@ -21,7 +21,7 @@ __all__ = ["HALO", "MOST_BUCKETS", "PART", "Parts", "find_parts", "reach_of"]
 
 PART, HALO = "rollstat_part", "rollstat_halo"
 ROWS_A_BUCKET = 2_000_000  # what `split="auto"` aims at
-MOST_BUCKETS = 256
+MOST_BUCKETS = 256  # Java compiles no method above 64 KB: the comparisons of `_tree` for 1,024 are more
 _CELLS_A_BUCKET = 64
 _ACCURACY = 10_000  # quantiles are off by at most this part of the rows; cells are far longer
 

@@ -67,7 +67,8 @@ def _place(column: Column, data_type: T.DataType) -> Column | None:
     if isinstance(data_type, T.DateType):
         return F.unix_date(column).cast("long") + F.lit(_HALF)
     if isinstance(data_type, T.TimestampType):
-        seconds = F.shiftright(F.unix_micros(column) - F.lit(_MIDDLE * 1_000_000), 20)
+        # Shifted first: the least long is a timestamp as well, from which nothing can be taken.
+        seconds = F.shiftright(F.unix_micros(column), 20) - F.lit(_MIDDLE * 1_000_000 >> 20)
     elif isinstance(data_type, T.TimestampNTZType):
         middle = F.lit("2000-01-01 00:00:00").cast(data_type)
         seconds = F.timestamp_diff("SECOND", middle, column)

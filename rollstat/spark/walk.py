@@ -31,6 +31,7 @@ from rollstat.windows import Windows
 __all__ = ["Plan", "Walk"]
 
 _LEAST_ROWS = 4096  # fewer new rows than this are not worth a call
+_FEW_BYTES = 1_000_000  # rows that wait in less than this wait for eight times as many
 _MOST_ROWS = 65536  # rows of any width wait in memory, so never for more than this
 
 
@@ -102,6 +103,7 @@ class Walk:
         self.computed = 0
         self.least = self.enough = _LEAST_ROWS
         self.waiting: deque[pa.RecordBatch] = deque()
+        self.bytes = 0  # of what waits
         self.ready: list[list[pa.Array]] = [[] for call in plan.calls for _ in call.types]
         self.last: list[pa.Array] | None = None
 
@@ -117,7 +119,8 @@ class Walk:
     ) -> Iterator[pa.RecordBatch]:
         """Take a batch, whose changes of key may be known, and yield those that are complete."""
         self._take(batch, self.changes(batch) if changes is None else changes)
-        if self.held - self.computed >= self.enough:
+        new = self.held - self.computed
+        if new >= self.enough and (self.bytes >= _FEW_BYTES or new >= 8 * self.least):
             yield from self._step(final=False)
 
     def finish(self) -> Iterator[pa.RecordBatch]:
@@ -129,6 +132,7 @@ class Walk:
         """Walk over a batch of one series without results."""
         self._take(batch, self.changes(batch))
         self.waiting.clear()
+        self.bytes = 0
         columns, times, offsets = self._joined()
         self._forget(columns, times, self._windows(offsets, times), int(offsets[-2]), self.held)
 
@@ -149,6 +153,7 @@ class Walk:
         if self.plan.parts is not None and not self.held:
             self.lost = self.plan.before.get(batch.column(self.plan.parts)[0].as_py(), 0)
         self.waiting.append(batch)
+        self.bytes += batch.nbytes
         self.starts += (np.flatnonzero(changes) + self.held).tolist()
         for held, (place, kind) in zip(self.columns, self.plan.inputs):
             held.append(to_masked(batch.column(place), kind))
@@ -350,6 +355,7 @@ class Walk:
         first, available = 0, len(combined[0])
         while self.waiting and first + self.waiting[0].num_rows <= available:
             batch = self.waiting.popleft()
+            self.bytes -= batch.nbytes
             new = [array.slice(first, batch.num_rows) for array in combined]
             first += batch.num_rows
             result = self._append(batch, new)

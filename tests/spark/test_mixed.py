@@ -73,7 +73,7 @@ def test_memory_is_that_of_a_window_for_each_key():
         list(walk.push(batch))
         for other in walk.others:
             other.least = other.enough = 50
-        assert all(one.held <= 50 + 50 + 10 for one in [walk.first, *walk.others] if one.least == 50)
+        assert all(one.held <= 8 * 50 + 50 + 10 for one in [walk.first, *walk.others] if one.least == 50)
     assert len(walk.others) == 2
 
 

@@ -63,6 +63,16 @@ def test_it_never_falls_along_the_order(spark, kind, ansi):
         spark.conf.set("spark.sql.ansi.enabled", before)
 
 
+def test_the_ends_of_a_type_are_no_error(spark):
+    ends = [-(2**63), 2**63 - 1]
+    frame = spark.createDataFrame([(end,) for end in ends], "x long")
+    for text in ("x", "timestamp_micros(x)", "double(x)", "date_from_unix_date(int(x >> 32))"):
+        column = F.expr(text)
+        place = _place(column, frame.select(column).schema[0].dataType)
+        low, high = (row[0] for row in frame.orderBy("x").select(place).collect())
+        assert 0 <= low < 2**30 < 3 * 2**30 < high < 2**ORDER_BITS, text
+
+
 def test_it_tells_usual_values_apart(spark):
     frame = spark.range(0, 4_000_000, 997)
     for text in (

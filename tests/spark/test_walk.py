@@ -156,8 +156,10 @@ def test_equal_to_the_array_functions(lengths, sizes, window, seed, enough):
     check(lengths, sizes, window[0], seed, enough, **window[1])
 
 
-def test_long_series_are_forgotten_as_the_walk_goes_on():
+@pytest.mark.parametrize(("width", "most_rows"), [(0, 8 * 4096), (500, 4096)])
+def test_long_series_are_forgotten_as_the_walk_goes_on(width, most_rows):
     rows = table([60_000, 3, 20_000], 5)
+    wide = rows.append_column("text", pa.array(["a" * width] * rows.num_rows))
     walk = Walk(plan(100))
     most = waiting = 0
     found = []
@@ -169,10 +171,12 @@ def test_long_series_are_forgotten_as_the_walk_goes_on():
             most = max(most, walk.held)
             waiting = max(waiting, sum(b.num_rows for b in walk.waiting))
 
-    for batch in walk.run(watch(cut(rows, [1000]))):
+    for batch in walk.run(watch(cut(wide, [1000]))):
         found += batch.column(batch.num_columns - 1).to_pylist()
-    assert most < 4096 + 2 * 1000 + 101
-    assert waiting < 4096 + 2 * 1000
+    assert most < most_rows + 2 * 1000 + 101
+    assert waiting < most_rows + 2 * 1000
+    assert waiting * (wide.nbytes / wide.num_rows) < 4096 * 600
+    assert walk.bytes == 0
     assert found == expected(rows, [60_000, 3, 20_000], 100)["where"]
 
 
