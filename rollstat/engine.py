@@ -131,8 +131,8 @@ class _Run:
 
     def _irregular(self, line: int, first: int, last: int) -> Iterator[tuple[int, int, int, int]]:
         while first < last:
-            start, end = self.windows.bounds(first, first + 1)
-            size = self.computation.block_rows(max(int(end[0] - start[0]), 1))
+            start, end = self.windows.bound(first)
+            size = self.computation.block_rows(max(end - start, 1))
             yield line, first, min(first + size, last), 0
             first += size
 
@@ -157,8 +157,7 @@ class _Run:
             low = first - getattr(self.windows, "left", 0)
             high, longest = low + last - first + width - 1, width
         else:
-            reach = self.windows.bounds(last - 1, last)[1][0] - self.windows.bounds(first, first + 1)[0][0]
-            if reach < min(self.needs):
+            if self.windows.bound(last - 1)[1] - self.windows.bound(first)[0] < min(self.needs):
                 self._mark(slice(None), [True] * len(views), line, first, last)
                 return
             start, end = self.windows.bounds(first, last)

@@ -71,6 +71,11 @@ class Windows:
         """Bounds of the output rows ``first, ..., last - 1``, int64."""
         raise NotImplementedError
 
+    def bound(self, row: int) -> tuple[int, int]:
+        """Bounds of one output row."""
+        start, end = self.bounds(row, row + 1)
+        return int(start[0]), int(end[0])
+
     def position(self, first: int, last: int) -> NDArray[np.int64]:
         """Data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
         raise NotImplementedError
@@ -161,6 +166,13 @@ class FixedWindows(_RowWindows):
         start = np.minimum(np.maximum(position - self.left, low), high)
         end = np.minimum(np.maximum(position + self.right, start), high)
         return start, end
+
+    def bound(self, row: int) -> tuple[int, int]:
+        """Bounds of one output row."""
+        if not self._single:
+            return super().bound(row)
+        start = min(max(row * self.step - self.left, 0), self.length)
+        return start, min(max(row * self.step + self.right, start), self.length)
 
     @property
     def fixed_width(self) -> int:

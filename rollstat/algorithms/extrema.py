@@ -148,20 +148,23 @@ def _places(
     values: NDArray[Any],
     width: int,
     base: int,
+    streams: bool,
     position: NDArray[np.int64],
-) -> bool:
-    """Write where the extremum of every `width` values stands; return whether there may be a NaN."""
+) -> int:
+    """Write where the extremum of every `width` values stands; return what the kernels say of NaN."""
     lanes, rows = lanes_in(values.dtype), len(position)
     ties = Newest() if last else Oldest()
     if width * values.itemsize >= _LONG_FOR_PLACES:
         size = _block(width)
         length = long_places.scratch_length(width, rows, size, lanes)
         memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
-        return bool(long_places.rolling(order, ties, values, width, size, last, *memory, base, position))
+        return int(
+            long_places.rolling(order, ties, values, width, size, last, *memory, base, streams, position)
+        )
     size = max(min((4_096 if width <= 128 else 8_192) // values.itemsize, rows), 1)
     length = doubling_places.scratch_length(width, size, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
-    return bool(doubling_places.rolling(order, ties, values, width, size, *memory, base, position))
+    return int(doubling_places.rolling(order, ties, values, width, size, *memory, base, streams, position))
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
@@ -189,8 +192,9 @@ def doubling(block: Block, request: Extrema) -> None:
             continue
         # Places are as large as values, and count in a block: in four bytes if the window allows it.
         values = _observed(order, block, 4 if block.width < _FARTHEST else 8)
-        nan |= _places(order, request.last, values, block.width, request.base, position)
-        if nan or len(_mask(block)) > 0:
+        found = _places(order, request.last, values, block.width, request.base, request.streams, position)
+        nan |= found > 0
+        if found == 2 or len(_mask(block)) > 0:
             settle(order, block.values, _mask(block), block.width, request.last, request.base, position)
     if not block.searched and not nan:
         block.missing = None
@@ -238,11 +242,41 @@ def wedge(block: Block, request: Extrema) -> None:
         run(low, high, _NO_POSITIONS, _NO_POSITIONS, "any")
 
 
+def _one_bound_stays(block: Block) -> Any:
+    """The kernel for windows that begin, or end, with the data, each a row longer or shorter; else None."""
+    start, end = block.start, block.end
+    grows, shrinks = start[0] == start[-1], end[0] == end[-1]
+    moving = end if grows else start
+    if grows == shrinks or not (moving[1:] - moving[:-1] == 1).all():
+        return None
+    return long_windows.growing if grows else long_windows.shrinking
+
+
+def cut_off(block: Block, request: Extrema) -> bool:
+    """What an end of the data cuts off, in vectors; return whether the windows are such."""
+    kernel = _one_bound_stays(block)
+    if kernel is None or len(_mask(block)) > 0 or (block.end - block.start).min() < 1:
+        return False
+    values = block.values[block.start[0] : block.end[-1]]
+    nan = False
+    for order, out, position in _wanted(request):
+        best = np.empty(block.rows, values.dtype) if out is None else out
+        nan |= kernel(order, values, best)
+        if position is not None:
+            locate(order, block.values, _NO_MASK, block.start, block.end, request.last, best, position)
+            position += request.base
+    if not block.searched and not nan:
+        block.missing = None
+    return True
+
+
 def automatic(block: Block, request: Extrema) -> None:
     """The quickest algorithm for the block."""
-    if block.width > 0 and block.rows >= _FEW_ROWS:
+    if block.rows < _FEW_ROWS:
+        block_scan(block, request)
+    elif block.width > 0:
         doubling(block, request)
-    else:
+    elif not cut_off(block, request):
         block_scan(block, request)
 
 

@@ -103,6 +103,11 @@ class ExtremaOf:
         if algorithm in _FIXED_ONLY and not block.width:
             algorithm = "auto"  # what an end of the data cuts off has no fixed size
         driver.ALGORITHMS[algorithm](block, request)
+        if not final and block.width == 0:
+            # The value that never wins is no large number of the data, about which a caller is warned.
+            empty = block.start == block.end
+            for result in results:
+                result[empty] = 0
         for name, result in zip(self.wanted, results):
             if name == "ptp":
                 write_distance(block, wanted, request.minimum, request.maximum, result)

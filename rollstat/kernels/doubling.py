@@ -48,7 +48,15 @@ from rollstat.kernels.vectors import (
     zeros,
 )
 
-__all__ = ["fill_limits", "largest_span", "rolling", "rolling_both", "room_for", "scratch_length"]
+__all__ = [
+    "fill_limits",
+    "largest_span",
+    "rolling",
+    "rolling_both",
+    "room_for",
+    "scratch_length",
+    "whole_lines",
+]
 
 
 # What is known of NaN: that there is none, that there may be, and nothing, so that one is looked for.
@@ -68,6 +76,16 @@ def largest_span(width, lanes):
 def room_for(count, lanes):
     """Space for `count` values and what whole vectors read and write beyond them."""
     return (count // lanes + 3) * lanes
+
+
+@kernel(references=False)
+def whole_lines(out, streams):
+    """Where whole lines of the cache begin and end that are to be written past it; none if not `streams`."""
+    lead = unaligned(out)
+    if not streams or lead >= len(out):
+        return len(out), len(out)
+    lanes = lanes_of(out)
+    return lead, lead + (len(out) - lead) // lanes * lanes
 
 
 def scratch_length(width, chunk, lanes):

@@ -15,20 +15,24 @@ about twice that of values alone.
 
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
-from rollstat.kernels.doubling import fill_limits, largest_span, room_for
+from rollstat.kernels.doubling import fill_limits, largest_span, room_for, whole_lines
 from rollstat.kernels.order import all_stay, all_take_over, choose, prefer, reject, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
+    add,
     broadcast,
+    fence,
     holds_nan,
     lanes_of,
     load,
+    load_as,
     push_back,
     store,
+    stream,
     zeros,
 )
 
-__all__ = ["count_on", "rolling", "scratch_length", "settle", "trend"]
+__all__ = ["count_on", "place_on", "rolling", "scratch_length", "settle", "trend"]
 
 
 def scratch_length(width, chunk, lanes):
@@ -64,10 +68,32 @@ def trend(order, ties, values):
 
 
 @kernel(references=False)
-def count_on(first, out):
-    """Write ``first, first + 1, ...``."""
-    for i in range(len(out)):
+def count_on(first, out, streams):
+    """Write ``first, first + 1, ...``, past the cache if it `streams`."""
+    begin, end = whole_lines(out, streams)
+    lanes = lanes_of(out)
+    for i in range(min(begin + lanes, len(out))):
         out[i] = first + i
+    if begin < end:
+        places, more = load(out, begin), broadcast(out.dtype.type(lanes))
+        for i in range(begin + lanes, end, lanes):
+            places = add(places, more)
+            stream(places, out, i)
+    for i in range(end, len(out)):
+        out[i] = first + i
+
+
+@kernel(references=False)
+def place_on(shift, places, out, streams):
+    """Write ``shift + places``, past the cache if it `streams`."""
+    begin, end = whole_lines(out, streams)
+    for i in range(begin):
+        out[i] = shift + places[i]
+    more = broadcast(out.dtype.type(shift))
+    for i in range(begin, end, lanes_of(out)):
+        stream(add(load_as(places, i, out), more), out, i)
+    for i in range(end, len(out)):
+        out[i] = shift + places[i]
 
 
 @kernel(references=False)
@@ -225,12 +251,13 @@ def _best(
 
 
 @kernel(references=False)
-def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, position):
+def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, streams, position):
     """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
 
     NaN is no observation; where there is none, or only values that never win, any place is written. Both
-    scratch arrays are as long as :func:`scratch_length` says. Returns whether there
-    may have been a NaN.
+    scratch arrays are as long as :func:`scratch_length` says. `streams` says that results bypass the cache.
+    Returns 1 if there may have been a NaN, 2 if besides some window has no better value than the one that
+    never wins, else 0.
     """
     lanes = lanes_of(scratch)
     edge, edge_places = scratch[: 4 * lanes], scratch_places[: 4 * lanes]
@@ -241,7 +268,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
         places[j] = j
     rows = room_for(chunk, lanes)
     begin = 4 * lanes + room
-    nan = False
+    nan = hollow = False
     for first in range(0, len(position), chunk):
         results = position[first : first + chunk]
         count = len(results) + width - 1
@@ -249,7 +276,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
         seen = values[first : first + count]
         way = trend(order, ties, seen)
         if way != 0:
-            count_on(shift + first + (0 if way > 0 else width - 1), results)
+            count_on(shift + first + (0 if way > 0 else width - 1), results, streams)
             continue
         nan |= _spans(order, ties, seen, places[:count], span, edge, edge_places, spans, span_places)
         best, found = scratch[begin + room :][:rows], scratch_places[begin + room :][:rows]
@@ -258,9 +285,12 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
         _best(
             order, ties, spans, span_places, count, width, edge, edge_places, rest, rest_places, best, found
         )
-        for i in range(len(results)):
-            results[i] = shift + first + found[i]
-    return nan
+        if nan and not hollow:
+            hollow = _holds(best, worst_of(order, values))
+        place_on(shift + first, found, results, streams)
+    if streams:
+        fence()
+    return int(nan) + int(nan and hollow)
 
 
 @kernel(references=False)

@@ -17,12 +17,13 @@ Source: as :mod:`rollstat.kernels.long_windows`.
 
 from rollstat._jit import kernel
 from rollstat.kernels import doubling_places
-from rollstat.kernels.doubling_places import count_on, trend
+from rollstat.kernels.doubling_places import count_on, place_on, trend
 from rollstat.kernels.long_windows import best_in, fill, room_for, totals
 from rollstat.kernels.order import better, choose, prefer, worst_of
 from rollstat.kernels.vectors import (
     add,
     broadcast,
+    fence,
     lanes_of,
     load,
     pull_forward,
@@ -115,18 +116,18 @@ def _takes_part(order, older, newer, ties_to_it, first):
 
 
 @kernel(references=False)
-def rolling(order, ties, values, width, block, last, memory, memory_places, shift, position):
+def rolling(order, ties, values, width, block, last, memory, memory_places, shift, streams, position):
     """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
 
     NaN is no observation; where there is none, or only values that never win, any place is written.
     `last` says what `ties` does. A block is whole vectors, and windows hold two blocks or more. Both parts
-    of memory are as long as :func:`scratch_length` says.
-    Returns whether there may have been a NaN.
+    of memory are as long as :func:`scratch_length` says. `streams` says that the results bypass the cache.
+    Returns what :func:`rollstat.kernels.doubling_places.rolling` does.
     """
     way = trend(order, ties, values)
     if way != 0:
-        count_on(shift if way > 0 else shift + width - 1, position)
-        return False
+        count_on(shift if way > 0 else shift + width - 1, position, streams)
+        return 0
     lanes = lanes_of(memory)
     out, entering, scratch = memory[:block], memory[block : 2 * block], memory[2 * block :]
     places, steps = memory_places[:block], memory_places[block : 2 * block]
@@ -140,8 +141,9 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
     inner = total[1 : rows + whole - 1]
     origin = scratch_places[:rows]
     doubling_places.rolling(
-        order, ties, inner, whole - 1, max(rows, 1), rest, scratch_places[room:], 1, origin
+        order, ties, inner, whole - 1, max(rows, 1), rest, scratch_places[room:], 1, False, origin
     )
+    hollow = False
     known = place = -1
     for k in range(rows):
         begin = k * block
@@ -150,21 +152,22 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
             known = origin[k]
             place = known * block + _seek(values[known * block : (known + 1) * block], total[known], last)
         best, end = total[known], k + whole
+        hollow = hollow or best == worst_of(order, values)
         newest = prefer(order, total[end], total[end + 1])
         suffix = _takes_part(order, total[k], best, not last, True)
         running = _takes_part(order, best, newest, last, False)
         if not (suffix or running):
-            fill(shift + place, results, False)
+            fill(shift + place, results, streams)
             continue
         if suffix and not running:
             seen = values[begin : begin + block]
             if trend(order, ties, seen) > 0 and _takes_part(order, seen[-1], best, not last, True):
-                count_on(shift + begin, results)
+                count_on(shift + begin, results, streams)
                 continue
         if running and not suffix:
             seen = values[end * block : begin + width - 1 + len(results)]
             if trend(order, ties, seen) < 0 and _takes_part(order, best, seen[0], last, False):
-                count_on(shift + begin + width - 1, results)
+                count_on(shift + begin + width - 1, results, streams)
                 continue
         cell[0] = place - begin
         if suffix:
@@ -181,6 +184,7 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
             for i in range(block):
                 entering[i] = seen[i] if i < len(seen) else worst_of(order, values)
             _running(order, ties, entering, value, cell[0], cell[1], steps, out, places)
-        for i in range(len(results)):
-            results[i] = shift + begin + places[i]
-    return nan
+        place_on(shift + begin, places, results, streams)
+    if streams:
+        fence()
+    return int(nan) + int(nan and hollow)

@@ -22,6 +22,7 @@ arXiv:cs/0610046, section 3.
 
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
+from rollstat.kernels.doubling import whole_lines
 from rollstat.kernels.doubling_places import trend
 from rollstat.kernels.order import Greatest, Least, Oldest, better, prefer, worst_of
 from rollstat.kernels.vectors import (
@@ -41,7 +42,17 @@ from rollstat.kernels.vectors import (
     zeros,
 )
 
-__all__ = ["best_in", "fill", "rolling", "rolling_both", "room_for", "scratch_length", "totals"]
+__all__ = [
+    "best_in",
+    "fill",
+    "growing",
+    "rolling",
+    "rolling_both",
+    "room_for",
+    "scratch_length",
+    "shrinking",
+    "totals",
+]
 
 
 @kernel(references=False)
@@ -106,26 +117,25 @@ def totals(order, values, block, total):
 @kernel(references=False)
 def fill(value, out, streams):
     """Write `value` everywhere, past the cache if it `streams`."""
-    whole = 0
-    if streams and unaligned(out) == 0:
-        lanes = lanes_of(out)
-        whole = len(out) // lanes * lanes
-        for i in range(0, whole, lanes):
-            stream(broadcast(value), out, i)
-    for i in range(whole, len(out)):
+    begin, end = whole_lines(out, streams)
+    for i in range(begin):
+        out[i] = value
+    vector = broadcast(value)
+    for i in range(begin, end, lanes_of(out)):
+        stream(vector, out, i)
+    for i in range(end, len(out)):
         out[i] = value
 
 
 @kernel(references=False)
 def _copy(values, out, streams):
     """Write the first of `values` to the whole of `out`, past the cache if it `streams`."""
-    whole = 0
-    if streams and unaligned(out) == 0:
-        lanes = lanes_of(out)
-        whole = len(out) // lanes * lanes
-        for i in range(0, whole, lanes):
-            stream(load(values, i), out, i)
-    for i in range(whole, len(out)):
+    begin, end = whole_lines(out, streams)
+    for i in range(begin):
+        out[i] = values[i]
+    for i in range(begin, end, lanes_of(out)):
+        stream(load(values, i), out, i)
+    for i in range(end, len(out)):
         out[i] = values[i]
 
 
@@ -180,6 +190,26 @@ def _running(order, values, best, out, streams):
     for i in range(whole, len(out)):
         best = prefer(order, values[i], best)
         out[i] = prefer(order, best, out[i])
+
+
+@kernel(references=False)
+def growing(order, values, out):
+    """Write the best of all of `values` but the last ones to ``out[0]``, ..., of all of them to ``out[-1]``.
+
+    Returns whether there may have been a NaN.
+    """
+    known = len(values) - len(out)
+    best, missing = best_in(order, values[:known])
+    fill(best, out, False)
+    _running(order, values[known:], best, out, False)
+    return missing or best_in(order, values[known:])[1]
+
+
+@kernel(references=False)
+def shrinking(order, values, out):
+    """Write the best of ``values[i:]`` to ``out[i]``; return whether there may have been a NaN."""
+    _suffixes(order, values, worst_of(order, values), out, False)
+    return best_in(order, values)[1]
 
 
 @kernel(references=False)
@@ -248,7 +278,7 @@ def rolling(order, values, width, block, scratch, streams, out):
     """
     way = trend(order, Oldest(), values)
     if way != 0:
-        _copy(values if way > 0 else values[width - 1 :], out, False)
+        _copy(values if way > 0 else values[width - 1 :], out, streams)
         return False
     lead, nan = _lead(order, values, width, out)
     values, out = values[lead:], out[lead:]

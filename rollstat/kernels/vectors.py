@@ -33,6 +33,7 @@ __all__ = [
     "lanes_in",
     "lanes_of",
     "load",
+    "load_as",
     "operation",
     "pull_forward",
     "push_back",
@@ -127,6 +128,29 @@ def load(context, values, i):
         return builder.load(pointer, align=values.dtype.bitwidth // 8)
 
     return Vector(values.dtype)(values, types.intp), generate
+
+
+def _plain_load_as(values, i, like):
+    """As many elements from ``values[i]`` on as `like` has in a vector, in its dtype; signed integers."""
+    lanes = _plain_lanes_of(like)
+    if not 0 <= i <= len(values) - lanes:
+        raise IndexError(f"vector at {i} of an array of {len(values)}")
+    return values[i : i + lanes].astype(like.dtype)
+
+
+@operation(_plain_load_as)
+def load_as(context, values, i, like):
+    vector = Vector(like.dtype)
+
+    def generate(context, builder, signature, arguments):
+        data = context.make_array(values)(context, builder, arguments[0]).data
+        narrow = ir.VectorType(context.get_data_type(values.dtype), vector.lanes)
+        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), narrow.as_pointer())
+        loaded = builder.load(pointer, align=values.dtype.bitwidth // 8)
+        wide = context.get_value_type(vector)
+        return loaded if narrow == wide else builder.sext(loaded, wide)
+
+    return vector(values, types.intp, like), generate
 
 
 def _plain_store(vector, values, i):

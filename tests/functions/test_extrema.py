@@ -21,3 +21,26 @@ def test_results_larger_than_the_cache(window, rng):
     pair = np.empty(n + 3)[3:], np.empty(n)
     rollstat.rolling_minmax(values, window, min_periods=1, out=pair)
     np.testing.assert_array_equal(pair, (low, high))
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
+@pytest.mark.parametrize("name", ["min", "max", "argmin", "argmax", "minmax"])
+def test_windows_that_the_ends_cut_off(name, dtype, rng):
+    function = getattr(rollstat, f"rolling_{name}")
+    values = rng.integers(0, 50, 500).astype(dtype)
+    several = [values]
+    if values.dtype.kind == "f":
+        gaps = np.where(rng.random(500) < 0.4, np.inf, values).astype(dtype)
+        gaps[:90] = gaps[rng.random(500) < 0.5] = np.nan
+        several += [gaps, -gaps]
+    for series in several:
+        for window in (70, 300, 900):
+            for options in ({}, {"center": True}, {"closed": "left"}, {"step": 3}):
+                wanted = function(series, window, min_periods=1, algorithm="wedge", **options)
+                found = function(series, window, min_periods=1, **options)
+                np.testing.assert_array_equal(found, wanted)
+
+
+def test_empty_windows_of_integers_warn_of_nothing():
+    low = rollstat.rolling_min(np.arange(4), 2, closed="left", min_periods=1)
+    np.testing.assert_array_equal(low, [np.nan, 0, 0, 1])

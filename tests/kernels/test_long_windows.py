@@ -42,7 +42,10 @@ def extrema_and_places(order, last, values, width, block, shift=0):
     length = long_places.scratch_length(width, rows, block, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
     ties = Newest() if last else Oldest()
-    seen = long_places.rolling(order, ties, values, width, block, last, *memory, shift, position)
+    seen = long_places.rolling(order, ties, values, width, block, last, *memory, shift, False, position)
+    streamed = np.empty(rows + 1, np.int64)[1:]
+    long_places.rolling(order, ties, values, width, block, last, *memory, shift, True, streamed)
+    np.testing.assert_array_equal(streamed, position)
     if nan or seen:
         settle(order, values, NOTHING, width, last, shift, position)
     if np.isnan(values).any():
