@@ -200,7 +200,8 @@ class _UncountedCompiler(_FunctionCompiler):
     """Compiles without reference counts, unless an operator's methods give arrays to the kernel."""
 
     def _compile_core(self, args, return_type):
-        operators = any(isinstance(type_, types.BaseNamedTuple) for type_ in args)
+        tuples = [type_ for type_ in args if isinstance(type_, types.BaseNamedTuple)]
+        operators = any(hasattr(type_.instance_class, "combine") for type_ in tuples)
         self.targetoptions["_nrt"] = operators and any(map(_holds_arrays, args))
         return super()._compile_core(args, return_type)
 

@@ -3,7 +3,7 @@
 A row where either series is missing is no observation. Every function writes one row of `out` for each
 window of `block`, whose second series is ``block.others[0]``; rows with too few observations may get
 anything. Errors are those of :mod:`rollstat.algorithms.moments`, relative to the product of both
-deviations: no result can be told from that of series changed by some ``40 u`` of their distance from a
+deviations: no result can be told from that of series changed by some ``80 u`` of their distance from a
 value of the window.
 """
 

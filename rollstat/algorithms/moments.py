@@ -6,7 +6,7 @@ observations of a window, no result is off by more than (relative to its own siz
 
 ===========================  =========================================================
 sum, mean                    ``24 u * sum(abs(x)) / abs(sum(x))``
-variance                     ``40 u * k``, where ``k = 1 + (c - mean)**2 / variance``
+variance                     ``80 u * k``, where ``k = 1 + (c - mean)**2 / variance``
 deviation, standard error    half of that
 skewness, kurtosis           ``O(u * k**1.5)`` and ``O(u * k**2)``
 ===========================  =========================================================
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
 from rollstat.blocks import Block
-from rollstat.kernels.summands import Deviation, Kurtosis, Skewness, Sum, Summand, Variance
+from rollstat.kernels.summands import Deviation, Kurtosis, Mean, Skewness, Sum, Summand, Variance
 
 __all__ = [
     "block_rows",
@@ -44,12 +44,12 @@ def _write(block: Block, summand: Summand, out: NDArray[Any]) -> None:
 
 def sums(block: Block, out: NDArray[Any]) -> None:
     """Sum; 0 where nothing is observed."""
-    _write(block, Sum(0.0), out)
+    _write(block, Sum(), out)
 
 
 def means(block: Block, out: NDArray[Any]) -> None:
     """Arithmetic mean."""
-    _write(block, Sum(1.0), out)
+    _write(block, Mean(), out)
 
 
 def variances(block: Block, ddof: int, out: NDArray[Any]) -> None:

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block
+from rollstat.kernels.counting import count_numbers
 from rollstat.kernels.narrow_sums import CHUNK
 from rollstat.kernels.stretch_sums import finish_rows, stretch_sums
-from rollstat.kernels.summands import Summand, form, is_complete
+from rollstat.kernels.summands import Summand, form
 from rollstat.kernels.window_sums import GROUP, SHORTEST_SHIFTED, unsettled_rows, window_sums
 
 __all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
@@ -83,13 +84,12 @@ def scan(
     Returns
     -------
     bool
-        False where the windows have no fixed width, or values are missing that `summand` needs.
+        False where the windows have no fixed width, or a value may be missing.
     """
-    known_missing = block.searched and block.missing is not None
-    if not block.width or (known_missing and is_complete(summand)):
+    if not block.width or (block.searched and block.missing is not None):
         return False
     if block.rows and _scan(summand, x, x if y is None else y, block.width, out):
-        return not is_complete(summand)
+        return False
     if not block.searched:
         block.missing = None
     return True
@@ -122,21 +122,19 @@ def _with_gaps(series: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArr
 def _scan_gaps(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
-    """Windows of a fixed width with values missing."""
-    missing = block.missing
-    assert missing is not None
-    if y is not x:  # what either lacks is missing in both
-        x, y = _with_gaps(x, missing), _with_gaps(y, missing)
+    """Windows of a fixed width with values missing: NaN, which need not have been searched for."""
+    if y is not x and block.missing is not None:  # what either lacks is missing in both
+        x, y = _with_gaps(x, block.missing), _with_gaps(y, block.missing)
     counts = np.zeros(block.rows + 8)
-    counts[: block.rows] = block.count
+    count_numbers(x, block.width, np.zeros(256, np.int16), counts)
     _scan(summand, x, y, block.width, out, counts)
     if not form(summand).shifted or block.width < SHORTEST_SHIFTED:
         return
     rows = np.empty(block.rows, np.int64)
-    rows = rows[: unsettled_rows(missing, block.width, block.rows, rows)]
+    rows = rows[: unsettled_rows(x, block.width, rows)]
     if len(rows):
         again = np.empty((len(out), len(rows)))
-        _walk(block, summand, x, y, rows, rows + block.width, block.count[rows], again)
+        _walk(block, summand, x, y, rows, rows + block.width, counts[rows], again)
         out[:, rows] = again
 
 
@@ -161,7 +159,7 @@ def _scan(
     out: NDArray[np.float64],
     counts: NDArray[np.float64] | None = None,
 ) -> bool:
-    """Scan; return whether a value was missing, in which case only plain sums are right."""
+    """Scan; return whether that gave up because a value may be missing."""
     size = 8 * form(summand).channels
     rows = max(width // 8, 1)
     groups = size * (rows // GROUP + 2)
@@ -186,7 +184,7 @@ def _walk(
     y: NDArray[np.float64],
     start: NDArray[np.int64],
     end: NDArray[np.int64],
-    observed: NDArray[np.int64],
+    observed: NDArray[Any],
     out: NDArray[np.float64],
 ) -> None:
     """Windows of any shape, with any values missing."""

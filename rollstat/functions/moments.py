@@ -63,7 +63,7 @@ def rolling_var(
     Missing values are no observations; the result is missing with `ddof` of them or fewer. Values are
     taken relative to one value of the window, so that a common offset, however large, costs no digits;
     what has left the window has no influence. Constant windows give exactly 0. The relative error is at
-    most ``40 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance`` for that value c.
+    most ``80 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance`` for that value c.
 
     Cost: O(1) an element amortised. Source: block scans after van Herk (1992) and Gil and
     Werman (1993) with a shift inside the window, after Chan, Golub and LeVeque (1983),
@@ -115,7 +115,7 @@ def rolling_std(
     Missing values are no observations; the result is missing with `ddof` of them or fewer. Values are
     taken relative to one value of the window, so that a common offset, however large, costs no digits;
     what has left the window has no influence. Constant windows give exactly 0. The relative error is at
-    most ``20 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance`` for that value c.
+    most ``40 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance`` for that value c.
 
     Cost: O(1) an element amortised. Source: as
     :func:`rolling_var`.
@@ -166,7 +166,7 @@ def rolling_sem(
     Missing values are no observations; the result is missing with `ddof` of them or fewer. Values are
     taken relative to one value of the window, so that a common offset, however large, costs no digits;
     what has left the window has no influence. Constant windows give exactly 0. The relative error is at
-    most ``20 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance`` for that value c.
+    most ``40 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance`` for that value c.
 
     Cost: O(1) an element amortised. Source: as
     :func:`rolling_var`.

@@ -63,7 +63,7 @@ def rolling_cov(
     Notes
     -----
     A row where either series is missing is no observation. Both are taken relative to one of their values
-    in the window, and what has left the window has no influence. The error is at most ``40 u`` of the
+    in the window, and what has left the window has no influence. The error is at most ``80 u`` of the
     product of both deviations, for series that lie within a few deviations of that value.
 
     Cost: O(1) an element amortised. Source: as
@@ -105,7 +105,7 @@ def rolling_corr(
     Notes
     -----
     A row where either series is missing is no observation. Both are taken relative to one of their values
-    in the window, and what has left the window has no influence. The error is at most ``40 u`` of the
+    in the window, and what has left the window has no influence. The error is at most ``80 u`` of the
     product of both deviations, for series that lie within a few deviations of that value. Results lie in
     [-1, 1]; where either series is constant they are NaN.
 
@@ -147,7 +147,7 @@ def rolling_beta(
     Notes
     -----
     A row where either series is missing is no observation. Both are taken relative to one of their values
-    in the window, and what has left the window has no influence. The error is at most ``40 u`` of the
+    in the window, and what has left the window has no influence. The error is at most ``80 u`` of the
     product of both deviations, for series that lie within a few deviations of that value. Where the other
     series is constant the result is NaN.
 

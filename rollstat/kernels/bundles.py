@@ -37,11 +37,14 @@ __all__ = [
     "nan_to_zero",
     "negative_to_zero",
     "one_on",
+    "quotient",
+    "seven_on",
     "six_on",
     "spread",
     "square_root",
     "store",
     "store_each",
+    "subtract_product",
     "two_on",
     "zeros_like",
 ]
@@ -133,6 +136,11 @@ def six_on(lanes, following):
     return _shifted(lanes, following, 6)
 
 
+def seven_on(lanes, following):
+    """The eight elements that start seven into `lanes` and go on in `following`."""
+    return _shifted(lanes, following, 7)
+
+
 def fill_nan(lanes, filling):
     """`lanes` with `filling` in place of every NaN."""
     return np.where(lanes == lanes, lanes, filling)
@@ -171,8 +179,18 @@ def divide(lanes, divisor, inverse):
     return lanes / divisor
 
 
+def quotient(lanes, divisor, inverse):
+    """As :func:`divide`, and quicker, but it may be NaN where the quotient is infinite."""
+    return lanes / divisor
+
+
+def subtract_product(lanes, left, right):
+    """``lanes - left * right``, rounded once; twice where it is not compiled."""
+    return lanes - left * right
+
+
 def any_nan(lanes):
-    """1 where some lane is NaN, else 0."""
+    """1 where some lane of some channel is NaN, else 0."""
     return int(bool((lanes != lanes).any()))
 
 
@@ -277,6 +295,7 @@ _binary(one_on, _shift(1))
 _binary(two_on, _shift(2))
 _binary(four_on, _shift(4))
 _binary(six_on, _shift(6))
+_binary(seven_on, _shift(7))
 _binary(fill_nan, _fill)
 _binary(limit, _limit)
 _unary(square_root, lambda builder, vector: _vector_function(builder, "sqrt", vector))
@@ -357,14 +376,35 @@ def _channels(typing_context, lanes):
     return result(lanes), generate
 
 
+def _corrected(builder, value, divisor, inverse):
+    """Quotient by the inverse, and that quotient less its remainder; where it is infinite, that is none."""
+    first = builder.fmul(value, inverse)
+    remainder = _vector_function(builder, "fma", builder.fneg(divisor), first, value)
+    return first, _vector_function(builder, "fma", remainder, inverse, first)
+
+
 @intrinsic
 def _divide(typing_context, lanes, divisor, inverse):
     def generate(context, builder, signature, arguments):
-        value, divided, by = arguments
-        quotient = builder.fmul(value, by)
-        remainder = _vector_function(builder, "fma", builder.fneg(divided), quotient, value)
-        # Where the quotient is infinite, the remainder is none.
-        return _fill(builder, _vector_function(builder, "fma", remainder, by, quotient), quotient)
+        first, corrected = _corrected(builder, *arguments)
+        return _fill(builder, corrected, first)
+
+    return _lanes(_lanes, _lanes, _lanes), generate
+
+
+@intrinsic
+def _quotient(typing_context, lanes, divisor, inverse):
+    def generate(context, builder, signature, arguments):
+        return _corrected(builder, *arguments)[1]
+
+    return _lanes(_lanes, _lanes, _lanes), generate
+
+
+@intrinsic
+def _subtract_product(typing_context, lanes, left, right):
+    def generate(context, builder, signature, arguments):
+        value, first, second = arguments
+        return _vector_function(builder, "fma", builder.fneg(first), second, value)
 
     return _lanes(_lanes, _lanes, _lanes), generate
 
@@ -372,11 +412,13 @@ def _divide(typing_context, lanes, divisor, inverse):
 @intrinsic
 def _any_nan(typing_context, lanes):
     def generate(context, builder, signature, arguments):
-        unordered = builder.fcmp_unordered("uno", arguments[0], arguments[0])
-        bits = builder.bitcast(unordered, ir.IntType(LANES))
-        return builder.zext(builder.icmp_unsigned("!=", bits, bits.type(0)), ir.IntType(64))
+        found = ir.IntType(LANES)(0)
+        for vector in _take(builder, arguments[0], lanes):
+            unordered = builder.fcmp_unordered("uno", vector, vector)
+            found = builder.or_(found, builder.bitcast(unordered, found.type))
+        return builder.zext(builder.icmp_unsigned("!=", found, found.type(0)), ir.IntType(64))
 
-    return types.int64(_lanes), generate
+    return types.int64(lanes), generate
 
 
 def _serves(array, dimensions):
@@ -438,7 +480,19 @@ def _divide_overload(lanes, divisor, inverse):
         return lambda lanes, divisor, inverse: _divide(lanes, divisor, inverse)
 
 
+@overload(quotient, inline="always")
+def _quotient_overload(lanes, divisor, inverse):
+    if lanes == divisor == inverse == _lanes:
+        return lambda lanes, divisor, inverse: _quotient(lanes, divisor, inverse)
+
+
+@overload(subtract_product, inline="always")
+def _subtract_product_overload(lanes, left, right):
+    if lanes == left == right == _lanes:
+        return lambda lanes, left, right: _subtract_product(lanes, left, right)
+
+
 @overload(any_nan, inline="always")
 def _any_nan_overload(lanes):
-    if lanes == _lanes:
+    if isinstance(lanes, _LanesType):
         return lambda lanes: _any_nan(lanes)

@@ -21,10 +21,10 @@ from numba.extending import overload
 
 from rollstat._jit import kernel
 from rollstat.kernels.bundles import (
+    any_nan,
     fill_nan,
     four_on,
     load,
-    load_each,
     load_like,
     one_on,
     six_on,
@@ -33,25 +33,15 @@ from rollstat.kernels.bundles import (
     store_each,
     two_on,
 )
-from rollstat.kernels.summands import (
-    any_missing,
-    channel_count,
-    finish,
-    form_of,
-    is_shifted,
-    lift,
-    revise,
-    revises,
-)
+from rollstat.kernels.summands import channel_count, finish, form_of, is_shifted, lift
 
 __all__ = [
     "CHUNK",
     "copy_padded",
+    "fill_gaps",
     "has_gaps",
-    "leaf_rows",
     "narrow_windows",
     "observed",
-    "revise_rows",
 ]
 
 # Rows whose leaves are kept in the fastest cache between two passes.
@@ -68,9 +58,9 @@ def observed(counts, width, i):
     return spread(float(width)) if counts is None else load(counts, i)
 
 
-def fill_gaps(counts, summand, values, shift):
-    """Lanes in which what is missing adds nothing to shifted sums: the shift itself stands there."""
-    return fill_nan(values, shift) if counts is not None and is_shifted(summand) else values
+def fill_gaps(counts, values, shift):
+    """Lanes in which what is missing adds nothing: the shift stands there, 0 for plain sums."""
+    return values if counts is None else fill_nan(values, shift)
 
 
 @overload(has_gaps, inline="always")
@@ -87,35 +77,29 @@ def _observed_overload(counts, width, i):
 
 
 @overload(fill_gaps, inline="always")
-def _fill_gaps_overload(counts, summand, values, shift):
-    if isinstance(counts, types.NoneType) or not form_of(summand).shifted:
-        return lambda counts, summand, values, shift: values
-    return lambda counts, summand, values, shift: fill_nan(values, shift)
+def _fill_gaps_overload(counts, values, shift):
+    if isinstance(counts, types.NoneType):
+        return lambda counts, values, shift: values
+    return lambda counts, values, shift: fill_nan(values, shift)
 
 
 @kernel(references=False)
-def leaf_rows(summand, x, y, counts, first, rows, remainder, shift_x, shift_y, leaf, rest):
+def _leaf_rows(summand, x, counts, first, rows, remainder, leaf, rest):
     """Write the sums of 8 and of `remainder` values from every position of `rows` rows on.
 
-    Returns 1 where a value was missing. Rows are visited backwards: a sum of two needs the row after.
+    Rows are visited backwards: a sum of two needs the row after.
     """
     size = 8 * channel_count(summand)
-    at_x = spread(shift_x)
-    at_y = spread(shift_y)
-    after_x = fill_gaps(counts, summand, load(x, first + 8 * rows), at_x)
-    after_y = fill_gaps(counts, summand, load(y, first + 8 * rows), at_y)
-    seen = 0 if has_gaps(counts) else any_missing(summand, after_x, after_y)
-    one = lift(summand, after_x, after_y, at_x, at_y)
+    zero = spread(0.0)
+    after = fill_gaps(counts, load(x, first + 8 * rows), zero)
+    one = lift(summand, after, after, zero, zero)
     two = one + one_on(one, one)
     four = two + two_on(two, two)
     for j in range(rows - 1, -1, -1):
-        row_x = fill_gaps(counts, summand, load(x, first + 8 * j), at_x)
-        row_y = fill_gaps(counts, summand, load(y, first + 8 * j), at_y)
-        if not has_gaps(counts):
-            seen |= any_missing(summand, row_x, row_y)
+        row = fill_gaps(counts, load(x, first + 8 * j), zero)
         next_one = one
         next_two = two
-        one = lift(summand, row_x, row_y, at_x, at_y)
+        one = lift(summand, row, row, zero, zero)
         two = one + one_on(one, next_one)
         next_four = four
         four = two + two_on(two, next_two)
@@ -136,17 +120,6 @@ def leaf_rows(summand, x, y, counts, first, rows, remainder, shift_x, shift_y, l
             store(rest, size * j, total)
         elif remainder:
             store(rest, size * j, one)
-    return seen
-
-
-@kernel(references=False)
-def revise_rows(summand, width, counts, at, rows, out, to):
-    """Revise the outputs of rows that were just written; `at` is the first of them in `counts`."""
-    zero = spread(0.0)
-    model = finish(summand, lift(summand, zero, zero, zero, zero), zero, zero, zero)
-    for i in range(0, 8 * rows, 8):
-        count = observed(counts, width, at + i)
-        store_each(out, to + i, revise(summand, load_each(out, to + i, model), count))
 
 
 @kernel(references=False)
@@ -171,15 +144,12 @@ def _narrow_rows(summand, x, y, counts, at, first, rows, width, out, to):
             for k in range(1, width):
                 at_x = fill_nan(at_x, load(x, i + k))
                 at_y = fill_nan(at_y, load(y, i + k))
-        else:
-            seen |= any_missing(summand, at_x, at_y)
         total = lift(summand, at_x, at_y, at_x, at_y)
         for k in range(1, width):
-            row_x = fill_gaps(counts, summand, load(x, i + k), at_x)
-            row_y = fill_gaps(counts, summand, load(y, i + k), at_y)
-            if not has_gaps(counts):
-                seen |= any_missing(summand, row_x, row_y)
+            row_x = fill_gaps(counts, load(x, i + k), at_x)
+            row_y = fill_gaps(counts, load(y, i + k), at_y)
             total = total + lift(summand, row_x, row_y, at_x, at_y)
+        seen |= any_nan(total)
         count = observed(counts, width, at + 8 * j)
         store_each(out, to + 8 * j, finish(summand, total, at_x, at_y, count))
     return seen
@@ -191,9 +161,10 @@ def _leaf_windows(summand, x, y, counts, at, first, rows, width, leaf, rest, out
     size = 8 * channel_count(summand)
     q = width // 8
     remainder = width % 8
-    seen = leaf_rows(summand, x, y, counts, first, rows + q, remainder, x[first], y[first], leaf, rest)
+    seen = 0
     zero = spread(0.0)
     model = lift(summand, zero, zero, zero, zero)
+    _leaf_rows(summand, x, counts, first, rows + q, remainder, leaf, rest)
     for j in range(rows):
         if q == 0:
             total = load_like(rest, size * j, model)
@@ -203,6 +174,7 @@ def _leaf_windows(summand, x, y, counts, at, first, rows, width, leaf, rest, out
                 total = total + load_like(leaf, size * k, model)
             if remainder:
                 total = total + load_like(rest, size * (j + q), model)
+        seen |= any_nan(total)
         count = observed(counts, width, at + 8 * j)
         store_each(out, to + 8 * j, finish(summand, total, zero, zero, count))
     return seen
@@ -248,9 +220,9 @@ def narrow_windows(summand, x, y, width, counts, leaf, rest, tails, spare, out):
             target = spare
             at = 0
         seen |= _narrow_chunk(summand, near_x, near_y, counts, to, near, rows, width, leaf, rest, target, at)
-        if revises(summand):
-            revise_rows(summand, width, counts, to, rows, target, at)
+        if seen and not has_gaps(counts):
+            return 1
         for i in range(to, min(to + 8 * step, windows) if last else 0):
             for k in range(len(out)):
                 out[k, i] = spare[k, i - to]
-    return seen
+    return 0

@@ -27,7 +27,7 @@ doi:10.1145/3093742.3093925; two-sum: Knuth, The Art of Computer Programming 2, 
 
 from rollstat._jit import kernel
 from rollstat.kernels.bundles import load, load_each, spread, store_each, zeros_like
-from rollstat.kernels.summands import finish, lift, revise, revises
+from rollstat.kernels.summands import finish, lift
 
 __all__ = ["finish_rows", "stretch_sums"]
 
@@ -143,6 +143,4 @@ def finish_rows(summand, sums, shift_x, shift_y, count, out):
         total = load_each(sums, i, model)
         observed = load(count, i)
         outputs = finish(summand, total, load(shift_x, i), load(shift_y, i), observed)
-        if revises(summand):
-            outputs = revise(summand, outputs, observed)
         store_each(out, i, outputs)

@@ -17,16 +17,16 @@ from numba.extending import overload
 
 from rollstat._jit import kernel
 from rollstat.kernels.bundles import (
-    any_nan,
     bundle,
     channels,
     divide,
     fill_nan,
     limit,
-    nan_to_zero,
     negative_to_zero,
+    quotient,
     spread,
     square_root,
+    subtract_product,
 )
 
 __all__ = [
@@ -35,48 +35,34 @@ __all__ = [
     "Deviation",
     "Kurtosis",
     "Line",
+    "Mean",
     "Skewness",
     "Sum",
     "Summand",
     "Variance",
-    "any_missing",
     "channel_count",
     "finish",
     "form",
     "form_of",
-    "is_complete",
     "is_shifted",
     "lift",
-    "revise",
-    "revises",
 ]
 
 _INFINITY = np.inf
 
 
 @kernel(references=False)
-def _missing_alone(x, y):
-    return any_nan(x)
-
-
-@kernel(references=False)
-def _missing_either(x, y):
-    return any_nan(x) | any_nan(y)
-
-
-@kernel(references=False)
-def _keep(summand, outputs, count):
-    return outputs
-
-
-@kernel(references=False)
 def _lift_sum(summand, x, y, shift_x, shift_y):
-    return nan_to_zero(x)
+    return x
 
 
 @kernel(references=False)
 def _finish_sum(summand, sums, shift_x, shift_y, count):
     return sums
+
+
+class Sum(NamedTuple):
+    """Sum of x."""
 
 
 @kernel(references=False)
@@ -86,14 +72,12 @@ def _over(lanes, divisor):
 
 
 @kernel(references=False)
-def _revise_mean(summand, outputs, count):
-    return _over(outputs, count)
+def _finish_mean(summand, sums, shift_x, shift_y, count):
+    return _over(sums, count)
 
 
-class Sum(NamedTuple):
-    """Sum of x, over the number of observations if `mean`; a NaN adds nothing to a sum."""
-
-    mean: float
+class Mean(NamedTuple):
+    """Sum of x over the number of observations."""
 
 
 @kernel(references=False)
@@ -103,12 +87,22 @@ def _lift_squares(summand, x, y, shift_x, shift_y):
 
 
 @kernel(references=False)
-def _finish_variance(summand, sums, shift_x, shift_y, count):
+def _variance(sums, count, divisor):
+    """Central sum of squares over `divisor`."""
     total, squares = channels(sums)
-    central = negative_to_zero(squares - _over(total * total, count))
+    # One division gives both inverses; where counts are the same in every row it leaves the loop.
+    inverse = spread(1.0) / (count * divisor)
+    mean = quotient(total, count, divisor * inverse)
+    central = negative_to_zero(subtract_product(squares, total, mean))
     # An overflow of finite values leaves inf - inf; the variance itself is then beyond the largest float.
-    central = fill_nan(central, total - total + spread(_INFINITY))
-    return _over(central, count - spread(summand.ddof))
+    # What is added to infinity here is 0 of either sign, or NaN.
+    overflow = subtract_product(spread(_INFINITY), total, spread(0.0))
+    return fill_nan(quotient(central, divisor, count * inverse), overflow)
+
+
+@kernel(references=False)
+def _finish_variance(summand, sums, shift_x, shift_y, count):
+    return _variance(sums, count, count - spread(summand.ddof))
 
 
 class Variance(NamedTuple):
@@ -119,16 +113,13 @@ class Variance(NamedTuple):
 
 @kernel(references=False)
 def _finish_deviation(summand, sums, shift_x, shift_y, count):
-    return square_root(_finish_variance(summand, sums, shift_x, shift_y, count))
-
-
-@kernel(references=False)
-def _revise_error(summand, outputs, count):
-    return outputs / square_root(count)
+    one = spread(1.0)
+    further = one + spread(summand.error) * (count - one)
+    return square_root(_variance(sums, count, (count - spread(summand.ddof)) * further))
 
 
 class Deviation(NamedTuple):
-    """Root of the variance, over the root of the number of observations if `error`."""
+    """Root of the variance, which is over the number of observations once more if `error`."""
 
     ddof: float
     error: float
@@ -248,7 +239,7 @@ class Line(NamedTuple):
     intercept: float
 
 
-Summand = Sum | Variance | Deviation | Skewness | Kurtosis | Covariance | Correlation | Line
+Summand = Sum | Mean | Variance | Deviation | Skewness | Kurtosis | Covariance | Correlation | Line
 
 
 class Form(NamedTuple):
@@ -263,7 +254,7 @@ class Form(NamedTuple):
     summed : int
         How many sums :mod:`rollstat.kernels.stretch_sums` makes, which knows them by their number; the
         channels are the first of them.
-    missing, lifted, finished, revised : callable
+    lifted, finished : callable
         Kernels over lanes behind the functions of these names.
     """
 
@@ -271,32 +262,26 @@ class Form(NamedTuple):
     outputs: int
     shifted: bool
     summed: int
-    missing: Callable[..., Any]
     lifted: Callable[..., Any]
     finished: Callable[..., Any]
-    revised: Callable[..., Any]
 
 
 _FORMS = {
-    Sum: Form(1, 1, False, 1, _missing_alone, _lift_sum, _finish_sum, _revise_mean),
-    Variance: Form(2, 1, True, 2, _missing_alone, _lift_squares, _finish_variance, _keep),
-    Deviation: Form(2, 1, True, 2, _missing_alone, _lift_squares, _finish_deviation, _revise_error),
-    Skewness: Form(3, 1, True, 4, _missing_alone, _lift_cubes, _finish_skewness, _keep),
-    Kurtosis: Form(4, 1, True, 4, _missing_alone, _lift_fourths, _finish_kurtosis, _keep),
-    Covariance: Form(3, 1, True, 3, _missing_either, _lift_products, _finish_covariance, _keep),
-    Correlation: Form(5, 1, True, 5, _missing_either, _lift_all_products, _finish_correlation, _keep),
-    Line: Form(5, 3, True, 5, _missing_either, _lift_all_products, _finish_line, _keep),
+    Sum: Form(1, 1, False, 1, _lift_sum, _finish_sum),
+    Mean: Form(1, 1, False, 1, _lift_sum, _finish_mean),
+    Variance: Form(2, 1, True, 2, _lift_squares, _finish_variance),
+    Deviation: Form(2, 1, True, 2, _lift_squares, _finish_deviation),
+    Skewness: Form(3, 1, True, 4, _lift_cubes, _finish_skewness),
+    Kurtosis: Form(4, 1, True, 4, _lift_fourths, _finish_kurtosis),
+    Covariance: Form(3, 1, True, 3, _lift_products, _finish_covariance),
+    Correlation: Form(5, 1, True, 5, _lift_all_products, _finish_correlation),
+    Line: Form(5, 3, True, 5, _lift_all_products, _finish_line),
 }
 
 
 def form(summand: Summand) -> Form:
     """Form of a summand, outside kernels."""
     return _FORMS[type(summand)]
-
-
-def is_complete(summand: Summand) -> bool:
-    """Whether the scan of fixed windows needs every value: only a sum can do without."""
-    return not (isinstance(summand, Sum) and summand.mean == 0.0)
 
 
 def channel_count(summand):
@@ -309,11 +294,6 @@ def is_shifted(summand):
     return form(summand).shifted
 
 
-def any_missing(summand, x, y):
-    """1 where some lane is no observation, else 0."""
-    return form(summand).missing(x, y)
-
-
 def lift(summand, x, y, shift_x, shift_y):
     """What eight observations add to the channels."""
     return form(summand).lifted(summand, x, y, shift_x, shift_y)
@@ -322,22 +302,6 @@ def lift(summand, x, y, shift_x, shift_y):
 def finish(summand, sums, shift_x, shift_y, count):
     """Outputs of eight windows from their sums and their numbers of observations."""
     return form(summand).finished(summand, sums, shift_x, shift_y, count)
-
-
-def revises(summand):
-    """Whether outputs are to be revised."""
-    if type(summand) is Sum:
-        return summand.mean != 0.0
-    return type(summand) is Deviation and summand.error != 0.0
-
-
-def revise(summand, outputs, count):
-    """Outputs of eight windows from what :func:`finish` gave.
-
-    A division that not every statistic of a summand needs stands here, in a loop of its own:
-    beside the others LLVM would compute it always.
-    """
-    return form(summand).revised(summand, outputs, count)
 
 
 def form_of(summand):
@@ -357,12 +321,6 @@ def _is_shifted_overload(summand):
     return lambda summand: shifted
 
 
-@overload(any_missing, inline="always")
-def _any_missing_overload(summand, x, y):
-    function = form_of(summand).missing
-    return lambda summand, x, y: function(x, y)
-
-
 @overload(lift, inline="always")
 def _lift_overload(summand, x, y, shift_x, shift_y):
     function = form_of(summand).lifted
@@ -373,18 +331,3 @@ def _lift_overload(summand, x, y, shift_x, shift_y):
 def _finish_overload(summand, sums, shift_x, shift_y, count):
     function = form_of(summand).finished
     return lambda summand, sums, shift_x, shift_y, count: function(summand, sums, shift_x, shift_y, count)
-
-
-@overload(revises, inline="always")
-def _revises_overload(summand):
-    if summand.instance_class is Sum:
-        return lambda summand: summand.mean != 0.0
-    if summand.instance_class is Deviation:
-        return lambda summand: summand.error != 0.0
-    return lambda summand: False
-
-
-@overload(revise, inline="always")
-def _revise_overload(summand, outputs, count):
-    function = form_of(summand).revised
-    return lambda summand, outputs, count: function(summand, outputs, count)

@@ -2,29 +2,32 @@
 
 ::
 
-    rows of 8 values        a window that starts in column 3, width 8q + r
+    rows of 8 values, blocks of q rows          a window that starts in column 3, width 8q + r
 
-    row     0  |. . . [x x x x x|      leaf of (row, column): the 8 values from there on
-            1  |x x x x x x x x |      the window = q leaves of column 3, one below the other,
-            2  |x x x x x x x x |               + the r values that follow: the rest
-            3  |x x x|r r] . . .|
+    block b      row 0  |. . . . . . . .|
+                     1  |. . . [x x x x x|      leaf of (row, column): the 8 values from there on
+                     2  |x x x x x x x x |
+    block b + 1      0  |x x x|r r|y y y|       r: the r values behind the border of the column
+                     1  |y y y y y]. . .|       y: leaves again, r columns further on
 
-    column 3 of the leaves, blocks of q rows, groups of GROUP rows within a block:
+    column 3 of the leaves, groups of GROUP rows within a block:
 
-      block b                         block b + 1
-      [ group | group | group   ]     [ group | group | group   ]
-              .  s s s|# # # # #  +    # # # #|p p p  .              q rows
-             suffix of   whole          whole   prefix of
-             a group     groups         groups  a group
+      block b                            block b + 1
+      [ group | group | group   ]  rest  [ group | group | group   ]
+              .  s s s|# # # # #   r r r  # # # #|p p p  .              q rows
+             suffix of   whole            whole   prefix of
+             a group     groups           groups  a group
 
-Eight windows, one a lane, are computed at once (:mod:`rollstat.kernels.bundles`), and each is the sum of six
-disjoint parts: a suffix of a group, the whole groups after it, the whole groups of the next block, a
-prefix of a group there, and the rest. Nothing is ever subtracted, so nothing that left a window can be
-seen in it. A group is summed row by row, the groups of a block by compensated addition.
+Eight windows, one a lane, are computed at once (:mod:`rollstat.kernels.bundles`), and each is the sum of five
+disjoint parts: a suffix of a group, the whole groups after it, the rest at the border, the whole groups of
+the next block, and a prefix of a group there. Nothing is ever subtracted, so nothing that left a window can
+be seen in it. A group is summed row by row, the groups of a block by compensated addition. The sums of two,
+four and eight values that make a leaf are those that start in their lane for suffixes, which are summed
+backwards, and those that end there for prefixes: each row needs only the one visited before.
 
 State: `suffix` holds a suffix of its group for every row of the last block; `high` and `low`, for every
-group, the sum of the groups after it, and at the end of them that of the groups of this block so far,
-as unevaluated pairs. Invariant: before row j of block b + 1 is emitted, ``suffix[j]`` is of block b.
+group, the sum of the groups after it, and at the end of them that of the rest and the groups of this block
+so far, as unevaluated pairs. Invariant: before row j of block b + 1 is emitted, ``suffix[j]`` is of block b.
 
 Sums of powers are about a shift, the value in the last row and lane of the block in which the window
 starts: it is in every one of these windows. So a row is lifted twice, for the windows that end in its
@@ -41,34 +44,24 @@ Source: the block scan of van Herk, doi:10.1016/0167-8655(92)90069-C, and Gil an
 doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Programming 2, section 4.2.2.
 """
 
-import numpy as np
-
 from rollstat._jit import kernel
 from rollstat.kernels.bundles import (
+    any_nan,
+    four_on,
     load,
     load_like,
     nan_to_zero,
+    one_on,
+    seven_on,
+    six_on,
     spread,
     store,
     store_each,
+    two_on,
     zeros_like,
 )
-from rollstat.kernels.narrow_sums import (
-    CHUNK,
-    copy_padded,
-    has_gaps,
-    leaf_rows,
-    narrow_windows,
-    observed,
-    revise_rows,
-)
-from rollstat.kernels.summands import (
-    channel_count,
-    finish,
-    is_shifted,
-    lift,
-    revises,
-)
+from rollstat.kernels.narrow_sums import copy_padded, fill_gaps, has_gaps, narrow_windows, observed
+from rollstat.kernels.summands import channel_count, finish, is_shifted, lift
 
 __all__ = ["GROUP", "SHORTEST_SHIFTED", "unsettled_rows", "window_sums"]
 
@@ -78,7 +71,7 @@ GROUP = 16
 SHORTEST_SHIFTED = 16
 
 
-@kernel(references=False)
+@kernel(inline="always", references=False)
 def _add_exactly(high, low, at, value):
     """Add lanes to the unevaluated sum ``high + low``."""
     old = load_like(high, at, value)
@@ -91,12 +84,24 @@ def _add_exactly(high, low, at, value):
 
 
 @kernel(references=False)
-def _last_observed(values, i, room):
-    """Index of the last value up to `i` that is not NaN, of at most `room`; else `i`."""
-    for j in range(i, max(i - room, -1), -1):
-        if values[j] == values[j]:
-            return j
-    return i
+def _shift_row(values, first, border, last):
+    """The last row before `border` that is not NaN, from `first` on; if there is none, the first one after.
+
+    Where no row before `last` is an observation either, every number does.
+    """
+    for i in range(border - 1, first - 1, -1):
+        if values[i] == values[i]:
+            return i
+    for i in range(border, last):
+        if values[i] == values[i]:
+            return i
+    return first
+
+
+@kernel(references=False)
+def _number(value):
+    """`value`, or 0 in place of NaN."""
+    return value if value == value else 0.0
 
 
 @kernel(inline="always", references=False)
@@ -110,47 +115,69 @@ def _outer_sums(high, low, at, running, model):
     return both + (nan_to_zero(error) + (load_like(low, running, model) + load_like(low, at, model)))
 
 
+@kernel(references=False)
+def _border_sum(summand, x, y, counts, i, remainder, at_x, at_y):
+    """Sums of the `remainder` values from every lane of the row at index `i` on."""
+    total = zeros_like(lift(summand, at_x, at_y, at_x, at_y))
+    for k in range(i, i + remainder):
+        row_x = fill_gaps(counts, load(x, k), at_x)
+        row_y = fill_gaps(counts, load(y, k), at_y)
+        total = total + lift(summand, row_x, row_y, at_x, at_y)
+    return total
+
+
 @kernel(inline="always", references=False)
-def _emit_group(
-    summand,
-    width,
-    counts,
-    window,
-    leaf,
-    rest,
-    place,
-    rows,
-    remainder,
-    suffix,
-    at,
-    outer,
-    at_x,
-    at_y,
-    out,
-    to,
-):
-    """Write the results of the rows of one group; return the sum of its leaves."""
+def _emit_group(summand, x, y, i, width, counts, window, rows, suffix, at, outer, at_x, at_y, out, to):
+    """Write the results of the rows of one group; return the sum of its leaves.
+
+    The leaf of the first row begins at index `i`. A leaf is known when its last value is, so these sums
+    end in their lane.
+    """
     size = 8 * channel_count(summand)
     prefix = zeros_like(outer)
+    row_x = fill_gaps(counts, load(x, i - 1), at_x)
+    row_y = fill_gaps(counts, load(y, i - 1), at_y)
+    one = lift(summand, row_x, row_y, at_x, at_y)
+    two = one + seven_on(one, one)
+    four = two + six_on(two, two)
     for j in range(rows):
-        total = load_like(suffix, at + size * j, outer) + prefix
-        if remainder:
-            total = total + (outer + load_like(rest, place + size * j, outer))
-        else:
-            total = total + outer
+        total = (load_like(suffix, at + size * j, outer) + prefix) + outer
         count = observed(counts, width, window + 8 * j)
         store_each(out, to + 8 * j, finish(summand, total, at_x, at_y, count))
-        prefix = prefix + load_like(leaf, place + size * j, outer)
+        row_x = fill_gaps(counts, load(x, i + 8 * j + 7), at_x)
+        row_y = fill_gaps(counts, load(y, i + 8 * j + 7), at_y)
+        last_one = one
+        last_two = two
+        last_four = four
+        one = lift(summand, row_x, row_y, at_x, at_y)
+        two = one + seven_on(last_one, one)
+        four = two + six_on(last_two, two)
+        prefix = prefix + (four + four_on(last_four, four))
     return prefix
 
 
 @kernel(inline="always", references=False)
-def _suffix_group(size, leaf, place, rows, suffix, at, model):
-    """Write the suffix sums of one group."""
-    total = zeros_like(model)
-    for j in range(size * (rows - 1), -size, -size):
-        total = total + load_like(leaf, place + j, model)
-        store(suffix, at + j, total)
+def _suffix_group(summand, x, y, i, counts, rows, suffix, at, at_x, at_y):
+    """Write the suffix sums of the rows of one group, which begins at index `i`; return its sum."""
+    size = 8 * channel_count(summand)
+    row_x = fill_gaps(counts, load(x, i + 8 * rows), at_x)
+    row_y = fill_gaps(counts, load(y, i + 8 * rows), at_y)
+    one = lift(summand, row_x, row_y, at_x, at_y)
+    two = one + one_on(one, one)
+    four = two + two_on(two, two)
+    total = zeros_like(one)
+    for j in range(rows - 1, -1, -1):
+        row_x = fill_gaps(counts, load(x, i + 8 * j), at_x)
+        row_y = fill_gaps(counts, load(y, i + 8 * j), at_y)
+        next_one = one
+        next_two = two
+        next_four = four
+        one = lift(summand, row_x, row_y, at_x, at_y)
+        two = one + one_on(one, next_one)
+        four = two + two_on(two, next_two)
+        total = total + (four + four_on(four, next_four))
+        store(suffix, at + size * j, total)
+    return total
 
 
 @kernel(references=False)
@@ -164,201 +191,127 @@ def _close_block(size, groups, suffix, high, low, model):
         store(high, size * g, load_like(high, running, model))
         store(low, size * g, load_like(low, running, model))
         _add_exactly(high, low, running, load_like(suffix, size * GROUP * g, model))
-    store(high, running, zero)
-    store(low, running, zero)
 
 
 @kernel(references=False)
-def _scan_chunk(
-    summand,
-    x,
-    y,
-    near_x,
-    near_y,
-    near,
-    row,
-    rows,
-    width,
-    counts,
-    suffix,
-    high,
-    low,
-    leaf,
-    rest,
-    out,
-    to,
-):
-    """Emit the windows that end in these rows, and keep the suffixes of those that start there.
-
-    `near_x` and `near_y` hold the rows from index `near` on; results go to `out` from index `to` on.
-    Returns 1 where a value was missing.
-    """
-    q = width // 8
-    remainder = width % 8
-    length = len(x)
-    size = 8 * channel_count(summand)
-    shifted = is_shifted(summand)
-    groups = (q + GROUP - 1) // GROUP
-    running = size * groups
-    model = lift(summand, load(near_x, near), load(near_y, near), spread(0.0), spread(0.0))
-    outer = zeros_like(model)
-    seen = 0
-    step = min(q, GROUP)
-    for first in range(0, rows, step):
-        count = min(step, rows - first)
-        block = (row + first) // q
-        phase = row + first - block * q
-        for starting in range(2):
-            if not starting and block == 0:
-                continue  # no window ends here
-            if starting and 8 * block * q > length - width:
-                continue  # no window starts here
-            if shifted:
-                place = 0
-                shift = min(8 * (block + starting) * q, length) - 1
-                if has_gaps(counts):
-                    shift = _last_observed(x, shift, 8 * q)
-                seen |= leaf_rows(
-                    summand,
-                    near_x,
-                    near_y,
-                    counts,
-                    near + 8 * first,
-                    count,
-                    0 if starting else remainder,
-                    x[shift],
-                    y[shift],
-                    leaf,
-                    rest,
-                )
-            else:
-                place = size * first
-                shift = 0
-                if first == 0 and (block == 0 or not starting):
-                    seen |= leaf_rows(
-                        summand, near_x, near_y, counts, near, rows, remainder, x[0], y[0], leaf, rest
-                    )
-            if starting:
-                _suffix_group(size, leaf, place, count, suffix, size * phase, outer)
-                continue
-            if groups > 1:
-                outer = _outer_sums(high, low, size * (phase // GROUP), running, outer)
-            at_x = spread(x[shift])
-            at_y = spread(y[shift])
-            emitted = to + 8 * first
-            total = _emit_group(
-                summand,
-                width,
-                counts,
-                8 * (row + first - q),
-                leaf,
-                rest,
-                place,
-                count,
-                remainder,
-                suffix,
-                size * phase,
-                outer,
-                at_x,
-                at_y,
-                out,
-                emitted,
-            )
-            if groups > 1:
-                _add_exactly(high, low, running, total)
-    if row >= q and revises(summand):
-        revise_rows(summand, width, counts, 8 * (row - q), rows, out, to)
-    if groups > 1 and (row + rows) % q == 0:
-        _close_block(size, groups, suffix, high, low, outer)
-    return seen
-
-
-@kernel(references=False)
-def _wide_windows(summand, x, y, width, counts, suffix, high, low, leaf, rest, tails, spare, out):
+def _wide_windows(summand, x, y, width, counts, suffix, high, low, tails, spare, out):
     """Windows of at least one row: blocks of rows."""
     q = width // 8
+    remainder = width % 8
+    size = 8 * channel_count(summand)
+    shifted = is_shifted(summand)
+    length = len(x)
     windows = out.shape[1]
     total_rows = (windows + 7) // 8 + q
     groups = (q + GROUP - 1) // GROUP
+    running = size * groups
+    zero = spread(0.0)
+    at_x = zero
+    at_y = zero
+    outer = zeros_like(lift(summand, zero, zero, zero, zero))
     seen = 0
-    row = np.int64(0)  # a literal would be compiled apart
-    while row < total_rows and not (seen and (is_shifted(summand) or revises(summand))):
+    for block in range(0, total_rows, q):
+        before_x = at_x  # the shift of the windows that end in this block
+        before_y = at_y
+        if shifted:
+            shift = min(8 * (block + q), length) - 1
+            if has_gaps(counts):
+                shift = _shift_row(x, 8 * block, shift + 1, min(8 * (block + q) + width, length))
+            at_x = spread(_number(x[shift]))
+            at_y = spread(_number(y[shift]))
+        for group in range(groups):
+            first = block + GROUP * group
+            rows = min(GROUP, q - GROUP * group, total_rows - first)
+            if rows <= 0:
+                break
+            near = 8 * first
+            near_x = x
+            near_y = y
+            if near + 8 * rows + 16 > length:
+                near = min(near, 8)
+                copy_padded(x, 8 * first - near, tails[0])
+                copy_padded(y, 8 * first - near, tails[1])
+                near_x = tails[0]
+                near_y = tails[1]
+            place = size * GROUP * group
+            if block:
+                if group == 0:
+                    outer = _border_sum(summand, near_x, near_y, counts, near, remainder, before_x, before_y)
+                    seen |= any_nan(outer)
+                    store(high, running, outer)
+                    store(low, running, zeros_like(outer))
+                if groups > 1:
+                    outer = _outer_sums(high, low, size * group, running, outer)
+                to = 8 * (first - q)
+                target = out
+                at = to
+                if to + 8 * rows > windows:
+                    target = spare
+                    at = 0
+                total = _emit_group(
+                    summand,
+                    near_x,
+                    near_y,
+                    near + remainder,
+                    width,
+                    counts,
+                    to,
+                    rows,
+                    suffix,
+                    place,
+                    outer,
+                    before_x,
+                    before_y,
+                    target,
+                    at,
+                )
+                for i in range(to, windows if to + 8 * rows > windows else to):
+                    for k in range(len(out)):
+                        out[k, i] = spare[k, i - to]
+                seen |= any_nan(total)
+                if groups > 1:
+                    _add_exactly(high, low, running, total)
+            if 8 * block <= length - width:
+                seen |= any_nan(
+                    _suffix_group(summand, near_x, near_y, near, counts, rows, suffix, place, at_x, at_y)
+                )
+            if seen and not has_gaps(counts):
+                return 1
         if groups > 1:
-            rows = min(CHUNK, q - row % q)
-        elif row == 0:
-            rows = q
-        else:
-            rows = CHUNK // q * q
-        rows = min(rows, total_rows - row)
-        first = 8 * row
-        to = first - 8 * q
-        near = first
-        near_x = x
-        near_y = y
-        if first + 8 * rows + 8 > len(x):
-            copy_padded(x, first, tails[0])
-            copy_padded(y, first, tails[1])
-            near = 0
-            near_x = tails[0]
-            near_y = tails[1]
-        target = out
-        at = to
-        if to + 8 * rows > windows:
-            target = spare
-            at = 0
-        seen |= _scan_chunk(
-            summand,
-            x,
-            y,
-            near_x,
-            near_y,
-            near,
-            row,
-            rows,
-            width,
-            counts,
-            suffix,
-            high,
-            low,
-            leaf,
-            rest,
-            target,
-            at,
-        )
-        for i in range(max(to, 0), windows if to + 8 * rows > windows else 0):
-            for k in range(len(out)):
-                out[k, i] = spare[k, i - to]
-        row += rows
-    return seen
+            _close_block(size, groups, suffix, high, low, outer)
+    return 0
 
 
 @kernel(references=False)
 def window_sums(summand, x, y, width, counts, suffix, high, low, leaf, rest, tails, spare, out):
-    """Write the outputs of `summand` for every window of `width` values; return 1 if a value was missing.
+    """Write the outputs of `summand` for every window of `width` values; return 1 if it gave up.
 
-    Where a value is missing, a plain sum counts it as nothing, and all other results are worthless: the
-    scan then stops. Unless `counts` holds the observations of each window, and 8 numbers more: then what
-    is missing is NaN in `x` and `y`, adds nothing, and 0 is returned. Of shifted sums those are left
-    to do again that :func:`unsettled_rows` names.
+    It gives up, and what it wrote is worthless, where it meets a sum that is NaN: a value may be missing.
+    Unless `counts` holds the observations of each window, and 8 numbers more: then what is missing is
+    NaN in `x` and `y`, adds nothing, and 0 is returned. Of shifted sums those are left to do again that
+    :func:`unsettled_rows` names.
     """
     if width < (SHORTEST_SHIFTED if is_shifted(summand) else 32):
         return narrow_windows(summand, x, y, width, counts, leaf, rest, tails, spare, out)
-    return _wide_windows(summand, x, y, width, counts, suffix, high, low, leaf, rest, tails, spare, out)
+    return _wide_windows(summand, x, y, width, counts, suffix, high, low, tails, spare, out)
 
 
 @kernel
-def unsettled_rows(missing, width, windows, rows):
-    """Write the rows of which no shift of :func:`window_sums` lies in the window; return their number.
+def unsettled_rows(values, width, rows):
+    """Write the windows in which the shift of :func:`window_sums` does not lie; return their number.
 
     The shift is the last observation before the border of two blocks, so that windows which start behind
-    it have none. `rows` has room for every window.
+    it have none, unless there is no observation at all before the border. `rows` has room for every window.
     """
     step = 8 * (width // 8)
+    windows = len(rows)
     found = 0
     for border in range(step, windows + step, step):
         first = border
-        while first > border - step and missing[first - 1]:
+        while first > border - step and values[first - 1] != values[first - 1]:
             first -= 1
+        if first == border - step:
+            continue
         for row in range(first, min(border, windows)):
             rows[found] = row
             found += 1

@@ -18,16 +18,19 @@ from rollstat.kernels.bundles import (
     nan_to_zero,
     negative_to_zero,
     one_on,
+    quotient,
+    seven_on,
     six_on,
     spread,
     square_root,
     store,
     store_each,
+    subtract_product,
     two_on,
     zeros_like,
 )
 
-_RESULTS = 18
+_RESULTS = 21
 
 
 def _every_function(x, y, table, out):
@@ -52,8 +55,11 @@ def _every_function(x, y, table, out):
     first, second = channels(load_like(out, 112, both))
     store(out, 128, first * second)
     store(out, 136, zeros_like(one))
+    store(out, 144, seven_on(one, two))
+    store(out, 152, quotient(one, spread(7.0), spread(1.0) / spread(7.0)))
+    store(out, 160, subtract_product(spread(1.0), spread(3.0), spread(0.25)))
     store_each(table, 8, load_each(table, 0, both))
-    return any_nan(one) + 2 * any_nan(load(y, 0))
+    return any_nan(both) + 2 * any_nan(bundle((one, load(y, 0))))
 
 
 def test_compiled_and_plain_agree(rng):
@@ -91,20 +97,25 @@ def test_meaning():
 
 
 @kernel
-def _divide_all(values, divisor, out):
+def _divide_all(values, divisor, out, quick):
+    inverse = spread(1.0) / spread(divisor)
     for i in range(0, len(values), 8):
-        store(out, i, divide(load(values, i), spread(divisor), spread(1.0) / spread(divisor)))
+        store(out, i, divide(load(values, i), spread(divisor), inverse))
+        store(quick, i, quotient(load(values, i), spread(divisor), inverse))
 
 
 def test_division_by_inverse_is_correctly_rounded(rng):
     values = np.concatenate(
         (rng.standard_normal(4096), [np.inf, -np.inf, np.nan, 0.0, -0.0, 1e308, 1e-300, 5.0])
     )
-    out = np.empty_like(values)
+    out, quick = np.empty((2, len(values)))
     with np.errstate(all="ignore"):
         for divisor in (1.0, 3.0, 5.0, 49.0, 1e5, 123457.0):
-            _divide_all(values, divisor, out)
+            _divide_all(values, divisor, out, quick)
             assert np.array_equal(out, values / divisor, equal_nan=True)
+            finite = np.isfinite(out)
+            assert np.array_equal(quick[finite], out[finite])
+            assert not np.isfinite(quick[~finite]).any()
 
 
 def test_every_name_is_tested():

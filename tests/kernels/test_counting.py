@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.counting import count_in_width, count_observed, mark_few
+from rollstat.kernels.counting import count_in_width, count_numbers, count_observed, mark_few
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 50])
@@ -33,6 +33,17 @@ def test_marks_of_windows_with_few_observations(width, gaps):
         np.testing.assert_array_equal(out, other)
         mark_few(values, need, np.int64(-1), np.zeros(32, np.int16), other, out[:0])
         np.testing.assert_array_equal(out, other)
+
+
+@pytest.mark.parametrize("width", [1, 3, 33, 300, 500])
+@pytest.mark.parametrize("gaps", [0.0, 0.05, 0.5, 1.0])
+def test_counts_of_numbers(width, gaps):
+    values = np.random.default_rng(width).standard_normal(500)
+    values[np.random.default_rng(0).random(500) < gaps] = np.nan
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    count = np.full(len(windows) + 8, 99.0)
+    count_numbers(values, width, np.zeros(32, np.int16), count)
+    np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
 
 
 def test_counts_in_any_monotone_windows():

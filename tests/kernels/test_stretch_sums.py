@@ -38,7 +38,7 @@ def windows(draw):
 def test_whole_numbers_are_summed_exactly(case):
     values, start, end = case
     plain = [np.nansum(values[i:j]) for i, j in zip(start, end)]
-    assert sums(values, start, end, Sum(0.0)).tolist() == plain
+    assert sums(values, start, end, Sum()).tolist() == plain
     variances = sums(values, start, end, Variance(0.0))
     for i, j, variance in zip(start, end, variances):
         observed = values[i:j][~np.isnan(values[i:j])]
@@ -51,7 +51,7 @@ def test_whole_numbers_are_summed_exactly(case):
 def test_error_of_expanding_sums():
     values = np.full(20_000, 0.1)
     end = np.arange(1, len(values) + 1)
-    out = sums(values, np.zeros_like(end), end, Sum(0.0))
+    out = sums(values, np.zeros_like(end), end, Sum())
     for i in (0, 9, 99, 999, 9_999, 19_999):
         exact = math.fsum(values[: i + 1])
         assert abs(out[i] - exact) <= (GROUP + 6) * UNIT * exact
@@ -66,8 +66,8 @@ def test_nothing_stays_of_what_left(huge, rng):
     spoilt = values.copy()
     spoilt[[100, 200]] = huge
     touched = ((start <= 100) & (end > 100)) | ((start <= 200) & (end > 200))
-    for summand in (Sum(0.0), Variance(1.0)):
+    for summand in (Sum(), Variance(1.0)):
         before, after = sums(values, start, end, summand), sums(spoilt, start, end, summand)
         assert np.allclose(before[~touched], after[~touched], rtol=1e-14, atol=1e-14, equal_nan=True)
     if huge == np.inf:
-        assert np.isinf(sums(spoilt, start, end, Sum(0.0))[touched]).all()
+        assert np.isinf(sums(spoilt, start, end, Sum())[touched]).all()
