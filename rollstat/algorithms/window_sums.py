@@ -5,21 +5,42 @@ of few values where it is anything: the scan itself starts anew there.
 """
 
 import math
+import threading
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block
+from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.counting import count_numbers
 from rollstat.kernels.narrow_sums import CHUNK
 from rollstat.kernels.stretch_sums import finish_rows, stretch_sums
-from rollstat.kernels.summands import Summand, form
-from rollstat.kernels.window_sums import GROUP, SHORTEST_SHIFTED, unsettled_rows, window_sums
+from rollstat.kernels.summands import Sum, Summand, form
+from rollstat.kernels.window_sums import GROUP, SHORTEST_SHIFTED, settle_rows, window_sums
 
 __all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
 
 _ROWS = 1 << 17
+# Expanding windows from which on they are worth the front that makes them windows of a fixed width.
+_EXPANDING = 64
+
+
+class _Scratch(threading.local):
+    """Memory of the last call of a thread: fresh pages for every block would cost as much as the sums."""
+
+    limit = 1 << 19
+    memory = np.empty(0)
+
+    def take(self, size: int) -> NDArray[np.float64]:
+        """Memory for `size` numbers, kept for the next call unless it is large."""
+        if size > self.limit:
+            return np.empty(size)
+        if len(self.memory) < size:
+            self.memory = np.empty(size)
+        return self.memory
+
+
+_scratch = _Scratch()
 
 
 def grid(width: int) -> int:
@@ -108,6 +129,8 @@ def evaluate(
     y = x if y is None else y
     if block.width and block.rows:
         _scan_gaps(block, summand, x, y, out)
+    elif _expands(block):
+        _scan_gaps(*_with_front(block, summand, x, y), out)
     else:
         _walk(block, summand, x, y, block.start, block.end, block.count, out)
 
@@ -119,34 +142,78 @@ def _with_gaps(series: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArr
     return series
 
 
+def _expands(block: Block) -> bool:
+    """Whether all windows begin with the data, and each is one row longer than the one before."""
+    if block.rows < _EXPANDING or block.start[-1] > 0:
+        return False
+    return np.array_equal(block.end, np.arange(block.end[0], block.end[0] + block.rows))
+
+
+def _with_front(
+    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[Block, Summand, NDArray[np.float64], NDArray[np.float64]]:
+    """Expanding windows as windows of a fixed width, for :func:`_scan_gaps`: missing rows stand in front."""
+    width = int(block.end[-1])
+    series = np.full((1 if x is y else 2, block.rows - 1 + width), np.nan)
+    series[0, block.rows - 1 :] = x[:width]
+    if x is not y:
+        series[1, block.rows - 1 :] = y[:width]
+        if block.missing is not None:
+            series[:, block.rows - 1 :][:, block.missing[:width]] = np.nan
+    series.flags.writeable = False
+    first, others = series[0], tuple(series[1:])
+    return Block.regular(first, UNKNOWN, width, others), summand, first, others[0] if others else first
+
+
+@np.errstate(all="ignore")
 def _scan_gaps(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
     """Windows of a fixed width with values missing: NaN, which need not have been searched for."""
     if y is not x and block.missing is not None:  # what either lacks is missing in both
         x, y = _with_gaps(x, block.missing), _with_gaps(y, block.missing)
-    counts = np.zeros(block.rows + 8)
-    count_numbers(x, block.width, np.zeros(256, np.int16), counts)
-    _scan(summand, x, y, block.width, out, counts)
-    if not form(summand).shifted or block.width < SHORTEST_SHIFTED:
+    width = block.width
+    counts, *work = _working_memory(summand, width, block.rows + 8)
+    if not isinstance(summand, Sum):  # whose result does not depend on them
+        count_numbers(x, width, np.zeros(256, np.int16), counts)
+    window_sums(summand, x, y, width, counts, *work, out)
+    if not form(summand).shifted or width < SHORTEST_SHIFTED:
         return
     rows = np.empty(block.rows, np.int64)
-    rows = rows[: unsettled_rows(x, block.width, rows)]
+    _, high, low, _, _, tails, spare = work
+    rows = rows[: settle_rows(summand, x, y, width, counts, high, low, tails, spare, rows, out)]
     if len(rows):
         again = np.empty((len(out), len(rows)))
-        _walk(block, summand, x, y, rows, rows + block.width, counts[rows], again)
+        _walk(block, summand, x, y, rows, rows + width, counts[rows], again)
         out[:, rows] = again
 
 
-def _aligned(*shapes: tuple[int, ...]) -> list[NDArray[np.float64]]:
-    """Scratch arrays that start on whole vectors: one that straddles cache lines costs twice the time."""
+def _working_memory(summand: Summand, width: int, counts: int) -> list[NDArray[np.float64]]:
+    """Arrays for the counts and for :func:`rollstat.kernels.window_sums.window_sums`.
+
+    They start on whole vectors: one that straddles cache lines costs twice the time.
+    """
+    size = 8 * form(summand).channels
+    rows = max(width // 8, 1)
+    groups = size * (rows // GROUP + 2)
+    chunk = 8 * (CHUNK + 1)
+    shapes = (
+        (counts,),
+        (size * rows,),
+        (groups,),
+        (groups,),
+        (size * (CHUNK + 1),),
+        (size * (CHUNK + 1),),
+        (2, chunk),
+        (form(summand).outputs, chunk),
+    )
     sizes = [math.prod(shape) for shape in shapes]
-    memory = np.empty(sum(sizes) + 8 * len(sizes) + 8)
+    memory = _scratch.take(sum(sizes) + 8 * len(sizes) + 8)
     first = -memory.ctypes.data // 8 % 8
     arrays = []
-    for shape, size in zip(shapes, sizes):
-        arrays.append(memory[first : first + size].reshape(shape))
-        first += -(-size // 8) * 8
+    for shape, taken in zip(shapes, sizes):
+        arrays.append(memory[first : first + taken].reshape(shape))
+        first += -(-taken // 8) * 8
     return arrays
 
 
@@ -157,23 +224,10 @@ def _scan(
     y: NDArray[np.float64],
     width: int,
     out: NDArray[np.float64],
-    counts: NDArray[np.float64] | None = None,
 ) -> bool:
     """Scan; return whether that gave up because a value may be missing."""
-    size = 8 * form(summand).channels
-    rows = max(width // 8, 1)
-    groups = size * (rows // GROUP + 2)
-    chunk = 8 * (CHUNK + 1)
-    scratch = _aligned(
-        (size * rows,),
-        (groups,),
-        (groups,),
-        (size * (CHUNK + 1),),
-        (size * (CHUNK + 1),),
-        (2, chunk),
-        (form(summand).outputs, chunk),
-    )
-    return bool(window_sums(summand, x, y, width, counts, *scratch, out))
+    work = _working_memory(summand, width, 0)[1:]
+    return bool(window_sums(summand, x, y, width, None, *work, out))
 
 
 @np.errstate(all="ignore")

@@ -11,7 +11,18 @@ observations before it. Cost: O(1) amortised a row.
 
 from rollstat._jit import kernel
 
-__all__ = ["carry_back", "carry_on", "keep_observed", "observed_bounds"]
+__all__ = [
+    "carry_back",
+    "carry_numbers_back",
+    "carry_numbers_on",
+    "carry_on",
+    "copy_numbers",
+    "keep_observed",
+    "observed_bounds",
+]
+
+# Values that stay in the fastest cache between a look and a copy.
+_STRETCH = 2048
 
 
 @kernel
@@ -49,4 +60,44 @@ def carry_back(values, missing, carried):
     last = values[len(values) - 1]
     for i in range(len(values) - 1, -1, -1):
         last = last if missing[i] else values[i]
+        carried[i] = last
+
+
+@kernel(references=False)
+def copy_numbers(values, copied):
+    """Copy floating numbers up to a stretch in which one is NaN; return whether there is none."""
+    for first in range(0, len(values), _STRETCH):
+        part = values[first : first + _STRETCH]
+        missing = 0
+        for i in range(len(part)):
+            missing += part[i] != part[i]
+        if missing:
+            return False
+        to = copied[first : first + len(part)]
+        for i in range(len(part)):
+            to[i] = part[i]
+    return True
+
+
+@kernel(references=False)
+def carry_numbers_on(values, carried):
+    """Write the last number that is not NaN up to each of the last rows, as many as `carried` has."""
+    behind = len(values) - len(carried)
+    last = values[0]
+    for i in range(behind):
+        last = values[i] if values[i] == values[i] else last
+    for i in range(len(carried)):
+        value = values[behind + i]
+        last = value if value == value else last
+        carried[i] = last
+
+
+@kernel(references=False)
+def carry_numbers_back(values, carried):
+    """Write the first number that is not NaN from each of the first rows on, as many as `carried` has."""
+    last = values[len(values) - 1]
+    for i in range(len(values) - 1, len(carried) - 1, -1):
+        last = values[i] if values[i] == values[i] else last
+    for i in range(len(carried) - 1, -1, -1):
+        last = values[i] if values[i] == values[i] else last
         carried[i] = last

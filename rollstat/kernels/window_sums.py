@@ -32,7 +32,7 @@ so far, as unevaluated pairs. Invariant: before row j of block b + 1 is emitted,
 Sums of powers are about a shift, the value in the last row and lane of the block in which the window
 starts: it is in every one of these windows. So a row is lifted twice, for the windows that end in its
 block and for those that start there. Among missing values the shift is the last observation of the block;
-windows that start behind it have no shift of their own, and are summed one by one elsewhere.
+windows that start behind it have no shift of their own, and are summed one by one.
 
 Error: a sum is off by at most ``22 u * sum(abs(x)) + O(m u**2)``, ``u = 2**-53``, whatever the width;
 below 8 values by at most 3 u. That is 11 epsilon; ``docs`` say what follows for each statistic.
@@ -44,9 +44,12 @@ Source: the block scan of van Herk, doi:10.1016/0167-8655(92)90069-C, and Gil an
 doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Programming 2, section 4.2.2.
 """
 
+import numpy as np
+
 from rollstat._jit import kernel
 from rollstat.kernels.bundles import (
     any_nan,
+    fill_nan,
     four_on,
     load,
     load_like,
@@ -63,7 +66,7 @@ from rollstat.kernels.bundles import (
 from rollstat.kernels.narrow_sums import copy_padded, fill_gaps, has_gaps, narrow_windows, observed
 from rollstat.kernels.summands import channel_count, finish, is_shifted, lift
 
-__all__ = ["GROUP", "SHORTEST_SHIFTED", "unsettled_rows", "window_sums"]
+__all__ = ["GROUP", "SHORTEST_SHIFTED", "settle_rows", "window_sums"]
 
 # Rows that are summed one by one. More cost accuracy, fewer cost time.
 GROUP = 16
@@ -288,31 +291,70 @@ def window_sums(summand, x, y, width, counts, suffix, high, low, leaf, rest, tai
 
     It gives up, and what it wrote is worthless, where it meets a sum that is NaN: a value may be missing.
     Unless `counts` holds the observations of each window, and 8 numbers more: then what is missing is
-    NaN in `x` and `y`, adds nothing, and 0 is returned. Of shifted sums those are left to do again that
-    :func:`unsettled_rows` names.
+    NaN in `x` and `y`, adds nothing, and 0 is returned. Some shifted sums are then to be done again,
+    by :func:`settle_rows`.
     """
     if width < (SHORTEST_SHIFTED if is_shifted(summand) else 32):
         return narrow_windows(summand, x, y, width, counts, leaf, rest, tails, spare, out)
     return _wide_windows(summand, x, y, width, counts, suffix, high, low, tails, spare, out)
 
 
-@kernel
-def unsettled_rows(values, width, rows):
-    """Write the windows in which the shift of :func:`window_sums` does not lie; return their number.
+@kernel(references=False)
+def _one_window(summand, x, y, first, width, count, high, low, tails, spare):
+    """Write the outputs of one window to the front of `spare`: its lanes first, then all of them."""
+    shift = _shift_row(x, first, first, first + width)
+    at_x = spread(_number(x[shift]))
+    at_y = spread(_number(y[shift]))
+    total = zeros_like(lift(summand, at_x, at_y, at_x, at_y))
+    store(high, 0, total)
+    store(low, 0, total)
+    whole = first + width // 8 * 8
+    for start in range(first, whole, 8 * GROUP):
+        part = zeros_like(total)
+        for i in range(start, min(start + 8 * GROUP, whole), 8):
+            row_x = fill_nan(load(x, i), at_x)
+            row_y = fill_nan(load(y, i), at_y)
+            part = part + lift(summand, row_x, row_y, at_x, at_y)
+        _add_exactly(high, low, 0, part)
+    for i in range(8):
+        inside = whole + i < first + width
+        tails[0, i] = x[whole + i] if inside else np.nan
+        tails[1, i] = y[whole + i] if inside else np.nan
+    row_x = fill_nan(load(tails[0], 0), at_x)
+    row_y = fill_nan(load(tails[1], 0), at_y)
+    _add_exactly(high, low, 0, lift(summand, row_x, row_y, at_x, at_y))
+    total = load_like(high, 0, total) + load_like(low, 0, total)
+    total = total + four_on(total, total)
+    total = total + two_on(total, total)
+    total = total + one_on(total, total)
+    store_each(spare, 0, finish(summand, total, at_x, at_y, spread(count)))
+
+
+@kernel(references=False)
+def settle_rows(summand, x, y, width, counts, high, low, tails, spare, rows, out):
+    """Do those windows again in which the shift of :func:`window_sums` does not lie.
 
     The shift is the last observation before the border of two blocks, so that windows which start behind
-    it have none, unless there is no observation at all before the border. `rows` has room for every window.
+    it have none, unless there is no observation at all before the border. Few of them in a row are done here;
+    others are left to those who share work among them: they are written to `rows`, which has room for
+    every window, and their number is returned.
     """
     step = 8 * (width // 8)
-    windows = len(rows)
-    found = 0
+    windows = out.shape[1]
+    left = 0
     for border in range(step, windows + step, step):
         first = border
-        while first > border - step and values[first - 1] != values[first - 1]:
+        while first > border - step and x[first - 1] != x[first - 1]:
             first -= 1
         if first == border - step:
             continue
-        for row in range(first, min(border, windows)):
-            rows[found] = row
-            found += 1
-    return found
+        last = min(border, windows)
+        for row in range(first, last):
+            if last - first > GROUP:
+                rows[left] = row
+                left += 1
+                continue
+            _one_window(summand, x, y, row, width, counts[row], high, low, tails, spare)
+            for k in range(len(out)):
+                out[k, row] = spare[k, 0]
+    return left

@@ -32,3 +32,20 @@ def test_what_plain_python_says(width, gaps, fixed, rng):
         if function in (ends.oldest, ends.newest):
             out[block.count == 0] = 9.0
         assert out.tolist() == [float(plain(window)) for window in windows]
+
+
+@pytest.mark.parametrize("function", [ends.oldest, ends.newest, ends.counts])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("width", [1, 8, 3000])
+@pytest.mark.parametrize("at", [(), (0,), (5000,), (9999,), (0, 9999), (4990, 4991, 7000)])
+def test_a_missing_value_is_seen_wherever_it_stands(function, dtype, width, at, rng):
+    values = rng.standard_normal(10_000).astype(dtype)
+    values[list(at)] = np.nan
+    missing = np.isnan(values)
+    out, expected = np.empty((2, len(values) - width + 1), dtype)
+    block = Block.regular(values, UNKNOWN, width)
+    function(block, out)
+    function(Block.regular(values, missing if at else None, width), expected)
+    observed = block.count > 0
+    assert np.array_equal(block.missing if at else np.zeros_like(missing), missing)
+    assert np.array_equal(out[observed], expected[observed])

@@ -9,8 +9,8 @@ import pytest
 from rollstat.algorithms.window_sums import evaluate, grid, observations, scan
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.narrow_sums import CHUNK
-from rollstat.kernels.summands import Mean, Sum, Variance
-from rollstat.kernels.window_sums import GROUP, unsettled_rows
+from rollstat.kernels.summands import Covariance, Mean, Sum, Variance
+from rollstat.kernels.window_sums import GROUP
 
 UNIT = 2.0**-53
 WIDTHS = [
@@ -202,20 +202,47 @@ def test_nothing_stays_of_what_left_among_missing_values(width, huge, rng):
         assert np.isnan(out[1, 0, enough & touched]).all()
 
 
-@pytest.mark.parametrize("width", [16, 23, 40])
-def test_unsettled_rows_hold_no_value_before_their_border(width, rng):
-    step, windows = grid(width), 100
-    missing = rng.random(windows + width - 1) < 0.7
-    missing[step : 2 * step] = True
-    rows = np.empty(windows, np.int64)
-    found = rows[: unsettled_rows(np.where(missing, np.nan, 1.0), width, rows)]
-    border = [(i // step + 1) * step for i in range(windows)]
-    expected = [
-        i
-        for i in range(windows)
-        if missing[i : border[i]].all() and not missing[border[i] - step : border[i]].all()
-    ]
-    assert found.tolist() == expected
+@pytest.mark.parametrize("width", [16, 23, 40, 300])
+@pytest.mark.parametrize("gap", [1, 3, GROUP, GROUP + 1, 2 * GROUP])
+def test_windows_that_start_between_the_last_observation_and_the_border(width, gap, rng):
+    values = rng.standard_normal(7 * width + 50)
+    step = grid(width)
+    last = np.maximum(np.arange(step, len(values), step) - gap - 1, 0)
+    for border in range(step, len(values), step):
+        values[max(border - gap, border - step + 1) : border] = np.nan
+    values[border] = np.nan
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    seen = ~np.isnan(windows).all(axis=1)
+    out = np.empty((1, len(windows)))
+    evaluate(Block.regular(values, UNKNOWN, width), Variance(0.0), out, values)
+    np.testing.assert_allclose(out[0, seen], np.nanvar(windows[seen], axis=1), rtol=1e-12, atol=1e-30)
+    values[last] = 1e150  # no window that starts behind it may know
+    evaluate(Block.regular(values, UNKNOWN, width), Variance(0.0), out, values)
+    seen &= ~(windows == 1e150).any(axis=1)
+    np.testing.assert_allclose(out[0, seen], np.nanvar(windows[seen], axis=1), rtol=1e-12, atol=1e-30)
+
+
+@pytest.mark.parametrize("length", [64, 65, 127, 128, 300, 2000])
+@pytest.mark.parametrize("first", [1, 3, 100])
+def test_expanding_windows(length, first, rng):
+    x, y = rng.standard_normal((2, length + first))
+    x[rng.random(len(x)) < 0.2] = np.nan
+    x[: rng.integers(0, 40)] = np.nan
+    y[5:9] = np.nan
+    end = np.arange(first, first + length)
+    for others, summand in (((), Sum()), ((), Variance(1.0)), ((y,), Covariance(1.0))):
+        block = Block(x, UNKNOWN, np.zeros_like(end), end, 0, others)
+        out = np.empty((1, length))
+        evaluate(block, summand, out, x, *others)
+        for i in {0, 1, 15, 63, length // 2, length - 1}:
+            known = ~np.isnan(x[: end[i]] + (y[: end[i]] if others else 0.0))
+            a, b = x[: end[i]][known], y[: end[i]][known]
+            if len(a) > 1:
+                exact = [np.sum(a), np.var(a, ddof=1)] if not others else [np.cov(a, b)[0, 1]]
+                wanted = exact[-1] if others or isinstance(summand, Variance) else exact[0]
+                assert out[0, i] == pytest.approx(wanted, rel=1e-11, abs=1e-13)
+            elif isinstance(summand, Sum):
+                assert out[0, i] == np.sum(a)
 
 
 @pytest.mark.parametrize("width", [8, 16, 40, 200])
