@@ -24,37 +24,28 @@ from numba.extending import intrinsic, models, overload, register_model
 
 __all__ = [
     "LANES",
-    "any_nan",
     "bundle",
     "channels",
-    "divide",
-    "fill_nan",
     "four_on",
-    "limit",
     "load",
     "load_each",
     "load_like",
-    "nan_to_zero",
-    "negative_to_zero",
     "one_on",
-    "quotient",
     "seven_on",
     "six_on",
     "spread",
-    "square_root",
     "store",
     "store_each",
-    "subtract_product",
     "two_on",
     "zeros_like",
 ]
 
 LANES = 8
-_VECTOR = ir.VectorType(ir.DoubleType(), LANES)
-_ZERO = ir.Constant(_VECTOR, [0.0] * LANES)
+VECTOR = ir.VectorType(ir.DoubleType(), LANES)
+ZERO = ir.Constant(VECTOR, [0.0] * LANES)
 
 
-class _LanesType(types.Type):
+class LanesType(types.Type):
     """Type of a vector (one channel) or of a bundle."""
 
     def __init__(self, count):
@@ -62,13 +53,13 @@ class _LanesType(types.Type):
         super().__init__(name=f"lanes({count} x {LANES} x float64)")
 
 
-_lanes = _LanesType(1)
+lanes_type = LanesType(1)
 
 
-@register_model(_LanesType)
+@register_model(LanesType)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, data_model_manager, type_):
-        backend = _VECTOR if type_.count == 1 else ir.ArrayType(_VECTOR, type_.count)
+        backend = VECTOR if type_.count == 1 else ir.ArrayType(VECTOR, type_.count)
         super().__init__(data_model_manager, type_, backend)
 
 
@@ -141,60 +132,12 @@ def seven_on(lanes, following):
     return _shifted(lanes, following, 7)
 
 
-def fill_nan(lanes, filling):
-    """`lanes` with `filling` in place of every NaN."""
-    return np.where(lanes == lanes, lanes, filling)
-
-
-def nan_to_zero(lanes):
-    """`lanes` with 0 in place of every NaN."""
-    return np.where(lanes == lanes, lanes, 0.0)
-
-
 def zeros_like(lanes):
     """0 in every lane of as many channels."""
     return np.zeros(lanes.shape)
 
 
-def negative_to_zero(lanes):
-    """`lanes` with 0 in place of every negative value; NaN stays."""
-    return np.where(lanes < 0.0, 0.0, lanes)
-
-
-def limit(lanes, bound):
-    """`lanes`, but no lane beyond `bound` on either side of 0; NaN stays."""
-    return np.where(lanes > bound, bound, np.where(lanes < -bound, -bound, lanes))
-
-
-def square_root(lanes):
-    """Square root of each lane."""
-    return np.sqrt(lanes)
-
-
-def divide(lanes, divisor, inverse):
-    """`lanes` over `divisor`, correctly rounded, given ``inverse == 1 / divisor``, in a third of the time.
-
-    The quotient by the inverse is corrected by its exact remainder, which a fused multiply-add gives.
-    """
-    return lanes / divisor
-
-
-def quotient(lanes, divisor, inverse):
-    """As :func:`divide`, and quicker, but it may be NaN where the quotient is infinite."""
-    return lanes / divisor
-
-
-def subtract_product(lanes, left, right):
-    """``lanes - left * right``, rounded once; twice where it is not compiled."""
-    return lanes - left * right
-
-
-def any_nan(lanes):
-    """1 where some lane of some channel is NaN, else 0."""
-    return int(bool((lanes != lanes).any()))
-
-
-def _take(builder, value, type_):
+def take(builder, value, type_):
     """The LLVM vectors of a value of `type_`."""
     if type_.count == 1:
         return [value]
@@ -205,7 +148,7 @@ def _pack(builder, vectors):
     """One LLVM value of the vectors."""
     if len(vectors) == 1:
         return vectors[0]
-    packed = ir.Constant(ir.ArrayType(_VECTOR, len(vectors)), ir.Undefined)
+    packed = ir.Constant(ir.ArrayType(VECTOR, len(vectors)), ir.Undefined)
     for k, vector in enumerate(vectors):
         packed = builder.insert_value(packed, vector, k)
     return packed
@@ -223,41 +166,39 @@ def _address(context, builder, array_type, array, row, index, count):
         if context.enable_boundscheck:
             cgutils.do_boundscheck(context, builder, index.type(row), shape[0])
         index = builder.add(index, builder.mul(shape[1], index.type(row)))
-    return builder.bitcast(builder.gep(view.data, [index]), _VECTOR.as_pointer())
+    return builder.bitcast(builder.gep(view.data, [index]), VECTOR.as_pointer())
 
 
-def _unary(function, generate_vector):
+def unary(function, generate_vector):
     """Make `function` act channel by channel inside kernels, as ``generate_vector(builder, vector)``."""
 
     @intrinsic
     def operation(typing_context, operand):
         def generate(context, builder, signature, arguments):
-            return _pack(
-                builder, [generate_vector(builder, v) for v in _take(builder, arguments[0], operand)]
-            )
+            return _pack(builder, [generate_vector(builder, v) for v in take(builder, arguments[0], operand)])
 
         return operand(operand), generate
 
     @overload(function, inline="always")
     def _operation(operand):
-        if isinstance(operand, _LanesType):
+        if isinstance(operand, LanesType):
             return lambda operand: operation(operand)
 
 
-def _binary(function, generate_vector):
+def binary(function, generate_vector):
     """Make `function` act channel by channel inside kernels, as ``generate_vector(builder, left, right)``."""
 
     @intrinsic
     def operation(typing_context, left, right):
         def generate(context, builder, signature, arguments):
-            pairs = zip(_take(builder, arguments[0], left), _take(builder, arguments[1], right), strict=True)
+            pairs = zip(take(builder, arguments[0], left), take(builder, arguments[1], right), strict=True)
             return _pack(builder, [generate_vector(builder, *pair) for pair in pairs])
 
         return left(left, right), generate
 
     @overload(function, inline="always")
     def _operation(left, right):
-        if isinstance(left, _LanesType) and left == right:
+        if isinstance(left, LanesType) and left == right:
             return lambda left, right: operation(left, right)
 
 
@@ -266,42 +207,16 @@ def _shift(distance):
     return lambda builder, left, right: builder.shuffle_vector(left, right, order)
 
 
-def _fill(builder, vector, filling):
-    return builder.select(builder.fcmp_ordered("ord", vector, vector), vector, filling)
-
-
-def _clip(builder, vector):
-    return builder.select(builder.fcmp_ordered("<", vector, _ZERO), _ZERO, vector)
-
-
-def _vector_function(builder, name, *arguments):
-    """Call an LLVM intrinsic of as many vectors."""
-    signature = ir.FunctionType(_VECTOR, [_VECTOR] * len(arguments))
-    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}.v{LANES}f64")
-    return builder.call(function, arguments)
-
-
-def _limit(builder, vector, bound):
-    lower = builder.fneg(bound)
-    vector = builder.select(builder.fcmp_ordered(">", vector, bound), bound, vector)
-    return builder.select(builder.fcmp_ordered("<", vector, lower), lower, vector)
-
-
-_binary(operator.add, lambda builder, left, right: builder.fadd(left, right))
-_binary(operator.sub, lambda builder, left, right: builder.fsub(left, right))
-_binary(operator.mul, lambda builder, left, right: builder.fmul(left, right))
-_binary(operator.truediv, lambda builder, left, right: builder.fdiv(left, right))
-_binary(one_on, _shift(1))
-_binary(two_on, _shift(2))
-_binary(four_on, _shift(4))
-_binary(six_on, _shift(6))
-_binary(seven_on, _shift(7))
-_binary(fill_nan, _fill)
-_binary(limit, _limit)
-_unary(square_root, lambda builder, vector: _vector_function(builder, "sqrt", vector))
-_unary(nan_to_zero, lambda builder, vector: _fill(builder, vector, _ZERO))
-_unary(zeros_like, lambda builder, vector: _ZERO)
-_unary(negative_to_zero, _clip)
+binary(operator.add, lambda builder, left, right: builder.fadd(left, right))
+binary(operator.sub, lambda builder, left, right: builder.fsub(left, right))
+binary(operator.mul, lambda builder, left, right: builder.fmul(left, right))
+binary(operator.truediv, lambda builder, left, right: builder.fdiv(left, right))
+binary(one_on, _shift(1))
+binary(two_on, _shift(2))
+binary(four_on, _shift(4))
+binary(six_on, _shift(6))
+binary(seven_on, _shift(7))
+unary(zeros_like, lambda builder, vector: ZERO)
 
 
 @intrinsic
@@ -318,7 +233,7 @@ def _load(typing_context, array, index, model):
 def _store(typing_context, array, index, lanes):
     def generate(context, builder, signature, arguments):
         pointer = _address(context, builder, array, arguments[0], 0, arguments[1], lanes.count)
-        for k, vector in enumerate(_take(builder, arguments[2], lanes)):
+        for k, vector in enumerate(take(builder, arguments[2], lanes)):
             builder.store(vector, builder.gep(pointer, [ir.IntType(64)(k)]), align=8)
         return context.get_dummy_value()
 
@@ -339,7 +254,7 @@ def _load_each(typing_context, array, index, model):
 @intrinsic
 def _store_each(typing_context, array, index, lanes):
     def generate(context, builder, signature, arguments):
-        for k, vector in enumerate(_take(builder, arguments[2], lanes)):
+        for k, vector in enumerate(take(builder, arguments[2], lanes)):
             pointer = _address(context, builder, array, arguments[0], k, arguments[1], 1)
             builder.store(vector, pointer, align=8)
         return context.get_dummy_value()
@@ -350,12 +265,12 @@ def _store_each(typing_context, array, index, lanes):
 @intrinsic
 def _spread(typing_context, scalar):
     def generate(context, builder, signature, arguments):
-        empty = ir.Constant(_VECTOR, ir.Undefined)
+        empty = ir.Constant(VECTOR, ir.Undefined)
         single = builder.insert_element(empty, arguments[0], ir.IntType(32)(0))
         first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
         return builder.shuffle_vector(single, empty, first)
 
-    return _lanes(types.float64), generate
+    return lanes_type(types.float64), generate
 
 
 @intrinsic
@@ -363,62 +278,17 @@ def _bundle(typing_context, vectors):
     def generate(context, builder, signature, arguments):
         return _pack(builder, cgutils.unpack_tuple(builder, arguments[0], len(vectors)))
 
-    return _LanesType(len(vectors))(vectors), generate
+    return LanesType(len(vectors))(vectors), generate
 
 
 @intrinsic
 def _channels(typing_context, lanes):
-    result = types.UniTuple(_lanes, lanes.count)
+    result = types.UniTuple(lanes_type, lanes.count)
 
     def generate(context, builder, signature, arguments):
-        return context.make_tuple(builder, result, _take(builder, arguments[0], lanes))
+        return context.make_tuple(builder, result, take(builder, arguments[0], lanes))
 
     return result(lanes), generate
-
-
-def _corrected(builder, value, divisor, inverse):
-    """Quotient by the inverse, and that quotient less its remainder; where it is infinite, that is none."""
-    first = builder.fmul(value, inverse)
-    remainder = _vector_function(builder, "fma", builder.fneg(divisor), first, value)
-    return first, _vector_function(builder, "fma", remainder, inverse, first)
-
-
-@intrinsic
-def _divide(typing_context, lanes, divisor, inverse):
-    def generate(context, builder, signature, arguments):
-        first, corrected = _corrected(builder, *arguments)
-        return _fill(builder, corrected, first)
-
-    return _lanes(_lanes, _lanes, _lanes), generate
-
-
-@intrinsic
-def _quotient(typing_context, lanes, divisor, inverse):
-    def generate(context, builder, signature, arguments):
-        return _corrected(builder, *arguments)[1]
-
-    return _lanes(_lanes, _lanes, _lanes), generate
-
-
-@intrinsic
-def _subtract_product(typing_context, lanes, left, right):
-    def generate(context, builder, signature, arguments):
-        value, first, second = arguments
-        return _vector_function(builder, "fma", builder.fneg(first), second, value)
-
-    return _lanes(_lanes, _lanes, _lanes), generate
-
-
-@intrinsic
-def _any_nan(typing_context, lanes):
-    def generate(context, builder, signature, arguments):
-        found = ir.IntType(LANES)(0)
-        for vector in _take(builder, arguments[0], lanes):
-            unordered = builder.fcmp_unordered("uno", vector, vector)
-            found = builder.or_(found, builder.bitcast(unordered, found.type))
-        return builder.zext(builder.icmp_unsigned("!=", found, found.type(0)), ir.IntType(64))
-
-    return types.int64(lanes), generate
 
 
 def _serves(array, dimensions):
@@ -464,35 +334,11 @@ def _spread_overload(scalar):
 
 @overload(bundle, inline="always")
 def _bundle_overload(vectors):
-    if isinstance(vectors, types.UniTuple) and vectors.dtype == _lanes:
+    if isinstance(vectors, types.UniTuple) and vectors.dtype == lanes_type:
         return lambda vectors: _bundle(vectors)
 
 
 @overload(channels, inline="always")
 def _channels_overload(lanes):
-    if isinstance(lanes, _LanesType):
+    if isinstance(lanes, LanesType):
         return lambda lanes: _channels(lanes)
-
-
-@overload(divide, inline="always")
-def _divide_overload(lanes, divisor, inverse):
-    if lanes == divisor == inverse == _lanes:
-        return lambda lanes, divisor, inverse: _divide(lanes, divisor, inverse)
-
-
-@overload(quotient, inline="always")
-def _quotient_overload(lanes, divisor, inverse):
-    if lanes == divisor == inverse == _lanes:
-        return lambda lanes, divisor, inverse: _quotient(lanes, divisor, inverse)
-
-
-@overload(subtract_product, inline="always")
-def _subtract_product_overload(lanes, left, right):
-    if lanes == left == right == _lanes:
-        return lambda lanes, left, right: _subtract_product(lanes, left, right)
-
-
-@overload(any_nan, inline="always")
-def _any_nan_overload(lanes):
-    if isinstance(lanes, _LanesType):
-        return lambda lanes: _any_nan(lanes)

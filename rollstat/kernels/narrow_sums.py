@@ -20,9 +20,8 @@ from numba import types
 from numba.extending import overload
 
 from rollstat._jit import kernel
+from rollstat.kernels.bundle_functions import any_nan, fill_nan
 from rollstat.kernels.bundles import (
-    any_nan,
-    fill_nan,
     four_on,
     load,
     load_like,

@@ -16,18 +16,16 @@ import numpy as np
 from numba.extending import overload
 
 from rollstat._jit import kernel
-from rollstat.kernels.bundles import (
-    bundle,
-    channels,
+from rollstat.kernels.bundle_functions import (
     divide,
     fill_nan,
     limit,
     negative_to_zero,
     quotient,
-    spread,
     square_root,
     subtract_product,
 )
+from rollstat.kernels.bundles import bundle, channels, spread
 
 __all__ = [
     "Correlation",

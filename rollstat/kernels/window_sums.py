@@ -47,13 +47,11 @@ doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Progr
 import numpy as np
 
 from rollstat._jit import kernel
+from rollstat.kernels.bundle_functions import any_nan, fill_nan, nan_to_zero
 from rollstat.kernels.bundles import (
-    any_nan,
-    fill_nan,
     four_on,
     load,
     load_like,
-    nan_to_zero,
     one_on,
     seven_on,
     six_on,

@@ -1,0 +1,174 @@
+"""Functions of eight float64 values side by side, lane by lane and channel by channel.
+
+::
+
+    divide(lanes, spread(3.0), spread(1.0) / spread(3.0))     [x0 x1 ... x7] -> [x0/3 x1/3 ... x7/3]
+
+They are to :mod:`rollstat.kernels.bundles`, which has loads, stores, shifts and sums, what ``math`` is to
+Python, and act on arrays in the same way where ``NUMBA_DISABLE_JIT`` is set.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, overload
+
+from rollstat.kernels.bundles import LANES, VECTOR, ZERO, LanesType, binary, lanes_type, take, unary
+
+__all__ = [
+    "any_nan",
+    "divide",
+    "fill_nan",
+    "limit",
+    "nan_to_zero",
+    "negative_to_zero",
+    "quotient",
+    "square_root",
+    "subtract_product",
+]
+
+
+def fill_nan(lanes, filling):
+    """`lanes` with `filling` in place of every NaN."""
+    return np.where(lanes == lanes, lanes, filling)
+
+
+def nan_to_zero(lanes):
+    """`lanes` with 0 in place of every NaN."""
+    return np.where(lanes == lanes, lanes, 0.0)
+
+
+def negative_to_zero(lanes):
+    """`lanes` with 0 in place of every negative value; NaN stays."""
+    return np.where(lanes < 0.0, 0.0, lanes)
+
+
+def limit(lanes, bound):
+    """`lanes`, but no lane beyond `bound` on either side of 0; NaN stays."""
+    return np.where(lanes > bound, bound, np.where(lanes < -bound, -bound, lanes))
+
+
+def square_root(lanes):
+    """Square root of each lane."""
+    return np.sqrt(lanes)
+
+
+def divide(lanes, divisor, inverse):
+    """`lanes` over `divisor`, correctly rounded, given ``inverse == 1 / divisor``, in a third of the time.
+
+    The quotient by the inverse is corrected by its exact remainder, which a fused multiply-add gives.
+    """
+    return lanes / divisor
+
+
+def quotient(lanes, divisor, inverse):
+    """As :func:`divide`, and quicker, but it may be NaN where the quotient is infinite."""
+    return lanes / divisor
+
+
+def subtract_product(lanes, left, right):
+    """``lanes - left * right``, rounded once; twice where it is not compiled."""
+    return lanes - left * right
+
+
+def any_nan(lanes):
+    """1 where some lane of some channel is NaN, else 0."""
+    return int(bool((lanes != lanes).any()))
+
+
+def _fill(builder, vector, filling):
+    return builder.select(builder.fcmp_ordered("ord", vector, vector), vector, filling)
+
+
+def _clip(builder, vector):
+    return builder.select(builder.fcmp_ordered("<", vector, ZERO), ZERO, vector)
+
+
+def _vector_function(builder, name, *arguments):
+    """Call an LLVM intrinsic of as many vectors."""
+    signature = ir.FunctionType(VECTOR, [VECTOR] * len(arguments))
+    function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}.v{LANES}f64")
+    return builder.call(function, arguments)
+
+
+def _limit(builder, vector, bound):
+    lower = builder.fneg(bound)
+    vector = builder.select(builder.fcmp_ordered(">", vector, bound), bound, vector)
+    return builder.select(builder.fcmp_ordered("<", vector, lower), lower, vector)
+
+
+binary(fill_nan, _fill)
+binary(limit, _limit)
+unary(square_root, lambda builder, vector: _vector_function(builder, "sqrt", vector))
+unary(nan_to_zero, lambda builder, vector: _fill(builder, vector, ZERO))
+unary(negative_to_zero, _clip)
+
+
+def _corrected(builder, value, divisor, inverse):
+    """Quotient by the inverse, and that quotient less its remainder; where it is infinite, that is none."""
+    first = builder.fmul(value, inverse)
+    remainder = _vector_function(builder, "fma", builder.fneg(divisor), first, value)
+    return first, _vector_function(builder, "fma", remainder, inverse, first)
+
+
+@intrinsic
+def _divide(typing_context, lanes, divisor, inverse):
+    def generate(context, builder, signature, arguments):
+        first, corrected = _corrected(builder, *arguments)
+        return _fill(builder, corrected, first)
+
+    return lanes_type(lanes_type, lanes_type, lanes_type), generate
+
+
+@intrinsic
+def _quotient(typing_context, lanes, divisor, inverse):
+    def generate(context, builder, signature, arguments):
+        return _corrected(builder, *arguments)[1]
+
+    return lanes_type(lanes_type, lanes_type, lanes_type), generate
+
+
+@intrinsic
+def _subtract_product(typing_context, lanes, left, right):
+    def generate(context, builder, signature, arguments):
+        value, first, second = arguments
+        return _vector_function(builder, "fma", builder.fneg(first), second, value)
+
+    return lanes_type(lanes_type, lanes_type, lanes_type), generate
+
+
+@intrinsic
+def _any_nan(typing_context, lanes):
+    def generate(context, builder, signature, arguments):
+        found = ir.IntType(LANES)(0)
+        for vector in take(builder, arguments[0], lanes):
+            unordered = builder.fcmp_unordered("uno", vector, vector)
+            found = builder.or_(found, builder.bitcast(unordered, found.type))
+        return builder.zext(builder.icmp_unsigned("!=", found, found.type(0)), ir.IntType(64))
+
+    return types.int64(lanes), generate
+
+
+@overload(divide, inline="always")
+def _divide_overload(lanes, divisor, inverse):
+    if lanes == divisor == inverse == lanes_type:
+        return lambda lanes, divisor, inverse: _divide(lanes, divisor, inverse)
+
+
+@overload(quotient, inline="always")
+def _quotient_overload(lanes, divisor, inverse):
+    if lanes == divisor == inverse == lanes_type:
+        return lambda lanes, divisor, inverse: _quotient(lanes, divisor, inverse)
+
+
+@overload(subtract_product, inline="always")
+def _subtract_product_overload(lanes, left, right):
+    if lanes == left == right == lanes_type:
+        return lambda lanes, left, right: _subtract_product(lanes, left, right)
+
+
+@overload(any_nan, inline="always")
+def _any_nan_overload(lanes):
+    if isinstance(lanes, LanesType):
+        return lambda lanes: _any_nan(lanes)
