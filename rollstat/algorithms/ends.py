@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block
-from rollstat.kernels.counting import count_in_width, count_numbers, count_observed, has_nan
+from rollstat.kernels.counting import count_in_width, count_observed, has_nan
+from rollstat.kernels.number_counts import count_numbers
 from rollstat.kernels.observed_bounds import (
     carry_back,
     carry_numbers_back,
@@ -29,8 +30,8 @@ def _straight(block: Block, out: NDArray[Any]) -> bool:
 
 def counts(block: Block, out: NDArray[Any]) -> None:
     """Number of observations."""
-    if _straight(block, out):
-        count_numbers(block.values, block.width, np.zeros(256, np.int16), out)
+    if _straight(block, out) and out.dtype == np.float64:
+        count_numbers(block.values, block.width, out)
         return
     out[:] = block.width if block.width and block.missing is None else block.count
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import UNKNOWN, Block
-from rollstat.kernels.counting import count_numbers
 from rollstat.kernels.narrow_sums import CHUNK
+from rollstat.kernels.number_counts import count_numbers
 from rollstat.kernels.stretch_sums import finish_rows, stretch_sums
 from rollstat.kernels.summands import Sum, Summand, form
 from rollstat.kernels.window_sums import GROUP, SHORTEST_SHIFTED, settle_rows, window_sums
@@ -175,7 +175,7 @@ def _scan_gaps(
     width = block.width
     counts, *work = _working_memory(summand, width, block.rows + 8)
     if not isinstance(summand, Sum):  # whose result does not depend on them
-        count_numbers(x, width, np.zeros(256, np.int16), counts)
+        count_numbers(x, width, counts)
     window_sums(summand, x, y, width, counts, *work, out)
     if not form(summand).shifted or width < SHORTEST_SHIFTED:
         return

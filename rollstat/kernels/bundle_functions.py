@@ -21,6 +21,7 @@ __all__ = [
     "divide",
     "fill_nan",
     "limit",
+    "nan_bits",
     "nan_to_zero",
     "negative_to_zero",
     "quotient",
@@ -70,6 +71,11 @@ def quotient(lanes, divisor, inverse):
 def subtract_product(lanes, left, right):
     """``lanes - left * right``, rounded once; twice where it is not compiled."""
     return lanes - left * right
+
+
+def nan_bits(lanes):
+    """A whole number of eight bits, the lowest for the first lane: 1 where it is NaN."""
+    return int(np.packbits(lanes != lanes, bitorder="little")[0])
 
 
 def any_nan(lanes):
@@ -139,6 +145,15 @@ def _subtract_product(typing_context, lanes, left, right):
 
 
 @intrinsic
+def _nan_bits(typing_context, lanes):
+    def generate(context, builder, signature, arguments):
+        unordered = builder.fcmp_unordered("uno", arguments[0], arguments[0])
+        return builder.zext(builder.bitcast(unordered, ir.IntType(LANES)), ir.IntType(64))
+
+    return types.int64(lanes), generate
+
+
+@intrinsic
 def _any_nan(typing_context, lanes):
     def generate(context, builder, signature, arguments):
         found = ir.IntType(LANES)(0)
@@ -172,3 +187,9 @@ def _subtract_product_overload(lanes, left, right):
 def _any_nan_overload(lanes):
     if isinstance(lanes, LanesType):
         return lambda lanes: _any_nan(lanes)
+
+
+@overload(nan_bits, inline="always")
+def _nan_bits_overload(lanes):
+    if lanes == lanes_type:
+        return lambda lanes: _nan_bits(lanes)

@@ -17,7 +17,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.order import Greatest, prefer
 from rollstat.kernels.vectors import add, first_lane, lanes_of, load, push_back, spread, store, zeros
 
-__all__ = ["count_in_width", "count_numbers", "count_observed", "has_nan", "mark_few", "mark_nan"]
+__all__ = ["count_in_width", "count_observed", "has_nan", "mark_few", "mark_nan"]
 
 
 @kernel
@@ -130,27 +130,6 @@ def mark_few(values, need, mark, balance, out, other):
             _mark_above(balance[:count], np.int16(limit - missing), mark, part)
             _mark_above(balance[:count], np.int16(limit - missing), mark, second)
         missing += balance[count - 1]
-
-
-@kernel(references=False)
-def count_numbers(values, width, balance, count):
-    """Write into `count`, floating numbers, how many of `values` are not NaN in each window of `width`.
-
-    Window ``i`` starts at row ``i``, and the last one ends with the data. `balance` is that of
-    :func:`mark_few`.
-    """
-    rows = len(values) - width + 1
-    observed = width - _count_nan(values[:width])
-    count[0] = observed
-    for first in range(1, rows, len(balance)):
-        part = count[first : min(first + len(balance), rows)]
-        leaving = values[first - 1 : first - 1 + len(part)]
-        entering = values[first + width - 1 : first + width - 1 + len(part)]
-        _change(entering, leaving, balance)
-        _running_sums(balance)
-        for i in range(len(part)):
-            part[i] = np.float64(observed - balance[i])
-        observed -= balance[len(part) - 1]
 
 
 @kernel

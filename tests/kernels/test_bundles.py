@@ -9,6 +9,7 @@ from rollstat.kernels.bundle_functions import (
     divide,
     fill_nan,
     limit,
+    nan_bits,
     nan_to_zero,
     negative_to_zero,
     quotient,
@@ -32,7 +33,7 @@ from rollstat.kernels.bundles import (
     zeros_like,
 )
 
-_RESULTS = 21
+_RESULTS = 22
 
 
 def _every_function(x, y, table, out):
@@ -61,6 +62,7 @@ def _every_function(x, y, table, out):
     store(out, 152, quotient(one, spread(7.0), spread(1.0) / spread(7.0)))
     store(out, 160, subtract_product(spread(1.0), spread(3.0), spread(0.25)))
     store_each(table, 8, load_each(table, 0, both))
+    out[168] = nan_bits(load(y, 0))
     return any_nan(both) + 2 * any_nan(bundle((one, load(y, 0))))
 
 
@@ -95,6 +97,8 @@ def test_meaning():
     assert negative_to_zero(odd)[1:4].tolist() == [0.0, 3.0, 0.0]
     assert limit(odd, 2.0)[1:4].tolist() == [-1.0, 2.0, -2.0]
     assert any_nan(odd) == 1
+    assert nan_bits(odd) == 1
+    assert nan_bits(odd[::-1]) == 128
     assert any_nan(first) == 0
 
 

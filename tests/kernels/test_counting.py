@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.counting import count_in_width, count_numbers, count_observed, mark_few
+from rollstat.kernels.counting import count_in_width, count_observed, mark_few
+from rollstat.kernels.number_counts import count_numbers
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 50])
@@ -42,7 +43,7 @@ def test_counts_of_numbers(width, gaps):
     values[np.random.default_rng(0).random(500) < gaps] = np.nan
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
     count = np.full(len(windows) + 8, 99.0)
-    count_numbers(values, width, np.zeros(32, np.int16), count)
+    count_numbers(values, width, count)
     np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
 
 
