@@ -26,18 +26,29 @@ _EXPANDING = 64
 
 
 class _Scratch(threading.local):
-    """Memory of the last call of a thread: fresh pages for every block would cost as much as the sums."""
+    """Arrays of the last block of a thread: fresh pages for every block would cost as much as the sums."""
 
     limit = 1 << 19
-    memory = np.empty(0)
+    shapes: tuple[tuple[int, ...], ...] = ()
+    arrays: tuple[NDArray[np.float64], ...] = ()
 
-    def take(self, size: int) -> NDArray[np.float64]:
-        """Memory for `size` numbers, kept for the next call unless it is large."""
-        if size > self.limit:
-            return np.empty(size)
-        if len(self.memory) < size:
-            self.memory = np.empty(size)
-        return self.memory
+    def take(self, *shapes: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:
+        """Arrays of these shapes, kept for the next block unless they are large.
+
+        They start on whole vectors: one that straddles cache lines costs twice the time.
+        """
+        if shapes == self.shapes:
+            return self.arrays
+        sizes = [-(-math.prod(shape) // 8) * 8 for shape in shapes]
+        memory = np.empty(sum(sizes) + 8)
+        first = -memory.ctypes.data // 8 % 8
+        arrays = []
+        for shape, size in zip(shapes, sizes):
+            arrays.append(memory[first : first + math.prod(shape)].reshape(shape))
+            first += size
+        if first <= self.limit:
+            self.shapes, self.arrays = shapes, tuple(arrays)
+        return tuple(arrays)
 
 
 _scratch = _Scratch()
@@ -173,7 +184,7 @@ def _scan_gaps(
     if y is not x and block.missing is not None:  # what either lacks is missing in both
         x, y = _with_gaps(x, block.missing), _with_gaps(y, block.missing)
     width = block.width
-    counts, *work = _working_memory(summand, width, block.rows + 8)
+    counts, *work = _working_memory(summand, width, block.rows)
     if not isinstance(summand, Sum):  # whose result does not depend on them
         count_numbers(x, width, counts)
     window_sums(summand, x, y, width, counts, *work, out)
@@ -188,17 +199,14 @@ def _scan_gaps(
         out[:, rows] = again
 
 
-def _working_memory(summand: Summand, width: int, counts: int) -> list[NDArray[np.float64]]:
-    """Arrays for the counts and for :func:`rollstat.kernels.window_sums.window_sums`.
-
-    They start on whole vectors: one that straddles cache lines costs twice the time.
-    """
+def _working_memory(summand: Summand, width: int, windows: int) -> tuple[NDArray[np.float64], ...]:
+    """Arrays for the counts and for :func:`rollstat.kernels.window_sums.window_sums`."""
     size = 8 * form(summand).channels
     rows = max(width // 8, 1)
     groups = size * (rows // GROUP + 2)
     chunk = 8 * (CHUNK + 1)
-    shapes = (
-        (counts,),
+    return _scratch.take(
+        (windows + 8,),
         (size * rows,),
         (groups,),
         (groups,),
@@ -207,14 +215,6 @@ def _working_memory(summand: Summand, width: int, counts: int) -> list[NDArray[n
         (2, chunk),
         (form(summand).outputs, chunk),
     )
-    sizes = [math.prod(shape) for shape in shapes]
-    memory = _scratch.take(sum(sizes) + 8 * len(sizes) + 8)
-    first = -memory.ctypes.data // 8 % 8
-    arrays = []
-    for shape, taken in zip(shapes, sizes):
-        arrays.append(memory[first : first + taken].reshape(shape))
-        first += -(-taken // 8) * 8
-    return arrays
 
 
 @np.errstate(all="ignore")
@@ -226,7 +226,7 @@ def _scan(
     out: NDArray[np.float64],
 ) -> bool:
     """Scan; return whether that gave up because a value may be missing."""
-    work = _working_memory(summand, width, 0)[1:]
+    work = _working_memory(summand, width, out.shape[1])[1:]
     return bool(window_sums(summand, x, y, width, None, *work, out))
 
 
