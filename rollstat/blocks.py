@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollstat.kernels.counting import count_in_width, count_observed, has_nan, mark_nan
 
-__all__ = ["UNKNOWN", "Block", "Point", "Selection"]
+__all__ = ["UNKNOWN", "Block", "Point", "Selection", "read_only"]
 
 
 _NO_ROWS = np.empty(0, np.int64)
@@ -203,3 +203,10 @@ class Point:
     rank: int
     fraction: float = 0.0
     midpoint: bool = False
+
+
+def read_only(values: NDArray[Any]) -> NDArray[Any]:
+    """View of an array that cannot be written: kernels compile once, not for either kind."""
+    view = values.view()
+    view.flags.writeable = False
+    return view

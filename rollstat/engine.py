@@ -10,9 +10,11 @@ Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
 """
 
 import math
+import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -242,12 +244,25 @@ class _Run:
             for task in self.tasks():
                 self.work(*task)
             return
-        pool = ThreadPoolExecutor(self.options.threads)
+        pool = _pool(self.options.threads)
+        waiting = [pool.submit(self.work, *task) for task in self.tasks()]
         try:
-            for done in [pool.submit(self.work, *task) for task in self.tasks()]:
+            for done in waiting:
                 done.result()
-        finally:
-            pool.shutdown(cancel_futures=True)  # after an error or an interrupt no further block begins
+        finally:  # after an error or an interrupt no further block begins, and none is still written
+            for done in waiting:
+                done.cancel()
+            wait(waiting)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that are kept: starting them and filling their memory costs as much as a small job."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="rollstat")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
 def _as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:

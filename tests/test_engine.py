@@ -1,5 +1,8 @@
 """Input, output and threads: what the engine does for every family."""
 
+import os
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -157,3 +160,19 @@ def test_counts_of_narrow_floats_are_not_rounded_to_them():
     assert result[-1] == len(values)
     assert rollstat.RollingCount(2, dtype=np.float32).extend(values[:4]).dtype == np.float64
     assert rollstat.rolling_nunique(values[:4], 2).dtype == np.float64
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork, so no child without threads")
+def test_a_forked_child_starts_threads_of_its_own():
+    code = """
+import os, sys, numpy as np, rollstat
+values = np.random.default_rng(0).standard_normal(300_000)
+expected = rollstat.rolling_median(values, 101, threads=2)
+child = os.fork()
+if child == 0:
+    found = rollstat.rolling_median(values, 101, threads=2)
+    os._exit(0 if np.array_equal(found, expected, equal_nan=True) else 1)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    ended = subprocess.run([sys.executable, "-W", "ignore", "-c", code], timeout=120, check=False)
+    assert ended.returncode == 0

@@ -1,5 +1,6 @@
 """Selection in bulk: rank a stretch of several windows once, then follow the windows over a bit set."""
 
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.algorithms.ranking import NOTHING_MISSING, buckets, ranks, unsigned_keys, values_of
-from rollstat.blocks import Block, Point, Selection
+from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.few_values import are_levels, select_few
 from rollstat.kernels.monotone import direction
 from rollstat.kernels.quantiles import interpolate_constant
@@ -20,13 +21,14 @@ from rollstat.kernels.rank_stretches import select_fixed
 __all__ = ["block_rows", "select", "select_points", "stretches"]
 
 _SMALLEST_STRETCH = 4096
+_LARGEST_KEPT = 1 << 19
 _SAMPLE = 32
 
 
 def block_rows(width: int) -> int:
     """Rows a block that suit windows of `width` values: whole stretches, lest the last be a short one."""
     stretch = _stretch_rows(width)
-    return stretch * max(1, round((1 << 17) / stretch))
+    return stretch * max(1, round((1 << 18) / stretch))
 
 
 def stretches(start: NDArray[np.int64], end: NDArray[np.int64], smallest: int) -> Iterator[tuple[int, int]]:
@@ -58,22 +60,41 @@ def select(block: Block, request: Selection) -> None:
 
 
 def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
-    """Write one point of every window for each of `points`, if the values only rise or only fall.
+    """Write one point of every window for each of `points`, if the values are floats.
 
-    See :func:`rollstat.algorithms.small_window.select_points`. Returns whether they do.
+    See :func:`rollstat.algorithms.small_window.select_points`. Returns whether they are.
     """
-    values = block.values.view()
-    values.flags.writeable = False  # one compiled version, not two
+    values = read_only(block.values)
+    if values.dtype.kind != "f":
+        return False
     rising = direction(values)
-    for point, result in zip(points, results if rising else ()):
-        rank = point.rank if rising > 0 else block.width - 1 - point.rank
-        lower = values[rank : rank + block.rows]
-        if point.midpoint or point.fraction > 0:
-            upper = values[rank + rising : rank + rising + block.rows]
-            interpolate_constant(lower, upper, point.fraction, point.midpoint, result)
-        else:
-            result[...] = lower
-    return bool(rising)
+    if rising:
+        for point, result in zip(points, results):
+            _take_from_line(values, rising, block.width, point, result)
+        return True
+    keys = next(_comparable(values))
+    levels = _few_levels(keys)
+    for point, result in zip(points, results):
+        rows = _Points(keys, block, point, result)
+        first = 0
+        while first < block.rows:
+            first = rows.by_counts(levels) if levels is not None else rows.by_ranks(first)
+            if first < block.rows:  # what stopped it lies in the next stretch
+                first = rows.by_any(first)
+    return True
+
+
+def _take_from_line(
+    values: NDArray[Any], rising: int, width: int, point: Point, result: NDArray[Any]
+) -> None:
+    """Points of values that only rise or only fall."""
+    rank = point.rank if rising > 0 else width - 1 - point.rank
+    lower = values[rank : rank + len(result)]
+    if point.midpoint or point.fraction > 0:
+        upper = values[rank + rising : rank + rising + len(result)]
+        interpolate_constant(lower, upper, point.fraction, point.midpoint, result)
+    else:
+        result[...] = lower
 
 
 def _select_any(block: Block, request: Selection, first: int, last: int) -> None:
@@ -156,12 +177,8 @@ def _select_fixed(block: Block, request: Selection) -> None:
 def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
     """Yield the values in forms that kernels are compiled for: float64 where it holds them all, then keys."""
     if values.dtype.kind == "f" or values.itemsize <= 4:
-        floats = values.astype(np.float64, copy=False).view()
-        floats.flags.writeable = False  # one compiled version, not two
-        yield floats
-    keys = unsigned_keys(values)
-    keys.flags.writeable = False
-    yield keys
+        yield read_only(values.astype(np.float64, copy=False))
+    yield read_only(unsigned_keys(values))
 
 
 def _few_levels(values: NDArray[Any]) -> NDArray[Any] | None:
@@ -178,6 +195,113 @@ def _only(request: Selection, i: int) -> Selection:
     one = slice(i, i + 1)
     upper = None if request.upper is None else request.upper[one]
     return Selection(request.rank[one], None, request.lower[one], upper)
+
+
+class _Scratch:
+    """Memory for stretches of up to `size` rows of a dtype, with those before them."""
+
+    def __init__(self, size: int, dtype: np.dtype[Any]) -> None:
+        self.size = size
+        self.dtype = dtype
+        self.answers = np.empty((2, size), dtype)
+        bits = np.empty(words_for(size), np.uint64)
+        sample = np.empty(size, dtype)
+        self.arrays = (
+            *np.empty((2, size), np.uint64),
+            buckets(size),
+            np.empty(size, np.uint32),
+            bits,
+            np.zeros(64 * len(bits), dtype),
+            sample,
+            read_only(sample),
+            np.empty(size, np.bool_),
+            np.empty((2, RECENT), dtype),
+            np.empty(2, dtype),
+            np.empty(2, np.bool_),
+            np.empty(size, np.uint32),
+        )
+
+
+_kept = threading.local()
+
+
+def _scratch(size: int, dtype: np.dtype[Any]) -> _Scratch:
+    """Memory for a stretch, kept by the thread: to have the system clear it anew costs more than its use."""
+    scratch: _Scratch | None = getattr(_kept, "scratch", None)
+    if scratch is None or scratch.size < size or scratch.dtype != dtype:
+        scratch = _Scratch(size, dtype)
+        if size <= _LARGEST_KEPT:
+            _kept.scratch = scratch
+    return scratch
+
+
+class _Points:
+    """One point of every window of a block of floats, over `keys`, the same values as float64."""
+
+    def __init__(self, keys: NDArray[Any], block: Block, point: Point, result: NDArray[Any]) -> None:
+        self.keys = keys
+        self.block = block
+        self.point = point
+        self.result = result
+        self.between = point.midpoint or point.fraction > 0
+        direct = result.dtype == keys.dtype and result.flags.c_contiguous
+        self.found = result if direct else np.empty(len(result), keys.dtype)
+
+    def _blend(self, lower: NDArray[Any], upper: NDArray[Any], first: int, last: int) -> None:
+        part = self.found[first:last]
+        if self.between:
+            interpolate_constant(lower, upper, self.point.fraction, self.point.midpoint, part)
+        else:
+            part[...] = lower
+
+    def by_counts(self, levels: NDArray[Any]) -> int:
+        """Select among a few distinct values; return the row up to which answers are written."""
+        rows, width = self.block.rows, self.block.width
+        lower, upper = np.empty((2, rows), self.keys.dtype)
+        counts = np.empty(len(self.keys) + 1, np.int32)
+        select_few(self.keys, levels, width, self.point.rank, self.between, counts, lower, upper)
+        self._blend(lower, upper, 0, rows)
+        return self._write(0, rows)
+
+    def by_ranks(self, first: int) -> int:
+        """Select by ranks from row `first` on; return the row up to which answers are written."""
+        width = self.block.width
+        stretch = min(_stretch_rows(width), self.block.rows - first)
+        scratch = _scratch(stretch + width, self.keys.dtype)
+        lower, upper = scratch.answers
+        found = self.found[first:]
+        with np.errstate(over="ignore"):  # the kernels reckon modulo 2**64, which only plain Python minds
+            done = select_fixed(
+                self.keys[first:],
+                NOTHING_MISSING,
+                True,
+                width,
+                self.point.rank,
+                None,
+                stretch,
+                *scratch.arrays,
+                self.point.fraction,
+                self.point.midpoint,
+                lower,
+                upper if self.between else upper[:0],
+                found,
+            )
+        return self._write(first, first + int(done))
+
+    def by_any(self, first: int) -> int:
+        """Select in a stretch that no scale suits; return the row up to which answers are written."""
+        block, rank = self.block, self.point.rank
+        last = min(first + _stretch_rows(block.width), block.rows)
+        lower, upper = np.empty((2, 1, block.rows), block.values.dtype)
+        request = Selection(np.full((1, block.rows), rank), (rank,), lower, upper if self.between else None)
+        _select_any(block, request, first, last)
+        self._blend(lower[0, first:last], upper[0, first:last], first, last)
+        return self._write(first, last)
+
+    def _write(self, first: int, last: int) -> int:
+        if self.found is not self.result:
+            self.result[first:last] = self.found[first:last]
+        return last
 
 
 class _Rows:
@@ -211,11 +335,7 @@ class _Rows:
         """Select by ranks; return the row up to which answers are written."""
         dtype = self.keys.dtype
         stretch = min(_stretch_rows(self.width), len(self.found[0]))
-        size = stretch + self.width
-        bits = np.empty(words_for(size), np.uint64)
-        sample = np.empty(size, dtype)
-        drawn = sample.view()
-        drawn.flags.writeable = False
+        lower = self.found[0]
         with np.errstate(over="ignore"):  # the kernels reckon modulo 2**64, which only plain Python minds
             done = select_fixed(
                 self.keys,
@@ -224,21 +344,13 @@ class _Rows:
                 self.width,
                 self.target,
                 self.targets,
-                len(self.found) > 1,
                 stretch,
-                *np.empty((2, size), np.uint64),
-                buckets(size),
-                np.empty(size, np.uint32),
-                bits,
-                np.zeros(64 * len(bits), dtype),
-                sample,
-                drawn,
-                np.empty(size, np.bool_),
-                np.empty((2, RECENT), dtype),
-                np.empty(2, dtype),
-                np.empty(2, np.bool_),
-                self.found[0],
-                self.found[-1],
+                *_scratch(stretch + self.width, dtype).arrays,
+                None,
+                False,
+                lower,
+                self.found[1] if len(self.found) > 1 else lower[:0],
+                lower,
             )
         return self._write(int(done))
 

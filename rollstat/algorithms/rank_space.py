@@ -21,7 +21,6 @@ __all__ = [
     "choose",
     "plain_stretches",
     "ranked_stretches",
-    "read_only",
 ]
 
 NOTHING_MISSING = np.empty(0, np.bool_)
@@ -77,13 +76,6 @@ def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str
     if algorithm == "network" and not sorted_rows.serves(windows):
         served = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
         raise ValueError(f"algorithm {algorithm!r} does not serve this window; the algorithms are {served}")
-
-
-def read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """View of an array that cannot be written: kernels compile once, not for either kind."""
-    view = values.view()
-    view.flags.writeable = False
-    return view
 
 
 def plain_stretches(block: Block, smallest: int = 1 << 16) -> Iterator[Stretch]:

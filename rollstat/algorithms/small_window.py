@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Point, Selection
+from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.lanes import VECTOR_BYTES
 from rollstat.kernels.monotone import direction
 from rollstat.kernels.quantiles import interpolate_constant
@@ -118,19 +118,12 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
 
 def _select_five(block: Block, point: Point, result: NDArray[Any]) -> None:
     """Write one point of every window of five values."""
-    values = _read_only(block.values)
+    values = read_only(block.values)
     views = [values[i : i + block.rows] for i in range(5)]
     if point.fraction > 0:
         linear_of_five(*views, point.rank, point.fraction, result)
     else:
         rank_of_five(*views, point.rank, result)
-
-
-def _read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """View that cannot be written, so that only one version of a kernel is ever compiled."""
-    values = values.view()
-    values.flags.writeable = False
-    return values
 
 
 def _tile(width: int) -> int:
@@ -162,7 +155,7 @@ def _find(
 ) -> None:
     """Find ranges of ranks in every window of `values` and write `outputs` made of them."""
     rows = lower.shape[1]
-    values = _read_only(values)
+    values = read_only(values)
     rising = direction(values)
     if rising:
         ranks = [rank for low, high in ranges for rank in range(low, high + 1)]

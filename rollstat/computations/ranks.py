@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.algorithms import rank_space
-from rollstat.algorithms.rank_space import ranked_stretches, read_only
-from rollstat.blocks import Block
+from rollstat.algorithms.rank_space import ranked_stretches
+from rollstat.blocks import Block, read_only
 from rollstat.engine import Output
 from rollstat.kernels import rank_set
 from rollstat.kernels.distinct import count_distinct

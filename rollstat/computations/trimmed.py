@@ -13,9 +13,8 @@ from rollstat.algorithms.rank_space import (
     choose,
     plain_stretches,
     ranked_stretches,
-    read_only,
 )
-from rollstat.blocks import Block
+from rollstat.blocks import Block, read_only
 from rollstat.engine import Output
 from rollstat.kernels import rank_set, sum_tree
 from rollstat.kernels.sorted_rows import sum_of_sorted

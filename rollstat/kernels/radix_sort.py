@@ -24,6 +24,9 @@ radix plus sifting, J. ACM 13 (1966), doi:10.1145/321341.321348.
 import numpy as np
 
 from rollstat._jit import kernel
+from rollstat.kernels.compress import append_between
+from rollstat.kernels.order import Greatest, Least, prefer
+from rollstat.kernels.vectors import first_lane, lanes_of, load, push_back
 
 __all__ = [
     "DIGITS",
@@ -33,10 +36,10 @@ __all__ = [
     "count_words",
     "digit_bits_for",
     "digits_needed",
-    "keep_inside",
     "place_floats",
     "place_keys",
     "radix_sort",
+    "rows_inside",
     "settle",
     "sort_words",
     "value_range",
@@ -80,26 +83,64 @@ def value_range(values, missing):
             lowest = low if low < lowest else lowest
             highest = high if high > highest else highest
         return lowest, highest
-    # Two chains of comparisons each, for a processor to follow at once.
-    low, high = lowest, highest
-    for i in range(len(values) // 2):
-        even, odd = values[2 * i], values[2 * i + 1]
-        lowest = even if even < lowest else lowest
-        highest = even if even > highest else highest
-        low = odd if odd < low else low
-        high = odd if odd > high else high
-    last = values[len(values) - 1]
-    low = last if last < low else low
-    high = last if last > high else high
-    return (low if low < lowest else lowest), (high if high > highest else highest)
+    lanes = lanes_of(values)
+    if len(values) >= lanes:
+        # A last vector that overlaps the one before it leaves no rest.
+        low = high = load(values, len(values) - lanes)
+        for i in range(0, len(values) - lanes, lanes):
+            part = load(values, i)
+            low, high = prefer(Least(), part, low), prefer(Greatest(), part, high)
+        return _best_lane(Least(), low), _best_lane(Greatest(), high)
+    for value in values:
+        lowest = value if value < lowest else lowest
+        highest = value if value > highest else highest
+    return lowest, highest
 
 
 @kernel
-def place_floats(values, lowest, highest, row_bits, words):
+def _best_lane(order, vector):
+    """Winner among the lanes of a vector of at most eight."""
+    vector = prefer(order, vector, push_back(vector, vector, 4))
+    vector = prefer(order, vector, push_back(vector, vector, 2))
+    return first_lane(prefer(order, vector, push_back(vector, vector, 1)))
+
+
+@kernel
+def rows_inside(values, missing, lowest, highest, words):
+    """Write the rows of the observations from `lowest` to `highest`, in order, and return how many they are.
+
+    `missing` is as long as `values` or empty.
+    """
+    n, first = np.int64(0), 0
+    if len(missing) == 0:
+        while first + 8 <= len(values):
+            n = append_between(values, first, lowest, highest, words, n)
+            first += 8
+        for i in range(first, len(values)):
+            words[n] = i
+            n += (lowest <= values[i]) & (values[i] <= highest)
+    else:
+        for i in range(len(values)):
+            words[n] = i
+            n += (lowest <= values[i]) & (values[i] <= highest) & (not missing[i])
+    return n
+
+
+@kernel(inline="always")
+def _word_of_float(value, row, base, limit, scale, up):
+    value = np.float64(value)
+    value = value if value > base else base
+    value = value if value < limit else limit
+    return (np.uint64(np.int64((value - base) * scale)) << up) | np.uint64(row)
+
+
+@kernel
+def place_floats(values, lowest, highest, row_bits, gathered, words):
     """Write a word for every float, its place in proportion to it; return whether there is a scale.
 
-    What is outside the bounds, or no number, gets a place at will. Subtraction, multiplication and
-    truncation never reverse an order, however they round.
+    With `gathered`, `words` holds the rows to take, else it takes all. What is outside the bounds, or no
+    number, gets a place at will. Subtraction, multiplication and truncation never reverse an order, however
+    they round.
     """
     base = np.float64(lowest)
     limit = np.float64(highest)
@@ -111,17 +152,30 @@ def place_floats(values, lowest, highest, row_bits, words):
     if not np.isfinite(limit - base) or not np.isfinite(scale):
         return False
     up = np.uint64(row_bits)
-    for i in range(len(values)):
-        value = np.float64(values[i])
-        value = value if value > base else base
-        value = value if value < limit else limit
-        words[i] = (np.uint64(np.int64((value - base) * scale)) << up) | np.uint64(i)
+    if gathered:
+        for i in range(len(words)):
+            row = np.int64(words[i])
+            words[i] = _word_of_float(values[row], row, base, limit, scale, up)
+    else:
+        for i in range(len(values)):
+            words[i] = _word_of_float(values[i], i, base, limit, scale, up)
     return True
 
 
+@kernel(inline="always")
+def _word_of_key(key, row, base, limit, up, keep):
+    key = np.uint64(key)
+    key = key if key > base else base
+    key = key if key < limit else limit
+    return (((key - base) << up) & keep) | np.uint64(row)
+
+
 @kernel
-def place_keys(keys, lowest, highest, row_bits, words):
-    """Write a word for every unsigned key, as much of its distance from `lowest` as fits."""
+def place_keys(keys, lowest, highest, row_bits, gathered, words):
+    """Write a word for every unsigned key, as much of its distance from `lowest` as fits.
+
+    With `gathered`, `words` holds the rows to take, else it takes all.
+    """
     base, limit = np.uint64(lowest), np.uint64(highest)
     spread = limit - base
     shift = 0
@@ -129,11 +183,13 @@ def place_keys(keys, lowest, highest, row_bits, words):
         shift += 1
     keep = ~((_ONE << np.uint64(row_bits)) - _ONE)
     up = np.uint64(shift)
-    for i in range(len(keys)):
-        key = np.uint64(keys[i])
-        key = key if key > base else base
-        key = key if key < limit else limit
-        words[i] = (((key - base) << up) & keep) | np.uint64(i)
+    if gathered:
+        for i in range(len(words)):
+            row = np.int64(words[i])
+            words[i] = _word_of_key(keys[row], row, base, limit, up, keep)
+    else:
+        for i in range(len(keys)):
+            words[i] = _word_of_key(keys[i], i, base, limit, up, keep)
 
 
 @kernel
@@ -144,25 +200,6 @@ def count_words(words, digit_bits, bucket):
     down = np.uint64(64 - digit_bits)
     for word in words:
         first[np.int64(word >> down)] += 1
-
-
-@kernel
-def keep_inside(values, missing, lowest, highest, words, digit_bits, bucket):
-    """Move the words of observations from `lowest` to `highest` to the front, and count their digits.
-
-    `missing` is as long as `values` or empty. Returns how many there are.
-    """
-    n = 0
-    if len(missing) == 0:
-        for i in range(len(values)):
-            words[n] = words[i]
-            n += (lowest <= values[i]) & (values[i] <= highest)
-    else:
-        for i in range(len(values)):
-            words[n] = words[i]
-            n += (lowest <= values[i]) & (values[i] <= highest) & (not missing[i])
-    count_words(words[:n], digit_bits, bucket)
-    return n
 
 
 @kernel
@@ -268,21 +305,21 @@ def sort_words(values, scaled, missing, lowest, highest, everything, words, spar
     """
     row_bits = bits_for(len(values))
     digit_bits = digit_bits_for(len(values))
+    count = len(values)
+    if not everything:
+        count = rows_inside(values, missing, lowest, highest, words)
+    words, spare = words[:count], spare[:count]
     if scaled:
-        if not place_floats(values, lowest, highest, row_bits, words):
+        if not place_floats(values, lowest, highest, row_bits, not everything, words):
             return -1
     else:
-        place_keys(values, lowest, highest, row_bits, words)
-    count = len(values)
-    if everything:
-        count_words(words[:count], digit_bits, bucket)
-    else:
-        count = keep_inside(values, missing, lowest, highest, words, digit_bits, bucket)
+        place_keys(values, lowest, highest, row_bits, not everything, words)
+    count_words(words, digit_bits, bucket)
     digits = digits_needed(count, digit_bits, bucket)
     if digits < 0:
         return -1
-    radix_sort(words[:count], spare[:count], digits, digit_bits, bucket)
-    return count if settle(words[:count], values, row_bits, _PATIENCE * count) else -1
+    radix_sort(words, spare, digits, digit_bits, bucket)
+    return count if settle(words, values, row_bits, _PATIENCE * count) else -1
 
 
 @kernel

@@ -46,7 +46,7 @@ def _rank_of(ranked, rows, values, value):
 
 
 @kernel
-def band_from_answers(ranked, row_bits, values, recent, seen, sides, band):
+def band_from_answers(ranked, row_bits, values, deviation, recent, seen, sides, band):
     """Choose a band around the last answers, with a margin; return whether it is worth it.
 
     Parameters
@@ -57,19 +57,23 @@ def band_from_answers(ranked, row_bits, values, recent, seen, sides, band):
         Bits of a row in a word.
     values : ndarray
         The last stretch.
+    deviation : int
+        Ranks by which the next answers would differ from the last ones if the values were independent.
     recent : ndarray, shape (2, RECENT)
         Lowest and highest answers of the last stretches, `seen` of them.
     sides, band : ndarray, shape (2,)
-        The last band, which becomes the next. A bounded side that leaves no margin cannot be moved outward,
-        for what lies beyond was not sorted.
+        The last band, which becomes the next. A bounded side never moves outward, for what lies beyond it
+        was not sorted.
     """
     rows = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
     count = len(ranked)
     low = _rank_of(ranked, rows, values, np.min(recent[0, : min(seen, RECENT)]))
     high = _rank_of(ranked, rows, values, np.max(recent[1, : min(seen, RECENT)]))
-    margin = (high - low) // 4 + 8
+    margin = (high - low) // 4 + 8 + deviation
     low, high = low - margin, high + margin
-    if (low < 0 and sides[0]) or (high >= count and sides[1]) or high - low > _LARGEST_SHARE * len(values):
+    low = max(low, 0) if sides[0] else low
+    high = min(high, count - 1) if sides[1] else high
+    if high - low > _LARGEST_SHARE * len(values):
         return False
     sides[0], sides[1] = low >= 0, high < count
     if sides[0]:
@@ -82,7 +86,7 @@ def band_from_answers(ranked, row_bits, values, recent, seen, sides, band):
 @kernel
 def sample_step(width):
     """One of how many values to draw for windows of this width; 0 where a sample is not worth it."""
-    step = width // _SAMPLE_WIDTH
+    step = np.int64(width / max(_SAMPLE_WIDTH, width ** (2.0 / 3.0)))
     return step if step >= _LEAST_STEP else 0
 
 
@@ -150,8 +154,8 @@ def band_from_sample(
         if sides[side]:
             windows = len(drawn) - narrow + 1
             done, bottom, top = slide_fixed(
-                code[: len(drawn)],
-                narrow,
+                code[: windows - 1],
+                code[narrow : len(drawn)],
                 target,
                 None,
                 np.int64(0),

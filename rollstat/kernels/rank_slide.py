@@ -20,7 +20,6 @@ Invariant: after a row, the cursor's bit is set and `under` is the rank wanted. 
 leaves, so with a constant rank the cursor moves to a neighbouring set bit or not at all. While the cursor is
 between the guards (and the next set bit is, if it is wanted), what it points at is right, whatever the band;
 where it runs onto the guards, the rows since the last check are not counted as done.
-
 Cost: O(1) a row where the set bits next to the order statistics are less than 64 ranks away, which is so for
 stretches of a few windows on nearly all data, or where the gap there is the one between the order statistics
 themselves, as with signals that alternate; where they are further away, their words are searched one by one,
@@ -34,11 +33,21 @@ import numpy as np
 
 from rollstat._jit import count_leading_zeros, count_ones, count_trailing_zeros, kernel
 
-__all__ = ["FIRST", "GUARDS", "begin", "classify", "far_code", "place", "slide_fixed", "words_for"]
+__all__ = [
+    "BELOW",
+    "FIRST",
+    "GUARDS",
+    "begin",
+    "classify",
+    "far_code",
+    "place",
+    "slide_fixed",
+    "words_for",
+]
 
 GUARDS = 64
 FIRST = 1088
-_BELOW = 1024
+BELOW = 1024
 _SPREAD = 15
 _STRIP = 15
 
@@ -94,8 +103,8 @@ def begin(code, bits, ranks):
     for i in range(len(code)):
         c = np.uint64(code[i])
         bits[c >> _SIX] |= _ONE << (c & _LOW)
-        under += code[i] < _BELOW
-    bits[_BELOW // 64] = _ALL
+        under += code[i] < BELOW
+    bits[BELOW // 64] = _ALL
     for r in range(top, top + GUARDS):
         bits[r >> 6] |= _ONE << np.uint64(r & 63)
     return under
@@ -136,7 +145,7 @@ def _search(bits, p, ahead, top):
         word = bits[i] & ((_ONE << (p & _LOW)) - _ONE)
         ahead = -ahead
         ones = count_ones(word)
-        while ones < ahead and i > _BELOW // 64:
+        while ones < ahead and i > BELOW // 64:
             ahead -= ones
             i -= _ONE
             word = bits[i]
@@ -208,13 +217,13 @@ def _step(bits, prior, p, second, enter, leave):
 
 
 @kernel
-def _is_calm(code, width, p):
+def _is_calm(leaving, entering, p):
     """Whether a processor would foresee which rows leave the order statistic alone, by the first rows."""
-    rows = min(256, len(code) - width)
+    rows = min(256, len(entering))
     changes = 0
     before = True
     for j in range(rows):
-        same = (code[j] < p) == (code[j + width] < p)
+        same = (leaving[j] < p) == (entering[j] < p)
         changes += same != before
         before = same
     return 4 * changes < rows
@@ -222,8 +231,8 @@ def _is_calm(code, width, p):
 
 @kernel
 def slide_fixed(
-    code,
-    width,
+    leaving,
+    entering,
     target,
     targets,
     origin,
@@ -241,10 +250,8 @@ def slide_fixed(
 
     Parameters
     ----------
-    code : ndarray of uint32, shape (rows + width - 1,)
-        Codes of the stretch.
-    width : int
-        Rows of a window.
+    leaving, entering : ndarray of uint32, shape (rows - 1,)
+        Codes of what each row but the first takes from the window and adds to it.
     target : int
         The rank, if it is the same in every row.
     targets : ndarray of int64, shape (origin + rows or more,), or None
@@ -290,13 +297,12 @@ def slide_fixed(
         upper[0] = ordered[second]
         lower[0] = ordered[p]
         lowest = highest = p
-    calm = targets is None and _is_calm(code, width, p)
+    calm = targets is None and _is_calm(leaving, entering, p)
     prior = p
-    entering = code[width:]
     below, above = lower[1:], upper[1:]
     for j in range(len(below)):
         enter = np.uint64(entering[j])
-        leave = np.uint64(code[j])
+        leave = np.uint64(leaving[j])
         bits[enter >> _SIX] |= _ONE << (enter & _LOW)
         bits[leave >> _SIX] &= ~(_ONE << (leave & _LOW))
         if calm and ((enter > second) & (leave > second)) | ((enter < p) & (leave < p)):

@@ -9,6 +9,9 @@
 State: that of :mod:`rollstat.kernels.radix_sort`, :mod:`rollstat.kernels.rank_slide` and
 :mod:`rollstat.kernels.rank_band`.
 
+Where many rows cannot change the order statistic, those that can are gathered first, see
+:mod:`rollstat.kernels.rank_events`.
+
 Invariant: a row is done when its answer was found within the band, which makes it exact; the rows after
 one that was not are done again with a band of everything. After f stretches in a row whose band failed,
 the next 2**f go without.
@@ -22,13 +25,18 @@ Source: see the three modules.
 import numpy as np
 
 from rollstat._jit import kernel
+from rollstat.kernels.quantiles import interpolate_constant
 from rollstat.kernels.radix_sort import bits_for, sort_words, value_range
 from rollstat.kernels.rank_band import RECENT, band_from_answers, band_from_sample, sample_step
+from rollstat.kernels.rank_events import events_are_few, gather_events, spread
 from rollstat.kernels.rank_slide import FIRST, begin, classify, far_code, place, slide_fixed
 
 __all__ = ["select_fixed"]
 
 _LONGEST_PAUSE = 64
+_LOOK = 4
+_DEVIATIONS = 1.5
+_DEVIATIONS_OF_WIDE = 5.0
 
 
 @kernel
@@ -42,14 +50,78 @@ def _observed(missing):
 
 @kernel
 def _extent(target, targets, first, last, width):
-    """Lowest and highest rank wanted in some rows; the middle one where none is."""
+    """Lowest and highest rank wanted in some rows; the highest is negative where none is."""
     if targets is None:
         return target, target
-    fewest, most = width, -1
+    fewest, most = np.int64(width), np.int64(-1)
     for rank in targets[first:last]:
         if rank >= 0:
             fewest, most = min(fewest, rank), max(most, rank)
-    return (fewest, most) if most >= 0 else (width // 2, width // 2)
+    return fewest, most
+
+
+@kernel
+def _follow(
+    code,
+    width,
+    target,
+    targets,
+    origin,
+    bits,
+    ranks,
+    banded,
+    open_top,
+    ordered,
+    spare,
+    events,
+    fraction,
+    middle,
+    lower,
+    upper,
+    result,
+):
+    """Follow the windows of a stretch; rows that are done, and the codes between which most answers lay."""
+    rows = len(result)
+    leaving, entering = code[: rows - 1], code[width : width + rows - 1]
+    under = begin(code[:width], bits, ranks)
+    far = far_code(ranks)
+    answers = rows
+    at = events
+    few = banded and fraction is not None and targets is None and events_are_few(leaving, entering, far)
+    if few:
+        halves = spare.view(np.uint32).reshape(2, len(spare))
+        n = gather_events(leaving, entering, far, halves[0], halves[1], events)
+        answers, at = n + 1, events[:n]
+        leaving, entering = halves[0, :n], halves[1, :n]
+    blends = fraction is not None and len(upper) > 0
+    below = lower[:answers] if few or blends or fraction is None else result
+    above = upper[:answers] if len(upper) > 0 else below
+    done, bottom, top = slide_fixed(
+        leaving,
+        entering,
+        target,
+        targets,
+        origin,
+        bits,
+        under,
+        ranks,
+        open_top,
+        len(upper) > 0,
+        ordered,
+        len(code),
+        below.view(np.uint64),
+        above.view(np.uint64),
+    )
+    if fraction is not None:
+        if blends:
+            interpolate_constant(below, above, fraction, middle, below if few else result)
+        if few:
+            if done < answers:
+                at = at[:done]
+                rows = np.int64(at[done - 1]) + 1 if done > 0 else 0
+            spread(below[:done], at, result[:rows])
+            done = rows
+    return done, bottom, top
 
 
 @kernel
@@ -60,7 +132,6 @@ def select_fixed(
     width,
     target,
     targets,
-    want_upper,
     stretch,
     words,
     spare,
@@ -74,10 +145,14 @@ def select_fixed(
     recent,
     band,
     sides,
+    events,
+    fraction,
+    middle,
     lower,
     upper,
+    result,
 ):
-    """Write an order statistic of every window, and the next one if it is wanted.
+    """Write an order statistic of every window and the next one, or a point between the two.
 
     Parameters
     ----------
@@ -93,8 +168,6 @@ def select_fixed(
         The rank, if it is the same in every row.
     targets : ndarray of int64, shape (rows,), or None
         The rank in every row otherwise, negative where nothing is wanted.
-    want_upper : bool
-        Whether to write `upper`, where there is a next one.
     stretch : int
         Rows to work on at a time; at least one.
     words, spare : ndarray of uint64, shape (stretch + width,)
@@ -108,29 +181,40 @@ def select_fixed(
     recent : ndarray of the values' dtype, shape (2, RECENT)
     band : ndarray of the values' dtype, shape (2,)
     sides : ndarray of bool, shape (2,)
+    events : ndarray of uint32, shape (stretch + width,)
         Scratch.
-    lower, upper : ndarray, shape (rows,)
-        Receive the values; `upper` is `lower` where it is not wanted.
+    fraction : float, or None
+        How far the answer lies from the order statistic towards the next one; None for both as they are.
+    middle : bool
+        Whether it is their mean.
+    lower, upper : ndarray
+        Of shape (rows,) they receive the order statistics and the next ones if `fraction` is None. Otherwise
+        scratch of shape (stretch,). `upper` may be empty where the next ones are not wanted.
+    result : ndarray, shape (rows,)
+        Receives the answers; it is `lower` if `fraction` is None.
 
     Returns
     -------
     int
         Rows that are done, from the first on; fewer than all where another algorithm must go on.
     """
-    rows = len(lower)
-    banded = False
-    seen = failures = pause = 0
+    rows = len(result)
+    wide = sample_step(width) > 0
+    banded, kind = False, 0
+    failures, pause = np.zeros((2, 2), np.int64)  # of bands from answers, and of those from samples
+    seen = 0
     first = np.int64(0)  # a literal would have the callees compiled for it
     while first < rows:
         last = min(first + stretch, rows)
         part = values[first : last + width - 1]
         gone = missing[first : last + width - 1] if len(missing) > 0 else missing
         everything = len(gone) == 0 or _observed(gone) == len(gone)
-        if not everything and _observed(gone) == 0:
+        fewest, most = _extent(target, targets, first, last, width)
+        if most < 0 or (not everything and _observed(gone) == 0):
             first = last
             continue
-        if sample_step(width) > 0 and pause == 0:
-            fewest, most = _extent(target, targets, first, last, width)
+        if wide and not banded and pause[1] == 0:
+            kind = 1
             banded = band_from_sample(
                 part,
                 gone,
@@ -150,6 +234,10 @@ def select_fixed(
                 sides,
                 band,
             )
+            if banded and pause[0] == 0:  # a first look, whose answers tell more than the sample
+                last = min(first + width // _LOOK, last)
+                part = part[: last - first + width - 1]
+                gone = gone[: len(part)]
         sides &= banded
         lowest, highest = band[0], band[1]
         if not (sides[0] and sides[1]):
@@ -165,38 +253,46 @@ def select_fixed(
         row_bits = bits_for(len(part))
         ranked = words[:count]
         place(ranked, row_bits, part, code, ordered)
-        done, bottom, top = slide_fixed(
+        done, bottom, top = _follow(
             code[: len(part)],
             width,
             target,
             targets,
             first,
             bits,
-            begin(code[:width], bits, count),
             count,
+            banded,
             not sides[1],
-            want_upper,
             ordered.view(np.uint64),
-            len(part),
-            lower[first:last].view(np.uint64),
-            upper[first:last].view(np.uint64),
+            spare,
+            events,
+            fraction,
+            middle,
+            lower[first:last] if fraction is None else lower[: last - first],
+            upper[first:last] if fraction is None else upper[: last - first],
+            result[first:last],
         )
         first += done
         if first < last:
             if not banded:
                 return first
-            failures += 1
-            pause = min(1 << failures, _LONGEST_PAUSE)
-            banded, seen = False, 0
+            failures[kind] += 1
+            pause[kind] = min(1 << failures[kind], _LONGEST_PAUSE)
+            banded, kind, seen = False, 0, 0
             continue
-        failures = 0 if banded else failures
+        if banded:
+            failures[kind] = 0
         pause -= pause > 0
-        banded = False
+        told = banded or not wide
+        banded, kind = False, 0
         if count > 0 and bottom <= top:
             row_mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
             recent[0, seen % RECENT] = part[np.int64(ranked[bottom - FIRST] & row_mask)]
             recent[1, seen % RECENT] = part[np.int64(ranked[min(top - FIRST, count - 1)] & row_mask)]
             seen += 1
-            if pause == 0 and sample_step(width) == 0:
-                banded = band_from_answers(ranked, row_bits, part, recent, seen, sides, band)
+            if pause[0] == 0 and told:
+                share = (fewest + most) / (2 * width)
+                factor = _DEVIATIONS_OF_WIDE if wide else _DEVIATIONS
+                deviation = np.int64(factor * np.sqrt(share * (1 - share) / width) * len(part))
+                banded = band_from_answers(ranked, row_bits, part, deviation, recent, seen, sides, band)
     return rows

@@ -80,18 +80,21 @@ def test_bands_from_answers_keep_a_margin():
     values.flags.writeable = False
     recent, sides, band = np.full((2, RECENT), np.nan), np.zeros(2, np.bool_), np.zeros(2)
     recent[:, 0] = 480.0, 520.0
-    assert band_from_answers(ranked, 10, values, recent, 1, sides, band)
+    assert band_from_answers(ranked, 10, values, 0, recent, 1, sides, band)
     assert sides.all()
     assert 460 < band[0] < 475 < 525 < band[1] < 540
+    assert band_from_answers(ranked, 10, values, 50, recent, 1, sides, band)
+    assert 410 < band[0] < 425 < 575 < band[1] < 590
     recent[:, 1] = 2.0, 50.0
     recent[:, 0] = 1.0, 40.0
     sides[:] = False
-    assert band_from_answers(ranked, 10, values, recent, 2, sides, band)
+    assert band_from_answers(ranked, 10, values, 0, recent, 2, sides, band)
     assert list(sides) == [False, True]
-    # The next stretch sorted the band alone: 150 values from below up.
-    assert band_from_answers(ranked[:150], 10, values, recent, 2, sides, band)
+    # The next stretch sorted the band alone: 150 values from below up. Beyond them it cannot grow.
     recent[1, 2] = 149.0
-    assert not band_from_answers(ranked[:150], 10, values, recent, 3, sides, band)
+    assert band_from_answers(ranked[:150], 10, values, 0, recent, 3, sides, band)
+    assert list(sides) == [False, True]
+    assert band[1] == 149.0
     recent[1, 2] = 900.0
     sides[:] = False
-    assert not band_from_answers(ranked, 10, values, recent, 3, sides, band)
+    assert not band_from_answers(ranked, 10, values, 0, recent, 3, sides, band)

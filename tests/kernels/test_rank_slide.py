@@ -35,8 +35,8 @@ def slide(values, width, target, low, high, want_upper=True, patience=None, miss
     open_top = not np.any(values > high)
     with np.errstate(over="ignore"):
         found = slide_fixed(
-            code,
-            width,
+            code[: rows - 1],
+            code[width:],
             constant,
             targets,
             0,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rollstat.kernels.quantiles import interpolate_constant
 from rollstat.kernels.radix_sort import DIGITS, LARGEST_DIGIT
 from rollstat.kernels.rank_band import RECENT
 from rollstat.kernels.rank_slide import words_for
@@ -11,24 +12,22 @@ from rollstat.kernels.rank_stretches import select_fixed
 NONE = np.zeros(0, np.bool_)
 
 
-def select(values, width, target, stretch, want_upper=True, missing=NONE):
+def run(values, width, target, stretch, missing, fraction, middle, lower, upper, result):
     values = values.view()
     values.flags.writeable = False
     size = stretch + width
     bits = np.empty(words_for(size), np.uint64)
-    lower, upper = np.full((2, len(values) - width + 1), np.nan)
     sample = np.empty(size)
     drawn = sample.view()
     drawn.flags.writeable = False
     with np.errstate(over="ignore"):
-        done = select_fixed(
+        return select_fixed(
             values,
             missing,
             True,
             width,
             0 if np.ndim(target) else target,
             target if np.ndim(target) else None,
-            want_upper,
             stretch,
             *np.empty((2, size), np.uint64),
             np.empty((DIGITS, LARGEST_DIGIT), np.int32),
@@ -41,9 +40,33 @@ def select(values, width, target, stretch, want_upper=True, missing=NONE):
             np.empty((2, RECENT)),
             np.empty(2),
             np.empty(2, np.bool_),
+            np.empty(size, np.uint32),
+            fraction,
+            middle,
             lower,
-            upper if want_upper else lower,
+            upper,
+            result,
         )
+
+
+def select(values, width, target, stretch, want_upper=True, missing=NONE):
+    """Both order statistics, after a look at whether points between them are the same points."""
+    lower, upper = np.full((2, len(values) - width + 1), np.nan)
+    done = run(
+        values, width, target, stretch, missing, None, False, lower, upper if want_upper else upper[:0], lower
+    )
+    if not np.ndim(target) and len(missing) == 0:
+        for fraction, middle in ((0.0, False), (0.25, False), (0.5, True)):
+            if fraction > 0 and not want_upper:
+                continue
+            points, scratch = np.full(len(lower), np.nan), np.empty((2, stretch))
+            above = scratch[1] if fraction > 0 else scratch[1, :0]
+            found = run(values, width, target, stretch, missing, fraction, middle, scratch[0], above, points)
+            expected = lower[:found].copy()
+            if fraction > 0:
+                interpolate_constant(lower[:found], upper[:found], fraction, middle, expected)
+            assert found >= done
+            np.testing.assert_array_equal(points[:done], expected[:done])
     return done, lower, upper
 
 
