@@ -9,6 +9,7 @@ __all__ = [
     "COUNTED_LEVELS",
     "NETWORK",
     "NETWORK_OF_LONG_SERIES",
+    "NETWORK_OF_NOISE",
     "NETWORK_OF_OTHER_DTYPES",
     "NETWORK_ROWS_A_ROW",
     "SORTED_BY_NETWORK",
@@ -21,6 +22,9 @@ NETWORK = 64
 
 NETWORK_OF_LONG_SERIES = 400
 """Widest window of float64 of which a selection network finds order statistics in a long series."""
+
+NETWORK_OF_NOISE = 220
+"""The same for a long series of float64 in which neighbours are as far apart as values a window apart."""
 
 NETWORK_OF_OTHER_DTYPES = 512
 """The same for every other dtype: more of them go into a vector, or ranking them takes a conversion."""

@@ -60,18 +60,18 @@ def select(block: Block, request: Selection) -> None:
 
 
 def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
-    """Write one point of every window for each of `points`, if the values are floats.
+    """Write one point of every window for each of `points`, if the values are floats or only rise or fall.
 
     See :func:`rollstat.algorithms.small_window.select_points`. Returns whether they are.
     """
     values = read_only(block.values)
-    if values.dtype.kind != "f":
-        return False
     rising = direction(values)
     if rising:
         for point, result in zip(points, results):
             _take_from_line(values, rising, block.width, point, result)
         return True
+    if values.dtype.kind != "f":
+        return False
     keys = next(_comparable(values))
     levels = _few_levels(keys)
     for point, result in zip(points, results):
@@ -183,6 +183,8 @@ def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 def _few_levels(values: NDArray[Any]) -> NDArray[Any] | None:
     """All distinct values, if they are few."""
+    if len(set(values[:_SAMPLE].tolist())) > thresholds.COUNTED_LEVELS:
+        return None
     step = len(values) // _SAMPLE + 1
     levels = np.unique(np.append(values[:_SAMPLE], values[:: step | 1]))
     if len(levels) > thresholds.COUNTED_LEVELS or not are_levels(values, levels):

@@ -20,7 +20,16 @@ from rollstat.kernels.small_window import pick, place_sentinels, rank_in_all
 from rollstat.kernels.window_of_five import linear_of_five, rank_of_five
 from rollstat.networks import selection_network
 
-__all__ = ["LARGEST_WIDTH", "block_rows", "select", "select_points", "serves", "serves_points", "suits"]
+__all__ = [
+    "LARGEST_WIDTH",
+    "block_rows",
+    "select",
+    "select_points",
+    "serves",
+    "serves_points",
+    "suits",
+    "suits_values",
+]
 
 LARGEST_WIDTH = 512
 """Widest window served: the comparisons grow with log^2 m, the time to build a network with m log^2 m."""
@@ -50,6 +59,21 @@ def suits(width: int, rows: int, dtype: np.dtype[Any]) -> bool:
         widest = thresholds.NETWORK_OF_LONG_SERIES if double else thresholds.NETWORK_OF_OTHER_DTYPES
         return 0 < width <= widest
     return 0 < width <= thresholds.NETWORK
+
+
+def suits_values(values: NDArray[Any], width: int) -> bool:
+    """Whether networks are the quickest for these values, where :func:`suits` is true of their windows.
+
+    Ranking needs to look but at few values where windows are alike, as those of noise are: networks take
+    the same time for any values.
+    """
+    if values.dtype != np.float64 or width <= thresholds.NETWORK_OF_NOISE:
+        return True
+    rows = np.linspace(0, len(values) - width - 1, 64).astype(np.int64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        near = np.abs(values[rows + 1] - values[rows]).sum()
+        far = np.abs(values[rows + width] - values[rows]).sum()
+        return not 2 * near > far
 
 
 def block_rows(width: int) -> int:

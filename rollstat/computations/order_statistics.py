@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms import small_window
+from rollstat.algorithms.extrema import Extrema, automatic
 from rollstat.blocks import Block, Point, Selection
 from rollstat.engine import Output
 from rollstat.kernels.quantiles import (
@@ -154,14 +155,15 @@ class OrderStatistics:
         rows: int = _driver(self._choose(width, width)).block_rows(width)
         return rows
 
-    def _choose(self, width: int, fixed: int) -> str:
+    def _choose(self, width: int, fixed: int, values: NDArray[Any] | None = None) -> str:
         """Name the algorithm for windows of about `width` rows; `fixed` is 0 where their size varies."""
         if self.algorithm != "auto":
             if fixed or self.algorithm not in _FIXED_ONLY:
                 return self.algorithm
             return "rank_bits"  # what an end of the data cuts off has no fixed size
         if small_window.suits(fixed, self.rows, self.dtype) and not self.positions:
-            return "small_window"
+            if values is None or small_window.suits_values(values, fixed):
+                return "small_window"
         return "rank_bits"
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
@@ -174,7 +176,9 @@ class OrderStatistics:
                 constant = None
         else:
             constant = None
-        if constant is not None and self._write_points(block, results):
+        width = block.width or int(block.end[-1] - block.start[-1])
+        driver = _driver(self._choose(max(width, 1), block.width, block.values))
+        if constant is not None and self._write_points(driver, block, results):
             return
         if constant is not None:
             rank = _full(constant, block.rows)
@@ -193,8 +197,7 @@ class OrderStatistics:
             np.empty_like(lower) if pair else None,
             np.empty(rank.shape, np.int64) if self.positions else None,
         )
-        width = block.width or int(block.end[-1] - block.start[-1])
-        _driver(self._choose(max(width, 1), block.width)).select(block, selection)
+        driver.select(block, selection)
         if self.positions:
             assert selection.position is not None
             for result, position in zip(results, selection.position):
@@ -202,12 +205,17 @@ class OrderStatistics:
         elif not direct:
             self._combine(block, selection, results)
 
-    def _write_points(self, block: Block, results: list[NDArray[Any]]) -> bool:
+    def _write_points(self, driver: Any, block: Block, results: list[NDArray[Any]]) -> bool:
         """Have the algorithm write quantiles at once, without their two ranks; whether it can."""
-        driver = _driver(self._choose(block.width, block.width))
-        if self.positions or not hasattr(driver, "select_points"):
+        if self.positions:
             return False
         points = [request.point(block.width) for request in self.requests]
+        if self.algorithm == "auto" and all(result.dtype == block.values.dtype for result in results):
+            if all(_is_end(point, block.width) for point in points):
+                _write_ends(block, points, results)
+                return True
+        if not hasattr(driver, "select_points"):
+            return False
         between = any(point.midpoint or point.fraction > 0 for point in points)
         if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
             return False
@@ -234,6 +242,19 @@ class OrderStatistics:
                 continue
             blend = interpolate if floating else interpolate_whole
             blend(lower, upper, block.count, request.q, code, result)
+
+
+def _is_end(point: Point, width: int) -> bool:
+    """Whether a point is the smallest or the largest value of every window."""
+    return point.rank in (0, width - 1) and point.fraction == 0 and not point.midpoint
+
+
+def _write_ends(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> None:
+    """Write smallest and largest values, which no order statistic is as quick at as an extremum."""
+    for point, result in zip(points, results):
+        smallest = point.rank == 0
+        request = Extrema(minimum=result) if smallest else Extrema(maximum=result)
+        automatic(block, request)
 
 
 def _check_served(algorithm: str, windows: Windows) -> None:

@@ -48,8 +48,8 @@ class Spread(OrderStatistics):
         super().compute(block, wanted, [low, high])
         write_distance(block, wanted, low, high, results[0])
 
-    def _write_points(self, block: Block, results: list[NDArray[Any]]) -> bool:
-        return not self._wide and super()._write_points(block, results)
+    def _write_points(self, driver: Any, block: Block, results: list[NDArray[Any]]) -> bool:
+        return not self._wide and super()._write_points(driver, block, results)
 
     def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
         """Subtract 64-bit integers before they are rounded: the distance stands in for the upper quantile."""

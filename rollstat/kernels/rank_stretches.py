@@ -234,7 +234,10 @@ def select_fixed(
                 sides,
                 band,
             )
-            if banded and pause[0] == 0:  # a first look, whose answers tell more than the sample
+            if not banded:
+                failures[1] += 1
+                pause[1] = min(1 << failures[1], _LONGEST_PAUSE)
+            elif pause[0] == 0:  # a first look, whose answers tell more than the sample
                 last = min(first + width // _LOOK, last)
                 part = part[: last - first + width - 1]
                 gone = gone[: len(part)]

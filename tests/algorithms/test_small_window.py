@@ -177,3 +177,12 @@ def test_a_network_is_built_where_it_pays():
     assert not small_window.suits(wide + 1, 10**9, double)
     assert small_window.suits(wide + 1, 10**9, single)
     assert thresholds.NETWORK_OF_OTHER_DTYPES <= small_window.LARGEST_WIDTH
+
+
+def test_networks_are_left_to_values_that_drift(rng):
+    noise, width = rng.standard_normal(5000), thresholds.NETWORK_OF_NOISE + 1
+    assert not small_window.suits_values(noise, width)
+    assert small_window.suits_values(noise, width - 1)
+    assert small_window.suits_values(noise.cumsum(), width)
+    assert small_window.suits_values(noise.astype(np.float32), width)
+    assert small_window.suits_values(np.where(noise > 3, np.nan, noise), width)
