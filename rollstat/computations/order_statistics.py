@@ -177,7 +177,8 @@ class OrderStatistics:
         else:
             constant = None
         width = block.width or int(block.end[-1] - block.start[-1])
-        driver = _driver(self._choose(max(width, 1), block.width, block.values))
+        probed = block.values if block.missing is None else None
+        driver = _driver(self._choose(max(width, 1), block.width, probed))
         if constant is not None and self._write_points(driver, block, results):
             return
         if constant is not None:

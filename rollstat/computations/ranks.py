@@ -88,7 +88,9 @@ class RankOfNewest(_InRankSpace):
         else:
             total = np.empty(block.rows, np.int64)
             self._count(block, smaller, equal, total)
-        if block.missing is not None:
+        if block.missing is not None and block.width > 0:
+            block.lacking = block.missing[block.width - 1 :]
+        elif block.missing is not None:
             block.lacking = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
 

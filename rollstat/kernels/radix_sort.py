@@ -65,7 +65,7 @@ def bits_for(n):
 @kernel
 def digit_bits_for(n):
     """Bits of a digit: the histograms must not outweigh the words, nor leave the first-level cache."""
-    return min(max(bits_for(n) - 4, 6), _LARGEST_DIGIT_BITS)
+    return min(max(bits_for(n) - 4, 8), _LARGEST_DIGIT_BITS)
 
 
 @kernel

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from rollstat.algorithms import rank_bits
 from rollstat.blocks import Block, Point, Selection
+from rollstat.kernels.quantiles import interpolate_constant
 from tests.selections import check_selection, fixed_block, quantile_rank, values_at_limits
 
 
@@ -161,8 +162,36 @@ def test_points_of_sorted_values(sign, dtype):
     np.testing.assert_array_equal(results, expected)
 
 
-def test_points_of_other_values_are_left_to_select():
-    values = np.append(np.arange(500.0), 0.0)
+def test_points_of_whole_numbers_are_left_to_select():
+    values = np.append(np.arange(500), 0)
     result = np.zeros(492)
     assert not rank_bits.select_points(fixed_block(values, 10), [Point(1)], [result])
     assert not result.any()
+
+
+@pytest.mark.parametrize("kind", ["noise", "few", "infinite", "float32", "huge", "jumps"])
+@pytest.mark.parametrize("width", [12, 700])
+def test_points_of_floats(kind, width):
+    rng = np.random.default_rng(width)
+    values = rng.standard_normal(9000)
+    if kind == "few":
+        values = np.round(values)
+    elif kind == "infinite":
+        values[4000:4010] = np.inf
+        values[6000] = -np.inf
+    elif kind == "float32":
+        values = values.astype(np.float32)
+    elif kind == "huge":
+        values[5000:] *= 1e300
+    elif kind == "jumps":
+        values += 50.0 * (np.arange(9000) // 1000 % 3)
+    points = [Point(0), Point(width // 2, midpoint=True), Point(width // 3, 0.25), Point(width - 1)]
+    strided = np.zeros((9000 - width + 1, len(points)), values.dtype).T
+    assert rank_bits.select_points(fixed_block(values, width), points, list(strided))
+    ranked = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1).astype(np.float64)
+    for point, result in zip(points, strided):
+        expected = ranked[:, point.rank].copy()
+        if point.midpoint or point.fraction:
+            upper = ranked[:, point.rank + 1].copy()
+            interpolate_constant(expected, upper, point.fraction, point.midpoint, expected)
+        np.testing.assert_array_equal(result, expected.astype(values.dtype))

@@ -185,4 +185,3 @@ def test_networks_are_left_to_values_that_drift(rng):
     assert small_window.suits_values(noise, width - 1)
     assert small_window.suits_values(noise.cumsum(), width)
     assert small_window.suits_values(noise.astype(np.float32), width)
-    assert small_window.suits_values(np.where(noise > 3, np.nan, noise), width)
