@@ -31,8 +31,10 @@ def _straight(block: Block, out: NDArray[Any]) -> bool:
 def counts(block: Block, out: NDArray[Any]) -> None:
     """Number of observations."""
     if _straight(block, out) and out.dtype == np.float64:
-        count_numbers(block.values, block.width, out)
-        return
+        if has_nan(block.values):
+            count_numbers(block.values, block.width, out)
+            return
+        block.missing = None
     out[:] = block.width if block.width and block.missing is None else block.count
 
 
