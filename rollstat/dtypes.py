@@ -101,8 +101,9 @@ def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = 
         value = np.asarray(fill_value)
         if value.ndim != 0:
             raise ValueError(f"{name} must be a scalar; its shape was {value.shape}")
-        if dtype.kind in "iub" and (value.dtype.kind not in "iubf" or value != value.astype(dtype)):
-            raise ValueError(f"{name} must be exact in {dtype}; it was {fill_value!r}")
+        with np.errstate(invalid="ignore"):
+            if dtype.kind in "iub" and (value.dtype.kind not in "iubf" or value != value.astype(dtype)):
+                raise ValueError(f"{name} must be exact in {dtype}; it was {fill_value!r}")
         try:
             return value.astype(dtype, casting="same_kind" if dtype.kind in "mMf" else "unsafe")[()]
         except TypeError:

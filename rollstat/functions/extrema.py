@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import extrema as algorithms
 from rollstat.computations.extrema import ALGORITHMS, ExtremaOf
-from rollstat.dtypes import check_array, plain
+from rollstat.dtypes import check_array, plain, union_mask
 from rollstat.engine import run
 from rollstat.functions.boxes import box_extrema
 from rollstat.functions.common import statistic
@@ -341,13 +341,13 @@ def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDA
     Returns
     -------
     lower, upper : ndarray, shape (n,), dtype of `arr`
-        Minimum and maximum of the rows ``i - radius, ..., i + radius``. NaN is no observation; where all
-        rows are NaN, so is the result.
+        Minimum and maximum of the rows ``i - radius, ..., i + radius``. NaN, or a masked entry, is no
+        observation; where there is none, the result is NaN.
 
     Raises
     ------
     ValueError, TypeError
-        For an array of other than one dimension, or a bad radius.
+        For an array of other than one dimension, masked integers, or a bad radius.
 
     Notes
     -----
@@ -368,8 +368,14 @@ def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDA
     if array.ndim != 1 or array.dtype.kind not in "fiu":
         raise ValueError(f"arr must be a 1-d series of numbers; it was {array.ndim}-d, of {array.dtype}")
     values = plain(array)
+    mask = union_mask([arr], [array])
+    if mask is not None and mask.any():
+        if array.dtype.kind != "f":
+            raise ValueError(f"arr must have no masked entries; it was masked {array.dtype}")
+        values = np.where(mask, values.dtype.type(np.nan), values)
+    radius = min(whole_number("radius", radius, 0), len(values))
     low, high = np.empty_like(values), np.empty_like(values)
-    nan = algorithms.lower_upper_envelope(values, whole_number("radius", radius, 0), low, high)
+    nan = algorithms.lower_upper_envelope(values, radius, low, high)
     if nan:
         empty = low > high  # without an observation each is the value that never wins
         low[empty] = high[empty] = np.nan

@@ -253,9 +253,8 @@ def _answer(order, values, width, block, k, total, best, results, streams):
 
 
 @kernel(references=False)
-def _lead(order, values, width, out):
-    """Write the few first windows one by one, after which `out` stands at whole vectors."""
-    lead = min(unaligned(out), len(out))
+def _lead(order, values, width, lead, out):
+    """Write the few first windows one by one; return whether there may be a NaN."""
     shared, nan = best_in(order, values[lead:width])
     for i in range(lead):
         best = shared
@@ -265,7 +264,7 @@ def _lead(order, values, width, out):
         for j in range(width, i + width):
             best = prefer(order, values[j], best)
         out[i] = best
-    return lead, nan
+    return nan
 
 
 @kernel(references=False)
@@ -280,7 +279,8 @@ def rolling(order, values, width, block, scratch, streams, out):
     if way != 0:
         _copy(values if way > 0 else values[width - 1 :], out, streams)
         return False
-    lead, nan = _lead(order, values, width, out)
+    lead = min(unaligned(out), len(out))
+    nan = _lead(order, values, width, lead, out)
     values, out = values[lead:], out[lead:]
     rows = (len(out) + block - 1) // block
     nan |= totals(order, values, block, scratch[: room_for(len(values), block, lanes_of(scratch))])
@@ -296,9 +296,9 @@ def rolling(order, values, width, block, scratch, streams, out):
 @kernel(references=False)
 def rolling_both(values, width, block, scratch, streams, low, high):
     """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long."""
-    lead, nan = _lead(Least(), values, width, low)
-    for i in range(lead):
-        high[i] = best_in(Greatest(), values[i : i + width])[0]
+    lead = min(unaligned(low), len(low))
+    nan = _lead(Least(), values, width, lead, low)
+    _lead(Greatest(), values, width, lead, high)
     values, low, high = values[lead:], low[lead:], high[lead:]
     rows = (len(low) + block - 1) // block
     lanes = lanes_of(scratch)

@@ -44,3 +44,17 @@ def test_windows_that_the_ends_cut_off(name, dtype, rng):
 def test_empty_windows_of_integers_warn_of_nothing():
     low = rollstat.rolling_min(np.arange(4), 2, closed="left", min_periods=1)
     np.testing.assert_array_equal(low, [np.nan, 0, 0, 1])
+
+
+def test_envelope_of_masked_entries_and_of_any_radius():
+    masked = np.ma.masked_array([1.0, 9.0, 3.0], [False, True, False])
+    for found, wanted in zip(rollstat.lower_upper_envelope(masked, 1), ([1, 1, 3], [1, 3, 3])):
+        np.testing.assert_array_equal(found, wanted)
+    with pytest.raises(ValueError, match="masked"):
+        rollstat.lower_upper_envelope(np.ma.masked_array([1, 9], [False, True]), 1)
+    np.testing.assert_array_equal(rollstat.lower_upper_envelope([3, 1, 2], 2**64), [[1] * 3, [3] * 3])
+
+
+def test_a_fill_value_that_integers_do_not_hold():
+    with pytest.raises(ValueError, match="fill_value must be exact in int64; it was nan"):
+        rollstat.rolling_min(np.arange(3), 2, fill_value=np.nan)
