@@ -104,7 +104,17 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
         )
     if _TAIL.unpack_from(data, len(data) - _TAIL.size)[0] != zlib.crc32(data[: -_TAIL.size]):
         raise SnapshotError("the snapshot is truncated or damaged: its checksum does not match")
-    at = _HEAD.size + length
+    try:
+        name, parameters, arrays, at = _parse(data, _HEAD.size + length)
+    except (ArithmeticError, LookupError, SyntaxError, TypeError, ValueError) as error:
+        raise SnapshotError(f"the snapshot does not hold what a header says: {error}") from error
+    if at != len(data) - _TAIL.size:
+        raise SnapshotError("the snapshot does not hold what its header says")
+    return name, parameters, arrays
+
+
+def _parse(data: bytes, at: int) -> tuple[str, dict[str, Any], list[NDArray[Any]], int]:
+    """Class, parameters and arrays, the first of which is at byte `at`, and where the last one ends."""
     header = json.loads(data[_HEAD.size : at])
     arrays = []
     for (short, shape), fields in zip(header["arrays"], header["fields"]):
@@ -113,6 +123,4 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
         array = np.frombuffer(data, dtype, count, at).reshape(shape)
         arrays.append(array.astype(dtype.newbyteorder("="), copy=True))
         at += count * dtype.itemsize
-    if at != len(data) - _TAIL.size:
-        raise SnapshotError("the snapshot does not hold what its header says")
-    return header["class"], header["parameters"], arrays
+    return header["class"], header["parameters"], arrays, at

@@ -246,9 +246,12 @@ class TimeWindows(_RowWindows):
         """Bounds of the output rows ``first, ..., last - 1``, int64."""
         position = self.position(first, last)
         start, end = np.empty(len(position), np.int64), np.empty(len(position), np.int64)
+        floating = self._times.dtype.kind == "f"
+        limits = (-np.inf, np.inf) if floating else (-(2**63), 2**63 - 1)
         time_bounds(
             self._times,
             self._width,
+            *limits,
             self.offsets,
             position,
             self._center,

@@ -201,6 +201,9 @@ class NumberWindow:
         without observations hold zeros.
         """
         rows = len(times)
+        # No limit is before the earliest time that a whole number can be.
+        floor = -np.inf if times.dtype.kind == "f" else np.iinfo(times.dtype).min
+        limits = np.maximum(times, floor + span) - span
         arrays = [np.zeros((rows, *output.shape), output.base) for output in self.layout.outputs]
         out: Any = arrays[0] if self.layout.single else tuple(arrays)
         count, failed = np.zeros(rows, np.int64), np.zeros(rows, np.bool_)
@@ -209,7 +212,7 @@ class NumberWindow:
             first, folded = row, int(self.header[FOLDED])
             state = self.header, self.cells, self.stamps
             given = times, values, missing, row, out, count, failed
-            row = window_stream.extend(self.queue, self.operator, *state, span, False, *given)
+            row = window_stream.extend(self.queue, self.operator, *state, limits, False, *given)
             count[first:row] += folded
             if row == rows:
                 return arrays, count, failed

@@ -29,8 +29,13 @@ def _first_inside(times, low, high, boundary, inclusive):
 
 
 @kernel
-def time_bounds(times, width, offsets, position, center, left_closed, right_closed, start, end):
-    """Write the bounds of the windows of the rows `position` into `start` and `end`."""
+def time_bounds(
+    times, width, earliest, latest, offsets, position, center, left_closed, right_closed, start, end
+):
+    """Write the bounds of the windows of the rows `position` into `start` and `end`.
+
+    No time is before `earliest` or after `latest`, nor can a number of their kind be.
+    """
     if len(position) == 0:
         return
     segment = 0
@@ -39,7 +44,8 @@ def time_bounds(times, width, offsets, position, center, left_closed, right_clos
     for row in range(len(position)):
         i = position[row]
         now = times[i]
-        past = now - width
+        past, future = max(now, earliest + width) - width, min(now, latest - width) + width
+        endless = now > latest - width
         if row == 0 or i >= high:
             while offsets[segment + 1] <= i:
                 segment += 1
@@ -47,14 +53,14 @@ def time_bounds(times, width, offsets, position, center, left_closed, right_clos
             left = _first_inside(times, low, i, past, left_closed)
             right = left
             if center:
-                right = _first_inside(times, left, high, now + width, not right_closed)
+                right = _first_inside(times, left, high, future, not right_closed)
             elif not right_closed:
                 right = _first_inside(times, left, i, now, True)
         while left < i and not (times[left] > past or (left_closed and times[left] == past)):
             left += 1
         if center:
-            future = now + width
-            while right < high and (times[right] < future or (right_closed and times[right] == future)):
+            inclusive = right_closed or endless
+            while right < high and (times[right] < future or (inclusive and times[right] == future)):
                 right += 1
         elif right_closed:
             right = i + 1

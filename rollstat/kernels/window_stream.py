@@ -167,7 +167,7 @@ def extend(
     header,
     cells,
     stamps,
-    span,
+    limits,
     closed,
     times,
     values,
@@ -179,14 +179,15 @@ def extend(
 ):
     """Take in the elements from `first` on; write each one's window into its row of `out` and `count`.
 
+    `limits` are the times after which the windows start.
+
     Rows without observations are left as they are in `out`. Returns the row at which the ring was of
     the wrong size, to be called with again in another, or the number of rows.
     """
     for i in range(first, len(times)):
         element = take(values, i)
-        limit = times[i] - span
         if not advance(
-            algorithm, operator, header, cells, stamps, limit, closed, times[i], element, not missing[i]
+            algorithm, operator, header, cells, stamps, limits[i], closed, times[i], element, not missing[i]
         ):
             return i
         count[i] = header[END] - header[FRONT]

@@ -130,7 +130,7 @@ class Aggregate(Stream, abstract=True):
             stamp = self._span.stamp(elements[-1])
             if self._last is not None and stamp < self._last:
                 raise ValueError(f"t must not decrease; it was {stamp} after {self._last}")
-            limit = stamp - self._span.size
+            limit = self._span.limit(stamp)
         elif self._span.free:
             limit = int(header[FIRST]) - 1
         size = self._window.slide(limit, stamp, element, observed, max(self._least, 1))
@@ -195,8 +195,10 @@ class Aggregate(Stream, abstract=True):
         if times is None:
             raise TypeError("times must be given: the window is a width")
         stamps = np.ascontiguousarray(self._span.stamps(times))
-        before = stamps[:1] if self._last is None else np.array([self._last], stamps.dtype)
-        if stamps.shape != missing.shape or (np.diff(np.concatenate([before, stamps])) < 0).any():
+        decreasing = (stamps[1:] < stamps[:-1]).any() or (
+            self._last is not None and (stamps[:1] < self._last).any()
+        )
+        if stamps.shape != missing.shape or decreasing:
             raise ValueError("times must be as many as the elements, and never decrease")
         return values, missing, stamps
 
@@ -206,8 +208,8 @@ class Aggregate(Stream, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            Equal to pushing one by one, to the bit; float64 with NaN where a result may be missing. Of
-            objects an array of objects, None where missing.
+            Equal to pushing one by one, to the bit. Whole results are whole numbers where none of them is
+            missing, else float64 with NaN. Of objects an array of objects, None where missing.
         """
         values, missing, stamps = self._check_new(columns, times)
         if self._with.objects:

@@ -132,7 +132,7 @@ class RollingStream(Stream, abstract=True):
             return
         stamp = self._span.stamp(t)
         self._stamps.check(stamp)
-        gone = self._stamps.up_to(stamp - self._span.size)
+        gone = self._stamps.up_to(self._span.limit(stamp))
         if gone:
             self._stamps.drop(gone)
             self._core.pop(gone)
@@ -239,7 +239,7 @@ class RollingStream(Stream, abstract=True):
         answers: list[tuple[Any, ...]] = []
         for i in range(len(words)):
             if stamps is not None:
-                gone = self._stamps.up_to(stamps[i] - self._span.size)
+                gone = self._stamps.up_to(self._span.limit(stamps[i].item()))
                 if gone:
                     self._stamps.drop(gone)
                     self._core.pop(gone)
@@ -273,7 +273,7 @@ class RollingStream(Stream, abstract=True):
             first = max(0, len(series) - self._span.fixed)
         elif times is not None and len(series):
             stamps = times.view(np.int64) if times.dtype.kind == "M" else times
-            first = int(np.searchsorted(stamps, stamps[-1] - self._span.size, side="right"))
+            first = int(np.searchsorted(stamps, self._span.limit(stamps[-1].item()), side="right"))
             self._stamps.load(stamps[first:])
         words, missing = self._elements.words(series[first:])
         self._core.load(words, missing, pushed)

@@ -22,6 +22,8 @@ from rollstat.windows import Expanding
 
 __all__ = ["Span", "Stamps"]
 
+_MOST_ROWS = 2**40
+_EARLIEST = -(2**63)
 _ROWS, _TIME, _NUMBER, _EXPANDING, _FREE = "rows", "time", "number", "expanding", "free"
 
 
@@ -51,7 +53,12 @@ class Span:
             return cls(_EXPANDING)
         duration: Any = np.timedelta64
         if isinstance(window, numbers.Integral) and not isinstance(window, duration):
-            return cls(_ROWS, whole_number("window", window, 1))
+            rows = whole_number("window", window, 1)
+            if rows > _MOST_ROWS:
+                raise ValueError(
+                    f"window must be at most {_MOST_ROWS} rows, whose room is made at once; it was {rows}"
+                )
+            return cls(_ROWS, rows)
         if isinstance(window, (float, np.floating)):
             if not 0 < float(window) < math.inf:
                 raise ValueError(f"window must be a positive width; it was {window!r}")
@@ -87,6 +94,10 @@ class Span:
         if self.kind == _TIME:
             return np.timedelta64(self.size, "ns")
         return self.size if self.kind in (_ROWS, _NUMBER) else Expanding()
+
+    def limit(self, stamp: Any) -> Any:
+        """The last time that is no longer in the window of a row at `stamp`."""
+        return max(stamp - self.size, _EARLIEST) if self.kind == _TIME else stamp - self.size
 
     def least(self, min_periods: Any) -> int:
         """Observations that an answer needs."""

@@ -2,6 +2,8 @@
 
 import copy
 import pickle
+import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -158,6 +160,19 @@ def test_restarts_of_windows_by_time(name, sample, rng):
     same(name, push_all(twin, rest, range(20, N)), push_all(stream, rest, range(20, N)))
 
 
+@pytest.mark.parametrize(("name", "sample"), NAMED, ids=identity)
+def test_times_at_the_ends_of_their_range(name, sample, rng):
+    first, last = np.datetime64(-(2**63) + 1, "ns"), np.datetime64(2**63 - 1, "ns")
+    times = np.array([first, first, first + 3, last - 2, last, last])
+    columns = columns_of(name, rng, 6)
+    # The same distances about zero.
+    near = [0, 0, 3, 98, 100, 100]
+    near = push_all(make(name, sample, np.timedelta64(10, "ns")), columns, np.array(near, "M8[ns]"))
+    got = push_all(make(name, sample, np.timedelta64(10, "ns")), columns, times)
+    assert repr(got) == repr(near)
+    same(name, outputs(make(name, sample, np.timedelta64(10, "ns")).extend(*columns, times=times)), near)
+
+
 @each
 def test_from_tail_continues_a_batch(name, sample, rng):
     columns = columns_of(name, rng, N)
@@ -242,6 +257,20 @@ def test_a_snapshot_of_another_class_is_refused(name, sample):
     damaged[len(damaged) // 2] ^= 1
     with pytest.raises(SnapshotError):
         rollstat.restore(bytes(damaged))
+
+
+@pytest.mark.parametrize(
+    "header", [b"no JSON", b"\xff", b"{}", b'{"class": 1, "arrays": [["x", [1]]], "fields": [0]}']
+)
+def test_bytes_with_a_right_checksum_and_no_right_header_are_refused(header):
+    data = b"rollstat" + struct.pack("<HI", 1, len(header)) + header
+    with pytest.raises(SnapshotError, match="header"):
+        rollstat.restore(data + struct.pack("<I", zlib.crc32(data)))
+
+
+def test_a_window_without_end_is_refused():
+    with pytest.raises(ValueError, match="window must be at most"):
+        rollstat.RollingMedian(2**70)
 
 
 @pytest.mark.parametrize(("name", "sample"), NAMED, ids=identity)
