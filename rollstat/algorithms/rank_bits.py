@@ -214,6 +214,7 @@ class _Scratch:
             np.empty(size, np.uint32),
             bits,
             np.zeros(64 * len(bits), dtype),
+            np.zeros(64 * len(bits), np.uint32),
             sample,
             read_only(sample),
             np.empty(size, np.bool_),

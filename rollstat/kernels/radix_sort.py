@@ -24,7 +24,7 @@ radix plus sifting, J. ACM 13 (1966), doi:10.1145/321341.321348.
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.compress import append_between
+from rollstat.kernels.lane_tests import append_between
 from rollstat.kernels.order import Greatest, Least, prefer
 from rollstat.kernels.vectors import first_lane, lanes_of, load, push_back
 

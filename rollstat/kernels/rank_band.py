@@ -118,6 +118,7 @@ def band_from_sample(
     code,
     bits,
     ordered,
+    row_of,
     sample,
     drawn,
     sample_missing,
@@ -144,7 +145,7 @@ def band_from_sample(
         classify(drawn, gone, lowest, far_code(count), code)
     row_bits = bits_for(len(drawn))
     rows = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
-    place(words[:count], row_bits, drawn, code, ordered)
+    place(words[:count], row_bits, drawn, code, ordered, row_of)
     share = most / width
     margin = np.int64(_DEVIATIONS * np.sqrt(narrow * share * (1.0 - share))) + 2
     low, high = 0, count - 1
@@ -156,6 +157,8 @@ def band_from_sample(
             done, bottom, top = slide_fixed(
                 code[: windows - 1],
                 code[narrow : len(drawn)],
+                row_of,
+                narrow,
                 target,
                 None,
                 np.int64(0),

@@ -20,7 +20,7 @@ Source: as of :mod:`rollstat.kernels.rank_slide`.
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.compress import append_events
+from rollstat.kernels.lane_tests import append_events
 from rollstat.kernels.rank_slide import BELOW
 from rollstat.kernels.vectors import broadcast, lanes_of, store
 

@@ -32,6 +32,7 @@ M. Raykov, An optimal algorithm for sliding window order statistics, doi:10.4230
 import numpy as np
 
 from rollstat._jit import count_leading_zeros, count_ones, count_trailing_zeros, kernel
+from rollstat.kernels.rank_calm import is_calm, slide_calm
 
 __all__ = [
     "BELOW",
@@ -85,13 +86,14 @@ def classify(values, missing, lowest, far, code):
 
 
 @kernel
-def place(words, row_bits, values, code, ordered):
-    """Give the sorted observations of the band their codes, and line up their values."""
+def place(words, row_bits, values, code, ordered, row_of):
+    """Give the sorted observations of the band their codes, and line up their values and rows."""
     rows = (_ONE << np.uint64(row_bits)) - _ONE
     for r in range(len(words)):
         row = words[r] & rows
         code[row] = FIRST + r
         ordered[FIRST + r] = values[row]
+        row_of[FIRST + r] = row
 
 
 @kernel
@@ -217,22 +219,11 @@ def _step(bits, prior, p, second, enter, leave):
 
 
 @kernel
-def _is_calm(leaving, entering, p):
-    """Whether a processor would foresee which rows leave the order statistic alone, by the first rows."""
-    rows = min(256, len(entering))
-    changes = 0
-    before = True
-    for j in range(rows):
-        same = (leaving[j] < p) == (entering[j] < p)
-        changes += same != before
-        before = same
-    return 4 * changes < rows
-
-
-@kernel
 def slide_fixed(
     leaving,
     entering,
+    row_of,
+    width,
     target,
     targets,
     origin,
@@ -252,6 +243,11 @@ def slide_fixed(
     ----------
     leaving, entering : ndarray of uint32, shape (rows - 1,)
         Codes of what each row but the first takes from the window and adds to it.
+    row_of : ndarray of uint32
+        Row of the observation with a code, within the band.
+    width : int
+        Rows of a window if the rows are consecutive and `targets` is None, otherwise 0: then rows that change
+        nothing are not looked for.
     target : int
         The rank, if it is the same in every row.
     targets : ndarray of int64, shape (origin + rows or more,), or None
@@ -297,19 +293,30 @@ def slide_fixed(
         upper[0] = ordered[second]
         lower[0] = ordered[p]
         lowest = highest = p
-    calm = targets is None and _is_calm(leaving, entering, p)
-    prior = p
     below, above = lower[1:], upper[1:]
+    if width > 0 and is_calm(leaving, entering, p):
+        done, least, most = slide_calm(
+            leaving,
+            entering,
+            np.int64(p),
+            np.int64(second),
+            row_of,
+            width,
+            np.int64(bottom),
+            np.int64(top),
+            np.int64(limit),
+            ordered,
+            patience,
+            below,
+            above,
+        )
+        return 1 + done, least, most
+    prior = p
     for j in range(len(below)):
         enter = np.uint64(entering[j])
         leave = np.uint64(leaving[j])
         bits[enter >> _SIX] |= _ONE << (enter & _LOW)
         bits[leave >> _SIX] &= ~(_ONE << (leave & _LOW))
-        if calm and ((enter > second) & (leave > second)) | ((enter < p) & (leave < p)):
-            above[j] = ordered[second]
-            below[j] = ordered[p]
-            prior = p
-            continue
         if lost:
             under += np.int64(enter < p) - np.int64(leave < p)
         else:

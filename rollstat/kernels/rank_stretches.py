@@ -72,6 +72,7 @@ def _follow(
     banded,
     open_top,
     ordered,
+    row_of,
     spare,
     events,
     fraction,
@@ -99,6 +100,8 @@ def _follow(
     done, bottom, top = slide_fixed(
         leaving,
         entering,
+        row_of,
+        0 if few or targets is not None else width,
         target,
         targets,
         origin,
@@ -139,6 +142,7 @@ def select_fixed(
     code,
     bits,
     ordered,
+    row_of,
     sample,
     drawn,
     sample_missing,
@@ -175,6 +179,7 @@ def select_fixed(
     code : ndarray of uint32, shape (stretch + width,)
     bits : ndarray of uint64, shape (words_for(stretch + width),)
     ordered : ndarray of the values' dtype, shape (64 * len(bits),)
+    row_of : ndarray of uint32, shape (64 * len(bits),)
     sample, drawn : ndarray of the values' dtype, shape (stretch + width,)
         The same memory, `drawn` read-only as `values` are, which saves compiling much twice.
     sample_missing : ndarray of bool, shape (stretch + width,)
@@ -228,6 +233,7 @@ def select_fixed(
                 code,
                 bits,
                 ordered,
+                row_of,
                 sample,
                 drawn,
                 sample_missing,
@@ -255,7 +261,7 @@ def select_fixed(
             classify(part, gone, lowest, far_code(count), code)
         row_bits = bits_for(len(part))
         ranked = words[:count]
-        place(ranked, row_bits, part, code, ordered)
+        place(ranked, row_bits, part, code, ordered, row_of)
         done, bottom, top = _follow(
             code[: len(part)],
             width,
@@ -267,6 +273,7 @@ def select_fixed(
             banded,
             not sides[1],
             ordered.view(np.uint64),
+            row_of,
             spare,
             events,
             fraction,

@@ -32,6 +32,7 @@ def from_sample(values, width, fewest, most, missing=None):
             np.zeros(size, np.uint32),
             bits,
             np.zeros(64 * len(bits)),
+            np.zeros(64 * len(bits), np.uint32),
             sample,
             drawn,
             np.zeros(size, np.bool_),

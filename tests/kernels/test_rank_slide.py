@@ -25,7 +25,8 @@ def slide(values, width, target, low, high, want_upper=True, patience=None, miss
     missing = np.zeros(0, np.bool_) if missing is None else missing
     classify(values, missing, low, far_code(ranks), code)
     words = inside[np.argsort(values[inside], kind="stable")].astype(np.uint64)
-    place(words, 32, values, code, ordered)
+    row_of = np.zeros(64 * len(bits), np.uint32)
+    place(words, 32, values, code, ordered, row_of)
     assert np.all(code < 64 * len(bits))
     under = begin(code[:width], bits, ranks)
     rows = len(values) - width + 1
@@ -37,6 +38,8 @@ def slide(values, width, target, low, high, want_upper=True, patience=None, miss
         found = slide_fixed(
             code[: rows - 1],
             code[width:],
+            row_of,
+            width if targets is None else 0,
             constant,
             targets,
             0,

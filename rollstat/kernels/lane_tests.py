@@ -1,14 +1,14 @@
-"""Rows of a series that pass a test, kept in order, a machine vector at a time.
+"""Tests of eight to 64 rows at once, and the rows that pass them.
 
 ::
 
     values   3.1  0.2  7.5  1.0  9.9  0.4  2.2  8.8     from 1 to 5
     passes    1    0    0    1    0    0    1    0
-    target   ... 40   43   46                            rows 40 to 47, appended
+    target   ... 40   43   46                            rows 40 to 47, appended in order
 
 State: none. Invariant: rows are appended in ascending order, and what lies beyond the number returned is
-scratch. Cost: with AVX-512 a few instructions a vector, which have a name in no language; elsewhere one store
-and one addition a row, without branches.
+scratch. Cost: a few instructions a vector; but without AVX-512, which has an instruction that closes ranks,
+appending costs one store and one addition a row, without branches.
 
 Source: the instruction is VPCOMPRESS of the Intel Architecture Instruction Set Extensions reference.
 """
@@ -19,7 +19,7 @@ from numba import types
 
 from rollstat.kernels.vectors import compare, operation
 
-__all__ = ["append_between", "append_events"]
+__all__ = ["all_beside", "append_between", "append_events", "rows_within"]
 
 _LANE = ir.IntType(32)
 
@@ -142,3 +142,51 @@ def append_events(context, leaving, entering, j, under, far, leaves, enters, row
 
     arrays = (leaving, entering, types.intp, code, code, leaves, enters, rows)
     return types.int64(*arrays, types.int64), generate
+
+
+def _plain_all_beside(leaving, entering, j, lowest, highest):
+    """Whether each row from `j` to ``j + 15`` leaves and enters below `lowest`, or both above `highest`."""
+    leave, enter = leaving[j : j + 16], entering[j : j + 16]
+    below, above = (leave < lowest) & (enter < lowest), (leave > highest) & (enter > highest)
+    return bool((below | above).all())
+
+
+@operation(_plain_all_beside)
+def all_beside(context, leaving, entering, j, lowest, highest):
+    code = types.uint32
+    if leaving.dtype != code or entering.dtype != code:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        index = arguments[2]
+        leave = _load(context, builder, leaving, arguments[0], index, 16)
+        enter = _load(context, builder, entering, arguments[1], index, 16)
+        low, high = (_everywhere(builder, leave.type, bound) for bound in arguments[3:])
+        masks = []
+        for comparison, bound in (("<", low), (">", high)):
+            both = (builder.icmp_unsigned(comparison, codes, bound) for codes in (leave, enter))
+            masks.append(builder.and_(*both))
+        bits = builder.bitcast(builder.or_(*masks), ir.IntType(16))
+        return builder.icmp_unsigned("==", bits, ir.IntType(16)(0xFFFF))
+
+    return types.boolean(leaving, entering, types.intp, code, code), generate
+
+
+def _plain_rows_within(rows, i, first, width):
+    """Bits of the 64 from ``rows[i]`` on that lie in ``[first, first + width)``, the lowest for `i`."""
+    inside = (rows[i : i + 64] - first).astype(np.uint32) < width
+    return np.packbits(inside, bitorder="little").view(np.uint64)[0]
+
+
+@operation(_plain_rows_within)
+def rows_within(context, rows, i, first, width):
+    if rows.dtype != types.uint32:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        part = _load(context, builder, rows, arguments[0], arguments[1], 64)
+        low, size = (_everywhere(builder, part.type, bound) for bound in arguments[2:])
+        inside = builder.icmp_unsigned("<", builder.sub(part, low), size)
+        return builder.bitcast(inside, ir.IntType(64))
+
+    return types.uint64(rows, types.intp, types.uint32, types.uint32), generate

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rollstat._jit import kernel
-from rollstat.kernels.compress import append_between, append_events
+from rollstat.kernels.lane_tests import all_beside, append_between, append_events, rows_within
 
 
 @kernel
@@ -59,3 +59,35 @@ def test_rows_that_change_sides(spread):
     np.testing.assert_array_equal(found[2, :n], rows)
     np.testing.assert_array_equal(found[0, :n], leaving[rows])
     np.testing.assert_array_equal(found[1, :n], entering[rows])
+
+
+@kernel
+def beside(leaving, entering, lowest, highest):
+    return all_beside(leaving, entering, 0, lowest, highest)
+
+
+@kernel
+def within(rows, i, first, width):
+    return rows_within(rows, i, first, width)
+
+
+def test_sixteen_rows_on_one_side_each():
+    low, high = np.uint32(10), np.uint32(20)
+    leaving, entering = np.array([[3, 30] * 8, [9, 21] * 8], np.uint32)
+    assert beside(leaving, entering, low, high)
+    for row in range(16):
+        for code in (10, 15, 20, 30 if row % 2 == 0 else 3):
+            for changed in (leaving, entering):
+                kept, changed[row] = changed[row], code
+                assert not beside(leaving, entering, low, high)
+                changed[row] = kept
+
+
+@pytest.mark.parametrize("width", [1, 20, 500])
+def test_rows_of_ranks_in_a_window(width):
+    rows = np.random.default_rng(width).permutation(600).astype(np.uint32)
+    for i, first in ((0, 0), (100, 50), (536, 300)):
+        bits = within(rows, i, np.uint32(first), np.uint32(width))
+        part = rows[i : i + 64].astype(np.int64)
+        inside = (first <= part) & (part < first + width)
+        assert [bool(int(bits) >> lane & 1) for lane in range(64)] == inside.tolist()
