@@ -11,6 +11,7 @@ Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
 
 import math
 import os
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -240,7 +241,7 @@ class _Run:
 
     def execute(self) -> None:
         """Work through all blocks, on as many threads as the options say."""
-        if self.options.threads == 1:
+        if self.options.threads == 1 or _thread.works:  # a thread that waits for others keeps them from work
             for task in self.tasks():
                 self.work(*task)
             return
@@ -255,10 +256,23 @@ class _Run:
             wait(waiting)
 
 
+class _Thread(threading.local):
+    """Whether a thread works for a call."""
+
+    works = False
+
+
+_thread = _Thread()
+
+
+def _begin_to_work() -> None:
+    _thread.works = True
+
+
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Threads that are kept: starting them and filling their memory costs as much as a small job."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="rollstat")
+    return ThreadPoolExecutor(threads, thread_name_prefix="rollstat", initializer=_begin_to_work)
 
 
 if hasattr(os, "register_at_fork"):

@@ -146,6 +146,22 @@ def test_threads_begin_no_block_after_an_error():
     assert computation.begun < 1000
 
 
+def test_a_call_within_a_call_waits_for_no_thread():
+    class Nested:
+        outputs = (Output("float"),)
+
+        def block_rows(self, width):
+            return 100
+
+        def compute(self, block, wanted, results):
+            inner = rollstat.rolling_median(block.values, 3, threads=2)
+            results[0][:] = inner[-len(results[0]) :]
+
+    values = np.arange(1000.0)
+    result = run([values], 3, lambda dtype, windows: Nested(), Options.check(threads=2))
+    np.testing.assert_array_equal(result.arrays[0], rollstat.rolling_median(values, 3))
+
+
 def test_messages_say_what_was_given():
     with pytest.raises(ValueError, match="out must hold one array; it held 3"):
         rollstat.rolling_median(np.zeros(3), 2, out=[1, 2, 3])
