@@ -50,7 +50,7 @@ def rolling(
         value of its own, NaN equals NaN, and -0.0 equals 0.0.
     order_by : str or sequence of str
         Columns that order the rows of a series; together they should tell all rows of it apart.
-    window : int, str, timedelta, float or Forward
+    window : int, str, timedelta, float, Forward or Expanding
         A number of rows; or a width such as ``"10 minutes"`` on the first column of `order_by`, a date
         or timestamp; or a float, the width on a column of numbers.
     aggs : mapping
@@ -86,6 +86,8 @@ def rolling(
     The plan is one exchange by the keys, one sort, and one pass over Arrow batches. A worker holds
     the rows of one window and one batch, whatever the length of a series. Each result equals that of
     the array function on the sorted series: to the bit for order statistics, extrema and whole numbers.
+    Expanding windows reach the first row of their series, so a worker holds the columns of a series that
+    statistics need, and such series are not cut.
     Where a series is cut makes no difference to that: rows that windows of another bucket reach are sent
     to both in the one exchange, and each bucket is walked over as a series of its own.
 
@@ -109,7 +111,7 @@ def rolling(
     rows, places = plainly_named(df)
     keys = [places[place] for place in plan.keys]
     order = [places[place] for place in plan.order]
-    parts = _parts(rows, keys, order[0], schema, plan, _check_split(split, bool(keys)))
+    parts = _parts(rows, keys, order[0], schema, plan, _check_split(split, bool(keys), plan.window))
     width = len(places)
     if parts is not None:
         rows = parts.frame.repartitionById(parts.count, PART)
@@ -132,10 +134,15 @@ def rolling(
         return rows.sortWithinPartitions(*by).mapInArrow(job, T.StructType([*schema.fields, *fields]))
 
 
-def _check_split(split: Any, keyed: bool) -> int | str | None:
+def _check_split(split: Any, keyed: bool, window: Any) -> int | str | None:
     """How to cut long series; None not to look for them."""
+    if isinstance(window, Expanding) and split not in (None, 1):
+        raise ValueError(
+            f"split must be 1 for expanding windows, which reach the first row; it was {split!r}: "
+            "a window of rows or a width can be cut"
+        )
     if split is None:
-        return None if keyed else "auto"
+        return None if keyed or isinstance(window, Expanding) else "auto"
     whole = isinstance(split, numbers.Integral) and not isinstance(split, bool)
     if not (whole and 1 <= split <= MOST_BUCKETS) and split != "auto":
         raise ValueError(f"split must be 'auto' or lie in 1..{MOST_BUCKETS}; it was {split!r}")
@@ -290,10 +297,12 @@ def _tie_breakers(schema: T.StructType, used: set[int]) -> list[int]:
 def _time_column(schema: T.StructType, name: str, window: Any) -> tuple[int, Kind] | None:
     """Column of times for a window by width, None for a window of rows."""
     rows = isinstance(window, numbers.Integral) and not isinstance(window, np.timedelta64)
-    if rows or isinstance(window, Forward):
+    if rows or isinstance(window, (Forward, Expanding)):
         return None
-    if isinstance(window, (tuple, Expanding)) or hasattr(window, "get_window_bounds"):
-        raise ValueError(f"window must be a number of rows, a width or Forward on Spark; it was {window!r}")
+    if isinstance(window, tuple) or hasattr(window, "get_window_bounds"):
+        raise ValueError(
+            f"window must be a number of rows, a width, Forward or Expanding on Spark; it was {window!r}"
+        )
     kind = kind_of(schema[name].dataType, f"order_by: {name!r}")
     if kind.whole:
         raise TypeError(f"order_by: {name!r} is {kind.spark.simpleString()}: cast it for windows by width")

@@ -29,6 +29,7 @@ from rollstat.spark.keys import equal
 from rollstat.spark.quiet import known_warnings
 from rollstat.spark.series import Series, read_message, write_message
 from rollstat.spark.walk import Plan
+from rollstat.windows import Expanding
 
 __all__ = ["rolling_stream"]
 
@@ -151,6 +152,8 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame 
         raise ValueError("keys must name at least one column: a stream's series are told apart by keys")
     if plan.ahead:
         raise ValueError("window must not look ahead of its row on a stream")
+    if isinstance(plan.window, Expanding):
+        raise ValueError("window must end behind its row on a stream, whose state would grow without end")
     for place in plan.order:
         field = df.schema.fields[place]
         if isinstance(field.dataType, (T.FloatType, T.DoubleType, T.StructType, T.ArrayType)):

@@ -78,6 +78,7 @@ CASES = {
         st.sampled_from([1, 2, 17, 1000]),
         st.sampled_from(["0", "3", "40"]),
         st.builds(rollstat.Forward, st.sampled_from([1, 6])),
+        st.builds(rollstat.Expanding),
     ),
     "options": st.fixed_dictionaries(
         {
@@ -109,6 +110,8 @@ def same_to_spark(key):
 def fit(window, options, time):
     """A window and options that go together, for Spark and for arrays."""
     options = dict(options)
+    if isinstance(window, rollstat.Expanding):
+        return window, window, options | {"center": False, "closed": None}
     if isinstance(window, rollstat.Forward):
         options |= {"center": False, "closed": None}
     rows = window.m if isinstance(window, rollstat.Forward) else window
@@ -155,7 +158,7 @@ def check(
 ):
     rng = np.random.default_rng(seed)
     asked, array_window, options = fit(window, options, time)
-    by_width = not isinstance(asked, int | rollstat.Forward)
+    by_width = not isinstance(asked, int | rollstat.Forward | rollstat.Expanding)
     g, s, v = (rng.integers(0, most, rows) for most in (groups, 50, 10))
     hidden = rng.random(rows) < 0.2
     table = pa.table({"row": np.arange(rows), "g": g, "s": pa.array(s), "v": pa.array(v, mask=hidden)})
@@ -176,7 +179,8 @@ def check(
         "spark.sql.execution.arrow.maxRecordsPerBatch": batch,
     }
     before = {name: spark.conf.get(name) for name in conf}
-    splits = None if keys or time in ("string", "struct") else split
+    whole = isinstance(asked, rollstat.Expanding) or time in ("string", "struct")
+    splits = None if keys or whole else split
     # Three hashes only, so that keys share them.
     hashed = (lambda keys: F.hash(*keys) % 2) if crowded else prefix._hash
     try:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+import rollstat
 from rollstat.registry import REGISTRY
 from rollstat.spark import aggregate, rolling
 
@@ -181,7 +182,11 @@ MEDIAN = {"m": ("median", "x")}
 BAD = [
     ({"window": 0}, "window must be an integer of at least 1"),
     ({"window": "soon"}, "window must be a width such as"),
-    ({"window": (1, 2)}, "window must be a number of rows, a width or Forward on Spark"),
+    ({"window": (1, 2)}, "window must be a number of rows, a width, Forward or Expanding on Spark"),
+    (
+        {"window": rollstat.Expanding(), "split": 4, "aggs": {"new": ("median", "x")}},
+        "split must be 1 for expanding windows",
+    ),
     ({"window": 2, "min_periods": 3}, "min_periods must be at most the window"),
     ({"order_by": []}, "order_by must name at least one column"),
     ({"order_by": "nope"}, r"order_by: column 'nope' is not among: key, t, x, s, m"),

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pyspark
 import pytest
 
+import rollstat
 from rollstat.spark import rolling, rolling_stream
 from rollstat.spark.stream import _Pack
 
@@ -114,6 +115,8 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
         ({"order_by": "row", "watermark": "1 hour"}, TypeError, "a watermark needs a timestamp"),
         ({"initial": stream}, ValueError, "initial must be a batch frame with the columns"),
         ({"window": "soon"}, ValueError, "window must be a width"),
+        ({"window": rollstat.Forward(2)}, ValueError, "window must not look ahead of its row"),
+        ({"window": rollstat.Expanding()}, ValueError, "window must end behind its row"),
     ):
         with pytest.raises(error, match=message):
             rolling_stream(stream, **(good | change))

@@ -81,7 +81,7 @@ def expected(rows, lengths, window, **options):
         part = rows.slice(first, length)
         first += length
         given = dict(options)
-        if not isinstance(window, (int, rollstat.Forward)):
+        if not isinstance(window, (int, rollstat.Forward, rollstat.Expanding)):
             given["times"] = part["time"].to_numpy().astype("M8[us]")
         x, y = masked(part["x"]), masked(part["y"])
         parts["median"] += rollstat.rolling_median(x, window, **given).tolist()
@@ -141,6 +141,7 @@ WINDOWS = st.one_of(
         ),
     ),
     st.tuples(st.builds(rollstat.Forward, st.integers(2, 9)), st.just({})),
+    st.tuples(st.builds(rollstat.Expanding), st.just({})),
 )
 
 
