@@ -153,7 +153,7 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame 
     if plan.ahead:
         raise ValueError("window must not look ahead of its row on a stream")
     if isinstance(plan.window, Expanding):
-        raise ValueError("window must end behind its row on a stream, whose state would grow without end")
+        raise ValueError("window must reach back so many rows or so wide on a stream; it was Expanding")
     for place in plan.order:
         field = df.schema.fields[place]
         if isinstance(field.dataType, (T.FloatType, T.DoubleType, T.StructType, T.ArrayType)):

@@ -116,7 +116,7 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
         ({"initial": stream}, ValueError, "initial must be a batch frame with the columns"),
         ({"window": "soon"}, ValueError, "window must be a width"),
         ({"window": rollstat.Forward(2)}, ValueError, "window must not look ahead of its row"),
-        ({"window": rollstat.Expanding()}, ValueError, "window must end behind its row"),
+        ({"window": rollstat.Expanding()}, ValueError, "window must reach back so many rows"),
     ):
         with pytest.raises(error, match=message):
             rolling_stream(stream, **(good | change))
