@@ -65,13 +65,14 @@ def suits_values(values: NDArray[Any], width: int) -> bool:
     """Whether networks are the quickest for these values, where :func:`suits` is true of their windows.
 
     Ranking needs to look but at few values where windows are alike, as those of noise are: networks take
-    the same time for any values.
+    the same time for any values. In noise neighbours are as far apart as values a window apart; so they are
+    in series that alternate, but every other value is not.
     """
     if values.dtype != np.float64 or width <= thresholds.NETWORK_OF_NOISE:
         return True
     rows = np.linspace(0, len(values) - width - 1, 64).astype(np.int64)
     with np.errstate(over="ignore", invalid="ignore"):
-        near = np.abs(values[rows + 1] - values[rows]).sum()
+        near = min(np.abs(values[rows + lag] - values[rows]).sum() for lag in (1, 2))
         far = np.abs(values[rows + width] - values[rows]).sum()
         return not 2 * near > far
 

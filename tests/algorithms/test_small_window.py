@@ -184,4 +184,7 @@ def test_networks_are_left_to_values_that_drift(rng):
     assert not small_window.suits_values(noise, width)
     assert small_window.suits_values(noise, width - 1)
     assert small_window.suits_values(noise.cumsum(), width)
+    alternating = np.where(np.arange(5000) % 2, 1.0, -1.0) * np.arange(5000)
+    assert small_window.suits_values(alternating, width)
+    assert small_window.suits_values(alternating, width + 1)
     assert small_window.suits_values(noise.astype(np.float32), width)
