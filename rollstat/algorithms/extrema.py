@@ -63,8 +63,6 @@ class Extrema:
         Whether the position of equal values is the last of them instead of the first.
     base : int
         What is added to positions.
-    streams : bool
-        Whether the results bypass the cache, which does not hold all of them anyway.
     """
 
     minimum: NDArray[Any] | None = None
@@ -73,7 +71,6 @@ class Extrema:
     maximum_position: NDArray[np.int64] | None = None
     last: bool = False
     base: int = 0
-    streams: bool = False
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
@@ -124,7 +121,7 @@ def _block(width: int) -> int:
     return max(1 << (width // 64).bit_length() - 1, 64)
 
 
-def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, streams: bool) -> bool:
+def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) -> bool:
     """Write the extrema of every `width` values, one or both; return whether there may be a NaN."""
     lanes, rows = lanes_in(values.dtype), len(wanted[0][1])
     both = len(wanted) == 2
@@ -138,8 +135,8 @@ def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, st
         length = doubling_kernel.scratch_length(width, size, lanes)
     scratch = aligned(length, values.dtype)
     if both:
-        return bool(kernels.rolling_both(values, width, size, scratch, streams, wanted[0][1], wanted[1][1]))
-    return bool(kernels.rolling(wanted[0][0], values, width, size, scratch, streams, wanted[0][1]))
+        return bool(kernels.rolling_both(values, width, size, scratch, wanted[0][1], wanted[1][1]))
+    return bool(kernels.rolling(wanted[0][0], values, width, size, scratch, wanted[0][1]))
 
 
 def _places(
@@ -148,7 +145,6 @@ def _places(
     values: NDArray[Any],
     width: int,
     base: int,
-    streams: bool,
     position: NDArray[np.int64],
 ) -> int:
     """Write where the extremum of every `width` values stands; return what the kernels say of NaN."""
@@ -158,13 +154,11 @@ def _places(
         size = _block(width)
         length = long_places.scratch_length(width, rows, size, lanes)
         memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
-        return int(
-            long_places.rolling(order, ties, values, width, size, last, *memory, base, streams, position)
-        )
+        return int(long_places.rolling(order, ties, values, width, size, last, *memory, base, position))
     size = max(min((4_096 if width <= 128 else 8_192) // values.itemsize, rows), 1)
     length = doubling_places.scratch_length(width, size, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
-    return int(doubling_places.rolling(order, ties, values, width, size, *memory, base, streams, position))
+    return int(doubling_places.rolling(order, ties, values, width, size, *memory, base, position))
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
@@ -183,16 +177,16 @@ def doubling(block: Block, request: Extrema) -> None:
     extrema = [(order, out) for order, out, _ in wanted if out is not None]
     nan = False
     if len(extrema) == 2 and len(_mask(block)) == 0:
-        nan |= _extrema(extrema, block.values, block.width, request.streams)
+        nan |= _extrema(extrema, block.values, block.width)
     else:
         for order, out in extrema:
-            nan |= _extrema([(order, out)], _observed(order, block), block.width, request.streams)
+            nan |= _extrema([(order, out)], _observed(order, block), block.width)
     for order, _, position in wanted:
         if position is None:
             continue
         # Places are as large as values, and count in a block: in four bytes if the window allows it.
         values = _observed(order, block, 4 if block.width < _FARTHEST else 8)
-        found = _places(order, request.last, values, block.width, request.base, request.streams, position)
+        found = _places(order, request.last, values, block.width, request.base, position)
         nan |= found > 0
         if found == 2 or len(_mask(block)) > 0:
             settle(order, block.values, _mask(block), block.width, request.last, request.base, position)

@@ -12,9 +12,6 @@ from rollstat.blocks import Block
 from rollstat.engine import Output
 from rollstat.windows import Windows
 
-# From so many bytes of results on, they are more than the second-level caches of today hold.
-_STREAMED = 1 << 21
-
 __all__ = ["ALGORITHMS", "ExtremaOf", "write_distance"]
 
 ALGORITHMS = {
@@ -58,7 +55,6 @@ class ExtremaOf:
         relative_to: str = "data",
     ) -> None:
         self.wanted = wanted
-        self.rows = windows.rows
         self.algorithm = algorithm
         self.last = last
         self.relative_to = relative_to
@@ -97,8 +93,6 @@ class ExtremaOf:
                 setattr(request, target[name], result)
         # Results that are worked on once more are memory of their own, no part of the caller's.
         final = all(result.base is not None for result in results)
-        size = sum(self.rows * result.itemsize for result in results)
-        request.streams = final and "ptp" not in self.wanted and size >= _STREAMED
         algorithm = self.algorithm
         if algorithm in _FIXED_ONLY and not block.width:
             algorithm = "auto"  # what an end of the data cuts off has no fixed size

@@ -16,8 +16,7 @@ the spans that end with a row: a series `lanes` times shorter with windows about
 shorter, which are treated the same way.
 
 The spans of a chunk of rows are made while the results of the chunk before are written, so that reading
-and writing memory go on together. Results that are more than the cache holds bypass it: a line that is
-written whole need not be read first.
+and writing memory go on together.
 
 State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span`
 values that end at j, or of those that there are. Cost: about log2(lanes) + 3 vector operations for each
@@ -37,13 +36,11 @@ from rollstat.kernels.order import Greatest, Least, best_of, prefer, reject, wor
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
-    fence,
     holds_nan,
     lanes_of,
     load,
     push_back,
     store,
-    stream,
     unaligned,
     zeros,
 )
@@ -55,7 +52,6 @@ __all__ = [
     "rolling_both",
     "room_for",
     "scratch_length",
-    "whole_lines",
 ]
 
 
@@ -76,16 +72,6 @@ def largest_span(width, lanes):
 def room_for(count, lanes):
     """Space for `count` values and what whole vectors read and write beyond them."""
     return (count // lanes + 3) * lanes
-
-
-@kernel(references=False)
-def whole_lines(out, streams):
-    """Where whole lines of the cache begin and end that are to be written past it; none if not `streams`."""
-    lead = unaligned(out)
-    if not streams or lead >= len(out):
-        return len(out), len(out)
-    lanes = lanes_of(out)
-    return lead, lead + (len(out) - lead) // lanes * lanes
 
 
 def scratch_length(width, chunk, lanes):
@@ -109,7 +95,7 @@ def fill_limits(order, width, limits):
 
 
 @kernel(references=False)
-def _whole_vectors(order, values, span, spans, older, ended, width, middle, limits, out, streams, look):
+def _whole_vectors(order, values, span, spans, older, ended, width, middle, limits, out, look):
     """Write the best of the `span` values that end at each position, and meanwhile windows of a chunk before.
 
     Both for whole vectors: of `values` by `order` to `spans`, and from the spans `ended` by the order
@@ -159,21 +145,17 @@ def _whole_vectors(order, values, span, spans, older, ended, width, middle, limi
                 best = prefer(older, broadcast(middle[row & INDEX]), best)
                 best = prefer(older, reject(older, broadcast(middle[(row + 1) & INDEX]), limit), best)
                 row += 1
-            if streams:
-                stream(best, out, i)
-            else:
-                store(best, out, i)
+            store(best, out, i)
     return holds_nan(nan)
 
 
 @kernel(references=False)
-def _chunk(order, values, span, edge, spans, older, ended, width, middle, limits, out, streams, look):
+def _chunk(order, values, span, edge, spans, older, ended, width, middle, limits, out, look):
     """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of `out`."""
     lanes = lanes_of(spans)
-    streams = streams and unaligned(out) == 0
-    nan = _whole_vectors(order, values, span, spans, older, ended, width, middle, limits, out, streams, look)
+    nan = _whole_vectors(order, values, span, spans, older, ended, width, middle, limits, out, look)
     if nan and look == HOPEFUL:
-        _whole_vectors(order, values, span, spans, older, ended, 1, middle, limits, out[:0], False, CAREFUL)
+        _whole_vectors(order, values, span, spans, older, ended, 1, middle, limits, out[:0], CAREFUL)
     whole = len(values) // lanes * lanes
     if whole < len(values):
         # The last vector is computed in `edge` from a copy: the vector before it and what is left.
@@ -181,16 +163,12 @@ def _chunk(order, values, span, edge, spans, older, ended, width, middle, limits
             known = 0 <= j < len(values)
             edge[j - whole + lanes] = values[j] if known else worst_of(order, spans)
         copy, result = edge[: 2 * lanes], edge[2 * lanes :]
-        nan |= _whole_vectors(
-            order, copy, span, result, older, ended, 1, middle, limits, copy[:0], False, CAREFUL
-        )
+        nan |= _whole_vectors(order, copy, span, result, older, ended, 1, middle, limits, copy[:0], CAREFUL)
         store(load(result, lanes), spans, whole)
     whole = len(out) // lanes * lanes
     if whole < len(out):
         last, rest = edge[:lanes], middle[whole // lanes :]
-        _whole_vectors(
-            order, values[:0], 1, spans, older, ended[whole:], width, rest, limits, last, False, SURE
-        )
+        _whole_vectors(order, values[:0], 1, spans, older, ended[whole:], width, rest, limits, last, SURE)
         for i in range(whole, len(out)):
             out[i] = last[i - whole]
     return nan
@@ -211,12 +189,12 @@ def _middle(order, spans, rows, width, scratch, middle):
         for row in range(rows, len(totals)):
             totals[row] = worst_of(order, totals)
         span, nothing = largest_span(between, lanes), totals[:0]
-        _whole_vectors(order, totals, span, above, order, above, 1, middle, above, nothing, False, SURE)
+        _whole_vectors(order, totals, span, above, order, above, 1, middle, above, nothing, SURE)
         if between >= 2 * lanes:
             _middle(order, above, rows // lanes, between, scratch[3 * room :], inner)
         fill_limits(order, between, limits)
         results = middle[: room_for(rows - between + 1, lanes) - 2 * lanes]
-        _whole_vectors(order, nothing, 1, above, order, above, between, inner, limits, results, False, SURE)
+        _whole_vectors(order, nothing, 1, above, order, above, between, inner, limits, results, SURE)
 
 
 @kernel(inline="always", references=False)
@@ -237,11 +215,11 @@ def _seen(values, first, last, width, lanes):
 
 
 @kernel(references=False)
-def rolling(order, values, width, chunk, scratch, streams, out):
+def rolling(order, values, width, chunk, scratch, out):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
 
     NaN is no observation. `scratch` has the length that :func:`scratch_length` gives for `chunk` rows.
-    `streams` says that the results bypass the cache. Returns whether there may have been a NaN.
+    Returns whether there may have been a NaN.
     """
     lanes = lanes_of(scratch)
     span = largest_span(width, lanes)
@@ -266,23 +244,18 @@ def rolling(order, values, width, chunk, scratch, streams, out):
             between,
             limits,
             results,
-            streams,
             CAREFUL if nan else HOPEFUL,
         )
         if width >= 2 * lanes:
             _middle(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
         spans, ended, middle, between = ended, spans, between, middle
         before, first = first, last
-    _chunk(
-        order, values[:0], 1, edge, spans, order, ended, width, between, limits, out[before:], streams, SURE
-    )
-    if streams:
-        fence()
+    _chunk(order, values[:0], 1, edge, spans, order, ended, width, between, limits, out[before:], SURE)
     return nan
 
 
 @kernel(references=False)
-def rolling_both(values, width, chunk, scratch, streams, low, high):
+def rolling_both(values, width, chunk, scratch, low, high):
     """As :func:`rolling`, both extrema in one pass: the second finds its values in the cache."""
     lanes = lanes_of(scratch)
     span = largest_span(width, lanes)
@@ -308,7 +281,6 @@ def rolling_both(values, width, chunk, scratch, streams, low, high):
             above,
             high_limits,
             results,
-            streams,
             CAREFUL if nan else HOPEFUL,
         )
         if width >= 2 * lanes:
@@ -326,7 +298,6 @@ def rolling_both(values, width, chunk, scratch, streams, low, high):
             below,
             low_limits,
             results,
-            streams,
             CAREFUL if nan else SURE,
         )
         if width >= 2 * lanes:
@@ -345,9 +316,6 @@ def rolling_both(values, width, chunk, scratch, streams, low, high):
         above,
         high_limits,
         results,
-        streams,
         SURE,
     )
-    if streams:
-        fence()
     return nan

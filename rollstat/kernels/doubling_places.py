@@ -15,20 +15,16 @@ about twice that of values alone.
 
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
-from rollstat.kernels.doubling import fill_limits, largest_span, room_for, whole_lines
+from rollstat.kernels.doubling import fill_limits, largest_span, room_for
 from rollstat.kernels.order import all_stay, all_take_over, choose, prefer, reject, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
-    add,
     broadcast,
-    fence,
     holds_nan,
     lanes_of,
     load,
-    load_as,
     push_back,
     store,
-    stream,
     zeros,
 )
 
@@ -68,31 +64,16 @@ def trend(order, ties, values):
 
 
 @kernel(references=False)
-def count_on(first, out, streams):
-    """Write ``first, first + 1, ...``, past the cache if it `streams`."""
-    begin, end = whole_lines(out, streams)
-    lanes = lanes_of(out)
-    for i in range(min(begin + lanes, len(out))):
-        out[i] = first + i
-    if begin < end:
-        places, more = load(out, begin), broadcast(out.dtype.type(lanes))
-        for i in range(begin + lanes, end, lanes):
-            places = add(places, more)
-            stream(places, out, i)
-    for i in range(end, len(out)):
+def count_on(first, out):
+    """Write ``first, first + 1, ...``."""
+    for i in range(len(out)):
         out[i] = first + i
 
 
 @kernel(references=False)
-def place_on(shift, places, out, streams):
-    """Write ``shift + places``, past the cache if it `streams`."""
-    begin, end = whole_lines(out, streams)
-    for i in range(begin):
-        out[i] = shift + places[i]
-    more = broadcast(out.dtype.type(shift))
-    for i in range(begin, end, lanes_of(out)):
-        stream(add(load_as(places, i, out), more), out, i)
-    for i in range(end, len(out)):
+def place_on(shift, places, out):
+    """Write ``shift + places``."""
+    for i in range(len(out)):
         out[i] = shift + places[i]
 
 
@@ -251,11 +232,11 @@ def _best(
 
 
 @kernel(references=False)
-def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, streams, position):
+def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, position):
     """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
 
     NaN is no observation; where there is none, or only values that never win, any place is written. Both
-    scratch arrays are as long as :func:`scratch_length` says. `streams` says that results bypass the cache.
+    scratch arrays are as long as :func:`scratch_length` says.
     Returns 1 if there may have been a NaN, 2 if besides some window has no better value than the one that
     never wins, else 0.
     """
@@ -276,7 +257,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, s
         seen = values[first : first + count]
         way = trend(order, ties, seen)
         if way != 0:
-            count_on(shift + first + (0 if way > 0 else width - 1), results, streams)
+            count_on(shift + first + (0 if way > 0 else width - 1), results)
             continue
         nan |= _spans(order, ties, seen, places[:count], span, edge, edge_places, spans, span_places)
         best, found = scratch[begin + room :][:rows], scratch_places[begin + room :][:rows]
@@ -287,9 +268,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, s
         )
         if nan and not hollow:
             hollow = _holds(best, worst_of(order, values))
-        place_on(shift + first, found, results, streams)
-    if streams:
-        fence()
+        place_on(shift + first, found, results)
     return int(nan) + int(nan and hollow)
 
 

@@ -23,7 +23,6 @@ from rollstat.kernels.order import better, choose, prefer, worst_of
 from rollstat.kernels.vectors import (
     add,
     broadcast,
-    fence,
     lanes_of,
     load,
     pull_forward,
@@ -116,17 +115,17 @@ def _takes_part(order, older, newer, ties_to_it, first):
 
 
 @kernel(references=False)
-def rolling(order, ties, values, width, block, last, memory, memory_places, shift, streams, position):
+def rolling(order, ties, values, width, block, last, memory, memory_places, shift, position):
     """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
 
     NaN is no observation; where there is none, or only values that never win, any place is written.
     `last` says what `ties` does. A block is whole vectors, and windows hold two blocks or more. Both parts
-    of memory are as long as :func:`scratch_length` says. `streams` says that the results bypass the cache.
+    of memory are as long as :func:`scratch_length` says.
     Returns what :func:`rollstat.kernels.doubling_places.rolling` does.
     """
     way = trend(order, ties, values)
     if way != 0:
-        count_on(shift if way > 0 else shift + width - 1, position, streams)
+        count_on(shift if way > 0 else shift + width - 1, position)
         return 0
     lanes = lanes_of(memory)
     out, entering, scratch = memory[:block], memory[block : 2 * block], memory[2 * block :]
@@ -141,7 +140,7 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
     inner = total[1 : rows + whole - 1]
     origin = scratch_places[:rows]
     doubling_places.rolling(
-        order, ties, inner, whole - 1, max(rows, 1), rest, scratch_places[room:], 1, False, origin
+        order, ties, inner, whole - 1, max(rows, 1), rest, scratch_places[room:], 1, origin
     )
     hollow = False
     known = place = -1
@@ -157,24 +156,24 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
         suffix = _takes_part(order, total[k], best, not last, True)
         running = _takes_part(order, best, newest, last, False)
         if not (suffix or running):
-            fill(shift + place, results, streams)
+            fill(shift + place, results)
             continue
         if suffix and not running:
             seen = values[begin : begin + block]
             if trend(order, ties, seen) > 0 and _takes_part(order, seen[-1], best, not last, True):
-                count_on(shift + begin, results, streams)
+                count_on(shift + begin, results)
                 continue
         if running and not suffix:
             seen = values[end * block : begin + width - 1 + len(results)]
             if trend(order, ties, seen) < 0 and _takes_part(order, best, seen[0], last, False):
-                count_on(shift + begin + width - 1, results, streams)
+                count_on(shift + begin + width - 1, results)
                 continue
         cell[0] = place - begin
         if suffix:
             _suffixes(order, ties, values[begin : begin + block], best, cell[0], steps, out, places)
         else:
-            fill(best, out, False)
-            fill(cell[0], places, False)
+            fill(best, out)
+            fill(cell[0], places)
         if running:
             before = values[end * block : begin + width]
             value = best_in(order, before)[0]
@@ -184,7 +183,5 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
             for i in range(block):
                 entering[i] = seen[i] if i < len(seen) else worst_of(order, values)
             _running(order, ties, entering, value, cell[0], cell[1], steps, out, places)
-        place_on(shift + begin, places, results, streams)
-    if streams:
-        fence()
+        place_on(shift + begin, places, results)
     return int(nan) + int(nan and hollow)

@@ -22,13 +22,11 @@ arXiv:cs/0610046, section 3.
 
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
-from rollstat.kernels.doubling import whole_lines
 from rollstat.kernels.doubling_places import trend
 from rollstat.kernels.order import Greatest, Least, Oldest, better, prefer, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
-    fence,
     first_lane,
     holds_nan,
     lanes_of,
@@ -37,7 +35,6 @@ from rollstat.kernels.vectors import (
     push_back,
     spread,
     store,
-    stream,
     unaligned,
     zeros,
 )
@@ -115,32 +112,21 @@ def totals(order, values, block, total):
 
 
 @kernel(references=False)
-def fill(value, out, streams):
-    """Write `value` everywhere, past the cache if it `streams`."""
-    begin, end = whole_lines(out, streams)
-    for i in range(begin):
-        out[i] = value
-    vector = broadcast(value)
-    for i in range(begin, end, lanes_of(out)):
-        stream(vector, out, i)
-    for i in range(end, len(out)):
+def fill(value, out):
+    """Write `value` everywhere."""
+    for i in range(len(out)):
         out[i] = value
 
 
 @kernel(references=False)
-def _copy(values, out, streams):
-    """Write the first of `values` to the whole of `out`, past the cache if it `streams`."""
-    begin, end = whole_lines(out, streams)
-    for i in range(begin):
-        out[i] = values[i]
-    for i in range(begin, end, lanes_of(out)):
-        stream(load(values, i), out, i)
-    for i in range(end, len(out)):
+def _copy(values, out):
+    """Write the first of `values` to the whole of `out`."""
+    for i in range(len(out)):
         out[i] = values[i]
 
 
 @kernel(references=False)
-def _suffixes(order, values, common, out, streams):
+def _suffixes(order, values, common, out):
     """Write the best of `common` and ``values[i:]`` to ``out[i]``; `out` may be the shorter."""
     lanes = lanes_of(values)
     worst = broadcast(worst_of(order, values))
@@ -158,15 +144,12 @@ def _suffixes(order, values, common, out, streams):
         tail = prefer(order, tail, pull_forward(tail, worst, 8))
         tail = prefer(order, tail, pull_forward(tail, worst, 16))
         tail = prefer(order, tail, pull_forward(tail, worst, 32))
-        if streams:
-            stream(prefer(order, tail, carried), out, i)
-        else:
-            store(prefer(order, tail, carried), out, i)
+        store(prefer(order, tail, carried), out, i)
         carried = prefer(order, carried, spread(tail, 0))
 
 
 @kernel(references=False)
-def _running(order, values, best, out, streams):
+def _running(order, values, best, out):
     """Take `best` and ``values[:i + 1]`` into ``out[i]``."""
     lanes = lanes_of(values)
     worst = broadcast(worst_of(order, values))
@@ -181,10 +164,7 @@ def _running(order, values, best, out, streams):
         head = prefer(order, head, push_back(worst, head, 16))
         head = prefer(order, head, push_back(worst, head, 32))
         result = prefer(order, prefer(order, head, carried), load(out, i))
-        if streams:
-            stream(result, out, i)
-        else:
-            store(result, out, i)
+        store(result, out, i)
         carried = prefer(order, carried, spread(head, -1))
     best = first_lane(carried)
     for i in range(whole, len(out)):
@@ -200,15 +180,15 @@ def growing(order, values, out):
     """
     known = len(values) - len(out)
     best, missing = best_in(order, values[:known])
-    fill(best, out, False)
-    _running(order, values[known:], best, out, False)
+    fill(best, out)
+    _running(order, values[known:], best, out)
     return missing or best_in(order, values[known:])[1]
 
 
 @kernel(references=False)
 def shrinking(order, values, out):
     """Write the best of ``values[i:]`` to ``out[i]``; return whether there may have been a NaN."""
-    _suffixes(order, values, worst_of(order, values), out, False)
+    _suffixes(order, values, worst_of(order, values), out)
     return best_in(order, values)[1]
 
 
@@ -222,34 +202,32 @@ def _common(order, values, width, block, rows, scratch):
     room = room_for(len(values), block, lanes)
     total, common, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
     between = width // block - 1
-    doubling.rolling(order, total[1 : rows + between], between, rows, rest, False, common[:rows])
+    doubling.rolling(order, total[1 : rows + between], between, rows, rest, common[:rows])
     return total, common
 
 
 @kernel(references=False)
-def _answer(order, values, width, block, k, total, best, results, streams):
+def _answer(order, values, width, block, k, total, best, results):
     """Write the windows that begin in block `k`, of which `best` is common to all, to `results`."""
     begin, last = k * block, k + width // block
     suffix = better(order, total[k], best)
     running = better(order, prefer(order, total[last], total[last + 1]), best)
-    streams = streams and unaligned(results) == 0
     if running and not suffix:
         seen = values[last * block : begin + width - 1 + len(results)]
         if trend(order, Oldest(), seen) < 0 and better(order, seen[0], best):
-            _copy(values[begin + width - 1 :], results, streams)
+            _copy(values[begin + width - 1 :], results)
             return
-    at_once = streams and not running
     if suffix:
         seen = values[begin : begin + block]
         if trend(order, Oldest(), seen) > 0 and not better(order, best, seen[-1]):
-            _copy(seen, results, at_once)
+            _copy(seen, results)
         else:
-            _suffixes(order, seen, best, results, at_once)
+            _suffixes(order, seen, best, results)
     else:
-        fill(best, results, at_once)
+        fill(best, results)
     if running:
         before = best_in(order, values[last * block : begin + width])[0]
-        _running(order, values[begin + width - 1 :], before, results, streams)
+        _running(order, values[begin + width - 1 :], before, results)
 
 
 @kernel(references=False)
@@ -268,16 +246,15 @@ def _lead(order, values, width, lead, out):
 
 
 @kernel(references=False)
-def rolling(order, values, width, block, scratch, streams, out):
+def rolling(order, values, width, block, scratch, out):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
 
     NaN is no observation. Windows hold two blocks or more; `scratch` has the length that
-    :func:`scratch_length` gives. `streams` says that the results bypass the cache. Returns whether there may
-    have been a NaN.
+    :func:`scratch_length` gives. Returns whether there may have been a NaN.
     """
     way = trend(order, Oldest(), values)
     if way != 0:
-        _copy(values if way > 0 else values[width - 1 :], out, streams)
+        _copy(values if way > 0 else values[width - 1 :], out)
         return False
     lead = min(unaligned(out), len(out))
     nan = _lead(order, values, width, lead, out)
@@ -287,14 +264,12 @@ def rolling(order, values, width, block, scratch, streams, out):
     total, common = _common(order, values, width, block, rows, scratch)
     for k in range(rows):
         results = out[k * block : (k + 1) * block]
-        _answer(order, values, width, block, k, total, common[k], results, streams)
-    if streams:
-        fence()
+        _answer(order, values, width, block, k, total, common[k], results)
     return nan
 
 
 @kernel(references=False)
-def rolling_both(values, width, block, scratch, streams, low, high):
+def rolling_both(values, width, block, scratch, low, high):
     """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long."""
     lead = min(unaligned(low), len(low))
     nan = _lead(Least(), values, width, lead, low)
@@ -312,8 +287,6 @@ def rolling_both(values, width, block, scratch, streams, low, high):
     highest, common_high = _common(Greatest(), values, width, block, rows, two)
     for k in range(rows):
         begin, end = k * block, (k + 1) * block
-        _answer(Least(), values, width, block, k, lowest, common_low[k], low[begin:end], streams)
-        _answer(Greatest(), values, width, block, k, highest, common_high[k], high[begin:end], streams)
-    if streams:
-        fence()
+        _answer(Least(), values, width, block, k, lowest, common_low[k], low[begin:end])
+        _answer(Greatest(), values, width, block, k, highest, common_high[k], high[begin:end])
     return nan

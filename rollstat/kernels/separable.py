@@ -119,11 +119,11 @@ def scan_lines(order, values, length, stride, before, source, constant, width, c
             for j in range(length):
                 inside[j] = read[j]
             write = out[first : first + length]
-            nan |= rolling(order, extended, width, chunk, rest, False, write)
+            nan |= rolling(order, extended, width, chunk, rest, write)
         else:
             for j in range(length):
                 inside[j] = values[first + j * stride]
-            nan |= rolling(order, extended, width, chunk, rest, False, results)
+            nan |= rolling(order, extended, width, chunk, rest, results)
             for j in range(length):
                 out[first + j * stride] = results[j]
     return nan

@@ -27,19 +27,16 @@ __all__ = [
     "aligned",
     "broadcast",
     "compare",
-    "fence",
     "first_lane",
     "holds_nan",
     "lanes_in",
     "lanes_of",
     "load",
-    "load_as",
     "operation",
     "pull_forward",
     "push_back",
     "spread",
     "store",
-    "stream",
     "unaligned",
     "zeros",
 ]
@@ -130,29 +127,6 @@ def load(context, values, i):
     return Vector(values.dtype)(values, types.intp), generate
 
 
-def _plain_load_as(values, i, like):
-    """As many elements from ``values[i]`` on as `like` has in a vector, in its dtype; signed integers."""
-    lanes = _plain_lanes_of(like)
-    if not 0 <= i <= len(values) - lanes:
-        raise IndexError(f"vector at {i} of an array of {len(values)}")
-    return values[i : i + lanes].astype(like.dtype)
-
-
-@operation(_plain_load_as)
-def load_as(context, values, i, like):
-    vector = Vector(like.dtype)
-
-    def generate(context, builder, signature, arguments):
-        data = context.make_array(values)(context, builder, arguments[0]).data
-        narrow = ir.VectorType(context.get_data_type(values.dtype), vector.lanes)
-        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), narrow.as_pointer())
-        loaded = builder.load(pointer, align=values.dtype.bitwidth // 8)
-        wide = context.get_value_type(vector)
-        return loaded if narrow == wide else builder.sext(loaded, wide)
-
-    return vector(values, types.intp, like), generate
-
-
 def _plain_store(vector, values, i):
     """Write `vector` to ``values[i:i + lanes]`` of a contiguous array."""
     _check(values, i)
@@ -167,30 +141,6 @@ def store(context, vector, values, i):
         return context.get_dummy_value()
 
     return types.void(vector, values, types.intp), generate
-
-
-@operation(_plain_store)
-def stream(context, vector, values, i):
-    def generate(context, builder, signature, arguments):
-        pointer = _pointer(context, builder, values, *arguments[1:])
-        written = builder.store(arguments[0], pointer, align=_BYTES)
-        written.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
-        return context.get_dummy_value()
-
-    return types.void(vector, values, types.intp), generate
-
-
-def _plain_fence():
-    """Let nothing that is written later be seen before what was streamed."""
-
-
-@operation(_plain_fence)
-def fence(context):
-    def generate(context, builder, signature, arguments):
-        builder.fence("seq_cst")
-        return context.get_dummy_value()
-
-    return types.void(), generate
 
 
 def _plain_broadcast(value):

@@ -55,13 +55,6 @@ def every_operation(values, out):
 
 
 @kernel
-def stream_all(values, out):
-    for i in range(0, len(out), 8):
-        vectors.stream(vectors.load(values, i), out, i)
-    vectors.fence()
-
-
-@kernel
 def compare_lanes(values, ties, truths):
     one, two = vectors.load(values, 0), vectors.load(values, 8)
     truths[0] = all_stay(Least(), ties, one, two)
@@ -113,14 +106,6 @@ def test_every_operation():
     np.testing.assert_array_equal(rows[4], np.where(one < two, one, two))
 
 
-def test_results_past_the_cache():
-    values, out = np.arange(64.0), vectors.aligned(64, np.float64)
-    stream_all(values, out)
-    np.testing.assert_array_equal(out, values)
-    if minimum_instruction(np.float64):
-        assert "movnt" in assembly(stream_all, values, out)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint64, np.int16])
 def test_values_that_never_win(dtype):
     low, high = worst(Greatest(), dtype), worst(Least(), dtype)
@@ -164,13 +149,12 @@ def test_the_hot_loops_are_vector_code(dtype):
     memory = np.zeros(300, dtype)
     limits, out = np.zeros(64, dtype), vectors.aligned(64, dtype)
     for values, results in ((memory, out[:0]), (memory[:0], out)):
-        for width, streams in ((7, True), (200, False)):
-            ended = (Least(), memory.copy(), width, memory, limits, results, streams, doubling.HOPEFUL)
+        for width in (7, 200):
+            ended = (Least(), memory.copy(), width, memory, limits, results, doubling.HOPEFUL)
             code = assembly(doubling._whole_vectors, Least(), values, 8, memory.copy(), *ended)
             assert instruction in code
-            assert "movnt" in code
     assert instruction in assembly(long_windows.best_in, Least(), memory)
-    assert instruction in assembly(long_windows._suffixes, Least(), memory, memory[0], memory.copy(), False)
+    assert instruction in assembly(long_windows._suffixes, Least(), memory, memory[0], memory.copy())
     assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())
 
 
