@@ -69,7 +69,7 @@ class Windows:
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Bounds of the output rows ``first, ..., last - 1``, int64."""
-        raise NotImplementedError
+        raise NotImplementedError  # every class that is not abstract has its own
 
     def bound(self, row: int) -> tuple[int, int]:
         """Bounds of one output row."""
@@ -78,7 +78,7 @@ class Windows:
 
     def position(self, first: int, last: int) -> NDArray[np.int64]:
         """Data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
-        raise NotImplementedError
+        raise NotImplementedError  # every class that is not abstract has its own
 
     @property
     def regular(self) -> tuple[int, int, int]:

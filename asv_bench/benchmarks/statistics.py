@@ -20,7 +20,7 @@ class _Benchmark:
         other = series("walk") if statistic.series > 1 else None
         self.job = Job(series(data), window, dict(statistic.samples[0]), other=other)
         if library not in libraries(self.name, window):
-            raise NotImplementedError("too slow for such a window")
+            raise NotImplementedError("too slow for such a window")  # how asv is told to skip a case
         self.run = libraries(self.name)[library]
         self.run(self.job)
 

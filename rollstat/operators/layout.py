@@ -72,7 +72,7 @@ def _dtype_of_type(type_: Any, value: Any) -> np.dtype[Any]:
         raise TypeError("an operator's methods must return the same kind of state on every path, never None")
     try:
         return np.dtype(as_dtype(types.unliteral(type_)))
-    except NotImplementedError:
+    except NotImplementedError:  # Numba has no dtype for it
         raise TypeError(
             f"states and results are numbers, tuples or arrays of numbers; one was {type_}"
         ) from None

@@ -164,6 +164,6 @@ def _sorted(batches: list[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
         try:
             stable = pc.array_sort_indices(column.take(order), order="ascending", null_placement="at_start")
         except (pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            continue
+            continue  # a type without an order decides no tie
         order = order.take(stable)
     return batch.take(order)

@@ -65,7 +65,7 @@ class RollingStream(Stream, abstract=True):
     # What a statistic provides.
 
     def _make_core(self) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError  # every class that is not abstract has its own
 
     def _quick_step(self) -> Quick | None:
         """Compiled push of a float into a window of rows, if there is one, and its last argument but one."""
@@ -73,7 +73,7 @@ class RollingStream(Stream, abstract=True):
 
     def _answer(self) -> tuple[Any, ...]:
         """Words of the answer, MISSING where there is none."""
-        raise NotImplementedError
+        raise NotImplementedError  # every class that is not abstract has its own
 
     def _batch_arguments(self) -> dict[str, Any]:
         """Parameters of the function over arrays."""

@@ -51,7 +51,7 @@ class _Extremum(RollingStream):
         return self._found()
 
     def _found(self) -> tuple[Any, ...]:
-        raise NotImplementedError
+        raise NotImplementedError  # every class that is not abstract has its own
 
 
 class _OneSide(_Extremum):

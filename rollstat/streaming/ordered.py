@@ -125,7 +125,7 @@ class _Ordered(RollingStream):
         return self._found()
 
     def _found(self) -> tuple[Any, ...]:
-        raise NotImplementedError
+        raise NotImplementedError  # every class that is not abstract has its own
 
 
 class RollingRank(_Ordered):

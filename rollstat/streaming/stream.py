@@ -53,11 +53,11 @@ class Stream:
 
     def snapshot(self) -> bytes:
         """Return the state as bytes that :func:`rollstat.restore` reads, in this release and later ones."""
-        raise NotImplementedError
+        raise NotImplementedError  # every class that is not abstract has its own
 
     @classmethod
     def _from_snapshot(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError  # every class that is not abstract has its own
 
     @classmethod
     def restore(cls, data: bytes) -> Self:
@@ -75,7 +75,7 @@ class Stream:
 
     def copy(self) -> Self:
         """Return an equal stream that goes its own way."""
-        raise NotImplementedError
+        raise NotImplementedError  # every class that is not abstract has its own
 
     def __copy__(self) -> Self:
         return self.copy()
