@@ -53,15 +53,14 @@ def _is_width(window: Any) -> bool:
 def _to_array(series: pd.Series) -> Any:
     """Values as a NumPy array, masked where the dtype is nullable; zoned datetimes in UTC."""
     dtype = series.dtype
-    if isinstance(dtype, np.dtype):
-        return series.to_numpy()
     if isinstance(dtype, pd.DatetimeTZDtype):
         return series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-    plain = getattr(dtype, "numpy_dtype", None)
+    plain: Any = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
     if plain is None or plain.kind not in "fiubmM":
-        raise TypeError(
-            f"rollstat takes numbers, bool, datetimes or timedeltas; the Series had dtype {dtype}"
-        )
+        column = "the Series" if series.name is None else f"column {series.name!r}"
+        raise TypeError(f"rollstat takes numbers, bool, datetimes or timedeltas; {column} had dtype {dtype}")
+    if plain is dtype:
+        return series.to_numpy()
     missing = series.isna().to_numpy(dtype=np.bool_)
     if plain.kind in "mM":
         values = series.to_numpy(dtype=plain, na_value=plain.type("NaT"))

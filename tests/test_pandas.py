@@ -125,8 +125,10 @@ def test_what_cannot_be_aligned_is_an_error(series):
         series.rollstat.median(5, mode="valid")
     with pytest.raises(TypeError, match="dtype"):
         pd.Series(["a", "b"], dtype="category").rollstat.median(2)
-    with pytest.raises(TypeError, match="arr must hold"):
+    with pytest.raises(TypeError, match="the Series had dtype object"):
         pd.Series(["a", "b"], dtype=object).rollstat.median(2)
+    with pytest.raises(TypeError, match="column 'b' had dtype"):
+        pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}).rollstat.median(2)
 
 
 def test_every_statistic_is_a_method(series):
