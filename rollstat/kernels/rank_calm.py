@@ -8,17 +8,19 @@
 
 Where a processor foresees which rows replace a value below the order statistic by another below, or one above
 by another above, nothing is to be done for them, sixteen at a time: no set of ranks is kept. What is next in
-the window, where that changes, is found by the rows of the neighbouring ranks.
+the window, where that changes, is found by the rows of the neighbouring ranks. The 64 looked at last are kept
+as bits of one word, so that the many rows in a row that move the cursor one way wait for no memory.
 
-State: the cursor `p` and `second`, codes as in :mod:`rollstat.kernels.rank_slide`, and `row_of`, uint32, the
-row of the observation that has a code.
+State: the cursor `p` and `second`, codes as in :mod:`rollstat.kernels.rank_slide`, `row_of`, uint32, the
+row of the observation that has a code, and `seen`, the bits of the codes ``near, ..., near + 63``.
 
 Invariant: after row j, `p` is the order statistic of the rows j, ..., j + width - 1, and `second` the next
-observation of the window within the band, or a code from the end of the band on.
+observation of the window within the band, or a code from the end of the band on; a bit of `seen` is set where
+the band has the code and its row is in the window.
 
-Cost: a sixteenth of a few instructions for a row that changes nothing; for others a comparison of vectors for
-every 64 ranks up to the next one in the window, of which there are about as many as a stretch has windows. At
-most `patience` such comparisons in all beyond the first ones, after which the stretch is given up.
+Cost: a sixteenth of a few instructions for a row that changes nothing, some ten for others; besides, a
+comparison of vectors for every 64 ranks up to the next one in the window that `seen` does not show. At most
+`patience` such comparisons in all beyond the first ones, after which the stretch is given up.
 
 Source: as of :mod:`rollstat.kernels.rank_slide`.
 """
@@ -31,7 +33,12 @@ from rollstat.kernels.lane_tests import all_beside, rows_within
 __all__ = ["is_calm", "slide_calm"]
 
 _LANES = 16
-_SEARCHED = 64
+_SEEN = 64
+_BEHIND = 8
+_NOWHERE = -(1 << 40)
+
+_ZERO = np.uint64(0)
+_ALL = ~np.uint64(0)
 
 
 @kernel
@@ -48,31 +55,64 @@ def is_calm(leaving, entering, p):
 
 
 @kernel
-def _next_within(row_of, code, top, first, width):
-    """Lowest code from `code` on whose row is in the window, and vectors passed; from `top` on if none is."""
-    i, passed = code, 0
-    while i < top:
-        bits = rows_within(row_of, i, first, width)
-        if bits != 0:
-            found = i + count_trailing_zeros(bits)
-            return (found if found < top else max(code, top)), passed
-        i += _SEARCHED
-        passed += 1
-    return max(code, top), passed
+def _within(row_of, near, bottom, top, first, width):
+    """Bits of the 64 codes from `near` on: whether the band has the code and its row is in the window."""
+    bits = rows_within(row_of, near, first, width)
+    if near < bottom:
+        bits &= _ALL << np.uint64(bottom - near)
+    if near + _SEEN > top:
+        bits &= _ALL >> np.uint64(near + _SEEN - top)
+    return bits
 
 
 @kernel
-def _last_within(row_of, code, bottom, first, width):
-    """Highest code up to `code` whose row is in the window, and vectors passed; below `bottom` if none is."""
-    i, passed = code, 0
-    while i >= bottom:
-        bits = rows_within(row_of, i - _SEARCHED + 1, first, width)
-        if bits != 0:
-            found = i - _SEARCHED + 1 + 63 - count_leading_zeros(bits)
-            return (found if found >= bottom else bottom - 1), passed
-        i -= _SEARCHED
-        passed += 1
-    return bottom - 1, passed
+def _next_within(row_of, code, bottom, top, first, width):
+    """Lowest code from `code` on whose row is in the window, from `top` on if none is.
+
+    Returns it, what was seen around it, a code and the bits of the 64 from there on, and vectors passed.
+    """
+    near, skipped, passed = code - _BEHIND, _BEHIND, 0
+    while near + skipped < top:
+        bits = _within(row_of, near, bottom, top, first, width)
+        ahead = bits >> np.uint64(skipped)
+        if ahead != _ZERO:
+            return near + skipped + count_trailing_zeros(ahead), near, bits, passed
+        near, skipped, passed = near + _SEEN, 0, passed + 1
+    return max(code, top), _NOWHERE, _ZERO, passed
+
+
+@kernel
+def _last_within(row_of, code, bottom, top, first, width):
+    """Highest code up to `code` whose row is in the window, below `bottom` if none is; else the same."""
+    near, skipped, passed = code + _BEHIND - _SEEN + 1, _BEHIND, 0
+    while near + _SEEN - 1 - skipped >= bottom:
+        bits = _within(row_of, near, bottom, top, first, width)
+        before = bits << np.uint64(skipped)
+        if before != _ZERO:
+            return near + _SEEN - 1 - skipped - count_leading_zeros(before), near, bits, passed
+        near, skipped, passed = near - _SEEN, 0, passed + 1
+    return bottom - 1, _NOWHERE, _ZERO, passed
+
+
+@kernel(inline="always")
+def _bit(place):
+    """The bit of a place among the 64, no bit elsewhere."""
+    inside = (place >= 0) & (place < _SEEN)
+    return np.uint64(inside) << np.uint64(place & (_SEEN - 1))
+
+
+@kernel(inline="always")
+def _from(bits, place):
+    """Bits from a place on, the lowest for that place; none if it is not among the 64."""
+    inside = (place >= 0) & (place < _SEEN)
+    return bits >> np.uint64(place & (_SEEN - 1)) if inside else _ZERO
+
+
+@kernel(inline="always")
+def _up_to(bits, place):
+    """Bits up to a place, the highest for that place; none if it is not among the 64."""
+    inside = (place >= 0) & (place < _SEEN)
+    return bits << np.uint64((_SEEN - 1 - place) & (_SEEN - 1)) if inside else _ZERO
 
 
 @kernel
@@ -109,6 +149,7 @@ def slide_calm(
     """
     size = np.uint32(width)
     lowest = highest = p
+    near, seen = np.int64(_NOWHERE), _ZERO
     first = np.int64(0)
     while first < len(lower):
         last = min(first + _LANES, len(lower))
@@ -116,10 +157,12 @@ def slide_calm(
         if full and all_beside(leaving, entering, first, np.uint32(p), np.uint32(second)):
             upper[first:last] = ordered[second]
             lower[first:last] = ordered[p]
+            near, seen = np.int64(_NOWHERE), _ZERO
             first = last
             continue
         for j in range(first, last):
             enter, leave = np.int64(entering[j]), np.int64(leaving[j])
+            seen = (seen | _bit(enter - near)) & ~_bit(leave - near)
             start = np.uint32(j + 1)
             passed = 0
             if leave <= p and enter > p:
@@ -127,14 +170,24 @@ def slide_calm(
                     p = enter
                 else:
                     p = second
-                    second, passed = _next_within(row_of, second + 1, top, start, size)
+                    ahead = _from(seen, second + 1 - near)
+                    if ahead != _ZERO:
+                        second += 1 + count_trailing_zeros(ahead)
+                    else:
+                        second, near, seen, passed = _next_within(
+                            row_of, second + 1, bottom, top, start, size
+                        )
             elif leave >= p and enter < p:
                 second = second if leave == p else p
-                p, passed = _last_within(row_of, p - 1, bottom, start, size)
+                before = _up_to(seen, p - 1 - near)
+                if before != _ZERO:
+                    p -= 1 + count_leading_zeros(before)
+                else:
+                    p, near, seen, passed = _last_within(row_of, p - 1, bottom, top, start, size)
             elif p < enter < second:
                 second = enter
             elif leave == second:
-                second, passed = _next_within(row_of, second + 1, top, start, size)
+                second, near, seen, passed = _next_within(row_of, second + 1, bottom, top, start, size)
             patience -= passed
             if p < bottom or second >= limit or patience < 0:
                 return j, lowest, highest

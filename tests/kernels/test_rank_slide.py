@@ -112,6 +112,24 @@ def test_rows_done_within_a_band_are_right(name, want_upper):
             assert inside.argmin() - GUARDS < done <= inside.argmin()
 
 
+@pytest.mark.parametrize("name", ["walk", "hills", "steps"])
+@pytest.mark.parametrize("target", [3, 30, 299, 300, 597])
+def test_long_ways_over_the_ranks(name, target):
+    # The cursor moves over far more than 64 ranks one way, then back; some rows between change nothing.
+    n, width = 9_000, 600
+    hills = np.abs(np.arange(n) % 1_800 - 900.0) + np.sin(np.arange(n))
+    values = {
+        "walk": lambda: series("walk", n),
+        "hills": lambda: hills,
+        "steps": lambda: np.round(hills / 40) + series("noise", n) * 1e-3,
+    }[name]()
+    expected = sorted_windows(values, width)
+    done, *_, lower, upper = slide(values, width, target, -np.inf, np.inf, patience=10**6)
+    assert done == len(expected)
+    np.testing.assert_array_equal(lower, expected[:, target])
+    np.testing.assert_array_equal(upper, expected[:, target + 1])
+
+
 def test_a_wide_gap_beside_the_answers_is_passed_without_search():
     # Odd windows over alternating values change sides every row, over a gap of half a window.
     values = series("alternating", 40_000)
