@@ -6,6 +6,7 @@
     >f8, bool, M8[s]   f8, u1, i8     what the kernel writes     the input's, or float64 with NaN
 """
 
+import inspect
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -126,6 +127,14 @@ def same_memory(view: NDArray[Any], computed: np.dtype[Any]) -> NDArray[Any]:
     return np.empty(len(view), computed)
 
 
+def _level_of_caller() -> int:
+    """The level of the stack, as a warning given by the caller counts it, at which the package was called."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "rollstat":
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
     """Copy integers into float64, and say so where that rounds any."""
     view[...] = values
@@ -136,7 +145,7 @@ def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
                 "integers beyond 2**53 are rounded in a float64 result; "
                 "mode='valid' or fill_value= keep them exact",
                 PrecisionWarning,
-                stacklevel=8,
+                stacklevel=_level_of_caller(),
             )
 
 

@@ -9,7 +9,6 @@ values and threads. A computation sees one :class:`rollstat.blocks.Block` at a t
 Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
 """
 
-import math
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -34,10 +33,11 @@ from rollstat.dtypes import (
     union_mask,
 )
 from rollstat.kernels.counting import mark_few
+from rollstat.lines import as_lines, check_axis, empty_results, lay_flat, straight_into, take_out, to_shape
 from rollstat.options import Options, Window
 from rollstat.windows import FixedWindows, Windows
 
-__all__ = ["Computation", "Output", "Result", "run"]
+__all__ = ["BlockRun", "Computation", "Output", "Result", "run"]
 
 # Lines shorter than this are laid end to end as segments of one series: what a block costs to set up
 # would otherwise outweigh its work.
@@ -94,7 +94,7 @@ class Result:
     stacked: NDArray[Any] | None = None
 
 
-class _Run:
+class BlockRun:
     """One call: the arrays as lines, the windows, and the results that blocks write into."""
 
     def __init__(
@@ -121,6 +121,12 @@ class _Run:
         self.needs_own = getattr(computation, "needs_own", False)
         self.results: list[NDArray[Any]] = []
         self.missing: list[NDArray[np.bool_]] = []
+
+    def on(self, arrays: Sequence[NDArray[Any]]) -> "BlockRun":
+        """The same call on other arrays like those that it was made for."""
+        other = object.__new__(BlockRun)
+        other.__dict__.update(self.__dict__, arrays=arrays)
+        return other
 
     def tasks(self) -> Iterator[tuple[int, int, int, int]]:
         """Blocks of every line, as ``(line, first row, last row, width)``."""
@@ -154,14 +160,13 @@ class _Run:
         return values, missing
 
     def work(self, line: int, first: int, last: int, width: int) -> None:
-        """Compute one block and write it, missing results marked, into the results."""
-        views = [result[line, first:last] for result in self.results]
+        """Compute one block, from the data that its rows see, into the results."""
         if width:
             low = first - getattr(self.windows, "left", 0)
             high, longest = low + last - first + width - 1, width
         else:
             if self.windows.bound(last - 1)[1] - self.windows.bound(first)[0] < min(self.needs):
-                self._mark(slice(None), [True] * len(views), line, first, last)
+                self.mark(slice(None), [True] * len(self.results), line, first, last)
                 return
             start, end = self.windows.bounds(first, last)
             low, high, longest = int(start[0]), int(end[-1]), int((end - start).max())
@@ -171,7 +176,7 @@ class _Run:
                 width, (start, end) = 0, self.windows.bounds(first, last)
             low, high = min(low, int(own[0])), max(high, int(own[-1]) + 1)
         if longest < min(self.needs):
-            self._mark(slice(None), [True] * len(views), line, first, last)
+            self.mark(slice(None), [True] * len(self.results), line, first, last)
             return
         values, missing = self._data(line, low, high)
         if width:
@@ -180,6 +185,11 @@ class _Run:
             block = Block(values[0], missing, start - low, end - low, 0, tuple(values[1:]))
         block.own = None if own is None else own - low
         block.base = low
+        self.compute(block, line, first, last)
+
+    def compute(self, block: Block, line: int, first: int, last: int) -> None:
+        """Compute one block and write it, missing results marked, into the results."""
+        views = [result[line, first:last] for result in self.results]
         written = [same_memory(view, computed) for view, computed in zip(views, self.computed)]
         try:
             self.computation.compute(block, min(self.needs), written)
@@ -196,9 +206,8 @@ class _Run:
 
     def _mark_lacking(self, block: Block, line: int, first: int, last: int) -> None:
         """Mark the rows that have too few observations for an output, or no result for another reason."""
-        if self._mark_by_values(block, line, first, last):
-            return
-        if block.lacking is None and block.missing is None and block.width >= max(self.needs):
+        known = block.searched or not self._mark_by_values(block, line, first, last)
+        if not known or (block.lacking is None and block.missing is None and block.width >= max(self.needs)):
             return
         for i, need in enumerate(self.needs):
             lacking = block.count < need
@@ -207,7 +216,7 @@ class _Run:
             if self.options.nan_policy == "propagate" and block.missing is not None:
                 lacking |= block.count < block.end - block.start
             if lacking.any():
-                self._mark(lacking, [i == j for j in range(len(self.needs))], line, first, last)
+                self.mark(lacking, [i == j for j in range(len(self.needs))], line, first, last)
 
     def _mark_by_values(self, block: Block, line: int, first: int, last: int) -> bool:
         """Mark the rows with too few observations, if a computation passed over NaN without a search.
@@ -216,7 +225,7 @@ class _Run:
         """
         views = [result[line, first:last] for result in self.results]
         plain = not self.missing and not block.others and all(view.dtype.kind in "fi" for view in views)
-        if block.searched or block.width == 0 or block.lacking is not None or not plain:
+        if block.width == 0 or block.lacking is not None or not plain:
             return False
         balance = np.zeros(256, np.int16)
         least = block.width if self.options.nan_policy == "propagate" else 0
@@ -229,7 +238,7 @@ class _Run:
             mark_few(block.values, need, fill, balance, view, views[1] if same else view[:0])
         return True
 
-    def _mark(
+    def mark(
         self, rows: NDArray[np.bool_] | slice, outputs: list[bool], line: int, first: int, last: int
     ) -> None:
         """Put the missing value into the given rows of the given outputs."""
@@ -279,74 +288,6 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
-def _as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:
-    """View (or copy, where no view exists) of `array` as lines along its last axis."""
-    moved = array if axis == array.ndim - 1 else np.moveaxis(array, axis, -1)
-    return moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
-
-
-def _check_axis(axis: int, ndim: int) -> int:
-    if not -ndim <= axis < ndim:
-        raise ValueError(f"axis must lie in {-ndim}..{ndim - 1}; it was {axis}")
-    return axis % ndim
-
-
-def _take_out(out: Any, shapes: list[tuple[int, ...]], dtypes: list[np.dtype[Any]]) -> list[Any]:
-    """Check the arrays given as `out` against what the call returns."""
-    if out is None:
-        return [None] * len(shapes)
-    given = list(out) if isinstance(out, (tuple, list)) else [out]
-    if len(given) != len(shapes):
-        wanted = "one array" if len(shapes) == 1 else f"{len(shapes)} arrays"
-        raise ValueError(f"out must hold {wanted}; it held {len(given)}")
-    for array, shape, dtype in zip(given, shapes, dtypes):
-        if not isinstance(array, np.ndarray) or not array.flags.writeable:
-            raise TypeError(f"out must be a writable ndarray; it was {type(array).__name__}")
-        if array.shape != shape or array.dtype != dtype:
-            raise ValueError(
-                f"out must have shape {shape} and dtype {dtype}; it had {array.shape} and {array.dtype}"
-            )
-    return given
-
-
-def _lay_flat(lines: list[NDArray[Any]], length: int) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
-    """Lay short lines end to end; where each begins."""
-    count = lines[0].shape[0]
-    offsets = np.arange(count + 1, dtype=np.int64) * length
-    return [np.ascontiguousarray(array).reshape(1, -1) for array in lines], offsets
-
-
-def _empty_results(
-    count: int, rows: int, dtypes: list[np.dtype[Any]], stack: bool
-) -> tuple[list[NDArray[Any]], NDArray[Any] | None]:
-    # One allocation for several outputs: the system hands fresh pages to several large ones each time.
-    if stack or len(dtypes) > len(set(dtypes)) == 1:
-        if stack:
-            stacked = np.empty((len(dtypes), count, rows), dtypes[0])
-            return list(stacked), stacked
-        # All stand alike to the lines of the cache.
-        size = count * rows + -count * rows % 64
-        memory = np.empty((len(dtypes), size), dtypes[0])
-        return [part[: count * rows].reshape(count, rows) for part in memory], None
-    return [np.empty((count, rows), dtype) for dtype in dtypes], None
-
-
-def _straight_into(out: Any, axis: int, inputs: list[NDArray[Any]]) -> NDArray[Any] | None:
-    """Lines of `out` if blocks can write there at once: contiguous, and no part of the input."""
-    lines = _as_lines(out, axis)
-    if not lines.flags.c_contiguous or not np.may_share_memory(lines, out):
-        return None
-    return None if any(np.may_share_memory(out, array) for array in inputs) else lines
-
-
-def _to_shape(result: NDArray[Any], shape: tuple[int, ...], axis: int, whole: Any) -> NDArray[Any]:
-    """Lines of results back to the shape of the input, `axis` holding the kept rows."""
-    kept = result[:, whole]
-    rest = shape[:axis] + shape[axis + 1 :]
-    lines = kept.reshape(*rest, kept.shape[1])
-    return lines if axis == len(shape) - 1 else np.moveaxis(lines, -1, axis)
-
-
 def run(
     arrays: Sequence[ArrayLike],
     window: Window,
@@ -384,7 +325,7 @@ def run(
     for name, array in zip(names[1:], checked[1:]):
         if array.shape != shape:
             raise ValueError(f"{name} must have the shape of {names[0]}, {shape}; it was {array.shape}")
-    axis = _check_axis(options.axis, len(shape))
+    axis = check_axis(options.axis, len(shape))
     length = shape[axis]
     mask = union_mask(arrays, checked)
     nullable = any(isinstance(array, np.ma.MaskedArray) for array in arrays)
@@ -398,27 +339,27 @@ def run(
     if options.nan_policy == "raise":
         refuse_missing(checked, mask)
 
-    lines = [_as_lines(array, axis) for array in checked]
+    lines = [as_lines(array, axis) for array in checked]
     count = lines[0].shape[0]
-    line_mask = None if mask is None else _as_lines(mask, axis)
+    line_mask = None if mask is None else as_lines(mask, axis)
     flat = count > 1 and 0 < length < _SHORT_LINE and isinstance(windows, FixedWindows)
     if flat:
-        lines, segments = _lay_flat(lines, length)
-        line_mask = None if line_mask is None else _lay_flat([line_mask], length)[0][0]
+        lines, segments = lay_flat(lines, length)
+        line_mask = None if line_mask is None else lay_flat([line_mask], length)[0][0]
         least, windows = windows.min_periods, options.windows(window, segments)
         windows.min_periods = least
 
     exact = nullable or options.mode == "valid" or options.fill_value is not None
-    job = _Run(lines, line_mask, windows, work, options, exact)
-    base, stacked = _empty_results(count, rows, job.dtypes, stack)
+    job = BlockRun(lines, line_mask, windows, work, options, exact)
+    base, stacked = empty_results(count, rows, job.dtypes, stack)
     marks = [np.zeros((count, rows), np.bool_) for _ in job.dtypes] if nullable else []
-    shapes = [_to_shape(result, shape, axis, whole).shape for result in base]
+    shapes = [to_shape(result, shape, axis, whole).shape for result in base]
     out = options.out
     given = list(out) if stack and out is not None else out
-    targets = _take_out(given, shapes, job.dtypes)
+    targets = take_out(given, shapes, job.dtypes)
     for i, target in enumerate(targets):
         if target is not None and options.mode == "same" and not getattr(work, "can_fail", False):
-            straight = _straight_into(target, axis, checked)
+            straight = straight_into(target, axis, checked)
             base[i] = base[i] if straight is None else straight
     job.results = [result.reshape(1, -1) if flat else result for result in base]
     job.missing = [mark.reshape(1, -1) if flat else mark for mark in marks]
@@ -427,7 +368,7 @@ def run(
     for kind, result in zip(job.kinds, base):
         if kind == "position" and flat:
             result -= np.where(result >= 0, np.arange(count)[:, None] * length, 0)
-    arrays_out = [_to_shape(result, shape, axis, whole) for result in base]
+    arrays_out = [to_shape(result, shape, axis, whole) for result in base]
     for i, target in enumerate(targets):
         if target is not None:
             if not np.may_share_memory(base[i], target):
@@ -438,7 +379,7 @@ def run(
         shaped = kept.reshape(len(base), *shape[:axis], *shape[axis + 1 :], kept.shape[-1])
         stacked = out if out is not None else np.moveaxis(shaped, -1, axis + 1)
     if nullable:
-        masks = [_to_shape(mark, shape, axis, whole) for mark in marks]
+        masks = [to_shape(mark, shape, axis, whole) for mark in marks]
         arrays_out = [np.ma.MaskedArray(array, mark) for array, mark in zip(arrays_out, masks)]
         stacked = None if stacked is None else np.ma.MaskedArray(stacked, np.stack(masks))
     return Result(arrays_out, stacked)

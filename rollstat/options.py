@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 import numpy as np
@@ -31,6 +32,7 @@ Closed = Literal["right", "left", "both", "neither"]
 NanPolicy = Literal["omit", "propagate", "raise"]
 Mode = Literal["same", "valid"]
 
+_SIMPLE = {"min_periods", "center", "closed", "axis", "algorithm"}
 _CLOSED = (*get_args(Closed), None)
 _NAN_POLICIES = get_args(NanPolicy)
 _MODES = get_args(Mode)
@@ -132,9 +134,26 @@ class Options:
     threads: int = 1
     algorithm: str = "auto"
 
+    @cached_property
+    def plain(self) -> bool:
+        """Whether nothing but the window's rows and the least observations is asked for."""
+        given = (self.times, self.segments, self.fill_value, self.out)
+        rest = (self.step, self.axis, self.nan_policy, self.mode, self.threads)
+        return all(value is None for value in given) and rest == (1, -1, "omit", "same", 1)
+
     @classmethod
     def check(cls, **options: Unpack[CommonOptions]) -> "Options":
-        """Check every option and fill in the defaults."""
+        """Check every option and fill in the defaults; the same object for the same simple options."""
+        if options.keys() <= _SIMPLE:
+            try:
+                given: dict[str, Any] = dict(options)
+                return _check_again(get_threads(), **given)
+            except TypeError:  # of options that have no hash too, which is no matter for the caller
+                pass
+        return cls._check(**options)
+
+    @classmethod
+    def _check(cls, **options: Unpack[CommonOptions]) -> "Options":
         unknown = set(options) - set(cls.__dataclass_fields__)
         if unknown:
             raise TypeError(
@@ -263,6 +282,12 @@ class Options:
         return TimeWindows(
             times, width, offsets, center=self.center, closed=self.closed, step=self.step, exact=exact
         )
+
+
+@lru_cache(maxsize=64, typed=True)
+def _check_again(threads: int, **options: Any) -> Options:
+    """Options checked before, while as many `threads` were set."""
+    return Options._check(**options)
 
 
 def _is_forward(window: Window) -> bool:

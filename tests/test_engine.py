@@ -27,6 +27,13 @@ def test_wide_integers_stay_exact():
     assert rollstat.rolling_kth(low, 1, 2, mode="valid").tolist() == [-(2**63), 0]
 
 
+@pytest.mark.parametrize("function", [rollstat.rolling_min, rollstat.rolling_sum, rollstat.rolling_first])
+def test_a_warning_names_the_line_of_the_caller(function):
+    with pytest.warns(rollstat.PrecisionWarning) as caught:
+        function(np.array([2**60, 2**60 + 1, 2**60 + 2]), 2)
+    assert {warning.filename for warning in caught} == {__file__}
+
+
 def test_fill_value_must_fit():
     for bad in (0.5, 2**70, "x", [1]):
         with pytest.raises((ValueError, TypeError), match="fill_value"):

@@ -12,9 +12,9 @@ PACKAGE = Path(__file__).resolve().parent.parent / "rollstat"
 LEVELS = [
     ["_jit"],
     ["kernels", "operators"],
-    ["blocks", "dtypes", "networks", "registry", "thresholds", "windows"],
+    ["blocks", "dtypes", "lines", "networks", "registry", "thresholds", "windows"],
     ["options"],
-    ["engine"],
+    ["engine", "prepared"],
     ["algorithms"],
     ["computations"],
     ["functions"],

@@ -6,6 +6,7 @@ block if there was none.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,7 @@ def block_scan(block: Block, request: Extrema) -> None:
 def chunk_rows(width: int, itemsize: int) -> int:
     """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
     reach = width * itemsize
-    return (max(8_192, 16 * reach) if reach <= 1024 else max(65_536, 8 * reach)) // itemsize
+    return (max(12_288, 16 * reach) if reach <= 8_192 else max(131_072, 8 * reach)) // itemsize
 
 
 def _block(width: int) -> int:
@@ -121,18 +122,21 @@ def _block(width: int) -> int:
     return max(1 << (width // 64).bit_length() - 1, 64)
 
 
+@lru_cache(maxsize=256)
+def _sizes(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int]:
+    """The kernels for so many rows, the size of a chunk or a block, and the length of scratch memory."""
+    lanes = lanes_in(f"u{itemsize}")
+    if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
+        size = _block(width)
+        return long_windows, size, long_windows.scratch_length(width, rows, size, lanes) * (1 + both)
+    size = max(min(chunk_rows(width, itemsize), rows), 1)
+    return doubling_kernel, size, doubling_kernel.scratch_length(width, size, lanes)
+
+
 def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) -> bool:
     """Write the extrema of every `width` values, one or both; return whether there may be a NaN."""
-    lanes, rows = lanes_in(values.dtype), len(wanted[0][1])
     both = len(wanted) == 2
-    if width * values.itemsize >= (_LONG_FOR_BOTH if both else _LONG):
-        size = _block(width)
-        kernels: Any = long_windows
-        length = long_windows.scratch_length(width, rows, size, lanes) * len(wanted)
-    else:
-        size = max(min(chunk_rows(width, values.itemsize), rows), 1)
-        kernels = doubling_kernel
-        length = doubling_kernel.scratch_length(width, size, lanes)
+    kernels, size, length = _sizes(width, len(wanted[0][1]), values.itemsize, both)
     scratch = aligned(length, values.dtype)
     if both:
         return bool(kernels.rolling_both(values, width, size, scratch, wanted[0][1], wanted[1][1]))

@@ -1,5 +1,7 @@
 """Rolling minimum, maximum, their positions and their distance."""
 
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -12,7 +14,9 @@ from rollstat.engine import run
 from rollstat.functions.boxes import box_extrema
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Options, Window, choice, whole_number
+from rollstat.prepared import run_plain
 from rollstat.registry import check_algorithm
+from rollstat.windows import Windows
 
 __all__ = [
     "lower_upper_envelope",
@@ -37,13 +41,17 @@ def _extrema(
         return box_extrema(arr, window, wanted, dict(options))
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, ALGORITHMS, name)
-    result = run(
-        [arr],
-        window,
-        lambda dtype, windows: ExtremaOf(wanted, windows, checked.algorithm, **how),
-        checked,
-    )
-    return result.arrays
+    computation = _computation(wanted, checked.algorithm, **how)
+    results = run_plain(arr, window, computation, checked)
+    return run([arr], window, computation, checked).arrays if results is None else results
+
+
+@lru_cache(maxsize=64, typed=True)
+def _computation(
+    wanted: tuple[str, ...], algorithm: str, **how: Any
+) -> Callable[[np.dtype[Any], Windows], ExtremaOf]:
+    """What makes the computation, the same object for the same parameters."""
+    return lambda dtype, windows: ExtremaOf(wanted, windows, algorithm, **how)
 
 
 @statistic(family="extrema", algorithms=ALGORITHMS, cost=_COST, source=_SOURCE, pandas="min")

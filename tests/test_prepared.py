@@ -1,0 +1,94 @@
+"""Calls on plain series give what any other call gives, however often and in whatever order they are made."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import rollstat
+from rollstat.options import Options
+from rollstat.prepared import run_plain
+
+FUNCTIONS = [
+    rollstat.rolling_min,
+    rollstat.rolling_minmax,
+    rollstat.rolling_argmax,
+    rollstat.rolling_ptp,
+]
+
+
+def series(length, dtype=np.float64, missing=0.0):
+    rng = np.random.default_rng(20261121)
+    values = rng.integers(-9, 9, length).astype(dtype)
+    values[rng.random(length) < missing] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_plain_and_other_calls_agree(function, dtype, missing):
+    for length in (0, 1, 5, 200):
+        for window in (1, 4, 5, 60, 300):
+            for options in ({}, {"min_periods": 1}, {"center": True}, {"closed": "left", "min_periods": 0}):
+                plain = series(length, dtype, missing)
+                strided = np.repeat(plain, 2)[::2]
+                for _ in range(2):
+                    found = function(plain, window, **options)
+                    np.testing.assert_array_equal(found, function(strided, window, **options))
+                    assert np.asarray(found).dtype == np.asarray(function(strided, window)).dtype
+
+
+def test_results_of_two_calls_are_different_memory():
+    values = series(100)
+    first, second = rollstat.rolling_min(values, 5), rollstat.rolling_min(values, 5)
+    assert not np.may_share_memory(first, second)
+    assert first.flags.writeable
+    assert first.flags.c_contiguous
+
+
+def test_a_call_made_before_hides_no_error():
+    values = series(100)
+    rollstat.rolling_min(values, 1, min_periods=1)
+    rollstat.rolling_min(values, 2, min_periods=1)
+    for window in (True, 1.0, np.bool_(True)):
+        with pytest.raises((TypeError, ValueError), match="window"):
+            rollstat.rolling_min(values, window, min_periods=1)
+    for least in (True, 1.0, [1]):
+        with pytest.raises(TypeError, match="min_periods must be an integer"):
+            rollstat.rolling_min(values, 2, min_periods=least)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="min_periods must be at most the window, 2; it was 3"):
+            rollstat.rolling_min(values, 2, min_periods=3)
+
+
+def test_threads_set_later_are_used():
+    before = rollstat.get_threads()
+    assert Options.check(min_periods=1) is Options.check(min_periods=1)
+    try:
+        rollstat.set_threads(before + 1)
+        assert Options.check(min_periods=1).threads == Options.check(threads=before + 1).threads
+    finally:
+        rollstat.set_threads(before)
+
+
+@pytest.mark.parametrize(
+    "array", [np.zeros((3, 4)), np.arange(5), np.zeros(5, ">f8"), np.zeros(9)[::2], [1.0, 2.0]]
+)
+def test_other_arrays_are_no_plain_series(array):
+    assert run_plain(array, 2, lambda dtype, windows: None, Options.check()) is None
+
+
+@pytest.mark.parametrize("options", [{"step": 2}, {"mode": "valid"}, {"fill_value": 0.0}, {"axis": 0}])
+def test_other_options_are_not_plain(options):
+    assert not Options.check(**options).plain
+    assert run_plain(np.zeros(5), 2, lambda dtype, windows: None, Options.check(**options)) is None
+
+
+def test_calls_at_the_same_time_do_not_mix():
+    lines = [series(5_000) * k for k in range(1, 9)]
+    expected = [rollstat.rolling_min(np.repeat(line, 2)[::2], 7) for line in lines]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            found = list(pool.map(lambda line: rollstat.rolling_min(line, 7), lines))
+            np.testing.assert_array_equal(found, expected)
