@@ -1,4 +1,4 @@
-"""The one kernel decorator, its cache policy, and bit intrinsics.
+"""The one kernel decorator, its cache policy, and intrinsics: of bits, and of the cache.
 
 Every compiled function of the library is made by :func:`kernel`. Kernels release the GIL, never use
 ``fastmath`` (it makes ``isnan(nan)`` false) and are cached on disk.
@@ -27,13 +27,21 @@ from pathlib import Path
 
 from llvmlite import ir
 from numba import config, njit, types
+from numba.core import cgutils
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.dispatcher import _FunctionCompiler
 from numba.core.sigutils import normalize_signature
 from numba.extending import intrinsic, overload
 from numba.misc.appdirs import AppDirs
 
-__all__ = ["INDEX", "count_leading_zeros", "count_ones", "count_trailing_zeros", "kernel"]
+__all__ = [
+    "INDEX",
+    "count_leading_zeros",
+    "count_ones",
+    "count_trailing_zeros",
+    "kernel",
+    "prefetch",
+]
 
 # ``i & INDEX`` is `i` for every index, and shows the compiler that it is not negative: indexing an array with
 # it then needs no test for counting from the end, which can cost a third of a kernel. The mask itself is
@@ -295,3 +303,30 @@ def _count_leading_zeros(word):
 @overload(count_ones, inline="always")
 def _count_ones(word):
     return lambda word: types.int64(_ctpop(types.uint64(word)))
+
+
+@intrinsic
+def _prefetch(typing_context, array, index):
+    def generate(context, builder, signature, arguments):
+        view = context.make_array(array)(context, builder, arguments[0])
+        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        signature = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+        function = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
+        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), byte)
+        to_read, to_keep, of_data = word(0), word(3), word(1)
+        builder.call(function, [address, to_read, to_keep, of_data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+def prefetch(array, index):
+    """Have the cache fetch the line of an element of a contiguous array, and wait for nothing.
+
+    The element need not exist.
+    """
+
+
+@overload(prefetch, inline="always")
+def _prefetch_overload(array, index):
+    return lambda array, index: _prefetch(array, index)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba import config, njit
 
-from rollstat._jit import count_leading_zeros, count_ones, count_trailing_zeros, kernel
+from rollstat._jit import count_leading_zeros, count_ones, count_trailing_zeros, kernel, prefetch
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,6 +25,24 @@ def test_bit_intrinsics_agree_with_their_python_form(word):
     word = np.uint64(word)
     wanted = (count_leading_zeros(word), count_trailing_zeros(word), count_ones(word))
     assert tuple(int(n) for n in bits(word)) == wanted
+
+
+@kernel(references=False)
+def ask_for(array, index):
+    prefetch(array, index)
+    return array[0]
+
+
+@pytest.mark.parametrize("index", [0, 1, 2**40, -(2**40)])
+def test_a_prefetch_of_any_element_changes_nothing(index):
+    assert ask_for(np.array([7.0]), index) == 7.0
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_a_prefetch_is_one_in_machine_code():
+    compiled = njit(ask_for.py_func)  # what comes from a cache cannot be looked at
+    compiled(np.array([7.0]), 0)
+    assert any("@llvm.prefetch" in code for code in compiled.inspect_llvm().values())
 
 
 def copy_package(folder):
