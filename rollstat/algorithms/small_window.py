@@ -17,7 +17,7 @@ from rollstat.kernels.monotone import direction
 from rollstat.kernels.quantiles import interpolate_constant
 from rollstat.kernels.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
 from rollstat.kernels.small_window import pick, place_sentinels, rank_in_all
-from rollstat.kernels.window_of_five import linear_of_five, rank_of_five
+from rollstat.kernels.window_of_five import point_of_five
 from rollstat.networks import selection_network
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "block_rows",
     "select",
     "select_points",
+    "select_points_of_five",
     "serves",
     "serves_points",
     "suits",
@@ -119,9 +120,7 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
         raise ValueError(
             f"points are served for windows of constant width, 1 to {LARGEST_WIDTH}, none missing"
         )
-    if block.width == 5 and not any(point.midpoint for point in points):
-        for point, result in zip(points, results):
-            _select_five(block, point, result)
+    if select_points_of_five(block, points, results):
         return True
     between = [point.midpoint or point.fraction > 0 for point in points]
     ranges = tuple((point.rank, point.rank + above) for point, above in zip(points, between))
@@ -141,14 +140,17 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     return True
 
 
-def _select_five(block: Block, point: Point, result: NDArray[Any]) -> None:
-    """Write one point of every window of five values."""
+def select_points_of_five(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
+    """Do the same for windows of five without a midpoint; whether they are such, and no value is NaN.
+
+    Unlike :func:`select_points` it may be asked before NaN have been looked for, which then need not be.
+    """
+    if block.width != 5 or any(point.midpoint for point in points):
+        return False
     values = read_only(block.values)
-    views = [values[i : i + block.rows] for i in range(5)]
-    if point.fraction > 0:
-        linear_of_five(*views, point.rank, point.fraction, result)
-    else:
-        rank_of_five(*views, point.rank, result)
+    return all(
+        point_of_five(values, point.rank, point.fraction, result) for point, result in zip(points, results)
+    )
 
 
 def _tile(width: int) -> int:

@@ -168,6 +168,8 @@ class OrderStatistics:
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the order statistics of every row that has at least `wanted` observations."""
+        if self._write_unsearched(block, results):
+            return
         fixed = block.width if block.missing is None else 0
         requests = self.requests
         if fixed:
@@ -205,6 +207,20 @@ class OrderStatistics:
                 result[...] = position
         elif not direct:
             self._combine(block, selection, results)
+
+    def _write_unsearched(self, block: Block, results: list[NDArray[Any]]) -> bool:
+        """Write order statistics of values that nobody has searched for NaN, if there turn out to be none."""
+        if block.searched or block.width != 5 or self.positions or block.values.dtype.kind != "f":
+            return False
+        if self.algorithm not in ("auto", "small_window") or any(r.required > 5 for r in self.requests):
+            return False
+        points = [request.point(5) for request in self.requests]
+        if any(_is_end(point, 5) for point in points):
+            return False
+        if not small_window.select_points_of_five(block, points, results):
+            return False
+        block.missing = None
+        return True
 
     def _write_points(self, driver: Any, block: Block, results: list[NDArray[Any]]) -> bool:
         """Have the algorithm write quantiles at once, without their two ranks; whether it can."""
