@@ -246,10 +246,15 @@ def mad(view: View, scale: Any = 1.0) -> Any:
 def hampel(view: View, threshold: float = 3.0, scale: float = 1 / 0.6744897501960817) -> Any:
     if view.own is None or not view.values:
         return None, False
-    own = float(view.own)
     with np.errstate(all="ignore"):
-        outlier = bool(abs(own - median(view)) > threshold * scale * mad(view))
-    return float(median(view)) if outlier else own, outlier
+        if view.dtype.kind == "f":
+            distance = abs(view.own - median(view))
+        else:
+            values = sorted(map(int, view.values))
+            center = Fraction(values[(len(values) - 1) // 2] + values[len(values) // 2], 2)
+            distance = float(abs(int(view.own) - center))
+        outlier = bool(distance > threshold * scale * mad(view))
+    return float(median(view)) if outlier else float(view.own), outlier
 
 
 def kept(view: View, proportion: float) -> tuple[list[Any], int]:
@@ -317,7 +322,10 @@ def last(view: View) -> Any:
 
 @oracle("logsumexp")
 def logsumexp(view: View) -> Any:
-    return math.log(math.fsum(map(math.exp, view.values))) if view.values else -math.inf
+    largest = max(view.values, default=-math.inf)
+    if math.isinf(largest):
+        return largest
+    return largest + math.log(math.fsum(math.exp(value - largest) for value in view.values))
 
 
 @oracle("decayed_sum")
@@ -336,9 +344,10 @@ def decayed_mean(view: View, decay: float) -> Any:
 @oracle("weighted_mean")
 def weighted_mean(view: View) -> Any:
     weights = view.others[0]
-    if not weights or sum(weights) == 0:
+    whole = math.fsum(weights)
+    if whole == 0:
         return None
-    return math.fsum(map(operator.mul, view.values, weights)) / math.fsum(weights)
+    return math.fsum(map(operator.mul, view.values, weights)) / whole
 
 
 def central(values: list[Any], power: int) -> float:

@@ -17,7 +17,12 @@ from rollstat.algorithms.rank_space import (
 from rollstat.blocks import Block, read_only
 from rollstat.engine import Output
 from rollstat.kernels import rank_set
-from rollstat.kernels.deviation import float_deviation, follow_deviation, whole_deviation
+from rollstat.kernels.deviation import (
+    float_deviation,
+    follow_deviation,
+    whole_deviation,
+    whole_distance,
+)
 from rollstat.kernels.small_deviation import follow_small_deviation
 from rollstat.kernels.sorted_rows import LANES, nearest_of_sorted
 from rollstat.windows import Windows
@@ -183,7 +188,8 @@ class Hampel(_Distances):
             if found[0].dtype == np.uint64:
                 whole_deviation(*found, deviation)
                 center = _whole_center(found[0], found[1], own.dtype)
-                distance = _whole_distance(_measurable(own), found[0], found[1])
+                distance = np.empty(block.rows)
+                whole_distance(_measurable(own), found[0], found[1], distance)
             else:
                 center = np.empty(block.rows)
                 float_deviation(*found, center, deviation)
@@ -201,13 +207,3 @@ def _whole_center(lower: NDArray[Any], upper: NDArray[Any], dtype: np.dtype[Any]
         lower = (lower ^ _SIGN).view(np.int64)
         upper = (upper ^ _SIGN).view(np.int64)
     return (lower.astype(np.float64) + upper.astype(np.float64)) / 2
-
-
-def _whole_distance(key: NDArray[Any], lower: NDArray[Any], upper: NDArray[Any]) -> NDArray[Any]:
-    """Distance of whole numbers from the median, rounded only at the end."""
-    half = (upper - lower).astype(np.float64) / 2
-    above, below = key >= upper, key <= lower
-    outside = np.where(above, key - upper, lower - key).astype(np.float64) + half
-    inside = np.abs((key - lower).astype(np.float64) - half)
-    distance: NDArray[Any] = np.where(above | below, outside, inside)
-    return distance

@@ -56,6 +56,7 @@ __all__ = [
     "middle",
     "nearest",
     "whole_deviation",
+    "whole_distance",
 ]
 
 WALK = 8
@@ -281,6 +282,15 @@ def follow_deviation(rank, ordered, start, end, held, words, counts, cursors, st
 
 
 @kernel
+def _rounded(whole, odd):
+    """Return ``whole + odd / 2``, rounded once; `odd` is 0 or 1."""
+    one = np.uint64(1)
+    if whole >> np.uint64(62) == 0:
+        return np.float64(whole << one | odd) * 0.5
+    return np.float64(whole | odd)  # far below the last place: it only breaks a tie
+
+
+@kernel
 def whole_deviation(lower, upper, near, far, result):
     """Turn what :func:`follow_deviation` wrote for whole numbers into median absolute deviations.
 
@@ -292,11 +302,27 @@ def whole_deviation(lower, upper, near, far, result):
         gap = upper[i] - lower[i]
         odd = (near[i] & one) + (far[i] & one) + (gap & one)
         whole = (near[i] >> one) + (far[i] >> one) + (gap >> one) + (odd >> one)
-        odd &= one
-        if whole >> np.uint64(62) == 0:
-            result[i] = np.float64(whole << one | odd) * 0.5
+        result[i] = _rounded(whole, odd & one)
+
+
+@kernel
+def whole_distance(key, lower, upper, result):
+    """Write the distance of every whole number of `key` from the mean of two others, rounded once.
+
+    All are unsigned, ``lower <= upper``.
+    """
+    one = np.uint64(1)
+    for i in range(len(result)):
+        half, odd = (upper[i] - lower[i]) >> one, (upper[i] - lower[i]) & one
+        if key[i] >= upper[i]:
+            whole = key[i] - upper[i] + half
+        elif key[i] <= lower[i]:
+            whole = lower[i] - key[i] + half
+        elif key[i] - lower[i] > half:
+            whole = key[i] - lower[i] - half - odd
         else:
-            result[i] = np.float64(whole | odd)  # far below the last place: it only breaks a tie
+            whole = half - (key[i] - lower[i])
+        result[i] = _rounded(whole, odd)
 
 
 @kernel

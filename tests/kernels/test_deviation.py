@@ -1,13 +1,14 @@
 """The median distance against NumPy, and the steps that it may take, counted."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from rollstat.algorithms.ranking import tied_ranks
 from rollstat.kernels import rank_set
-from rollstat.kernels.deviation import WALK, follow_deviation, nearest, whole_deviation
+from rollstat.kernels.deviation import WALK, follow_deviation, nearest, whole_deviation, whole_distance
 
 
 def follow(values, start, end, missing=None):
@@ -109,3 +110,13 @@ def test_distances_of_whole_numbers_are_exact_to_the_ends_of_their_range():
         distances = sorted(abs(v - center) for v in twice)
         exact = distances[(len(twice) - 1) // 2] + distances[len(twice) // 2]
         assert result[0] == float(exact) / 4
+
+
+@pytest.mark.parametrize("scale", [4, 2**53, 2**62, 2**64 - 9])
+def test_distances_of_whole_numbers_from_the_middle_are_rounded_once(scale):
+    steps = [0, 1, 2, 3, 5, 8, scale // 2, scale // 2 + 1, scale, scale + 1, scale + 3, scale + 4]
+    triples = [(key, low, high) for key in steps for low in steps for high in steps if low <= high]
+    key, lower, upper = np.array(triples, np.uint64).T.copy()
+    result = np.empty(len(triples))
+    whole_distance(key, lower, upper, result)
+    assert result.tolist() == [float(abs(key - Fraction(low + high, 2))) for key, low, high in triples]

@@ -1,0 +1,49 @@
+"""Corners in which floating arithmetic misleads an oracle: what is right there, and that both say it."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rollstat.registry import REGISTRY
+from tests.test_contract import agree, bounds_of, expected
+
+TOP = 2**53
+
+
+def both(name, arrays, window, right, **parameters):
+    """Compare a statistic with its oracle in every row, and with the right answer in the last."""
+    arrays = [np.asarray(array) for array in arrays]
+    result = REGISTRY[name].function(*arrays, window=window, min_periods=1, **parameters)
+    wanted = expected(REGISTRY[name], arrays, bounds_of(len(arrays[0]), window - 1, 1), parameters, 1)
+    agree(REGISTRY[name], result, wanted)
+    last = [column[-1] for column in wanted]
+    assert last[0] == pytest.approx(right[0], rel=1e-14) if right[0] is not None else last[0] is None
+    assert last[1:] == list(right[1:])
+
+
+@pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+@pytest.mark.parametrize("middle", [TOP, 2**60, 2**62])
+def test_hampel_tells_neighbours_apart_that_floats_do_not(dtype, middle):
+    # Three of four deviations are 0, 1 and 2: 3 is an outlier for a threshold of one, 2 is none for two.
+    values = np.array([middle, middle + 1, middle + 2, middle - 1, middle + 3], dtype)
+    both("hampel", [values], 5, (float(middle + 1), True), threshold=1.0, scale=1.0)
+    both("hampel", [values], 5, (float(middle + 3), False), threshold=2.0, scale=1.0)
+
+
+@pytest.mark.parametrize("level", [1000.0, -1000.0, 1e300, -1e300])
+def test_logsumexp_of_what_has_no_exponential(level):
+    both("logsumexp", [[level, level]], 2, (level + math.log(2),))
+
+
+def test_logsumexp_of_infinities():
+    both("logsumexp", [[1.0, -np.inf]], 2, (1.0,))
+    both("logsumexp", [[1.0, np.inf]], 2, (np.inf,))
+    both("logsumexp", [[-np.inf, -np.inf]], 2, (-np.inf,))
+
+
+def test_weights_that_cancel():
+    both("weighted_mean", [[1.0, 2.0], [0.5, -0.5]], 2, (None,))
+    both("weighted_mean", [[1.0, 2.0, 1.0], [1e16, 1.0, -1e16]], 3, (2.0,))
+    both("weighted_mean", [[1.0, 1.0, 1.0, 1.0], [0.1, 0.2, -0.1, -0.2]], 4, (None,))
