@@ -131,9 +131,12 @@ class BlockRun:
     def tasks(self) -> Iterator[tuple[int, int, int, int]]:
         """Blocks of every line, as ``(line, first row, last row, width)``."""
         first, last, width = self.windows.regular
+        rows_of = self.computation.block_rows
+        if self.options.threads == 1:
+            rows_of = getattr(self.computation, "block_rows_alone", rows_of)
         for line in range(self.arrays[0].shape[0]):
             yield from self._irregular(line, 0, first)
-            size = self.computation.block_rows(width) if last > first else 1
+            size = rows_of(width) if last > first else 1
             for row in range(first, last, size):
                 yield line, row, min(row + size, last), width
             yield from self._irregular(line, last, self.windows.rows)

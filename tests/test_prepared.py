@@ -14,6 +14,11 @@ FUNCTIONS = [
     rollstat.rolling_minmax,
     rollstat.rolling_argmax,
     rollstat.rolling_ptp,
+    rollstat.rolling_sum,
+    rollstat.rolling_mean,
+    rollstat.rolling_std,
+    rollstat.rolling_count,
+    rollstat.rolling_first,
 ]
 
 
@@ -92,3 +97,11 @@ def test_calls_at_the_same_time_do_not_mix():
         for _ in range(5):
             found = list(pool.map(lambda line: rollstat.rolling_min(line, 7), lines))
             np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_parameters_are_told_apart(ddof):
+    values = series(50)
+    for _ in range(2):
+        wanted = [np.var(values[i - 4 : i + 1], ddof=ddof) for i in range(4, 50)]
+        np.testing.assert_allclose(rollstat.rolling_var(values, 5, ddof=ddof)[4:], wanted, rtol=1e-12)

@@ -20,7 +20,9 @@ from rollstat.kernels.window_sums import GROUP, SHORTEST_SHIFTED, settle_rows, w
 
 __all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
 
+# Least rows a block, and of those that one thread alone works through.
 _ROWS = 1 << 17
+_ROWS_ALONE = 1 << 20
 # Expanding windows from which on they are worth the front that makes them windows of a fixed width.
 _EXPANDING = 64
 
@@ -59,10 +61,10 @@ def grid(width: int) -> int:
     return max(8 * (width // 8), 1)
 
 
-def block_rows(width: int) -> int:
+def block_rows(width: int, alone: bool = False) -> int:
     """Rows a block that suit windows of `width` values: a multiple of the grid, of several windows."""
     step = grid(width)
-    return step * max(12, -(-_ROWS // step))
+    return step * max(12, -(-(_ROWS_ALONE if alone else _ROWS) // step))
 
 
 def observations(block: Block, series: int = 0) -> NDArray[np.float64]:

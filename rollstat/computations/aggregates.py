@@ -14,6 +14,7 @@ from rollstat.operators.interface import NOTHING, empty_result
 
 __all__ = ["Combination", "Formula"]
 
+_FLOAT64 = np.dtype(np.float64)
 _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
 
 
@@ -30,17 +31,32 @@ class Formula:
         How many arrays it gives.
     kind : str
         Kind of the outputs.
+    dtype : numpy.dtype
+        Of the first series.
     """
 
     def __init__(
-        self, write: Callable[..., None], required: int, outputs: int = 1, kind: str = "float"
+        self,
+        write: Callable[..., None],
+        required: int,
+        outputs: int = 1,
+        kind: str = "float",
+        dtype: np.dtype[Any] = _FLOAT64,
     ) -> None:
         self._write = write
+        self._converts = dtype != _FLOAT64
         self.outputs = [Output(kind, required)] * outputs
 
     def block_rows(self, width: int) -> int:
         """Output rows of a block that suit windows of `width` rows."""
         return window_sums.block_rows(width)
+
+    def block_rows_alone(self, width: int) -> int:
+        """The same where one thread does all the work, and shorter blocks would only begin more often.
+
+        What is converted into float64 first is to stay in the cache until it is summed.
+        """
+        return window_sums.block_rows(width, alone=not self._converts)
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the result of every row that has at least `wanted` observations."""

@@ -1,6 +1,7 @@
 """Running a formula over sums, or an associative operator, over the windows of an array."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from rollstat.computations.aggregates import Combination, Formula
 from rollstat.dtypes import check_array
 from rollstat.engine import Computation, run
 from rollstat.options import CommonOptions, Options, Window
+from rollstat.prepared import run_plain
 from rollstat.registry import check_algorithm
 from rollstat.windows import Windows
 
@@ -36,6 +38,14 @@ def numbers(name: str, arr: ArrayLike) -> NDArray[Any]:
     return array
 
 
+@lru_cache(maxsize=64)
+def _computation(
+    write: Callable[..., None], required: int, outputs: int, kind: str
+) -> Callable[[np.dtype[Any], Windows], Formula]:
+    """What makes the computation, the same object for the same parameters."""
+    return lambda dtype, windows: Formula(write, required, outputs, kind, dtype)
+
+
 def formula(
     arrays: list[ArrayLike],
     window: Window,
@@ -50,16 +60,14 @@ def formula(
     """Run a statistic that is written block by block."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {}, "this statistic")
+    computation = _computation(write, required, outputs, kind)
+    if len(arrays) == 1 and not engine:
+        results = run_plain(arrays[0], window, computation, checked)
+        if results is not None:
+            return results
     for name, array in zip(names, arrays):
         numbers(name, array)
-    return run(
-        arrays,
-        window,
-        lambda dtype, windows: Formula(write, required, outputs, kind),
-        checked,
-        names=names,
-        **engine,
-    ).arrays
+    return run(arrays, window, computation, checked, names=names, **engine).arrays
 
 
 def ends(

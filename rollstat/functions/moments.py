@@ -1,6 +1,7 @@
 """Rolling variance, deviation, standard error, skewness and kurtosis."""
 
-from functools import partial
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, NDArray
@@ -23,8 +24,14 @@ _COST = "O(1) amortised, O(m) worst case"
 _SOURCE = "Chan, Golub and LeVeque (1983), Algorithms for Computing the Sample Variance; van Herk (1992)"
 
 
-def _with_ddof(write: Any, ddof: int, block: Block, result: NDArray[Any]) -> None:
-    write(block, ddof, result)
+@lru_cache(maxsize=64)
+def _with_ddof(write: Callable[[Block, int, NDArray[Any]], None], ddof: int) -> Callable[..., None]:
+    """`write` for one `ddof`, the same object for the same parameters."""
+
+    def write_block(block: Block, result: NDArray[Any]) -> None:
+        write(block, ddof, result)
+
+    return write_block
 
 
 @statistic(
@@ -76,7 +83,7 @@ def rolling_var(
     array([       nan,        nan, 2.33333333])
     """
     ddof = whole_number("ddof", ddof, 0)
-    return formula([arr], window, partial(_with_ddof, moments.variances, ddof), ddof + 1, options)[0]
+    return formula([arr], window, _with_ddof(moments.variances, ddof), ddof + 1, options)[0]
 
 
 @statistic(
@@ -127,7 +134,7 @@ def rolling_std(
     array([nan, nan,  1.])
     """
     ddof = whole_number("ddof", ddof, 0)
-    return formula([arr], window, partial(_with_ddof, moments.deviations, ddof), ddof + 1, options)[0]
+    return formula([arr], window, _with_ddof(moments.deviations, ddof), ddof + 1, options)[0]
 
 
 @statistic(
@@ -178,7 +185,7 @@ def rolling_sem(
     array([       nan,        nan,        nan, 1.08012345])
     """
     ddof = whole_number("ddof", ddof, 0)
-    return formula([arr], window, partial(_with_ddof, moments.standard_errors, ddof), ddof + 1, options)[0]
+    return formula([arr], window, _with_ddof(moments.standard_errors, ddof), ddof + 1, options)[0]
 
 
 @statistic(family="moments", kinds="fiub", exact=False, cost=_COST, source=_SOURCE, pandas="skew")

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import rollstat
 from rollstat.algorithms import moments
 from rollstat.blocks import UNKNOWN, Block
 
@@ -156,3 +157,15 @@ def test_no_rows():
     values = np.empty(4)
     block = Block(values, None, np.empty(0, np.int64), np.empty(0, np.int64))
     moments.variances(block, 1, np.empty(0))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+@pytest.mark.parametrize("window", [5, 100, 3000])
+@pytest.mark.parametrize("function", [rollstat.rolling_sum, rollstat.rolling_mean, rollstat.rolling_std])
+def test_length_of_blocks_changes_no_bit(function, window, missing):
+    """One thread works through longer blocks than several."""
+    rng = np.random.default_rng(20261121)
+    values = rng.standard_normal(400_000)
+    values[rng.random(len(values)) < missing] = np.nan
+    alone = function(values, window, min_periods=2, threads=1)
+    np.testing.assert_array_equal(function(values, window, min_periods=2, threads=2), alone)
