@@ -15,7 +15,7 @@ from rollstat.options import Options
 from rollstat.spark.arrow import Kind
 from rollstat.spark.quiet import known_warnings
 from rollstat.spark.split import Bucket, CountCells, Reach, choose_buckets, walk_order
-from rollstat.windows import FixedWindows, TimeWindows
+from rollstat.windows import Expanding, FixedWindows, TimeWindows
 
 __all__ = ["HALO", "MOST_BUCKETS", "PART", "Parts", "find_parts", "reach_of"]
 
@@ -38,15 +38,23 @@ class Parts:
         Number of parts.
     before : dict
         Rows of its series before the first one of a part, where that is not zero.
+    ends : tuple of int
+        The part after the last one of each series that is cut.
+    plain : int
+        The first part of a series that is cut.
     """
 
     frame: DataFrame
     count: int
     before: dict[int, int]
+    ends: tuple[int, ...]
+    plain: int
 
 
 def reach_of(window: Any, options: dict[str, Any], time: Kind | None, order: Kind) -> Reach:
-    """How far windows reach, in rows or in units of the order column."""
+    """How far windows reach, in rows or in units of the order column; nowhere where states are carried on."""
+    if isinstance(window, Expanding):
+        return Reach(0, 0, by_width=False)
     checked = options if time is None else options | {"times": np.empty(0, _width_dtype(time))}
     windows = Options.check(**checked).windows(window, np.zeros(2, np.int64))
     if isinstance(windows, FixedWindows):
@@ -103,7 +111,7 @@ def find_parts(
         return None
     walks = [walk_order(cut, kind, descending) for cut in cuts]
     counts: list[Any] = [None] * series
-    if counted or not reach.by_width:
+    if counted or reach.in_rows:
         counts = _count(frame, order, CountCells(kind, tuple(tuple(w[1]) for w in walks), descending))
     chosen = [choose_buckets(c, w[1], b, reach) for c, w, b in zip(counts, walks, buckets)]
     return _send(frame, keys, order, descending, [walk[0] for walk in walks], chosen)
@@ -220,14 +228,16 @@ def _send(
     where: Any = None
     before: dict[int, int] = {}
     base = plain
+    ends = []
     for number, (cut, buckets) in enumerate(zip(cuts, chosen)):
         goes = _targets(frame[order], data_type, falls, cut, base, buckets)
         before |= {base + i: bucket.before for i, bucket in enumerate(buckets) if bucket.before}
         base += len(buckets)
+        ends.append(base)
         this = F.col("rollstat_series") == number
         where = F.when(this, goes) if where is None else where.when(this, goes)
     if keys:
         own = F.pmod(F.hash(*(frame[key] for key in keys)), F.lit(plain))
         where = where.otherwise(F.array(F.struct(own, F.lit(False))))
     sent = frame.select("*", F.inline(where).alias(PART, HALO)).drop("rollstat_series")
-    return Parts(sent, base, before)
+    return Parts(sent, base, before, tuple(ends), plain)

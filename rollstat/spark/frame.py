@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from rollstat.spark.aggregates import parse_window, plan_calls
 from rollstat.spark.arrow import Kind, kind_of
 from rollstat.spark.buckets import MOST_BUCKETS, PART, Parts, find_parts, reach_of
+from rollstat.spark.carried import asks_for_rows
+from rollstat.spark.expanding import CarriedPlan, carrying
 from rollstat.spark.mixed import MixedPlan
-from rollstat.spark.prefix import PREFIX, prefix_of
+from rollstat.spark.prefix import PREFIX, place_of, prefix_of
 from rollstat.spark.quiet import known_warnings
+from rollstat.spark.states import STATE, order_of, with_states
 from rollstat.spark.walk import Plan
 from rollstat.windows import Expanding, Forward
 
@@ -86,10 +90,13 @@ def rolling(
     The plan is one exchange by the keys, one sort, and one pass over Arrow batches. A worker holds
     the rows of one window and one batch, whatever the length of a series. Each result equals that of
     the array function on the sorted series: to the bit for order statistics, extrema and whole numbers.
-    Expanding windows reach the first row of their series, so a worker holds the columns of a series that
-    statistics need, and such series are not cut.
+    For expanding windows a worker holds a state instead: the k smallest for a k-th smallest, or that of an
+    operator; only where a statistic has none, as a median, the columns of a whole series that it needs, and
+    such series are not cut.
     Where a series is cut makes no difference to that: rows that windows of another bucket reach are sent
-    to both in the one exchange, and each bucket is walked over as a series of its own.
+    to both in the one exchange, and each bucket is walked over as a series of its own. For expanding windows
+    a pass before that makes the states from which buckets start; floating sums are then the same at each run,
+    and within their bound of those of the array functions.
 
     Examples
     --------
@@ -108,41 +115,46 @@ def rolling(
     plan, fields = plan_rolling(
         schema, partition_by, order_by, window, aggs, descending=descending, ties=ties, options=options
     )
+    plan, unbounded = carrying(plan)
     rows, places = plainly_named(df)
     keys = [places[place] for place in plan.keys]
     order = [places[place] for place in plan.order]
-    parts = _parts(rows, keys, order[0], schema, plan, _check_split(split, bool(keys), plan.window))
+    parts = _parts(rows, keys, order[0], schema, plan, _check_split(split, bool(keys), unbounded))
     width = len(places)
+    rest = _tie_breakers(schema, {*plan.keys, *plan.order}) if ties == "columns" else []
     if parts is not None:
-        rows = parts.frame.repartitionById(parts.count, PART)
         plan = replace(plan, width=width, parts=width, before=parts.before)
+        frame = parts.frame
+        if isinstance(plan, CarriedPlan):
+            frame = with_states(parts, plan, [field.dataType for field in schema], rest)
+        rows = frame.repartitionById(parts.count, PART)
     else:
         rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
-    by = [rows[name] for name in keys]
-    by += [rows[name].desc() if down else rows[name].asc() for name, down in zip(order, plan.descending)]
-    if ties == "columns":
-        by += [rows[places[place]].asc() for place in _tie_breakers(schema, {*plan.keys, *plan.order})]
     job: Plan | MixedPlan = plan
-    prefix = prefix_of(
-        by[: len(keys)], rows[order[0]], schema.fields[plan.order[0]].dataType, plan.descending[0]
-    )
+    by = [rows[name] for name in keys] + order_of(rows, order, plan.descending)
+    by += [rows[places[place]].asc() for place in rest]
+    first, kind = rows[order[0]], schema.fields[plan.order[0]].dataType
+    prefix = prefix_of(by[: len(keys)], first, kind, plan.descending[0])
+    if parts is not None and isinstance(plan, CarriedPlan):
+        # The states stand before all rows.
+        prefix = place_of(first, kind, plan.descending[0]) if prefix is None else prefix
+        by.insert(0, rows[STATE].isNull())
+        if prefix is not None:
+            prefix = F.when(rows[STATE].isNotNull(), F.lit(-(2**63))).otherwise(prefix)
     if prefix is not None:
-        job = MixedPlan(replace(plan, width=width), len(rows.columns))
+        job = MixedPlan(replace(plan, width=width), len(rows.columns)) if keys else replace(plan, width=width)
         rows = rows.withColumn(PREFIX, prefix)
         by.insert(0, rows[PREFIX])
     with known_warnings():
         return rows.sortWithinPartitions(*by).mapInArrow(job, T.StructType([*schema.fields, *fields]))
 
 
-def _check_split(split: Any, keyed: bool, window: Any) -> int | str | None:
-    """How to cut long series; None not to look for them."""
-    if isinstance(window, Expanding) and split not in (None, 1):
-        raise ValueError(
-            f"split must be 1 for expanding windows, which reach the first row; it was {split!r}: "
-            "a window of rows or a width can be cut"
-        )
+def _check_split(split: Any, keyed: bool, unbounded: str | None) -> int | str | None:
+    """How to cut long series; None not to look for them. Some statistic may need all rows, and why."""
+    if unbounded is not None and split not in (None, 1):
+        raise ValueError(f"split must be 1 for an expanding window of {unbounded}; it was {split!r}")
     if split is None:
-        return None if keyed or isinstance(window, Expanding) else "auto"
+        return None if keyed or unbounded is not None else "auto"
     whole = isinstance(split, numbers.Integral) and not isinstance(split, bool)
     if not (whole and 1 <= split <= MOST_BUCKETS) and split != "auto":
         raise ValueError(f"split must be 'auto' or lie in 1..{MOST_BUCKETS}; it was {split!r}")
@@ -164,7 +176,10 @@ def _parts(
         raise TypeError(f"{error}; series are split by the values of that column") from None
     time = None if plan.time is None else plan.time[1]
     reach = reach_of(plan.window, dict(plan.options), time, kind)
-    counted = any(call.positions for call in plan.calls)
+    if isinstance(plan, CarriedPlan):
+        counted = any(asks_for_rows(call.statistic, call.parameters) for call in plan.calls)
+    else:
+        counted = any(call.positions for call in plan.calls)
     return find_parts(rows, keys, order, kind, plan.descending[0], reach, split, counted)
 
 

@@ -41,16 +41,17 @@ class MixedPlan:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Walk over one partition."""
-        return MixedWalk(self.plan, self.prefix).run(batches)
+        first, rows = self.plan.begin(batches)
+        return MixedWalk(self.plan, self.prefix, first).run(rows)
 
 
 class MixedWalk:
     """The walks over one partition."""
 
-    def __init__(self, plan: Plan, prefix: int) -> None:
+    def __init__(self, plan: Plan, prefix: int, first: Walk | None = None) -> None:
         self.plan = plan
         self.prefix = prefix
-        self.first = Walk(plan)
+        self.first = plan.walk() if first is None else first
         self.others: list[Walk] = []
         self.hash: int | None = None  # of the last row
 
@@ -100,7 +101,7 @@ class MixedWalk:
         place = 0
         while rest.num_rows:
             if place == len(walks):
-                walk = self.first if new and not place else Walk(self.plan)
+                walk = self.first if new and not place else self.plan.walk()
                 key = [rest.column(i).slice(0, 1) for i in self.plan.keys]
                 walks.append(walk)
                 if walk is not self.first:

@@ -20,7 +20,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-__all__ = ["ORDER_BITS", "PREFIX", "prefix_of"]
+__all__ = ["ORDER_BITS", "PREFIX", "place_of", "prefix_of"]
 
 PREFIX = "rollstat_prefix"
 ORDER_BITS = 32
@@ -43,13 +43,19 @@ def prefix_of(
     order, data_type, descending
         The first column of the order.
     """
-    place = _place(order, data_type)
+    place = place_of(order, data_type, descending)
     if place is None or not keys:
         return None
-    place = F.when(order.isNull(), F.lit(0)).otherwise(place)  # `least` would pass over a null
-    if descending:
-        place = F.lit(2 * _HALF - 1) - place
     return F.shiftleft(_hash(keys).cast("long"), ORDER_BITS) + place
+
+
+def place_of(order: Column, data_type: T.DataType, descending: bool) -> Column | None:
+    """Lower half of the number, which is never negative; None for an order that has none."""
+    place = _place(order, data_type)
+    if place is None:
+        return None
+    place = F.when(order.isNull(), F.lit(0)).otherwise(place)  # `least` would pass over a null
+    return F.lit(2 * _HALF - 1) - place if descending else place
 
 
 def _hash(keys: Sequence[Column]) -> Column:

@@ -44,6 +44,11 @@ class Reach:
     ahead: Any
     by_width: bool
 
+    @property
+    def in_rows(self) -> bool:
+        """Whether halos are so many rows, for which the rows of cells have to be counted."""
+        return not self.by_width and bool(self.back or self.ahead)
+
 
 @dataclass(frozen=True)
 class Bucket:
@@ -113,8 +118,8 @@ def choose_buckets(
     Parameters
     ----------
     counts : sequence of int or None
-        Rows of each cell, one more than there are cuts; None to take the cells as equal, which only
-        windows by width allow.
+        Rows of each cell, one more than there are cuts; None to take the cells as equal, which halos of
+        so many rows do not allow.
     rising : sequence
         The cuts as numbers that rise.
     buckets : int

@@ -12,7 +12,7 @@ the last key still reach, so memory is that of a window and a batch, however lon
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,7 +65,7 @@ class Plan:
         Number of columns that come back, where others follow them.
     parts : int or None
         Where long series are cut: the column with the number of the part, after which comes the one
-        that marks rows of a halo.
+        that marks rows of a halo, or holds the states before.
     before : mapping
         Rows of its series before the first one of a part, where that is not zero.
     """
@@ -85,9 +85,23 @@ class Plan:
     parts: int | None = None
     before: Mapping[int, int] = field(default_factory=dict)
 
+    @property
+    def halo(self) -> int | None:
+        """The column that marks rows of a halo, if some are."""
+        return None if self.parts is None else self.parts + 1
+
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Walk over one partition."""
-        return Walk(self).run(batches)
+        walk, rows = self.begin(batches)
+        return walk.run(rows)
+
+    def walk(self) -> "Walk":
+        """A walk with nothing before it."""
+        return Walk(self)
+
+    def begin(self, batches: Iterable[pa.RecordBatch]) -> tuple["Walk", Iterable[pa.RecordBatch]]:
+        """A walk over one partition, and its rows."""
+        return self.walk(), batches
 
 
 class Walk:
@@ -149,19 +163,26 @@ class Walk:
 
     def _take(self, batch: pa.RecordBatch, changes: NDArray[np.bool_]) -> None:
         """Hold what is needed of a batch, after a look at its order."""
-        self._check_order(batch, changes)
+        columns = self.read(batch, changes)
         if self.plan.parts is not None and not self.held:
             self.lost = self.plan.before.get(batch.column(self.plan.parts)[0].as_py(), 0)
         self.waiting.append(batch)
         self.bytes += batch.nbytes
         self.starts += (np.flatnonzero(changes) + self.held).tolist()
-        for held, (place, kind) in zip(self.columns, self.plan.inputs):
-            held.append(to_masked(batch.column(place), kind))
+        for held, column in zip(self.columns, columns):
+            held.append(column)
         if self.plan.time is not None:
             self.times.append(self._read_times(batch, *self.plan.time))
         self.held += batch.num_rows
+
+    def read(
+        self, batch: pa.RecordBatch, changes: NDArray[np.bool_] | None = None
+    ) -> list[np.ma.MaskedArray[Any, Any]]:
+        """Columns of a batch that statistics need, after a look at its order."""
+        self._check_order(batch, self.changes(batch) if changes is None else changes)
         places = (*self.plan.keys, *self.plan.order)
         self.last = [batch.column(place).slice(batch.num_rows - 1, 1) for place in places]
+        return [to_masked(batch.column(place), kind) for place, kind in self.plan.inputs]
 
     def _pairs(
         self, batch: pa.RecordBatch, columns: slice
@@ -214,10 +235,8 @@ class Walk:
     def _describe(self, batch: pa.RecordBatch, row: int) -> str:
         """Key and order of a row, for messages."""
         places = (*self.plan.keys, *self.plan.order)
-        parts = [
-            f"{name}={batch.column(place)[row].as_py()!r}" for name, place in zip(self.plan.names, places)
-        ]
-        return ", ".join(parts)
+        parts = zip(self.plan.names, places)
+        return ", ".join(f"{name}={batch.column(place)[row].as_py()!r}" for name, place in parts)
 
     def _describe_held(self, row: int) -> str:
         """Key and order of a held row that waits to be given out."""
@@ -322,12 +341,18 @@ class Walk:
             high = low + 1
         elif isinstance(error, OverflowError) and not fails(done):
             return results(done)
+        raise self._failure(call, low, high, fails, error) from error
+
+    def _failure(
+        self, call: Call, low: int, high: int, fails: Callable[[int], bool], error: Exception
+    ) -> Exception:
+        """Error that names the first row of ``low, ..., high - 1`` that fails."""
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (low, middle) if fails(middle) else (middle, high)
         kinds = (OverflowError, MemoryError, TypeError, ValueError)
         kind = next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
-        raise kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}") from error
+        return kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}")
 
     def _forget(
         self,
@@ -367,7 +392,7 @@ class Walk:
         """Batch with the new columns, without the rows of a halo."""
         names = [*batch.schema.names[: self.plan.width], *(f"new{i}" for i in range(len(new)))]
         result = pa.RecordBatch.from_arrays([*batch.columns[: self.plan.width], *new], names=names)
-        if self.plan.parts is None:
+        if self.plan.halo is None:
             return result
-        own = pc.invert(batch.column(self.plan.parts + 1))
+        own = pc.invert(batch.column(self.plan.halo))
         return result if pc.all(own).as_py() else result.filter(own)

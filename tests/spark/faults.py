@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rollstat import rolling_median
+from rollstat import Expanding, rolling_kth, rolling_median
 from rollstat.spark import rolling, session
 
 ROWS, KEYS, WINDOW = 60_000, 7, 101
@@ -110,6 +110,15 @@ def main(master, folder):
     (folder / "between").write_text(str(victim))
     os.kill(victim, signal.SIGKILL)
     check("between", result, whole)
+
+    # While rows are sent to make the states of buckets, which later buckets start from.
+    marker = folder / "states"
+    marker.touch()  # nothing dies while cuts are looked for
+    dying = frame.mapInArrow(kill_executor_once(marker, 3000), frame.schema)
+    aggs = {"m": ("kth", "x", {"k": 500})}
+    result = rolling(dying, order_by="row", window=Expanding(), aggs=aggs, split=6)
+    marker.unlink()
+    check("states", result, rolling_kth(x, 500, Expanding()).tolist())
     spark.stop()
 
 

@@ -30,6 +30,10 @@ for key in (0, 1):
     np.testing.assert_array_equal(keyed[key::2], rollstat.rolling_median(x[key::2], 50))
 whole = rolling(frame, order_by="row", window=50, aggs=aggs, split=4)
 np.testing.assert_array_equal(column(whole), rollstat.rolling_median(x, 50))
+aggs = {"m": ("kth", "x", {"k": 9}), "s": ("sum", "row")}
+growing = rolling(frame, order_by="row", window=rollstat.Expanding(), aggs=aggs, split=4)
+np.testing.assert_array_equal(column(growing), rollstat.rolling_kth(x, 9, rollstat.Expanding()))
+np.testing.assert_array_equal(column(growing, "s"), np.cumsum(np.arange(2000)))
 lists = frame.groupBy("key").agg({"x": "collect_list"}).withColumnsRenamed({"collect_list(x)": "x"})
 second = rolling_udf("kth", 3, k=2)
 assert lists.select(second("x").alias("r")).where("size(r) = 1000").count() == 2

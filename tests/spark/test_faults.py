@@ -28,7 +28,7 @@ def test_executors_killed_in_the_middle_of_a_job_change_nothing(tmp_path):
         command = [sys.executable, "-m", "tests.spark.faults", master, str(tmp_path)]
         done = subprocess.run(command, check=False, env=ENVIRONMENT, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr[-4000:]
-    faults = ["sending", "walking", "looking", "between"]
+    faults = ["sending", "walking", "looking", "between", "states"]
     assert done.stdout.split() == [word for fault in faults for word in (fault, "exact")]
     killed = {int((tmp_path / fault).read_text()) for fault in faults}
     assert len(killed) == len(faults)

@@ -185,7 +185,7 @@ BAD = [
     ({"window": (1, 2)}, "window must be a number of rows, a width, Forward or Expanding on Spark"),
     (
         {"window": rollstat.Expanding(), "split": 4, "aggs": {"new": ("median", "x")}},
-        "split must be 1 for expanding windows",
+        "split must be 1 for an expanding window of 'median': any row before may come to count",
     ),
     ({"window": 2, "min_periods": 3}, "min_periods must be at most the window"),
     ({"order_by": []}, "order_by must name at least one column"),
