@@ -7,7 +7,7 @@
                                           rest: put in order by `settle`
 
 State: `words` and `spare`, uint64 (n,); `bucket`, signed integers (DIGITS, 2**digit_bits), of which the
-first row holds the histogram of digit 0 once the words are packed.
+first two rows hold the histograms of digits 0 and 1 once the words are counted.
 
 Invariant: the place never decreases with the value, every pass is stable and rows enter in ascending
 order. As many digits are taken as are needed to tell nearly all places apart, judged by how crowded
@@ -23,7 +23,7 @@ radix plus sifting, J. ACM 13 (1966), doi:10.1145/321341.321348.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat._jit import INDEX, kernel
 from rollstat.kernels.lane_tests import append_between
 from rollstat.kernels.order import Greatest, Least, prefer
 from rollstat.kernels.vectors import first_lane, lanes_of, load, push_back
@@ -84,12 +84,16 @@ def value_range(values, missing):
             highest = high if high > highest else highest
         return lowest, highest
     lanes = lanes_of(values)
-    if len(values) >= lanes:
-        # A last vector that overlaps the one before it leaves no rest.
-        low = high = load(values, len(values) - lanes)
-        for i in range(0, len(values) - lanes, lanes):
-            part = load(values, i)
-            low, high = prefer(Least(), part, low), prefer(Greatest(), part, high)
+    if len(values) >= 2 * lanes:
+        # Last vectors that overlap those before them leave no rest; two at a time wait for no other.
+        last = len(values) - 2 * lanes
+        low, low_too = load(values, last), load(values, last + lanes)
+        high, high_too = low, low_too
+        for i in range(0, last, 2 * lanes):
+            part, part_too = load(values, i), load(values, i + lanes)
+            low, low_too = prefer(Least(), part, low), prefer(Least(), part_too, low_too)
+            high, high_too = prefer(Greatest(), part, high), prefer(Greatest(), part_too, high_too)
+        low, high = prefer(Least(), low, low_too), prefer(Greatest(), high, high_too)
         return _best_lane(Least(), low), _best_lane(Greatest(), high)
     for value in values:
         lowest = value if value < lowest else lowest
@@ -194,12 +198,16 @@ def place_keys(keys, lowest, highest, row_bits, gathered, words):
 
 @kernel
 def count_words(words, digit_bits, bucket):
-    """Histogram of digit 0."""
-    first = bucket[0]
-    first[: 1 << digit_bits] = 0
-    down = np.uint64(64 - digit_bits)
+    """Histograms of digits 0 and 1: two increments take little longer than one."""
+    size = 1 << digit_bits
+    first, second = bucket[0], bucket[1]
+    first[:size] = 0
+    second[:size] = 0
+    down, far_down = np.uint64(64 - digit_bits), np.uint64(64 - 2 * digit_bits)
+    low = np.uint64(size - 1)
     for word in words:
-        first[np.int64(word >> down)] += 1
+        first[np.int64(word >> down) & INDEX] += 1
+        second[np.int64((word >> far_down) & low) & INDEX] += 1
 
 
 @kernel
@@ -219,11 +227,14 @@ def digits_needed(n, digit_bits, bucket):
 
 @kernel
 def radix_sort(words, spare, digits, digit_bits, bucket):
-    """Sort `words` by their leading digits, stably; `spare` is scratch of the same length."""
+    """Sort `words` by their leading digits, stably, once `count_words` has counted two of them.
+
+    `spare` is scratch of the same length.
+    """
     n = len(words)
     size = 1 << digit_bits
     low = np.uint64(size - 1)
-    for d in range(1, digits):
+    for d in range(2, digits):
         histogram = bucket[d]
         histogram[:size] = 0
         down = np.uint64(64 - digit_bits * (d + 1))
@@ -245,9 +256,10 @@ def radix_sort(words, spare, digits, digit_bits, bucket):
         target = spare if in_words else words
         down = np.uint64(64 - digit_bits * (d + 1))
         for word in source:
-            digit = np.int64((word >> down) & low)
-            target[histogram[digit]] = word
-            histogram[digit] += 1
+            digit = np.int64((word >> down) & low) & INDEX
+            place = np.int64(histogram[digit])
+            target[place & INDEX] = word
+            histogram[digit] = place + 1
         in_words = not in_words
     if not in_words:
         words[:] = spare
@@ -259,7 +271,7 @@ def settle(words, values, row_bits, budget):
     rows = (_ONE << np.uint64(row_bits)) - _ONE
     for i in range(1, len(words)):
         word = words[i]
-        if (words[i - 1] | rows) < word:
+        if (words[(i - 1) & INDEX] | rows) < word:
             continue
         value = values[np.int64(word & rows)]
         j = i

@@ -27,7 +27,7 @@ Source: as of :mod:`rollstat.kernels.rank_slide`.
 
 import numpy as np
 
-from rollstat._jit import count_leading_zeros, count_trailing_zeros, kernel
+from rollstat._jit import INDEX, count_leading_zeros, count_trailing_zeros, kernel
 from rollstat.kernels.lane_tests import all_beside, rows_within
 
 __all__ = ["is_calm", "slide_calm"]
@@ -161,7 +161,7 @@ def slide_calm(
             first = last
             continue
         for j in range(first, last):
-            enter, leave = np.int64(entering[j]), np.int64(leaving[j])
+            enter, leave = np.int64(entering[j & INDEX]), np.int64(leaving[j & INDEX])
             seen = (seen | _bit(enter - near)) & ~_bit(leave - near)
             start = np.uint32(j + 1)
             passed = 0
@@ -191,8 +191,8 @@ def slide_calm(
             patience -= passed
             if p < bottom or second >= limit or patience < 0:
                 return j, lowest, highest
-            upper[j] = ordered[second]
-            lower[j] = ordered[p]
+            upper[j & INDEX] = ordered[second & INDEX]
+            lower[j & INDEX] = ordered[p & INDEX]
             lowest, highest = min(lowest, p), max(highest, p)
         first = last
     return len(lower), lowest, highest

@@ -31,7 +31,7 @@ M. Raykov, An optimal algorithm for sliding window order statistics, doi:10.4230
 
 import numpy as np
 
-from rollstat._jit import count_leading_zeros, count_ones, count_trailing_zeros, kernel
+from rollstat._jit import INDEX, count_leading_zeros, count_ones, count_trailing_zeros, kernel
 from rollstat.kernels.rank_calm import is_calm, slide_calm
 
 __all__ = [
@@ -91,9 +91,10 @@ def place(words, row_bits, values, code, ordered, row_of):
     rows = (_ONE << np.uint64(row_bits)) - _ONE
     for r in range(len(words)):
         row = words[r] & rows
-        code[row] = FIRST + r
-        ordered[FIRST + r] = values[row]
-        row_of[FIRST + r] = row
+        of_row = (FIRST + r) & INDEX
+        code[row] = of_row
+        ordered[of_row] = values[row]
+        row_of[of_row] = row
 
 
 @kernel
