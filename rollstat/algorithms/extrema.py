@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels import doubling as doubling_kernel
-from rollstat.kernels import doubling_places, long_places, long_windows
+from rollstat.kernels import doubling_both, doubling_places, long_places, long_windows
 from rollstat.kernels import wedge as wedges
 from rollstat.kernels.block_scan import scan
 from rollstat.kernels.doubling_places import settle
@@ -111,10 +111,10 @@ def block_scan(block: Block, request: Extrema) -> None:
         block.missing = None
 
 
-def chunk_rows(width: int, itemsize: int) -> int:
+def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
     """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
-    reach = width * itemsize
-    return (max(12_288, 16 * reach) if reach <= 8_192 else max(131_072, 8 * reach)) // itemsize
+    reach, least = width * itemsize, 4_096 if both else 12_288
+    return (max(least, 16 * reach) if reach <= 8_192 else max(131_072, 8 * reach)) // itemsize
 
 
 def _block(width: int) -> int:
@@ -129,8 +129,9 @@ def _sizes(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, 
     if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
         size = _block(width)
         return long_windows, size, long_windows.scratch_length(width, rows, size, lanes) * (1 + both)
-    size = max(min(chunk_rows(width, itemsize), rows), 1)
-    return doubling_kernel, size, doubling_kernel.scratch_length(width, size, lanes)
+    size = max(min(chunk_rows(width, itemsize, both), rows), 1)
+    kernels = doubling_both if both else doubling_kernel
+    return kernels, size, kernels.scratch_length(width, size, lanes)
 
 
 def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) -> bool:

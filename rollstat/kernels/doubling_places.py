@@ -14,9 +14,8 @@ about twice that of values alone.
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels import doubling
-from rollstat.kernels.doubling import fill_limits, largest_span, room_for
-from rollstat.kernels.order import all_stay, all_take_over, choose, prefer, reject, worst_of
+from rollstat.kernels.doubling import largest_span, room_for
+from rollstat.kernels.order import all_stay, all_take_over, best_of, choose, prefer, reject, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -33,11 +32,21 @@ __all__ = ["count_on", "place_on", "rolling", "scratch_length", "settle", "trend
 
 def scratch_length(width, chunk, lanes):
     """Length of each of both parts of scratch memory, for chunks of `chunk` rows of windows of `width`."""
-    return (
-        doubling.scratch_length(width, chunk, lanes)
-        + room_for(chunk + width - 1, lanes)
-        + room_for(chunk, lanes)
-    )
+    length = 4 * lanes + 2 * room_for(chunk + width - 1, lanes) + room_for(chunk, lanes)
+    rows = chunk + width - 1
+    while width >= 2 * lanes:
+        rows, width = rows // lanes, width // lanes - 1
+        length += 3 * room_for(rows, lanes)
+    return length
+
+
+@kernel(references=False)
+def _fill_limits(order, width, limits):
+    """Set `limits` for windows of `width` values: in the last lanes of a row they take in one row more."""
+    lanes = lanes_of(limits)
+    for lane in range(lanes):
+        more = lane >= lanes - width % lanes
+        limits[lane] = best_of(order, limits) if more else worst_of(order, limits)
 
 
 @kernel(references=False)
@@ -151,7 +160,10 @@ def _two_spans(order, ties, spans, places, span, width, out, out_places):
 def _spans_and_rows(order, ties, spans, places, width, middle, middle_places, limits, out, out_places):
     """Write windows of `width` values, two spans or more, to the whole vectors of `out`.
 
-    `middle` and `limits` are as in :mod:`rollstat.kernels.doubling`.
+    A window is its first and its last span and the whole rows between: ``middle[q]`` is the best of those
+    whole rows from q on that lie within every window that begins in the row before q. Windows that begin in
+    the last ``width % lanes`` lanes of it take in one whole row more: there `limits` is the opposite of
+    neutral, and elsewhere neutral.
     """
     lanes = lanes_of(spans)
     limit = load(limits, 0)
@@ -212,7 +224,7 @@ def _best(
                 middle_places[:results],
             )
         limits = edge[:lanes]
-        fill_limits(order, width, limits)
+        _fill_limits(order, width, limits)
         _spans_and_rows(order, ties, spans, places, width, middle, middle_places, limits, out, out_places)
         behind = whole // lanes
         _spans_and_rows(

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels import doubling
+from rollstat.kernels import doubling, doubling_both
 from rollstat.kernels.order import Greatest, Least, worst
 from rollstat.kernels.vectors import aligned, lanes_in
 
-WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 100, 130, 200, 577)
+WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 130, 200, 255, 257, 513, 577, 2100)
 
 
 def expected(order, values, width):
@@ -42,7 +42,8 @@ def test_chunks_and_alignment(dtype, rng):
                     nan = doubling.rolling(order, values, width, chunk, scratch, low)
                     np.testing.assert_array_equal(low, expected(order, values, width))
                     assert nan == (values != values).any()
-                assert doubling.rolling_both(values, width, chunk, scratch, low, high) == nan
+                scratch = aligned(doubling_both.scratch_length(width, chunk, lanes), values.dtype)
+                assert doubling_both.rolling_both(values, width, chunk, scratch, low, high) == nan
                 np.testing.assert_array_equal(low, expected(Least(), values, width))
                 np.testing.assert_array_equal(high, expected(Greatest(), values, width))
 
@@ -52,9 +53,9 @@ def test_a_nan_late_in_the_series(rng):
     values = rng.standard_normal(2000)
     values[[1200, 1201, 1500]] = np.nan
     values[1600] = np.inf
-    for width in (3, 20):
-        scratch = aligned(doubling.scratch_length(width, 64, 8), values.dtype)
+    for width in (3, 20, 150):
+        scratch = aligned(doubling_both.scratch_length(width, 64, 8), values.dtype)
         low, high = np.empty(2001 - width), np.empty(2001 - width)
-        assert doubling.rolling_both(values, width, 64, scratch, low, high)
+        assert doubling_both.rolling_both(values, width, 64, scratch, low, high)
         np.testing.assert_array_equal(low, expected(Least(), values, width))
         np.testing.assert_array_equal(high, expected(Greatest(), values, width))

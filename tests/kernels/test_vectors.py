@@ -7,7 +7,15 @@ from llvmlite import binding
 from numba import config
 
 from rollstat._jit import kernel
-from rollstat.kernels import doubling, doubling_places, long_places, long_windows, separable, vectors
+from rollstat.kernels import (
+    doubling,
+    doubling_both,
+    doubling_places,
+    long_places,
+    long_windows,
+    separable,
+    vectors,
+)
 from rollstat.kernels.order import (
     Greatest,
     Least,
@@ -147,11 +155,15 @@ def test_the_hot_loops_are_vector_code(dtype):
     if not instruction:
         return  # not compiled, bounds are checked, or a machine whose instructions we do not know
     memory = np.zeros(300, dtype)
-    limits, out = np.zeros(64, dtype), vectors.aligned(64, dtype)
+    out = vectors.aligned(64, dtype)
     for values, results in ((memory, out[:0]), (memory[:0], out)):
         for width in (7, 200):
-            ended = (Least(), memory.copy(), width, memory, limits, results, doubling.HOPEFUL)
+            ended = (Least(), memory.copy(), width, memory, results, doubling.HOPEFUL)
             code = assembly(doubling._whole_vectors, Least(), values, 8, memory.copy(), *ended)
+            assert instruction in code
+            pairs = (memory.copy(), memory.copy(), memory, memory, width, memory, memory)
+            outs = (results, results.copy(), doubling.HOPEFUL)
+            code = assembly(doubling_both._whole_vectors, values, 8, *pairs, *outs)
             assert instruction in code
     assert instruction in assembly(long_windows.best_in, Least(), memory)
     assert instruction in assembly(long_windows._suffixes, Least(), memory, memory[0], memory.copy())
