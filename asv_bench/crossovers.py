@@ -5,7 +5,8 @@
 
 Each line times the two algorithms between which a number of :mod:`rollstat.thresholds` decides, over a grid
 around it. "Crossover" is where the second one becomes the quicker; "cost" is how much more than the quicker
-one ``"auto"`` may take anywhere on the grid. A number holds where that is little.
+one ``"auto"`` may take anywhere on the grid. A number holds where that is little. For an amount of something,
+the crossover is the best of the grid, and the cost how much more than that the chosen one takes.
 """
 
 import argparse
@@ -58,8 +59,30 @@ class Choice:
     unit: int = 1
 
 
+@dataclass
+class Amount:
+    """One number that says how much of something there is, the circumstances, and a call whose time it sets.
+
+    Attributes
+    ----------
+    name : str
+        Of the number in :mod:`rollstat.thresholds`.
+    circumstances : str
+        Statistic, dtype, data, length.
+    grid : tuple of float
+        Numbers to try besides it.
+    call : callable
+        What to time with each.
+    """
+
+    name: str
+    circumstances: str
+    grid: tuple[float, ...]
+    call: Callable[[], Any]
+
+
 @contextmanager
-def setting(**numbers: int) -> Iterator[None]:
+def setting(**numbers: float) -> Iterator[None]:
     """Replace numbers for a while."""
     before = {name: getattr(thresholds, name) for name in numbers}
     try:
@@ -104,11 +127,26 @@ def report(choice: Choice, rounds: int) -> None:
         for point, (small, large) in zip(choice.grid, measured)
     )
     found = crossover(choice.grid, [small / large for small, large in measured])
+    print_line(choice.name, choice.circumstances, number, found, cost)
+
+
+def report_amount(amount: Amount, rounds: int) -> None:
+    """Print a line about one amount."""
+    chosen = getattr(thresholds, amount.name)
+    taken: dict[float, list[float]] = {number: [] for number in sorted({chosen, *amount.grid})}
+    for _ in range(rounds + 1):  # the first one warms up
+        for number, measured in taken.items():
+            with setting(**{amount.name: number}):
+                measured.append(seconds(amount.call))
+    least = {number: min(measured[1:]) for number, measured in taken.items()}
+    best = min(least, key=lambda number: least[number])
+    print_line(amount.name, amount.circumstances, chosen, f"{best:,}", least[chosen] / least[best])
+
+
+def print_line(name: str, circumstances: str, number: float, found: str, cost: float) -> None:
+    """Print what was chosen beside what was found."""
     verdict = "holds" if cost <= HOLDS else "look at it"
-    print(
-        f"{choice.name:32}{choice.circumstances:34}{number:>10,}{found:>12}{cost:>8.2f}x  {verdict}",
-        flush=True,
-    )
+    print(f"{name:32}{circumstances:34}{number:>10,}{found:>12}{cost:>8.2f}x  {verdict}", flush=True)
 
 
 def values(dtype: str, n: int, kind: str = "normal") -> np.ndarray:
@@ -182,6 +220,34 @@ def afresh(call: Callable[[], Any]) -> Callable[[], Any]:
     return built
 
 
+def stretches() -> Iterator[Choice | Amount]:
+    """How much is ranked at a time, and from which width on a sample is drawn first."""
+    grids = {
+        "RANKED_WINDOWS": (300, (8, 16, 32)),
+        "RANKED_ROWS": (1_000, (1 << 12, 1 << 13, 1 << 14, 1 << 15)),
+        "RANKED_WINDOWS_AT_LEAST": (30_000, (2.2, 3.3, 5.0, 8.0)),
+    }
+    for name, (width, grid) in grids.items():
+        for kind in ("normal", "walk"):
+            call = named(rollstat.rolling_median, "rank_bits", values("f8", 1_000_000, kind))(width)
+            yield Amount(name, f"median f8 {kind} m={width:,} n=10^6", grid, call)
+
+    def at(narrowest: int) -> Callable[[int], Callable[[], Any]]:
+        def of(width: int) -> Callable[[], Any]:
+            call = named(rollstat.rolling_median, "rank_bits", values("f8", 1_000_000))(width)
+
+            def narrow() -> None:
+                with setting(SAMPLED=narrowest):
+                    call()
+
+            return narrow
+
+        return of
+
+    grid = (1_000, 2_000, 4_000, 8_000, 16_000, 32_000)
+    yield Choice("SAMPLED", "median f8 normal n=10^6", grid, at(1 << 60), at(8))
+
+
 def levels() -> Iterator[Choice]:
     """Counts of a few distinct values, or ranks."""
 
@@ -244,10 +310,10 @@ def main() -> None:
     if arguments.without_vector_sort:
         restart_without()
     print(f"{'number':32}{'where':34}{'chosen':>10}{'crossover':>12}{'cost':>9}")
-    for choices in (networks, levels, sorted_windows):
-        for choice in choices():
-            if not arguments.names or choice.name in arguments.names:
-                report(choice, arguments.rounds)
+    for numbers in (networks, stretches, levels, sorted_windows):
+        for number in numbers():
+            if not arguments.names or number.name in arguments.names:
+                (report_amount if isinstance(number, Amount) else report)(number, arguments.rounds)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,10 @@ __all__ = [
     "NETWORK_OF_NOISE",
     "NETWORK_OF_OTHER_DTYPES",
     "NETWORK_ROWS_A_ROW",
+    "RANKED_ROWS",
+    "RANKED_WINDOWS",
+    "RANKED_WINDOWS_AT_LEAST",
+    "SAMPLED",
     "SORTED_BY_NETWORK",
     "SORTED_WINDOW_OF_DEVIATIONS",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
@@ -20,7 +24,7 @@ __all__ = [
 NETWORK = 64
 """Widest window of which a selection network finds order statistics, however short the series is."""
 
-NETWORK_OF_LONG_SERIES = 400
+NETWORK_OF_LONG_SERIES = 320
 """Widest window of float64 of which a selection network finds order statistics in a long series."""
 
 NETWORK_OF_NOISE = 220
@@ -31,6 +35,18 @@ NETWORK_OF_OTHER_DTYPES = 512
 
 NETWORK_ROWS_A_ROW = 2500
 """Windows for every row of one that make a series long: a network costs no more to build than to use."""
+
+RANKED_ROWS = 1 << 14
+"""Rows that are ranked at a time: as many as the nearer caches hold, if windows suit."""
+
+RANKED_WINDOWS = 16
+"""Widths of a window that are ranked at a time at most: more leave the values of a window far apart."""
+
+RANKED_WINDOWS_AT_LEAST = 3.3
+"""Widths of a window that are ranked at a time at least: with fewer, most values are ranked twice."""
+
+SAMPLED = 4096
+"""Narrowest window of which a sample tells between which values its order statistics lie."""
 
 COUNTED_LEVELS = 10
 """Most distinct values whose windows are counted level by level instead of ranked."""

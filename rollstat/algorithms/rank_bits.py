@@ -143,10 +143,8 @@ def _stretch_rows(width: int) -> int:
 
     Windows much shorter than the stretch would leave set bits far apart.
     """
-    covered = 16 * width
-    if covered > 1 << 14:
-        covered = max(1 << 14, 33 * width // 10, min(8 * width, 1 << 17))
-    return covered - width + 1
+    least = max(thresholds.RANKED_ROWS, int(thresholds.RANKED_WINDOWS_AT_LEAST * width))
+    return min(thresholds.RANKED_WINDOWS * width, least) - width + 1
 
 
 def _select_fixed(block: Block, request: Selection) -> None:
@@ -282,6 +280,7 @@ class _Points:
                 self.point.rank,
                 None,
                 stretch,
+                width >= thresholds.SAMPLED,
                 *scratch.arrays,
                 self.point.fraction,
                 self.point.midpoint,
@@ -348,6 +347,7 @@ class _Rows:
                 self.target,
                 self.targets,
                 stretch,
+                self.width >= thresholds.SAMPLED,
                 *_scratch(stretch + self.width, dtype).arrays,
                 None,
                 False,

@@ -23,11 +23,10 @@ from rollstat._jit import kernel
 from rollstat.kernels.radix_sort import bits_for, sort_words, value_range
 from rollstat.kernels.rank_slide import FIRST, begin, classify, far_code, place, slide_fixed
 
-__all__ = ["RECENT", "band_from_answers", "band_from_sample", "sample_step"]
+__all__ = ["RECENT", "band_from_answers", "band_from_sample"]
 
 RECENT = 4
 _SAMPLE_WIDTH = 512
-_LEAST_STEP = 8
 _DEVIATIONS = 3.0
 _LARGEST_SHARE = 0.35
 
@@ -84,10 +83,9 @@ def band_from_answers(ranked, row_bits, values, deviation, recent, seen, sides, 
 
 
 @kernel
-def sample_step(width):
-    """One of how many values to draw for windows of this width; 0 where a sample is not worth it."""
-    step = np.int64(width / max(_SAMPLE_WIDTH, width ** (2.0 / 3.0)))
-    return step if step >= _LEAST_STEP else 0
+def _sample_step(width):
+    """One of how many values to draw for windows of this width."""
+    return max(np.int64(width / max(_SAMPLE_WIDTH, width ** (2.0 / 3.0))), 2)
 
 
 @kernel
@@ -130,7 +128,7 @@ def band_from_sample(
     `fewest` and `most` bound the ranks that are wanted; the other parameters are those of
     :func:`rollstat.kernels.rank_stretches.select_fixed`.
     """
-    step = sample_step(width)
+    step = _sample_step(width)
     drawn = drawn[: len(values) // step]
     gone = sample_missing[: len(drawn)] if len(missing) > 0 else missing
     _draw(values, missing, step, sample[: len(drawn)], gone)

@@ -14,7 +14,7 @@ Where many rows cannot change the order statistic, those that can are gathered f
 
 Invariant: a row is done when its answer was found within the band, which makes it exact; the rows after
 one that was not are done again with a band of everything. After f stretches in a row whose band failed,
-the next 2**f go without.
+the next 2**f go without, and twice as many where no sample gave one.
 
 Cost: O(stretch) to sort and O(1) a row, each at most twice; what :func:`sort_words` or :func:`slide_fixed`
 give up is left to the caller.
@@ -27,7 +27,7 @@ import numpy as np
 from rollstat._jit import kernel
 from rollstat.kernels.quantiles import interpolate_constant
 from rollstat.kernels.radix_sort import bits_for, sort_words, value_range
-from rollstat.kernels.rank_band import RECENT, band_from_answers, band_from_sample, sample_step
+from rollstat.kernels.rank_band import RECENT, band_from_answers, band_from_sample
 from rollstat.kernels.rank_events import events_are_few, gather_events, spread
 from rollstat.kernels.rank_slide import FIRST, begin, classify, far_code, place, slide_fixed
 
@@ -136,6 +136,7 @@ def select_fixed(
     target,
     targets,
     stretch,
+    wide,
     words,
     spare,
     bucket,
@@ -174,6 +175,8 @@ def select_fixed(
         The rank in every row otherwise, negative where nothing is wanted.
     stretch : int
         Rows to work on at a time; at least one.
+    wide : bool
+        Whether windows are wide enough to draw samples of stretches; of at least eight rows.
     words, spare : ndarray of uint64, shape (stretch + width,)
     bucket : ndarray of int32, shape (DIGITS, LARGEST_DIGIT)
     code : ndarray of uint32, shape (stretch + width,)
@@ -204,7 +207,6 @@ def select_fixed(
         Rows that are done, from the first on; fewer than all where another algorithm must go on.
     """
     rows = len(result)
-    wide = sample_step(width) > 0
     banded, kind = False, 0
     failures, pause = np.zeros((2, 2), np.int64)  # of bands from answers, and of those from samples
     seen = 0
@@ -242,7 +244,7 @@ def select_fixed(
             )
             if not banded:
                 failures[1] += 1
-                pause[1] = min(1 << failures[1], _LONGEST_PAUSE)
+                pause[1] = min(2 << failures[1], _LONGEST_PAUSE)
             elif pause[0] == 0:  # a first look, whose answers tell more than the sample
                 last = min(first + width // _LOOK, last)
                 part = part[: last - first + width - 1]
