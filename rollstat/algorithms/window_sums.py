@@ -54,6 +54,7 @@ class _Scratch(threading.local):
 
 
 _scratch = _Scratch()
+_counts = _Scratch()
 
 
 def grid(width: int) -> int:
@@ -185,14 +186,15 @@ def _scan_gaps(
     """Windows of a fixed width with values missing: NaN, which need not have been searched for."""
     if y is not x and block.missing is not None:  # what either lacks is missing in both
         x, y = _with_gaps(x, block.missing), _with_gaps(y, block.missing)
-    width = block.width
-    counts, *work = _working_memory(summand, width, block.rows)
+    width, windows = block.width, block.rows
+    (counts,) = _counts.take((windows + 8,))
+    work = _working_memory(summand, width)
     if not isinstance(summand, Sum):  # whose result does not depend on them
         count_numbers(x, width, counts)
     window_sums(summand, x, y, width, counts, *work, out)
     if not form(summand).shifted or width < SHORTEST_SHIFTED:
         return
-    rows = np.empty(block.rows, np.int64)
+    rows = np.empty(windows, np.int64)
     _, high, low, _, _, tails, spare = work
     rows = rows[: settle_rows(summand, x, y, width, counts, high, low, tails, spare, rows, out)]
     if len(rows):
@@ -201,14 +203,13 @@ def _scan_gaps(
         out[:, rows] = again
 
 
-def _working_memory(summand: Summand, width: int, windows: int) -> tuple[NDArray[np.float64], ...]:
-    """Arrays for the counts and for :func:`rollstat.kernels.window_sums.window_sums`."""
+def _working_memory(summand: Summand, width: int) -> tuple[NDArray[np.float64], ...]:
+    """Arrays for :func:`rollstat.kernels.window_sums.window_sums`."""
     size = 8 * form(summand).channels
     rows = max(width // 8, 1)
     groups = size * (rows // GROUP + 2)
     chunk = 8 * (CHUNK + 1)
     return _scratch.take(
-        (windows + 8,),
         (size * rows,),
         (groups,),
         (groups,),
@@ -228,8 +229,7 @@ def _scan(
     out: NDArray[np.float64],
 ) -> bool:
     """Scan; return whether that gave up because a value may be missing."""
-    work = _working_memory(summand, width, out.shape[1])[1:]
-    return bool(window_sums(summand, x, y, width, None, *work, out))
+    return bool(window_sums(summand, x, y, width, None, *_working_memory(summand, width), out))
 
 
 @np.errstate(all="ignore")
