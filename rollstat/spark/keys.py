@@ -28,6 +28,18 @@ def _numbers(array: pa.Array) -> NDArray[Any]:
     return np.asarray(filled.to_numpy(zero_copy_only=False))
 
 
+def _whole(left: pa.Array, right: pa.Array) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Two arrays as whole numbers of the same order where that costs nothing: nearly all keys and orders."""
+    kind = left.type
+    if left.null_count or right.null_count or kind != right.type:
+        return None
+    if pa.types.is_date32(kind):
+        return left.view(pa.int32()).to_numpy(), right.view(pa.int32()).to_numpy()
+    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+        return left.view(pa.int64()).to_numpy(), right.view(pa.int64()).to_numpy()
+    return (left.to_numpy(), right.to_numpy()) if pa.types.is_signed_integer(kind) else None
+
+
 def _nulls(array: pa.Array) -> NDArray[np.bool_]:
     if not array.null_count and not pa.types.is_null(array.type):
         return np.zeros(len(array), np.bool_)
@@ -47,6 +59,9 @@ def _plain(value: Any) -> Any:
 
 def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
     """Whether each pair of values is one key to Spark."""
+    whole = _whole(left, right)
+    if whole is not None:
+        return np.asarray(whole[0] == whole[1], np.bool_)
     kind = left.type
     if pa.types.is_null(kind):
         return np.ones(len(left), np.bool_)
@@ -74,6 +89,10 @@ def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
     Unordered
         For a type whose order is not compared here.
     """
+    whole = _whole(left, right)
+    if whole is not None:
+        a, b = whole
+        return (a > b).view(np.int8) - (a < b).view(np.int8)
     kind = left.type
     null_left, null_right = _nulls(left), _nulls(right)
     by_null = null_right.astype(np.int8) - null_left.astype(np.int8)

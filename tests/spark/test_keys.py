@@ -17,6 +17,9 @@ ASCENDING = [
     pa.array([None, False, True]),
     pa.array([None, decimal.Decimal("-1.50"), decimal.Decimal("0.25")]),
     pa.array([None, 0, 1], pa.timestamp("us", "UTC")),
+    pa.array([None, -5, 7], pa.date32()),
+    pa.array([None, -5, 7], pa.duration("us")),
+    pa.array([None, -128, 127], pa.int8()),
     pa.array([None, {"a": None, "b": 9.0}, {"a": 1, "b": 1.0}, {"a": 1, "b": NAN}, {"a": 2, "b": None}]),
 ]
 
