@@ -39,7 +39,7 @@ _FEW_ROWS = 64
 # From so many bytes of a window on, whole blocks mostly have one answer, which is then the quicker way: the
 # earlier, the more the other one costs.
 _LONG = 16_000
-_LONG_FOR_BOTH = 8_000
+_LONG_FOR_BOTH = 12_000
 _LONG_FOR_PLACES = 4_096
 # From this width on, places may not fit in 32 bits.
 _FARTHEST = 1 << 30
@@ -118,8 +118,8 @@ def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
 
 
 def _block(width: int) -> int:
-    """Values of a block for long windows: about one 64th to one 128th, and whole vectors of any dtype."""
-    return max(1 << (width // 64).bit_length() - 1, 64)
+    """Values of a block for long windows: whole vectors of any dtype, a 64th to a 128th if there are many."""
+    return max(1 << (width // 64).bit_length() - 1, 128)
 
 
 @lru_cache(maxsize=256)

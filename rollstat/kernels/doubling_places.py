@@ -250,7 +250,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
     NaN is no observation; where there is none, or only values that never win, any place is written. Both
     scratch arrays are as long as :func:`scratch_length` says.
     Returns 1 if there may have been a NaN, 2 if besides some window has no better value than the one that
-    never wins, else 0.
+    never wins, which may be an observation of it, else 0.
     """
     lanes = lanes_of(scratch)
     edge, edge_places = scratch[: 4 * lanes], scratch_places[: 4 * lanes]
@@ -279,7 +279,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
             order, ties, spans, span_places, count, width, edge, edge_places, rest, rest_places, best, found
         )
         if nan and not hollow:
-            hollow = _holds(best, worst_of(order, values))
+            hollow = _holds(best, worst_of(order, values)) and _holds(seen, worst_of(order, values))
         place_on(shift + first, found, results)
     return int(nan) + int(nan and hollow)
 
