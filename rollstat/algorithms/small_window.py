@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.blocks import Block, Point, Selection, read_only
-from rollstat.kernels.lanes import VECTOR_BYTES
 from rollstat.kernels.monotone import direction
 from rollstat.kernels.quantiles import interpolate_constant
 from rollstat.kernels.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
 from rollstat.kernels.small_window import pick, place_sentinels, rank_in_all
+from rollstat.kernels.vectors import VECTOR_BYTES
 from rollstat.kernels.window_of_five import point_of_five
 from rollstat.networks import selection_network
 

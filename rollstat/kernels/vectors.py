@@ -21,6 +21,7 @@ from numba import config, types
 from numba.extending import intrinsic, models, register_model
 
 __all__ = [
+    "VECTOR_BYTES",
     "Vector",
     "absorb_nan",
     "add",
@@ -42,7 +43,7 @@ __all__ = [
     "zeros",
 ]
 
-_BYTES = 64
+VECTOR_BYTES = 64
 
 
 class Vector(types.Type):
@@ -50,7 +51,7 @@ class Vector(types.Type):
 
     def __init__(self, dtype):
         self.dtype = dtype
-        self.lanes = _BYTES * 8 // dtype.bitwidth
+        self.lanes = VECTOR_BYTES * 8 // dtype.bitwidth
         super().__init__(name=f"Vector({dtype}, {self.lanes})")
 
 
@@ -76,24 +77,24 @@ def operation(plain, **options):
 
 def lanes_in(dtype):
     """Number of elements of `dtype` in one vector, outside of kernels."""
-    return _BYTES // np.dtype(dtype).itemsize
+    return VECTOR_BYTES // np.dtype(dtype).itemsize
 
 
 def aligned(length, dtype):
     """Return uninitialised memory that begins at a multiple of a vector's length."""
     room = np.empty(length + lanes_in(dtype), dtype)
-    first = -room.ctypes.data % _BYTES // room.itemsize
+    first = -room.ctypes.data % VECTOR_BYTES // room.itemsize
     return room[first : first + length]
 
 
 def _plain_lanes_of(values):
     """Number of elements of `values` in one vector, a constant of the compiled code."""
-    return _BYTES // values.itemsize
+    return VECTOR_BYTES // values.itemsize
 
 
 @operation(_plain_lanes_of)
 def lanes_of(context, values):
-    lanes = _BYTES * 8 // values.dtype.bitwidth
+    lanes = VECTOR_BYTES * 8 // values.dtype.bitwidth
 
     def generate(context, builder, signature, arguments):
         return context.get_constant(types.intp, lanes)
@@ -166,7 +167,7 @@ def prefetch(context, values, i):
 
 def _plain_broadcast(value):
     """The vector with the NumPy scalar `value` in every lane."""
-    return np.full(_BYTES // value.itemsize, value)
+    return np.full(VECTOR_BYTES // value.itemsize, value)
 
 
 @operation(_plain_broadcast)
@@ -184,7 +185,7 @@ def broadcast(context, value):
 
 def _plain_unaligned(values):
     """Number of elements of `values` before the first that stands at a multiple of a vector's length."""
-    return -values.ctypes.data % _BYTES // values.itemsize
+    return -values.ctypes.data % VECTOR_BYTES // values.itemsize
 
 
 @operation(_plain_unaligned)
@@ -195,7 +196,7 @@ def unaligned(context, values):
         data = context.make_array(values)(context, builder, arguments[0]).data
         word = context.get_value_type(types.intp)
         behind = builder.neg(builder.ptrtoint(data, word))
-        return builder.udiv(builder.and_(behind, word(_BYTES - 1)), word(size))
+        return builder.udiv(builder.and_(behind, word(VECTOR_BYTES - 1)), word(size))
 
     return types.intp(values), generate
 

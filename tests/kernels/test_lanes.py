@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rollstat._jit import kernel
-from rollstat.kernels.lanes import VECTOR_BYTES, exchange, lower_of, upper_of
+from rollstat.kernels.lanes import exchange, lower_of, upper_of
+from rollstat.kernels.vectors import VECTOR_BYTES
 
 
 @kernel
