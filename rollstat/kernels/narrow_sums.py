@@ -19,7 +19,7 @@ each window. Cost: O(1) a row for leaves and rests, O(m) for narrow windows, `m`
 from numba import types
 from numba.extending import overload
 
-from rollstat._jit import kernel
+from rollstat._jit import kernel, prefetch
 from rollstat.kernels.bundle_functions import any_nan, fill_nan
 from rollstat.kernels.bundles import (
     four_on,
@@ -95,6 +95,8 @@ def _leaf_rows(summand, x, counts, first, rows, remainder, leaf, rest):
     two = one + one_on(one, one)
     four = two + two_on(two, two)
     for j in range(rows - 1, -1, -1):
+        # Of the next chunk: rows that are visited backwards are not guessed by the machine.
+        prefetch(x, first + 8 * (j + CHUNK))
         row = fill_gaps(counts, load(x, first + 8 * j), zero)
         next_one = one
         next_two = two

@@ -46,7 +46,7 @@ doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Progr
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat._jit import kernel, prefetch
 from rollstat.kernels.bundle_functions import any_nan, fill_nan, nan_to_zero
 from rollstat.kernels.bundles import (
     four_on,
@@ -68,6 +68,8 @@ __all__ = ["GROUP", "SHORTEST_SHIFTED", "settle_rows", "window_sums"]
 
 # Rows that are summed one by one. More cost accuracy, fewer cost time.
 GROUP = 16
+# Rows that are asked for before they are needed: at the end of a page the machine stops guessing by itself.
+_AHEAD = 32
 # Values of the shortest shifted window that blocks serve.
 SHORTEST_SHIFTED = 16
 
@@ -142,6 +144,8 @@ def _emit_group(summand, x, y, i, width, counts, window, rows, suffix, at, outer
     two = one + seven_on(one, one)
     four = two + six_on(two, two)
     for j in range(rows):
+        prefetch(suffix, at + size * (j + _AHEAD))
+        prefetch(x, i + 8 * (j + _AHEAD))
         total = (load_like(suffix, at + size * j, outer) + prefix) + outer
         count = observed(counts, width, window + 8 * j)
         store_each(out, to + 8 * j, finish(summand, total, at_x, at_y, count))
