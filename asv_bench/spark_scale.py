@@ -22,9 +22,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import rollstat
+from rollstat import Expanding
 from rollstat.spark import rolling, rolling_stream, session
 
-WINDOW, BUCKETS = 1_000, 8
+WINDOW, BUCKETS, K = 1_000, 8, 1_000
+FORMS = ("keyed", "split", "expanding")
 CELLS = 64  # that a bucket is made of
 AGGS = {"m": ("median", "x")}
 CONF = {
@@ -49,6 +51,11 @@ def row_bytes(columns: int) -> int:
 def halo_rows(rows: int) -> int:
     """Rows that are sent to two buckets, at most: what windows reach, in whole cells."""
     return (BUCKETS - 1) * (WINDOW - 1 + math.ceil(rows / (BUCKETS * CELLS)))
+
+
+def carried_bytes() -> int:
+    """Bytes of what comes before a bucket, at most: the k smallest values and their rows, and a header."""
+    return 16 * K + 500
 
 
 def state_bytes(columns: int) -> int:
@@ -96,12 +103,16 @@ def run_batches(spark: SparkSession, sizes: list[int], folder: Path) -> None:
     """Each size as series with keys and as one series in buckets; jobs are named after both."""
     for rows in sizes:
         frame = write_rows(spark, rows, folder)
-        for form in ("keyed", "split"):
+        for form in FORMS:
             spark.sparkContext.setJobGroup(f"{form} {rows}", "")
+            one = frame.drop("key")
             if form == "keyed":
                 result = rolling(frame, partition_by="key", order_by="row", window=WINDOW, aggs=AGGS)
+            elif form == "split":
+                result = rolling(one, order_by="row", window=WINDOW, aggs=AGGS, split=BUCKETS)
             else:
-                result = rolling(frame.drop("key"), order_by="row", window=WINDOW, aggs=AGGS, split=BUCKETS)
+                aggs = {"m": ("kth", "x", {"k": K})}
+                result = rolling(one, order_by="row", window=Expanding(), aggs=aggs, split=BUCKETS)
             result.write.format("noop").mode("overwrite").save()
             spark.sparkContext.setJobGroup("", "")
 
@@ -128,16 +139,16 @@ def run_stream(spark: SparkSession, keys: int, folder: Path) -> tuple[int, int]:
 def batch_table(sizes: list[int], folder: Path) -> list[list[str]]:
     """The model beside what Spark says of the batches."""
     table = [["rows", "form", "rows sent", "model", "bytes sent", "model", "times read", "model"]]
-    for form in ("keyed", "split"):
+    for form in FORMS:
         for rows in sizes:
             sent, written, passes = measured(folder, f"{form} {rows}")
             halo = halo_rows(rows) if form == "split" else 0
-            columns = (
-                3 if form == "keyed" else 4
-            )  # two are added where a series is split, the key is not there
-            wanted = f"≤ {rows + halo:,}" if halo else f"{rows:,}"
-            model = f"≤ {(rows + halo) * row_bytes(columns):,}" if halo else f"{rows * row_bytes(columns):,}"
-            times = "3" if form == "split" else "1"
+            columns = 3 if form == "keyed" else 4  # a split adds two, and the key is not there
+            states = BUCKETS - 1 if form == "expanding" else 0
+            wanted = f"≤ {rows + halo:,}" if halo else f"{rows + states:,}"
+            model = (rows + halo + states) * row_bytes(columns) + states * carried_bytes()
+            model = f"{'≤ ' if halo or states else ''}{model:,}"
+            times = "1" if form == "keyed" else "3"
             table.append([f"{rows:,}", form, f"{sent:,}", wanted, f"{written:,}", model, f"{passes}", times])
     return table
 
@@ -174,7 +185,8 @@ def main() -> None:
         print("  ".join(f"{cell:>16}" for cell in row))
     lines = [*list_table(batches), *list_table(states)]
     lines += [
-        f"Windows of {WINDOW:,} rows, {BUCKETS} buckets; shuffle files not compressed. Spark "
+        f"Windows of {WINDOW:,} rows, or the {K:,} smallest of all rows so far; {BUCKETS} buckets; shuffle "
+        f"files not compressed. Spark "
         f"{pyspark.__version__}, rollstat {rollstat.__version__}, Python {platform.python_version()}.",
         "",
     ]
