@@ -34,34 +34,8 @@ HOLDS = 1.25
 
 
 @dataclass
-class Choice:
-    """One number, the circumstances, and what it decides between.
-
-    Attributes
-    ----------
-    name : str
-        Of the number in :mod:`rollstat.thresholds`.
-    circumstances : str
-        Statistic, dtype, data, length.
-    grid : tuple of int
-        Where to time; the number and some around it.
-    small, large : callable
-        What is done up to the number, and beyond it: takes a point of the grid, returns a call to time.
-    unit : int
-        What the grid is to be divided by to compare it with the number.
-    """
-
-    name: str
-    circumstances: str
-    grid: tuple[int, ...]
-    small: Callable[[int], Callable[[], Any]]
-    large: Callable[[int], Callable[[], Any]]
-    unit: int = 1
-
-
-@dataclass
-class Amount:
-    """One number that says how much of something there is, the circumstances, and a call whose time it sets.
+class Number:
+    """One number, and the circumstances in which it is measured.
 
     Attributes
     ----------
@@ -70,14 +44,41 @@ class Amount:
     circumstances : str
         Statistic, dtype, data, length.
     grid : tuple of float
-        Numbers to try besides it.
-    call : callable
-        What to time with each.
+        Where to time; the number and some around it.
     """
 
     name: str
     circumstances: str
     grid: tuple[float, ...]
+
+
+@dataclass
+class Choice(Number):
+    """A number that decides between two ways.
+
+    Attributes
+    ----------
+    small, large : callable
+        What is done up to the number, and beyond it: takes a point of the grid, returns a call to time.
+    unit : int
+        What the grid is to be divided by to compare it with the number.
+    """
+
+    small: Callable[[int], Callable[[], Any]]
+    large: Callable[[int], Callable[[], Any]]
+    unit: int = 1
+
+
+@dataclass
+class Amount(Number):
+    """A number that says how much of something there is.
+
+    Attributes
+    ----------
+    call : callable
+        What to time with each.
+    """
+
     call: Callable[[], Any]
 
 
