@@ -164,7 +164,7 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
                 count_on(shift + begin, results)
                 continue
         if running and not suffix:
-            seen = values[end * block : begin + width - 1 + len(results)]
+            seen = values[min(end * block, begin + width - 1) : begin + width - 1 + len(results)]
             if trend(order, ties, seen) < 0 and _takes_part(order, best, seen[0], last, False):
                 count_on(shift + begin + width - 1, results)
                 continue

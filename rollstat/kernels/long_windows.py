@@ -213,9 +213,10 @@ def _answer(order, values, width, block, k, total, best, results):
     suffix = better(order, total[k], best)
     running = better(order, prefer(order, total[last], total[last + 1]), best)
     if running and not suffix:
-        seen = values[last * block : begin + width - 1 + len(results)]
-        if trend(order, Oldest(), seen) < 0 and better(order, seen[0], best):
-            _copy(values[begin + width - 1 :], results)
+        newest = begin + width - 1
+        seen = values[min(last * block, newest) : newest + len(results)]
+        if trend(order, Oldest(), seen) < 0 and not better(order, best, seen[0]):
+            _copy(values[newest:], results)
             return
     if suffix:
         seen = values[begin : begin + block]

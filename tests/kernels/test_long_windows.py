@@ -86,6 +86,16 @@ def test_other_dtypes(dtype, rng):
                 assert_right(order, last, values, width, 16)
 
 
+@pytest.mark.parametrize("order", [Least(), Greatest()])
+def test_a_fall_that_begins_behind_the_newest_row_of_a_window(order):
+    for begin in range(150, 166):
+        values = np.zeros(220)
+        values[begin - 1] = 5
+        values[begin:] = -1.0 - np.arange(220 - begin)
+        for last in (False, True):
+            assert_right(order, last, values if isinstance(order, Least) else -values, 64, 16)
+
+
 @given(
     values=st.lists(
         st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1.0]), min_size=16, max_size=90
