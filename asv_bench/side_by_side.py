@@ -4,16 +4,16 @@
     python asv_bench/side_by_side.py quantile --parameters q=0.05 --argsort --without-vector-sort
 
 One thread against one thread, median of several rounds in which the libraries take turns, so that a
-noisy moment hits them all. Rows where rollstat is not the fastest are marked. A library that gives
-something else where values are missing is timed (*), but not compared with.
+noisy moment hits them all; short calls are repeated within a turn. Rows where rollstat is not the fastest
+are marked. A library that gives something else where values are missing is timed (*), but not compared with.
 """
 
 import argparse
 import platform
 import statistics
 import sys
-import time
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from benchmarks.data import KINDS, N, series
 from benchmarks.peers import INEXACT, Job, libraries, versions
 from benchmarks.tables import list_table, write
+from benchmarks.timing import turn
 from benchmarks.vector_sort import argsort_of_blocks, restart_without
 
 from rollstat.registry import REGISTRY
@@ -63,9 +64,7 @@ def measure(
         times[ARGSORT] = []
     for _ in range(rounds):
         for library, run in runs.items():
-            start = time.perf_counter()
-            run(job)
-            times[library].append(1e3 * (time.perf_counter() - start))
+            times[library].append(turn(partial(run, job)))
     return {library: statistics.median(values) for library, values in times.items()}, notes
 
 

@@ -12,7 +12,6 @@ import argparse
 import os
 import statistics
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from benchmarks.data import series
 from benchmarks.peers import versions
 from benchmarks.tables import list_table, write
+from benchmarks.timing import turn
 
 from rollstat.registry import REGISTRY
 
@@ -52,9 +52,7 @@ def compare(name: str, parameters: dict, values: np.ndarray, window: int, thread
         times: dict[str, list[float]] = {job: [] for job in jobs}
         for _ in range(rounds):
             for job, taken in times.items():
-                start = time.perf_counter()
-                jobs[job]()
-                taken.append(1e3 * (time.perf_counter() - start))
+                taken.append(turn(jobs[job]))
     return [statistics.median(taken) for taken in times.values()]
 
 
