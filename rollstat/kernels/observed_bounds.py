@@ -10,6 +10,7 @@ observations before it. Cost: O(1) amortised a row.
 """
 
 from rollstat._jit import kernel
+from rollstat.kernels.counting import has_nan
 
 __all__ = [
     "carry_back",
@@ -68,10 +69,7 @@ def copy_numbers(values, copied):
     """Copy floating numbers up to a stretch in which one is NaN; return whether there is none."""
     for first in range(0, len(values), _STRETCH):
         part = values[first : first + _STRETCH]
-        missing = 0
-        for i in range(len(part)):
-            missing += part[i] != part[i]
-        if missing:
+        if has_nan(part):
             return False
         to = copied[first : first + len(part)]
         for i in range(len(part)):

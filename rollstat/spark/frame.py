@@ -22,7 +22,7 @@ from rollstat.spark.states import STATE, order_of, with_states
 from rollstat.spark.walk import Plan
 from rollstat.windows import Expanding, Forward
 
-__all__ = ["plainly_named", "plan_rolling", "rolling"]
+__all__ = ["check_frame", "plainly_named", "plan_rolling", "rolling"]
 
 _UNORDERED = (T.MapType, T.VariantType)
 
@@ -109,6 +109,9 @@ def rolling(
     ...     aggs={"typical": ("median", "dep_delay"), "second": ("kth", "dep_delay", {"k": 2})},
     ... )
     """
+    check_frame("df", df)
+    if df.isStreaming:
+        raise ValueError("df must be a batch frame; rollstat.spark.rolling_stream serves streams")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
     schema = df.schema
@@ -181,6 +184,16 @@ def _parts(
     else:
         counted = any(call.positions for call in plan.calls)
     return find_parts(rows, keys, order, kind, plan.descending[0], reach, split, counted)
+
+
+def check_frame(name: str, df: Any) -> None:
+    """Refuse what is no data frame of Spark, such as one of pandas."""
+    if not isinstance(df, DataFrame):
+        kind = f"{type(df).__module__}.{type(df).__qualname__}"
+        raise TypeError(
+            f"{name} must be a pyspark.sql.DataFrame; it was {kind}: spark.createDataFrame takes one of "
+            "pandas, to_spark() gives one of pandas-on-Spark"
+        )
 
 
 def plainly_named(df: DataFrame) -> tuple[DataFrame, list[str]]:

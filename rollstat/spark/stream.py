@@ -24,7 +24,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.streaming import StatefulProcessor
 
-from rollstat.spark.frame import plainly_named, plan_rolling
+from rollstat.spark.frame import check_frame, plainly_named, plan_rolling
 from rollstat.spark.keys import equal
 from rollstat.spark.quiet import known_warnings
 from rollstat.spark.series import Series, read_message, write_message
@@ -110,6 +110,9 @@ def rolling_stream(
     ...     watermark="5 minutes",
     ... )
     """
+    check_frame("df", df)
+    if initial is not None:
+        check_frame("initial", initial)
     if not df.isStreaming:
         raise ValueError("df must be a streaming frame; rollstat.spark.rolling serves batches")
     options = {"min_periods": min_periods, "center": False, "closed": closed}

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -224,6 +225,14 @@ def test_bad_arguments_fail_before_any_job(spark, change, message):
     arguments = {"partition_by": "key", "order_by": "t", "window": 2, "aggs": MEDIAN} | change
     with pytest.raises((TypeError, ValueError), match=message):
         rolling(frame, **arguments)
+
+
+def test_a_frame_of_pandas_is_refused_with_a_way_out():
+    frame = pd.DataFrame({"t": [1, 2], "x": [0.5, 1.5]})
+    with pytest.raises(
+        TypeError, match=r"df must be a pyspark.sql.DataFrame; it was pandas.*createDataFrame"
+    ):
+        rolling(frame, order_by="t", window=2, aggs=MEDIAN)
 
 
 def test_two_columns_of_one_name_only_matter_where_they_are_named(spark):
