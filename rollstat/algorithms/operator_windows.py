@@ -19,12 +19,30 @@ from rollstat.operators.layout import Layout
 __all__ = ["NumberWindow", "ObjectWindow", "Results", "bind", "with_arrays"]
 
 
+_codes: dict[Any, Any] = {}
+
+
+def _kind(argument: Any) -> Any:
+    """What the type of an argument depends on, found more quickly than the type."""
+    if isinstance(argument, np.ndarray):
+        flags = argument.flags
+        return argument.dtype, argument.ndim, flags.c_contiguous, flags.aligned, flags.writeable
+    if isinstance(argument, tuple):
+        return type(argument), *map(_kind, argument)
+    return type(argument)
+
+
 def bind(kernel: Any, *arguments: Any) -> Any:
     """The compiled function for arguments of these types.
 
     It is called without looking at the types again, which for operators takes longer than the call.
     """
-    return kernel if config.DISABLE_JIT else kernel.compile(tuple(map(typeof, arguments)))
+    if config.DISABLE_JIT:
+        return kernel
+    kinds = kernel, *map(_kind, arguments)
+    if kinds not in _codes:
+        _codes[kinds] = kernel.compile(tuple(map(typeof, arguments)))
+    return _codes[kinds]
 
 
 class Results:
@@ -204,9 +222,7 @@ class NumberWindow:
         # No limit is before the earliest time that a whole number can be.
         floor = -np.inf if times.dtype.kind == "f" else np.iinfo(times.dtype).min
         limits = np.maximum(times, floor + span) - span
-        arrays = [np.zeros((rows, *output.shape), output.base) for output in self.layout.outputs]
-        out: Any = arrays[0] if self.layout.single else tuple(arrays)
-        count, failed = np.zeros(rows, np.int64), np.zeros(rows, np.bool_)
+        arrays, out, count, failed = self._room_for(rows)
         row = 0
         while True:
             first, folded = row, int(self.header[FOLDED])
@@ -217,6 +233,27 @@ class NumberWindow:
             if row == rows:
                 return arrays, count, failed
             self._make_room()
+
+    def _room_for(self, rows: int) -> tuple[list[NDArray[Any]], Any, NDArray[np.int64], NDArray[np.bool_]]:
+        arrays = [np.zeros((rows, *output.shape), output.base) for output in self.layout.outputs]
+        out = arrays[0] if self.layout.single else tuple(arrays)
+        return arrays, out, np.zeros(rows, np.int64), np.zeros(rows, np.bool_)
+
+    def begin(
+        self, times: NDArray[Any], span: Any, values: Any, missing: NDArray[np.bool_]
+    ) -> tuple[list[NDArray[Any]], NDArray[np.int64], NDArray[np.bool_]]:
+        """What :meth:`extend` returns for elements whose windows reach back to the ones held, which stay."""
+        arrays, *written = self._room_for(len(times))
+        state = self.queue, self.operator, self.header, self.cells, self.stamps
+        arguments = *state, span, times, values, missing, *written
+        bind(window_stream.begin, *arguments)(*arguments)
+        return arrays, written[1], written[2]
+
+    def load(self, times: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
+        """Hold these elements instead, in a window that is fixed."""
+        state = self.queue, self.operator, self.header, self.cells, self.stamps
+        arguments = *state, times, values, missing
+        bind(window_stream.load, *arguments)(*arguments)
 
     @property
     def arrays(self) -> list[NDArray[Any]]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rollstat.blocks import Block, Selection
 from rollstat.kernels import two_heaps
 
-__all__ = ["block_rows", "select"]
+__all__ = ["block_rows", "parted", "select"]
 
 _LEAST_ROWS = 1 << 18
 _NO_ROWS = np.empty(0, np.int64)
@@ -22,7 +22,7 @@ def block_rows(width: int) -> int:
     return max(_LEAST_ROWS, 8 * width)
 
 
-def _order(window: NDArray[Any], missing: NDArray[np.bool_] | None, target: int, ties: bool) -> NDArray[Any]:
+def parted(window: NDArray[Any], missing: NDArray[np.bool_] | None, target: int, ties: bool) -> NDArray[Any]:
     """Places of the observations of a window, those of the `target` smallest before all others."""
     observed = np.arange(len(window)) if missing is None else np.flatnonzero(~missing)
     values = window[observed]
@@ -43,7 +43,7 @@ def select(block: Block, request: Selection) -> None:
     for i, rank in enumerate(request.rank):
         state = two_heaps.allocate(capacity, values.dtype, ties)
         target = max(0, int(rank[0]) + 1)
-        order = _order(values[first:end], None if missing is None else missing[first:end], target, ties)
+        order = parted(values[first:end], None if missing is None else missing[first:end], target, ties)
         two_heaps.load(*state, values, first, end - first, order, target)
         lower = request.lower[i]
         upper: NDArray[Any] = lower[:0] if request.upper is None else request.upper[i]

@@ -25,10 +25,11 @@ import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["COMPARISONS", "check", "clear", "create", "extend", "push", "value_at", "views"]
+__all__ = ["COMPARISONS", "check", "create", "load", "push", "value_at", "views"]
 
 NEXT, FIRST, BEGIN, END, OBSERVED, WINDOW, LEAST, COMPARISONS = range(8)
 HEADER = 8
+_BLOCK = 64
 
 
 def create(window, least):
@@ -48,14 +49,6 @@ def views(state):
 
 
 _unpack = kernel(inline="always", references=False)(views)
-
-
-def clear(state, pushed):
-    """Forget all rows; the next one is row `pushed`."""
-    header, _, rows = views(state)
-    header[[NEXT, FIRST]] = pushed
-    header[[BEGIN, END, OBSERVED, COMPARISONS]] = 0
-    rows[:] = np.nan
 
 
 @kernel(references=False)
@@ -98,10 +91,52 @@ def value_at(state):
 
 
 @kernel(references=False)
-def extend(state, new):
-    """Push each of `new`."""
-    for i in range(len(new)):
-        push(state, new[i])
+def _copy_rows(header, rows, words, sign):
+    """Put `words` into the ring as the rows before NEXT, and count the observations."""
+    first, last, observed = header[NEXT] - len(words), len(rows) - 1, 0
+    # Before there are as many rows as the window has, a push looks for what would be leaving.
+    for row in range(header[NEXT] - header[WINDOW], first):
+        rows[row & last] = np.nan
+    done = 0
+    while done < len(words):
+        start = (first + done) & last
+        part = words[done : done + len(rows) - start]
+        ring = rows[start : start + len(part)]
+        for i in range(len(part)):
+            ring[i] = sign * part[i]
+            observed += ring[i] == ring[i]
+        done += len(part)
+    return observed
+
+
+@kernel(references=False)
+def load(state, words, sign, pushed):
+    """Make these rows, at most WINDOW, each times `sign`, the window, the last of `pushed`.
+
+    The minima are found from the newest row on, most blocks of rows by one pass that finds none.
+    """
+    header, position, rows = _unpack(state)
+    end = begin = len(rows)
+    header[NEXT], header[FIRST] = pushed, pushed - len(words)
+    header[OBSERVED] = _copy_rows(header, rows, words, sign)
+    smallest, comparisons, high = np.inf, 0, len(words)
+    while high > 0:
+        low = max(high - _BLOCK, 0)
+        block = words[low:high]
+        found = begin == end
+        for i in range(len(block)):
+            found |= sign * block[i] < smallest
+        comparisons += len(block)
+        if found:
+            for i in range(len(block) - 1, -1, -1):
+                x = sign * block[i]
+                if x < smallest or (begin == end and x == x):
+                    begin -= 1
+                    position[begin] = header[FIRST] + low + i
+                    smallest = x
+            comparisons += len(block)
+        high = low
+    header[BEGIN], header[END], header[COMPARISONS] = begin, end, comparisons
 
 
 def check(state):

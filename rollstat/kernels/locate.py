@@ -18,7 +18,7 @@ Source: the monotonicity is that of the wedge's front, D. Lemire, arXiv:cs/06100
 from rollstat._jit import kernel
 from rollstat.kernels.order import better, worst_of
 
-__all__ = ["locate"]
+__all__ = ["locate", "move_origin"]
 
 
 @kernel(references=False)
@@ -47,3 +47,10 @@ def locate(order, values, missing, start, end, last, best, position):
         position[row] = origin + sign * found if found < right else -1
         before = right
         previous = best[row]
+
+
+@kernel(references=False)
+def move_origin(position, rows):
+    """Let positions count from `rows` rows earlier; -1 stays."""
+    for i in range(len(position)):
+        position[i] += rows if position[i] >= 0 else 0

@@ -60,6 +60,7 @@ __all__ = [
     "push",
     "select",
     "select_regular",
+    "target",
     "upper",
 ]
 
@@ -198,16 +199,22 @@ def _row_of(header, slot):
 
 
 @kernel(references=False)
+def target(header, count):
+    """How many of `count` observations belong in the low heap, by the rule; it may ask for more than all."""
+    rule = header[RULE]
+    if rule == SMALLEST:
+        wanted = header[RANK]
+    elif rule == LARGEST:
+        wanted = count - header[RANK] + 1
+    else:
+        wanted = np.int64(header[RANK : RANK + 1].view(np.float64)[0] * (count - 1)) + 1
+    return max(wanted, 0)
+
+
+@kernel(references=False)
 def _aim(header, keys, links):
     """Set the target by the rule and the number of observations, and balance."""
-    count, rule = header[COUNT], header[RULE]
-    if rule == SMALLEST:
-        target = header[RANK]
-    elif rule == LARGEST:
-        target = count - header[RANK] + 1
-    else:
-        target = np.int64(header[RANK : RANK + 1].view(np.float64)[0] * (count - 1)) + 1
-    header[TARGET] = max(target, 0)
+    header[TARGET] = target(header, header[COUNT])
     balance(header, keys, links)
 
 

@@ -37,8 +37,9 @@ from rollstat.kernels.state_queue import (
     well_formed,
 )
 from rollstat.kernels.states import combine, lift_element
+from rollstat.kernels.stretches import make_suffixes, total
 
-__all__ = ["check", "create", "hold", "pop", "push", "query"]
+__all__ = ["arrange", "check", "create", "hold", "pop", "push", "query", "unfold"]
 
 MIDDLE = 3
 HEADER = 4
@@ -102,6 +103,27 @@ def hold(header, cells, state):
     header[END] = front + 1
     store(cells, front, header[MASK], state)
     store_extra(cells, header[MASK] + 1, state)
+
+
+@kernel(references=False)
+def arrange(operator, header, cells):
+    """Make the states alone that are in the ring, FRONT to END - 1, a window: the back stack."""
+    front, end, mask = header[FRONT], header[END], header[MASK]
+    header[MIDDLE] = front
+    if end > front:
+        store_extra(cells, mask + 1, total(operator, cells, front, end, mask))
+
+
+@kernel(references=False)
+def unfold(operator, header, cells):
+    """Turn every state of the window into the suffix that begins there: one front stack, still a window."""
+    front, middle, end, mask = header[FRONT], header[MIDDLE], header[END], header[MASK]
+    if middle < end:
+        make_suffixes(operator, cells, middle, end, mask)
+        rest = fetch(cells, middle, mask)
+        for i in range(front, middle):
+            store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), rest))
+    header[MIDDLE] = end
 
 
 def check(header, cells):

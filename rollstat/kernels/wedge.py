@@ -41,6 +41,7 @@ __all__ = [
     "create",
     "extend",
     "fill",
+    "load",
     "maximum",
     "maximum_position",
     "minimum",
@@ -243,6 +244,33 @@ def extend(header, position, value, observed, data, missing, count, low, high, l
         if len(count) > 0:
             count[i] = held
         _write(header, position, value, i, low, high, low_position, high_position)
+
+
+@kernel(references=False)
+def load(header, position, value, observed, words, missing, pushed):
+    """Make these rows, as many as there is room for, the window, the last of `pushed`; newest first."""
+    end, last = len(observed), len(observed) - 1
+    low = high = end
+    held, row, rising = 0, pushed, header[RISING] != 0
+    for i in range(len(words) - 1, -1, -1):
+        row -= 1
+        observed[row & last] = not missing[i]
+        if missing[i]:
+            continue
+        held += 1
+        x = words[i]
+        if low == end or (x <= value[LOWER, low] if rising else x < value[LOWER, low]):
+            low -= 1
+            position[LOWER, low] = row
+            value[LOWER, low] = x
+        if high == end or (x > value[UPPER, high] if rising else x >= value[UPPER, high]):
+            high -= 1
+            position[UPPER, high] = row
+            value[UPPER, high] = x
+    header[NEXT], header[OLDEST], header[OBSERVED] = pushed, row, held
+    header[COMPARISONS] = 2 * max(held - 1, 0)
+    header[BEGIN + LOWER], header[BEGIN + UPPER] = low, high
+    header[END + LOWER] = header[END + UPPER] = end
 
 
 @kernel(references=False)

@@ -23,18 +23,20 @@ import rollstat.kernels.daba as daba
 import rollstat.kernels.two_stacks as two_stacks
 from rollstat._jit import kernel
 from rollstat.kernels.state_queue import END, FRONT, MASK, carry, fetch, is_idle, store
-from rollstat.kernels.states import combine, emit, lower, method_call, take
+from rollstat.kernels.states import combine, emit, lift, lower, method_call, take
 
 __all__ = [
     "Daba",
     "TwoStacks",
     "advance",
     "aggregate_windows",
+    "begin",
     "evaluate",
     "evict",
     "extend",
     "fold",
     "join",
+    "load",
     "result",
     "slide",
 ]
@@ -47,6 +49,8 @@ class TwoStacks(NamedTuple):
     push = staticmethod(two_stacks.push)
     pop = staticmethod(two_stacks.pop)
     query = staticmethod(two_stacks.query)
+    arrange = staticmethod(two_stacks.arrange)
+    unfold = staticmethod(two_stacks.unfold)
     hold = staticmethod(two_stacks.hold)
     check = staticmethod(two_stacks.check)
 
@@ -58,6 +62,8 @@ class Daba(NamedTuple):
     push = staticmethod(daba.push)
     pop = staticmethod(daba.pop)
     query = staticmethod(daba.query)
+    arrange = staticmethod(daba.arrange)
+    unfold = staticmethod(daba.unfold)
     hold = staticmethod(daba.hold)
     check = staticmethod(daba.check)
 
@@ -100,6 +106,26 @@ def _hold(algorithm, header, cells, state):
 def _hold_overload(algorithm, header, cells, state):
     parameters = ["algorithm", "header", "cells", "state"]
     return method_call(algorithm.instance_class, "hold", ", ".join(parameters), parameters[1:])
+
+
+def _arrange(algorithm, operator, header, cells):
+    return algorithm.arrange(operator, header, cells)
+
+
+@overload(_arrange)
+def _arrange_overload(algorithm, operator, header, cells):
+    parameters = ["algorithm", "operator", "header", "cells"]
+    return method_call(algorithm.instance_class, "arrange", ", ".join(parameters), parameters[1:])
+
+
+def _unfold(algorithm, operator, header, cells):
+    return algorithm.unfold(operator, header, cells)
+
+
+@overload(_unfold)
+def _unfold_overload(algorithm, operator, header, cells):
+    parameters = ["algorithm", "operator", "header", "cells"]
+    return method_call(algorithm.instance_class, "unfold", ", ".join(parameters), parameters[1:])
 
 
 @kernel(references=False)
@@ -194,6 +220,48 @@ def extend(
         if count[i] > 0:
             emit(operator, _query(algorithm, operator, header, cells), out, i, failed)
     return len(times)
+
+
+@kernel(references=False)
+def load(algorithm, operator, header, cells, stamps, times, values, missing):
+    """Hold these elements, for which the ring has cells, in the place of whatever the window holds."""
+    end, mask = header[END], header[MASK]
+    header[FRONT] = end
+    for i in range(len(times)):
+        if not missing[i]:
+            store(cells, end, mask, lift(operator, cells, values, i))
+            store(stamps, end, mask, times[i])
+            end += 1
+    header[END] = end
+    _arrange(algorithm, operator, header, cells)
+
+
+@kernel(references=False)
+def begin(algorithm, operator, header, cells, stamps, span, times, values, missing, out, count, failed):
+    """Write the results that `extend` would write, and leave the elements of the window as they are.
+
+    For new rows whose windows reach back to what is held: each is a suffix of that, combined with a prefix of
+    the new ones.
+    """
+    if len(times) == 0:
+        return
+    _unfold(algorithm, operator, header, cells)
+    front, end, mask = header[FRONT], header[END], header[MASK]
+    prefix, new = lift(operator, cells, values, 0), 0
+    for i in range(len(times)):
+        while front < end and fetch(stamps, front, mask) <= times[i] - span:
+            front += 1
+        if not missing[i]:
+            state = lift(operator, cells, values, i)
+            prefix = state if new == 0 else combine(operator, cells, prefix, state)
+            new += 1
+        count[i] = end - front + new
+        if new == 0 and front < end:
+            emit(operator, fetch(cells, front, mask), out, i, failed)
+        elif front < end:
+            emit(operator, combine(operator, cells, fetch(cells, front, mask), prefix), out, i, failed)
+        elif new > 0:
+            emit(operator, prefix, out, i, failed)
 
 
 @kernel(references=False)

@@ -61,10 +61,19 @@ class Aggregate(Stream, abstract=True):
         self._algorithm = automatic if algorithm == "auto" else algorithm
         self._min_periods = min_periods
         self._least = self._span.least(min_periods)
-        self.reset()
+        self._begin()
 
     def reset(self) -> None:
         """Forget all rows."""
+        if not self._span.fixed or self._with.objects:
+            self._begin()
+            return
+        none: list[Any] = [[]] * self._with.columns
+        self._window.load(np.arange(0), *self._with.columns_of(none, 0))
+        self._window.header[NEXT] = 0
+
+    def _begin(self) -> None:
+        """Make an empty window."""
         self._last: Any = None
         self._window: Any = self._make_window()
         self._window.header[SPAN] = self._span.fixed or _MANY_ROWS
@@ -217,11 +226,16 @@ class Aggregate(Stream, abstract=True):
             for i, element in enumerate(values):
                 results[i] = self.push(element) if times is None else self.push(element, np.asarray(times)[i])
             return results
-        outs, count, failed = self._take(values, missing, stamps)
+        finished = self._finished(*self._take(values, missing, stamps))
+        return finished[0] if self._with.layout.single else tuple(finished)
+
+    def _finished(
+        self, outs: list[NDArray[Any]], count: NDArray[np.int64], failed: NDArray[np.bool_]
+    ) -> list[NDArray[Any]]:
+        """Results with what stands for too few observations, or an error if one does not fit."""
         if (failed & (count >= max(self._least, 1))).any():
             raise OverflowError("an exact result does not fit in 64 bits")
-        finished = [self._with.masked(out, count, self._least) for out in outs]
-        return finished[0] if self._with.layout.single else tuple(finished)
+        return [self._with.masked(out, count, self._least) for out in outs]
 
     def _take(self, values: Any, missing: NDArray[np.bool_], stamps: NDArray[Any]) -> Any:
         """Take in rows of numbers: results, observations and where a result did not fit."""

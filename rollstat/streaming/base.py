@@ -14,9 +14,10 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numba import config, typeof
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from rollstat.algorithms.operator_windows import bind
+from rollstat.kernels.locate import move_origin
 from rollstat.options import whole_number
 from rollstat.registry import REGISTRY
 from rollstat.snapshots import write
@@ -30,6 +31,8 @@ Quick = tuple[Callable[[Any, float], Any], Any]
 
 # Fewer new elements than this part of the window are pushed one by one: the batch function sees all of it.
 _BATCH_SHARE = 8
+# An array of so many windows is no longer copied behind the rows that are held.
+_LONG = 2
 
 
 class RollingStream(Stream, abstract=True):
@@ -215,24 +218,49 @@ class RollingStream(Stream, abstract=True):
         series, stamps = self._check_new(array, times)
         if 0 < len(series) * _BATCH_SHARE < len(self) and not isinstance(series, np.ma.MaskedArray):
             return self._extend_singly(series, stamps)
-        held = len(self)
-        whole = self._with(series)
-        times_whole = None
+        held, whole, times_whole = len(self), series, None
         if stamps is not None:
             times_whole = np.concatenate([self._stamps.held, stamps])
             if self._span.kind == "time":
                 times_whole = times_whole.view("M8[ns]")
-        results = self._batch(whole, times_whole)
-        results = results if isinstance(results, tuple) else (results,)
         before = self._core.pushed - held
-        kept = []
-        for result, kind in zip(results, self.answer_kinds):
-            part = result[held:]
+        if self._in_two(series):
+            results = self._results_in_two(series)
+        else:
+            whole = self._with(series) if held else series
+            results = [result[held:] for result in self._batch(whole, times_whole)]
+            self._count_from(before, results)
+        self._absorb(whole, times_whole, before + held + len(series))
+        return tuple(results) if len(results) > 1 else results[0]
+
+    def _in_two(self, series: Any) -> bool:
+        """Whether the new rows are so many that those whose windows lie within them are worth a call."""
+        if not self._span.fixed or not len(self) or len(series) < _LONG * self._span.fixed:
+            return False
+        # Whole numbers among which some are missing have results of their own kind.
+        return self._elements.kind not in "iub" or not (
+            isinstance(series, np.ma.MaskedArray) or self._core.count < len(self)
+        )
+
+    def _results_in_two(self, series: Any) -> list[Any]:
+        """Results of a long array without a copy of it: its first rows again, after those held."""
+        held, before = len(self), self._core.pushed
+        results = self._batch(series, None)
+        self._count_from(before, results)
+        whole = self._with(series[: self._span.fixed - 1])
+        firsts = [result[held:] for result in self._batch(whole, None)]
+        self._count_from(before - held, firsts)
+        for result, first in zip(results, firsts):
+            result[: len(first)] = first
+        return results
+
+    def _count_from(self, row: int, results: list[Any]) -> None:
+        """Let positions in an array whose first row is `row` count from the first row pushed."""
+        for i, kind in enumerate(self.answer_kinds):
             if kind == "position":
-                part = np.where(part >= 0, part + before, -1)
-            kept.append(np.ascontiguousarray(part) if not isinstance(part, np.ma.MaskedArray) else part)
-        self._absorb(whole, times_whole, before + len(whole))
-        return tuple(kept) if len(kept) > 1 else kept[0]
+                results[i] = np.ma.getdata(results[i])
+                if row:
+                    move_origin(results[i], row)
 
     def _extend_singly(self, series: Any, stamps: NDArray[Any] | None) -> Any:
         words, missing = self._elements.words(series)
@@ -246,10 +274,9 @@ class RollingStream(Stream, abstract=True):
                 self._stamps.append(stamps[i])
             self._core.push(words[i], bool(missing[i]))
             answers.append(self._answer())
-        empty = self._batch(
+        empties = self._batch(
             self._elements.series(words[:0], missing[:0]), None if stamps is None else stamps[:0]
         )
-        empties = empty if isinstance(empty, tuple) else (empty,)
         columns = []
         for column, kind, like in zip(zip(*answers), self.answer_kinds, empties):
             values = [self._elements.decode(word, kind) for word in column]
@@ -257,14 +284,15 @@ class RollingStream(Stream, abstract=True):
             columns.append(np.array(values, like.dtype))
         return tuple(columns) if len(columns) > 1 else columns[0]
 
-    def _batch(self, series: Any, times: Any) -> Any:
-        """What the function over arrays says of every row of `series`."""
+    def _batch(self, series: Any, times: Any) -> list[Any]:
+        """What the function over arrays says of every row of `series`, an array for each output."""
         function = REGISTRY[self.statistic].function
         arguments = dict(self._batch_arguments())
         arguments["m" if self.statistic in ("kth", "argkth") else "window"] = self._span.argument
         if times is not None:
             arguments["times"] = times.view("M8[ns]") if times.dtype == np.int64 else times
-        return function(series, min_periods=self._min_periods, **arguments)
+        results = function(series, min_periods=self._min_periods, **arguments)
+        return list(results) if isinstance(results, tuple) else [results]
 
     def _absorb(self, series: Any, times: Any, pushed: int) -> None:
         """Hold the last rows of `series`, as many as the window has."""
@@ -277,7 +305,6 @@ class RollingStream(Stream, abstract=True):
             self._stamps.load(stamps[first:])
         words, missing = self._elements.words(series[first:])
         self._core.load(words, missing, pushed)
-        self._bind()
 
     @classmethod
     def from_tail(
@@ -323,9 +350,11 @@ class RollingStream(Stream, abstract=True):
 
     def reset(self) -> None:
         """Forget all rows."""
+        if self._span.fixed:
+            self._core.load(np.empty(0, self._elements.computing), np.empty(0, np.bool_), 0)
+            return
         self._stamps = Stamps(self._stamps.dtype)
         self._core = self._make_core()
-        self._bind()
 
     def copy(self) -> Self:
         """Return an equal stream that goes its own way."""
@@ -398,5 +427,5 @@ def bound(kernel: Any, *arguments: Any) -> Quick:
     call through `partial` takes longer too.
     """
     *leading, last = arguments
-    code = kernel if config.DISABLE_JIT else kernel.compile(tuple(map(typeof, (*arguments, 0.5))))
+    code = bind(kernel, *arguments, 0.5)
     return (partial(code, *leading) if leading else code), last

@@ -151,23 +151,27 @@ class Elements:
         raise TypeError(f"{name} must hold elements of {self.dtype}; its dtype was {given.dtype}")
 
     def words(self, series: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Return the words of an array of the stream's dtype, and which are missing."""
+        """Return the words of an array of the stream's dtype, perhaps itself, and which are missing."""
         plain = np.ma.getdata(series)
-        missing = np.ma.getmaskarray(series).copy()
         if self.kind == "f":
-            missing |= np.isnan(plain)
-            plain = plain.astype(np.float64)
-            plain[missing] = np.nan
+            missing = np.isnan(plain)
+        else:
+            missing = np.isnat(plain) if self.kind in "mM" else np.zeros(len(plain), np.bool_)
+        if isinstance(series, np.ma.MaskedArray):
+            missing |= np.ma.getmaskarray(series)
+        if self.kind == "f":
+            if missing.any() or plain.dtype != np.float64 or not plain.flags.carray:
+                plain = plain.astype(np.float64)
+                plain[missing] = np.nan
             return plain, missing
         if self.kind in "mM":
-            missing |= np.isnat(plain)
             plain = plain.view(np.int64)
         return np.ascontiguousarray(plain.astype(self.computing)), missing
 
     def series(self, words: NDArray[Any], missing: NDArray[np.bool_]) -> Any:
         """Return words as an array of the stream's dtype, masked where that has no missing value."""
         if self.kind == "f":
-            return words.astype(self.dtype)
+            return words.astype(self.dtype, copy=False)
         if self.kind in "mM":
             plain = words.astype(np.int64)
             plain[missing] = np.iinfo(np.int64).min

@@ -84,7 +84,9 @@ class Ingredients:
         pairs = [self.elements.words(self.elements.array(column)) for column in columns]
         if len({len(words) for words, _ in pairs}) > 1:
             raise ValueError("the arrays must be as long as each other")
-        missing: NDArray[np.bool_] = np.logical_or.reduce([marks for _, marks in pairs])
+        missing: NDArray[np.bool_] = pairs[0][1]
+        for _, marks in pairs[1:]:
+            missing |= marks
         words = [column for column, _ in pairs]
         if not self.objects and self.counts_rows:
             words = [np.where(missing, np.nan, column) for column in words]

@@ -70,7 +70,7 @@ class RollingLinearFit(Named):
         enough = results[-1] >= max(self._least, 1)
         return tuple(self._with.finish(result) if enough else np.nan for result in results[:-1])
 
-    def _take(self, values: Any, missing: Any, stamps: Any) -> Any:
+    def _finished(self, outs: Any, count: Any, failed: Any) -> list[Any]:
         # The operator counts observations itself; the queue counts rows.
-        (*results, count), _, failed = super()._take(values, missing, stamps)
-        return results, count.astype(np.int64), failed
+        *results, count = outs
+        return super()._finished(results, count.astype(np.int64), failed)

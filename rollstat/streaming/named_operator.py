@@ -3,7 +3,8 @@
 ::
 
     a long array   [ first rows | windows within the array ............ | last rows ]
-                     the stream   the function over arrays                the stream holds them
+                     suffixes     the function over arrays                the stream holds them
+                     of the window held, with prefixes of the array
 """
 
 from typing import Any, ClassVar
@@ -17,8 +18,9 @@ from rollstat.streaming.aggregate import Aggregate
 
 __all__ = ["Named"]
 
-# An array of at least so many windows is left to the function over arrays; its ends go through the stream.
-_LONG = 4
+# An array of at least so many windows is left to the function over arrays, by kind of element. A short one
+# of whole numbers is not, since those have exact results that the function would give as float64.
+_LONG = {"f": 1, "i": 4, "u": 4, "b": 4}
 # Fields of operators that are parameters of the functions.
 _PARAMETERS = ("ddof", "decay")
 
@@ -76,25 +78,25 @@ class Named(Aggregate, abstract=True):
         if not fixed or times is not None or len(columns) != self._with.columns:
             return super().extend(*columns, times=times)
         series = [self._with.elements.array(column) for column in columns]
-        if len({len(column) for column in series}) > 1 or len(series[0]) < _LONG * fixed:
+        short = len(series[0]) < _LONG[self._with.elements.kind] * fixed
+        if short or len({len(column) for column in series}) > 1:
             return super().extend(*series)
         function = REGISTRY[self.statistic].function
         fields = self._with.operator._asdict()
         parameters = {key: value for key, value in fields.items() if key in _PARAMETERS}
-        within = function(*series, window=fixed, min_periods=self._min_periods, **parameters)
-        begun = super().extend(*(column[: fixed - 1] for column in series))
-        self._hold_last(series)
-        if not isinstance(within, tuple):
-            return np.concatenate([begun, within[fixed - 1 :]])
-        return tuple(np.concatenate([first, rest[fixed - 1 :]]) for first, rest in zip(begun, within))
-
-    def _hold_last(self, series: list[Any]) -> None:
-        """Hold the last rows of an array whose first ones, but for one, are in the window."""
-        fixed = self._span.fixed
-        row = int(self._window.header[NEXT]) + len(series[0]) - (2 * fixed - 1)
-        self._window.evict(row + fixed)
-        self._window.header[NEXT] = row
-        self._take(*self._check_new([column[-fixed:] for column in series], None))
+        results = function(*series, window=fixed, min_periods=self._min_periods, **parameters)
+        results = list(results) if isinstance(results, tuple) else [results]
+        window, end = self._window, int(self._window.header[NEXT]) + len(series[0])
+        if window.size:
+            values, missing, stamps = self._check_new([column[: fixed - 1] for column in series], None)
+            begun = self._finished(*window.begin(stamps, np.int64(fixed), values, missing))
+            for i, first in enumerate(begun):
+                results[i] = results[i].astype(np.result_type(results[i], first), copy=False)
+                results[i][: fixed - 1] = first
+        values, missing = self._with.columns_of([column[-fixed:] for column in series], end - fixed)
+        window.load(np.arange(end - fixed, end), values, missing)
+        window.header[NEXT] = end
+        return results[0] if len(results) == 1 else tuple(results)
 
     @classmethod
     def _operator(cls, name: str, fields: list[Any]) -> Any:

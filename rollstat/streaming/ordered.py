@@ -91,9 +91,10 @@ class OrderedWindow:
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int, room: int = 0) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        capacity = self.fixed or max(_FIRST_CAPACITY, room, len(words))
-        self.arrays = ordered_rows.create(capacity, self.dtype)
+        if not self.fixed:
+            self.arrays = ordered_rows.create(max(_FIRST_CAPACITY, room, len(words)), self.dtype)
         header, rows, absent, ordered = self.arrays
+        header[ordered_rows.OLDEST] = 0
         rows[: len(words)] = words
         absent[: len(words)] = missing
         held = np.sort(words[~missing])

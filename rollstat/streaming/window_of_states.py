@@ -18,6 +18,7 @@ from rollstat.operators.interface import for_dtype
 from rollstat.operators.layout import describe
 from rollstat.streaming.base import Quick, bound
 from rollstat.streaming.chunks import Chunks
+from rollstat.streaming.windows_of_order import read_ring, write_ring
 
 __all__ = ["StatesWindow"]
 
@@ -88,12 +89,12 @@ class StatesWindow:
                 self._words.append(word)
                 self._marks.append(mark)
             return
-        slots = np.arange(end - len(words), end) & (len(self._ring) - 1)
-        self._ring[slots] = words
+        first = end - len(words)
         if self.dtype.kind == "f":
-            self._ring[slots[marks]] = np.nan
+            write_ring(self._ring, first, np.where(marks, np.nan, words))
         else:
-            self._absent[slots] = marks
+            write_ring(self._ring, first, words)
+            write_ring(self._absent, first, marks)
 
     def pop(self, number: int) -> None:
         """Let go of the oldest rows."""
@@ -106,22 +107,23 @@ class StatesWindow:
         """Words and missing marks of the rows, oldest first."""
         if not self.fixed:
             return self._words.held, self._marks.held
-        slots = np.arange(self.pushed - self.rows, self.pushed) & (len(self._ring) - 1)
-        words = self._ring[slots]
-        return words, np.isnan(words) if self.dtype.kind == "f" else self._absent[slots]
+        place = self.pushed - self.rows, self.rows
+        words = read_ring(self._ring, *place)
+        return words, np.isnan(words) if self.dtype.kind == "f" else read_ring(self._absent, *place)
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        self._window.evict(self.pushed)
         first = pushed - len(words)
-        self._window.header[[NEXT, FIRST]] = first
+        stamps = np.arange(first, pushed)
         if self.fixed:
+            self._window.load(stamps, words, missing)
             self._write(words, missing, pushed)
         else:
+            self._window.evict(self.pushed)
+            self._window.extend(stamps, np.int64(len(words) + 1), words, missing)
             self._words.load(words)
             self._marks.load(missing)
-        self._window.extend(np.arange(first, pushed), np.int64(len(words) + 1), words, missing)
-        self._window.header[NEXT] = pushed
+        self._window.header[[NEXT, FIRST]] = pushed, first
 
     def copy(self) -> Self:
         """Return an equal core of its own memory."""

@@ -5,14 +5,29 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.algorithms.two_heaps import parted
 from rollstat.kernels import ascending_minima, three_trees, two_heaps, wedge
 from rollstat.kernels.packed import pack, views
 from rollstat.kernels.tree import BEFORE, RECORD
 
-__all__ = ["AscendingWindow", "HeapWindow", "TreeWindow", "WedgeWindow"]
+__all__ = ["AscendingWindow", "HeapWindow", "TreeWindow", "WedgeWindow", "read_ring", "write_ring"]
 
 _NO_POSITIONS = np.empty(0, np.int64)
 Rows = tuple[NDArray[Any], NDArray[np.bool_]]
+
+
+def write_ring(ring: NDArray[Any], first: int, words: NDArray[Any]) -> None:
+    """Put words into places ``first, first + 1, ...`` of a ring as long as a power of two."""
+    start = first & (len(ring) - 1)
+    before_end = len(ring) - start
+    ring[start : start + len(words)] = words[:before_end]
+    ring[: max(len(words) - before_end, 0)] = words[before_end:]
+
+
+def read_ring(ring: NDArray[Any], first: int, number: int) -> NDArray[Any]:
+    """A copy of the words in places ``first, first + 1, ...`` of a ring as long as a power of two."""
+    start = first & (len(ring) - 1)
+    return np.concatenate([ring[start : start + number], ring[: max(start + number - len(ring), 0)]])
 
 
 class HeapWindow:
@@ -42,11 +57,6 @@ class HeapWindow:
 
     def _create(self, capacity: int) -> Any:
         return two_heaps.create(capacity, self.dtype, width=capacity, **self.rule)
-
-    def _renew(self) -> None:
-        """Forget all rows, in the same memory."""
-        for held, empty in zip(self.arrays, self._create(self.capacity)):
-            held[..., : empty.shape[-1]] = empty
 
     def begin(self, pushed: int) -> None:
         """Say how many rows came before those that the empty window is to hold."""
@@ -106,9 +116,12 @@ class HeapWindow:
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        self._renew()
-        self.begin(pushed - len(words))
-        self.take(words, missing)
+        count = len(words) - int(np.count_nonzero(missing))
+        target = min(int(two_heaps.target(self.arrays[0], count)), count)
+        order = parted(words, missing if count < len(words) else None, target, self.rule["ties"])
+        two_heaps.load(*self.arrays, words, 0, len(words), order, target)
+        self.begin(pushed)
+        two_heaps.pop(*self.arrays, 0)
 
     def copy(self) -> Self:
         """Return an equal core of its own memory."""
@@ -175,7 +188,8 @@ class TreeWindow(HeapWindow):
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        self._renew()
+        for held, empty in zip(self.arrays, self._create(self.capacity)):
+            held[..., : empty.shape[-1]] = empty
         self._before = pushed - len(words)
         three_trees.extend(*self.arrays, words, missing, words[:0], _NO_POSITIONS)
 
@@ -239,9 +253,8 @@ class WedgeWindow:
 
     def take(self, words: NDArray[Any], missing: NDArray[np.bool_]) -> None:
         """Take in several rows, as many as there is room for."""
-        rows, none = self.arrays[4], words[:0]
-        rows[np.arange(self.pushed, self.pushed + len(words)) & (len(rows) - 1)] = words
-        places = _NO_POSITIONS
+        none, places = words[:0], _NO_POSITIONS
+        write_ring(self.arrays[4], self.pushed, words)
         wedge.extend(*self.arrays[:4], words, missing, places, none, none, places, places)
 
     def pop(self, number: int) -> None:
@@ -255,16 +268,14 @@ class WedgeWindow:
     def part(self, first: int, number: int) -> Rows:
         """Words and missing marks of at most `number` rows, the first of which is the oldest but `first`."""
         header, _, _, observed, rows = self.arrays
-        oldest = header[wedge.OLDEST] + first
-        index = np.arange(oldest, min(oldest + number, header[wedge.NEXT])) & (len(rows) - 1)
-        return rows[index], observed[index] == 0
+        oldest = int(header[wedge.OLDEST]) + first
+        number = min(number, self.rows - first)
+        return read_ring(rows, oldest, number), read_ring(observed, oldest, number) == 0
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        for held, empty in zip(self.arrays, self._create()):
-            held[...] = empty
-        self.begin(pushed - len(words))
-        self.take(words, missing)
+        write_ring(self.arrays[4], pushed - len(words), words)
+        wedge.load(*self.arrays[:4], words, missing, pushed)
 
     def copy(self) -> Self:
         """Return an equal core of its own memory."""
@@ -317,13 +328,13 @@ class AscendingWindow:
     def contents(self) -> Rows:
         """Words and missing marks of the rows, oldest first."""
         _, _, ring = ascending_minima.views(self.state)
-        words = self.sign * ring[np.arange(self.pushed - self.rows, self.pushed) & (len(ring) - 1)]
+        words = read_ring(ring, self.pushed - self.rows, self.rows)
+        words *= self.sign
         return words, np.isnan(words)
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
-        ascending_minima.clear(self.state, pushed - len(words))
-        ascending_minima.extend(self.state, self.sign * np.where(missing, np.nan, words))
+        ascending_minima.load(self.state, words, self.sign, pushed)
 
     def copy(self) -> Self:
         """Return an equal core of its own memory."""

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollstat.kernels import ascending_minima
-from rollstat.kernels.ascending_minima import COMPARISONS, check, clear, create, extend, push, value_at, views
+from rollstat.kernels.ascending_minima import COMPARISONS, NEXT, check, create, load, push, value_at, views
 
 numbers = st.lists(st.one_of(st.integers(-4, 4).map(float), st.just(np.nan)), max_size=60)
 
@@ -29,18 +28,32 @@ def test_comparisons_of_hostile_data(kind):
     rows = np.arange(5000.0)
     values = {"rising": rows, "falling": -rows, "saw": rows % 100}[kind]
     state = create(100, 1)
-    extend(state, values)
+    for x in values:
+        push(state, x)
     assert views(state)[0][COMPARISONS] <= 2 * len(values)
 
 
-def test_a_cleared_state_is_a_new_one():
-    state = create(5, 2)
-    extend(state, np.array([3.0, np.nan, 1.0, 2.0]))
-    clear(state, 0)
-    for part, wanted in zip(views(state)[::2], views(create(5, 2))[::2]):
-        assert np.array_equal(part, wanted, equal_nan=True)
-    clear(state, 7)
-    assert np.isnan(push(state, 4.0))
-    assert push(state, 6.0) == 4.0
-    assert views(state)[0][ascending_minima.NEXT] == 9
+@given(numbers, st.integers(1, 70), st.integers(0, 200), st.sampled_from([1, -1]), numbers)
+def test_rows_loaded_at_once_are_rows_pushed(before, window, pushed, sign, values):
+    loaded, stepped = create(window, 1), create(window, 1)
+    for x in before:
+        push(loaded, x)
+    kept = values[-window:]
+    load(loaded, np.array(kept), sign, pushed + len(kept))
+    for x in kept:
+        push(stepped, sign * x)
+    assert check(loaded)
+    assert views(loaded)[0][NEXT] == pushed + len(kept)
+    assert views(loaded)[0][COMPARISONS] <= 2 * len(kept)
+    for x in before:
+        assert np.array_equal(push(loaded, x), push(stepped, x), equal_nan=True)
+        assert check(loaded)
+
+
+@pytest.mark.parametrize("values", [np.arange(300.0), -np.arange(300.0), np.full(300, np.inf)])
+def test_minima_of_many_rows_loaded_at_once(values):
+    values[[100, 299]] = np.nan
+    state = create(250, 1)
+    load(state, values[-250:], 1, 300)
     assert check(state)
+    assert value_at(state) == np.nanmin(values[-250:])

@@ -154,6 +154,24 @@ def test_extend_is_a_fold_over_push(rng):
         np.testing.assert_array_equal(left, right)
 
 
+@pytest.mark.parametrize("ties", ["any", "minimum_first", "minimum_last"])
+def test_rows_loaded_at_once_are_rows_pushed(ties, rng):
+    for rows in (0, 1, 2, 5, 7):
+        for _ in range(30):
+            data, missing = rng.integers(0, 4, rows), rng.random(rows) < 0.3
+            state = make(7, np.int64, ties=ties)
+            for x in rng.integers(0, 4, 11):
+                wedge.push(*state, x, False)
+            wedge.load(*state, data, missing, 20 + rows)
+            held = [None if absent else int(x) for x, absent in zip(data, missing)]
+            for _ in range(20 + rows, 40):
+                window = list(enumerate(held, 20))[-7:]
+                assert_answers(state, window)
+                held.append(int(rng.integers(0, 4)))
+                wedge.push(*state, held[-1], False)
+            assert state[0][wedge.COMPARISONS] <= 3 * (len(held) - 1)
+
+
 def test_push_returns_the_extremum_or_what_stands_for_none():
     low, high = make(2), make(2)
     values = [(3.0, False), (1.0, False), (0.0, True), (0.0, True), (5.0, False)]

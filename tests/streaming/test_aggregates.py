@@ -106,6 +106,17 @@ def test_an_exact_sum_that_does_not_fit_is_an_error_until_it_leaves():
     assert stream.push(1) == 2**62 + 1
 
 
+@pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")
+def test_an_array_with_a_sum_that_does_not_fit_changes_nothing():
+    stream = rollstat.RollingSum(3, dtype=np.int64, min_periods=1)
+    stream.extend([1, 2**62, 1])
+    for bad in ([2**62, *[0] * 20], [0] * 20 + [2**62, 2**62]):
+        with pytest.raises(OverflowError):
+            stream.extend(np.array(bad))
+    assert len(stream) == 3
+    assert [stream.value, stream.push(0), stream.push(0)] == [2**62 + 2, 2**62 + 1, 1]
+
+
 def test_two_columns(rng):
     x, y = rng.normal(size=(2, 30))
     stream = FixedAggregate(operators.Covariance(1), 6)
@@ -270,6 +281,12 @@ def test_long_arrays_are_left_to_the_function(name, sample, dtype, rng):
     more = outputs(stream.extend(*(column[40:75] for column in columns)))
     last = push_all(stream, [column[75:] for column in columns])
     assert len(stream) == 5
+    for split in (0, 1, 2, 4, 6):
+        begun = make(name, sample, 5, min_periods=2, dtype=dtype)
+        begun.extend(*(column[:split] for column in columns))
+        rest = outputs(begun.extend(*(column[split:] for column in columns)))
+        for one, right in zip(rest, wanted, strict=True):
+            np.testing.assert_allclose(one.astype(float), right[split:], rtol=1e-5, atol=1e-5)
     for first, second, third, right in zip(got, more, last, wanted, strict=True):
         whole = np.concatenate([first, second, np.array(third, float)])
         tolerance = 1e-5 if dtype == "f4" else 1e-9

@@ -118,6 +118,8 @@ def test_windows_of_rows_never_move_in_memory(name, sample, rng):
     before = addresses(stream)
     assert before
     push_all(stream, [column[3:] for column in columns])
+    for rows in (30, 100):
+        stream.extend(*(column[:rows] for column in columns))
     assert addresses(stream) == before
 
 

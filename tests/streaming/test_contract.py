@@ -144,6 +144,7 @@ def test_restarts_continue_exactly(name, sample, rng):
             np.testing.assert_array_equal(np.array(got, float), np.array(later, float))
     stream.reset()
     assert len(stream) == 0
+    same(name, [[v] for v in outputs(stream.value)], [[v] for v in outputs(make(name, sample, 5).value)])
     np.testing.assert_array_equal(
         np.array(push_all(stream, columns), float),
         np.array(push_all(make(name, sample, 5, min_periods=1), columns), float),
