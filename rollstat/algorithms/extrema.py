@@ -113,8 +113,10 @@ def block_scan(block: Block, request: Extrema) -> None:
 
 def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
     """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
-    reach, least = width * itemsize, 4_096 if both else 12_288
-    return (max(least, 16 * reach) if reach <= 8_192 else max(131_072, 8 * reach)) // itemsize
+    reach, least, longest = width * itemsize, 12_288, 8_192
+    if both:
+        least, longest = 4_096, 512
+    return (max(least, 16 * reach) if reach <= longest else max(131_072, 8 * reach)) // itemsize
 
 
 def _block(width: int) -> int:
@@ -144,6 +146,19 @@ def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) ->
     return bool(kernels.rolling(wanted[0][0], values, width, size, scratch, wanted[0][1]))
 
 
+@lru_cache(maxsize=256)
+def _sizes_for_places(width: int, rows: int, itemsize: int) -> tuple[int, int, int]:
+    """Values of a block for long windows, else 0, rows of a chunk, and the length of each scratch memory."""
+    lanes = lanes_in(f"u{itemsize}")
+    if width * itemsize >= _LONG_FOR_PLACES:
+        block, chunk = _block(width), min(max(65_536, 8 * width), rows)
+        length = long_places.scratch_length(width, chunk, block, lanes)
+    else:
+        block, chunk = 0, max(min((4_096 if width <= 128 else 8_192) // itemsize, rows), 1)
+        length = doubling_places.scratch_length(width, chunk, lanes)
+    return block, chunk, -(-length // lanes) * lanes
+
+
 def _places(
     order: Least | Greatest,
     last: bool,
@@ -153,17 +168,15 @@ def _places(
     position: NDArray[np.int64],
 ) -> int:
     """Write where the extremum of every `width` values stands; return what the kernels say of NaN."""
-    lanes, rows = lanes_in(values.dtype), len(position)
     ties = Newest() if last else Oldest()
-    if width * values.itemsize >= _LONG_FOR_PLACES:
-        size = _block(width)
-        length = long_places.scratch_length(width, rows, size, lanes)
-        memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
-        return int(long_places.rolling(order, ties, values, width, size, last, *memory, base, position))
-    size = max(min((4_096 if width <= 128 else 8_192) // values.itemsize, rows), 1)
-    length = doubling_places.scratch_length(width, size, lanes)
-    memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
-    return int(doubling_places.rolling(order, ties, values, width, size, *memory, base, position))
+    block, chunk, length = _sizes_for_places(width, len(position), values.itemsize)
+    memory = aligned(2 * length, values.dtype)
+    parts = memory[:length], memory[length:].view(f"i{values.itemsize}")
+    if block:
+        return int(
+            long_places.rolling(order, ties, values, width, chunk, block, last, *parts, base, position)
+        )
+    return int(doubling_places.rolling(order, ties, values, width, chunk, *parts, base, position))
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:

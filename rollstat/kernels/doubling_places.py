@@ -6,7 +6,8 @@
     places      0   1   2   3          of equal values the oldest or the newest, as asked
 
 Each vector of values has one of places, which goes through the same shifts and choices, so the cost does not
-depend on the data; a search for known values would look for long where extrema come and go.
+depend on the data; a search for known values would look for long where extrema come and go. Where the data
+rises and falls in long runs, :mod:`rollstat.kernels.monotone_runs` answers before.
 
 State, invariant and source: as :mod:`rollstat.kernels.doubling`, whose scratch memory is here twice, once
 for places. Places are integers as large as a value, so that lanes agree; values are of 4 or 8 bytes. Cost:
@@ -14,8 +15,9 @@ about twice that of values alone.
 """
 
 from rollstat._jit import kernel
+from rollstat.kernels import monotone_runs
 from rollstat.kernels.doubling import largest_span, room_for
-from rollstat.kernels.order import all_stay, all_take_over, best_of, choose, prefer, reject, worst_of
+from rollstat.kernels.order import best_of, choose, prefer, reject, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -27,7 +29,7 @@ from rollstat.kernels.vectors import (
     zeros,
 )
 
-__all__ = ["count_on", "place_on", "rolling", "scratch_length", "settle", "trend"]
+__all__ = ["place_on", "rolling", "scratch_length", "settle"]
 
 
 def scratch_length(width, chunk, lanes):
@@ -47,36 +49,6 @@ def _fill_limits(order, width, limits):
     for lane in range(lanes):
         more = lane >= lanes - width % lanes
         limits[lane] = best_of(order, limits) if more else worst_of(order, limits)
-
-
-@kernel(references=False)
-def trend(order, ties, values):
-    """1 if every value keeps its window against the next, -1 if each next one takes over, else 0.
-
-    Then windows are answered by their oldest value, or by their newest. Other data is left at its first
-    vector.
-    """
-    lanes = lanes_of(values)
-    pairs = len(values) - 1
-    if pairs < lanes:
-        return 0
-    older, newer = load(values, 0), load(values, 1)
-    oldest, newest = all_stay(order, ties, older, newer), all_take_over(order, ties, older, newer)
-    i = lanes
-    while i < pairs and (oldest or newest):
-        j = min(i, pairs - lanes)
-        older, newer = load(values, j), load(values, j + 1)
-        oldest = oldest and all_stay(order, ties, older, newer)
-        newest = newest and all_take_over(order, ties, older, newer)
-        i += lanes
-    return int(oldest) - int(newest)
-
-
-@kernel(references=False)
-def count_on(first, out):
-    """Write ``first, first + 1, ...``."""
-    for i in range(len(out)):
-        out[i] = first + i
 
 
 @kernel(references=False)
@@ -262,15 +234,15 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
     rows = room_for(chunk, lanes)
     begin = 4 * lanes + room
     nan = hollow = False
-    for first in range(0, len(position), chunk):
+    first = 0
+    while True:
+        first += monotone_runs.answer(order, ties, values[first:], width, shift + first, position[first:])
         results = position[first : first + chunk]
+        if len(results) == 0:
+            break
         count = len(results) + width - 1
         spans, span_places = scratch[begin : begin + room], scratch_places[begin : begin + room]
         seen = values[first : first + count]
-        way = trend(order, ties, seen)
-        if way != 0:
-            count_on(shift + first + (0 if way > 0 else width - 1), results)
-            continue
         nan |= _spans(order, ties, seen, places[:count], span, edge, edge_places, spans, span_places)
         best, found = scratch[begin + room :][:rows], scratch_places[begin + room :][:rows]
         best, found = best[: len(results)], found[: len(results)]
@@ -281,6 +253,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
         if nan and not hollow:
             hollow = _holds(best, worst_of(order, values)) and _holds(seen, worst_of(order, values))
         place_on(shift + first, found, results)
+        first += len(results)
     return int(nan) + int(nan and hollow)
 
 

@@ -16,8 +16,8 @@ Source: as :mod:`rollstat.kernels.long_windows`.
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels import doubling_places
-from rollstat.kernels.doubling_places import count_on, place_on, trend
+from rollstat.kernels import doubling_places, monotone_runs
+from rollstat.kernels.doubling_places import place_on
 from rollstat.kernels.long_windows import best_in, fill, room_for, totals
 from rollstat.kernels.order import better, choose, prefer, worst_of
 from rollstat.kernels.vectors import (
@@ -115,18 +115,31 @@ def _takes_part(order, older, newer, ties_to_it, first):
 
 
 @kernel(references=False)
-def rolling(order, ties, values, width, block, last, memory, memory_places, shift, position):
+def rolling(order, ties, values, width, chunk, block, last, memory, memory_places, shift, position):
     """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
 
     NaN is no observation; where there is none, or only values that never win, any place is written.
     `last` says what `ties` does. A block is whole vectors, and windows hold two blocks or more. Both parts
-    of memory are as long as :func:`scratch_length` says.
+    of memory are as long as :func:`scratch_length` says for the rows of a `chunk`.
     Returns what :func:`rollstat.kernels.doubling_places.rolling` does.
     """
-    way = trend(order, ties, values)
-    if way != 0:
-        count_on(shift if way > 0 else shift + width - 1, position)
-        return 0
+    first = found = 0
+    while True:
+        first += monotone_runs.answer(order, ties, values[first:], width, shift + first, position[first:])
+        results = position[first : first + chunk]
+        if len(results) == 0:
+            return found
+        seen = values[first : first + len(results) + width - 1]
+        found = max(
+            found,
+            _by_blocks(order, ties, seen, width, block, last, memory, memory_places, shift + first, results),
+        )
+        first += len(results)
+
+
+@kernel(references=False)
+def _by_blocks(order, ties, values, width, block, last, memory, memory_places, shift, position):
+    """As :func:`rolling`, whatever the data."""
     lanes = lanes_of(memory)
     out, entering, scratch = memory[:block], memory[block : 2 * block], memory[2 * block :]
     places, steps = memory_places[:block], memory_places[block : 2 * block]
@@ -158,16 +171,6 @@ def rolling(order, ties, values, width, block, last, memory, memory_places, shif
         if not (suffix or running):
             fill(shift + place, results)
             continue
-        if suffix and not running:
-            seen = values[begin : begin + block]
-            if trend(order, ties, seen) > 0 and _takes_part(order, seen[-1], best, not last, True):
-                count_on(shift + begin, results)
-                continue
-        if running and not suffix:
-            seen = values[min(end * block, begin + width - 1) : begin + width - 1 + len(results)]
-            if trend(order, ties, seen) < 0 and _takes_part(order, best, seen[0], last, False):
-                count_on(shift + begin + width - 1, results)
-                continue
         cell[0] = place - begin
         if suffix:
             _suffixes(order, ties, values[begin : begin + block], best, cell[0], steps, out, places)

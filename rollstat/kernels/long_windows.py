@@ -22,7 +22,7 @@ arXiv:cs/0610046, section 3.
 
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
-from rollstat.kernels.doubling_places import trend
+from rollstat.kernels.monotone_runs import trend
 from rollstat.kernels.order import Greatest, Least, Oldest, better, prefer, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,

@@ -36,10 +36,11 @@ def extrema_and_places(order, last, values, width, block, shift=0):
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned(long_windows.scratch_length(width, rows, block, lanes), values.dtype)
     nan = long_windows.rolling(order, values, width, block, scratch, out)
-    length = long_places.scratch_length(width, rows, block, lanes)
+    chunk = max(rows // 3, 1)
+    length = long_places.scratch_length(width, chunk, block, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
     ties = Newest() if last else Oldest()
-    seen = long_places.rolling(order, ties, values, width, block, last, *memory, shift, position)
+    seen = long_places.rolling(order, ties, values, width, chunk, block, last, *memory, shift, position)
     if nan or seen:
         settle(order, values, NOTHING, width, last, shift, position)
     if np.isnan(values).any():

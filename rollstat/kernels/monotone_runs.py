@@ -1,0 +1,121 @@
+"""Positions of extrema of a fixed number of rows where the data rises and falls in long runs.
+
+::
+
+    values     1  4  6  9  7  5  2  3  8          runs of the least:  1 4 6 9 | 9 7 5 2 | 2 3 8
+    window of 3 within a run         oldest, or newest            (1 4 6), (9 7 5)
+                over a turn away     the better of both ends      (6 9 7)
+                over a turn towards  the turn                     (5 2 3)
+
+In a run every value keeps its window against the next, or each next one takes over, by the order and the
+rule of ties: of two neighbours exactly one of these holds unless one is NaN, so NaN ends every run. A
+window over one turn, whatever its width, is answered by its ends or by the turn.
+
+State: the last value known of the run. Invariant: the rows before ``row`` are written. Cost: a load, a
+comparison and a store for each vector, as long as windows hold one turn at most; data of another kind is
+left at its first short run.
+
+Source: own construction.
+"""
+
+from rollstat._jit import kernel
+from rollstat.kernels.order import all_stay, all_take_over, choose
+from rollstat.kernels.vectors import lanes_of, load
+
+__all__ = ["answer", "trend"]
+
+# Shorter runs, and fewer rows, are left to others, who answer many rows at once.
+_LEAST = 64
+
+
+@kernel(references=False, forceinline=True)
+def _goes(order, ties, stays, values, i):
+    """Whether the pairs of neighbours that begin with the vector at `i` all go the way of the run."""
+    older, newer = load(values, i), load(values, i + 1)
+    return all_stay(order, ties, older, newer) if stays else all_take_over(order, ties, older, newer)
+
+
+@kernel(references=False, forceinline=True)
+def _steps(order, ties, stays, older, newer):
+    """Whether one pair of neighbours goes the way of the run."""
+    takes_over = choose(order, ties, older, newer, False, True)
+    return older == older and newer == newer and takes_over != stays
+
+
+@kernel(references=False)
+def _reach(order, ties, stays, values, begin, limit):
+    """The last value of the run from `begin` on, but not beyond `limit`."""
+    lanes = lanes_of(values)
+    end = begin
+    while end + lanes <= limit and _goes(order, ties, stays, values, end):
+        end += lanes
+    while end < limit and _steps(order, ties, stays, values[end], values[end + 1]):
+        end += 1
+    return end
+
+
+@kernel(references=False)
+def trend(order, ties, values):
+    """1 if every value keeps its window against the next, -1 if each next one takes over, else 0."""
+    last = len(values) - 1
+    if last < 1:
+        return 0
+    stays = _steps(order, ties, True, values[0], values[1])
+    return (1 if stays else -1) if _reach(order, ties, stays, values, 0, last) == last else 0
+
+
+@kernel(references=False)
+def _follow(order, ties, stays, values, width, shift, end, position):
+    """Answer the windows within a run that is known up to `end`; return the last value of the run.
+
+    Those that end up to `end` are answered.
+    """
+    lanes = lanes_of(values)
+    place = shift if stays else shift + width - 1
+    row = end - width + 2
+    while end + lanes < len(values) and _goes(order, ties, stays, values, end):
+        for lane in range(lanes):
+            position[row + lane] = place + row + lane
+        end += lanes
+        row += lanes
+    while end + 1 < len(values) and _steps(order, ties, stays, values[end], values[end + 1]):
+        position[row] = place + row
+        end += 1
+        row += 1
+    return end
+
+
+@kernel(references=False)
+def _over_turn(order, ties, away, values, width, shift, first, last, turn, position):
+    """Answer the windows that begin at ``first, ..., last - 1``, over one turn, at `turn`."""
+    for row in range(first, last):
+        newest = row + width - 1
+        best = choose(order, ties, values[row], values[newest], row, newest)
+        position[row] = shift + (best if away else turn)
+
+
+@kernel(references=False)
+def answer(order, ties, values, width, shift, position):
+    """Answer windows with one turn at most, as long as runs are long; return how many, 0 if few.
+
+    ``position[i]`` receives where the best of ``values[i:i + width]`` stands, counted from `shift`.
+    """
+    if width < 2 or len(position) == 0 or len(values) <= lanes_of(values):
+        return 0
+    if not (_goes(order, ties, True, values, 0) or _goes(order, ties, False, values, 0)):
+        return 0
+    stays = _steps(order, ties, True, values[0], values[1])
+    turn = row = 0  # where the first run begins is no worse than a turn
+    long = True
+    while row < len(position) and long:
+        end = _reach(order, ties, stays, values, turn, min(turn + width, len(values)) - 1)
+        after = max(min(turn, end - width + 1) + 1, row)
+        _over_turn(order, ties, not stays, values, width, shift, row, after, turn, position)
+        row = after
+        long = False
+        if row >= turn and row == end - width + 2:  # no window over this turn and the next is passed over
+            end = _follow(order, ties, stays, values, width, shift, end, position)
+            row = end - width + 2
+            long = end - turn >= _LEAST
+            turn, stays = end, not stays
+    return row if row >= _LEAST or row == len(position) else 0

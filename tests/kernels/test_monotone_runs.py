@@ -1,0 +1,96 @@
+"""Positions of extrema along runs against the definition, and how far along the data they go."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollstat.kernels import monotone_runs
+from rollstat.kernels.order import Greatest, Least, Newest, Oldest
+
+ORDERS = [Least(), Greatest()]
+TIES = [Oldest(), Newest()]
+
+
+def stays(order, ties, older, newer):
+    """Whether the older of two keeps its window; None where one is NaN."""
+    if older != older or newer != newer:
+        return None
+    if older == newer:
+        return isinstance(ties, Oldest)
+    return (older < newer) == isinstance(order, Least)
+
+
+def turns(order, ties, values):
+    """Number of turns within `values`; two where one is NaN, since windows with it are left to others."""
+    ways = [stays(order, ties, *pair) for pair in itertools.pairwise(values)]
+    return 2 if None in ways else sum(before != after for before, after in itertools.pairwise(ways))
+
+
+def place(order, ties, values):
+    best = min(values) if isinstance(order, Least) else max(values)
+    found = [j for j, value in enumerate(values) if value == best]
+    return found[0 if isinstance(ties, Oldest) else -1]
+
+
+def assert_right(order, ties, values, width):
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    position = np.full(len(windows), -1)
+    answered = monotone_runs.answer(order, ties, values, width, 10, position)
+    assert answered == 0 or answered >= 64 or answered == len(windows)
+    assert all(turns(order, ties, window.tolist()) <= 1 for window in windows[:answered])
+    expected = [10 + i + place(order, ties, window.tolist()) for i, window in enumerate(windows[:answered])]
+    assert position[:answered].tolist() == expected
+    return answered
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u4"])
+@pytest.mark.parametrize("ties", TIES, ids=lambda ties: type(ties).__name__)
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: type(order).__name__)
+def test_long_runs_are_answered_whole(order, ties, dtype):
+    values = 10 + np.abs(np.arange(1500) % 400 - 200).astype(dtype)
+    for width in (2, 3, 7, 8, 9, 64, 65, 130):
+        assert assert_right(order, ties, values, width) == len(values) - width + 1
+
+
+@pytest.mark.parametrize("ties", TIES, ids=lambda ties: type(ties).__name__)
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: type(order).__name__)
+def test_runs_end_anywhere(order, ties, rng):
+    for length in (70, 71, 72, 79, 80, 81):
+        up = np.arange(float(length))
+        for tail in (
+            [],
+            up[::-1],
+            up[::-1] + 0.5,
+            [np.nan],
+            [*up[::-1], np.nan, *up],
+            [3.0, 5.0, 4.0],
+            np.zeros(90),
+        ):
+            values = np.concatenate([up, tail])
+            for width in (2, 5, 16, 70):
+                assert_right(order, ties, values, width)
+                assert_right(order, ties, -values, width)
+
+
+@given(
+    steps=st.lists(st.tuples(st.integers(1, 90), st.sampled_from([-1, 0, 1])), min_size=1, max_size=8),
+    holes=st.lists(st.integers(0, 400), max_size=1),
+    width=st.integers(2, 100),
+    order=st.sampled_from(ORDERS),
+    ties=st.sampled_from(TIES),
+)
+def test_any_runs(steps, holes, width, order, ties):
+    values = np.cumsum(np.concatenate([np.full(count, step, np.float64) for count, step in steps]))
+    for hole in holes:
+        values[hole % len(values)] = np.nan
+    if len(values) >= width:
+        assert_right(order, ties, values, width)
+
+
+def test_windows_of_one_value_are_left_to_others():
+    position = np.full(3, -1)
+    assert monotone_runs.answer(Least(), Oldest(), np.array([1.0, np.nan, 2.0]), 1, 0, position) == 0
+    assert monotone_runs.answer(Least(), Oldest(), np.ones(4), 5, 0, position[:0]) == 0
