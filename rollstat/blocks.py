@@ -44,6 +44,9 @@ class Block:
     width : int
         Positive where every window is ``values[i:i + width]`` (``length == rows + width - 1``);
         zero where the windows have any other shape.
+    reach : int or None
+        The end of the first window, where all windows are known to begin with the data and each one to
+        reach one row further than the one before.
     others : tuple of ndarray, each of shape (length,)
         Further series on the same rows, of statistics that take several; `missing` is their union.
     own : ndarray of int64, shape (rows,), or None
@@ -52,6 +55,10 @@ class Block:
     base : int
         What is to be added to positions in `values`, so that they count from the beginning of the data. A
         computation that has added it sets it to 0.
+    least : int or None
+        Rows with fewer observations are to be NaN in every output; None where that is not all.
+    marked : bool
+        A computation that met every count anyway sets it where it has put NaN into those rows.
     lacking : ndarray of bool, shape (rows,), or None
         A computation sets it where rows have no result although they have observations enough.
     """
@@ -63,8 +70,11 @@ class Block:
         "_start",
         "base",
         "lacking",
+        "least",
+        "marked",
         "others",
         "own",
+        "reach",
         "rows",
         "values",
         "width",
@@ -84,10 +94,13 @@ class Block:
         self._start: NDArray[np.int64] | None = start
         self._end: NDArray[np.int64] | None = end
         self.width = width
+        self.reach: int | None = None
         self.others = others
         self.own: NDArray[np.int64] | None = None
         self.base = 0
         self.lacking: NDArray[np.bool_] | None = None
+        self.least: int | None = None
+        self.marked = False
         self._missing = missing
         self._count: NDArray[np.int64] | None = None
 
@@ -105,18 +118,35 @@ class Block:
         block._start = block._end = None
         return block
 
+    @classmethod
+    def growing(
+        cls,
+        values: NDArray[Any],
+        missing: NDArray[np.bool_] | _Unknown | None,
+        reach: int,
+        rows: int,
+        others: tuple[NDArray[Any], ...] = (),
+    ) -> "Block":
+        """Block of windows that begin with the data, the first one of `reach` rows, each one row longer."""
+        block = cls(values, missing, _NO_ROWS, _NO_ROWS, 0, others)
+        block.rows, block.reach = rows, reach
+        block._start = block._end = None
+        return block
+
     @property
     def start(self) -> NDArray[np.int64]:
         """First row of each window, int64, shape (rows,)."""
         if self._start is None:
-            self._start = np.arange(self.rows, dtype=np.int64)
+            grows = self.reach is not None
+            self._start = np.zeros(self.rows, np.int64) if grows else np.arange(self.rows, dtype=np.int64)
         return self._start
 
     @property
     def end(self) -> NDArray[np.int64]:
         """Row after the last one of each window, int64, shape (rows,)."""
         if self._end is None:
-            self._end = np.arange(self.width, self.width + self.rows, dtype=np.int64)
+            first = self.width if self.reach is None else self.reach
+            self._end = np.arange(first, first + self.rows, dtype=np.int64)
         return self._end
 
     @property

@@ -164,26 +164,35 @@ class BlockRun:
 
     def work(self, line: int, first: int, last: int, width: int) -> None:
         """Compute one block, from the data that its rows see, into the results."""
+        need, grows = min(self.needs), not width and self.windows.grows(first, last)
         if width:
             low = first - getattr(self.windows, "left", 0)
             high, longest = low + last - first + width - 1, width
         else:
-            if self.windows.bound(last - 1)[1] - self.windows.bound(first)[0] < min(self.needs):
-                self.mark(slice(None), [True] * len(self.results), line, first, last)
+            reach, longest = self.windows.bound(first)[1], self.windows.bound(last - 1)[1]
+            short = max(need - reach, 0) if grows else 0  # rows whose windows are too short
+            if longest - self.windows.bound(first)[0] < need:
+                short = last - first
+            self._mark_all(line, first, first + short)
+            first, reach, low, high = first + short, reach + short, 0, longest
+            if first == last:
                 return
-            start, end = self.windows.bounds(first, last)
-            low, high, longest = int(start[0]), int(end[-1]), int((end - start).max())
+            if not grows:
+                start, end = self.windows.bounds(first, last)
+                low, high, longest = int(start[0]), int(end[-1]), int((end - start).max())
         own = self.windows.position(first, last) if self.needs_own else None
         if own is not None and (own[0] < low or own[-1] >= high):
             if width:
                 width, (start, end) = 0, self.windows.bounds(first, last)
             low, high = min(low, int(own[0])), max(high, int(own[-1]) + 1)
-        if longest < min(self.needs):
-            self.mark(slice(None), [True] * len(self.results), line, first, last)
+        if longest < need:
+            self._mark_all(line, first, last)
             return
         values, missing = self._data(line, low, high)
         if width:
             block = Block.regular(values[0], missing, width, tuple(values[1:]))
+        elif grows:
+            block = Block.growing(values[0], missing, reach, last - first, tuple(values[1:]))
         else:
             block = Block(values[0], missing, start - low, end - low, 0, tuple(values[1:]))
         block.own = None if own is None else own - low
@@ -194,6 +203,7 @@ class BlockRun:
         """Compute one block and write it, missing results marked, into the results."""
         views = [result[line, first:last] for result in self.results]
         written = [same_memory(view, computed) for view, computed in zip(views, self.computed)]
+        block.least = self._least(block)
         try:
             self.computation.compute(block, min(self.needs), written)
         except OverflowError as error:
@@ -207,8 +217,18 @@ class BlockRun:
                 convert(array, view)
         self._mark_lacking(block, line, first, last)
 
+    def _least(self, block: Block) -> int | None:
+        """Observations below which a row is NaN in every output, if no row is anything else."""
+        if self.missing or any(fill == fill for fill in self.fill) or len(set(self.needs)) > 1:
+            return None
+        if self.options.nan_policy == "propagate":
+            return max(self.needs[0], block.width) if block.width else None
+        return self.needs[0]
+
     def _mark_lacking(self, block: Block, line: int, first: int, last: int) -> None:
         """Mark the rows that have too few observations for an output, or no result for another reason."""
+        if block.marked:
+            return
         known = block.searched or not self._mark_by_values(block, line, first, last)
         if not known or (block.lacking is None and block.missing is None and block.width >= max(self.needs)):
             return
@@ -250,6 +270,10 @@ class BlockRun:
                 self.results[i][line, first:last][rows] = self.fill[i]
                 if self.missing:
                     self.missing[i][line, first:last][rows] = True
+
+    def _mark_all(self, line: int, first: int, last: int) -> None:
+        """Put the missing value into every output of these rows."""
+        self.mark(slice(None), [True] * len(self.results), line, first, last)
 
     def execute(self) -> None:
         """Work through all blocks, on as many threads as the options say."""

@@ -80,6 +80,10 @@ class Windows:
         """Data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
         raise NotImplementedError  # every class that is not abstract has its own
 
+    def grows(self, first: int, last: int) -> bool:
+        """Whether the windows of these rows are known to begin with the data, each one row longer."""
+        return False
+
     @property
     def regular(self) -> tuple[int, int, int]:
         """Rows ``first, ..., last - 1`` whose window is ``[i - left, i - left + width)``, and width.
@@ -173,6 +177,11 @@ class FixedWindows(_RowWindows):
             return super().bound(row)
         start = min(max(row * self.step - self.left, 0), self.length)
         return start, min(max(row * self.step + self.right, start), self.length)
+
+    def grows(self, first: int, last: int) -> bool:
+        """Whether the windows of these rows are known to begin with the data, each one row longer."""
+        within = last - 1 <= self.left and first + self.right >= 0 and last - 1 + self.right <= self.length
+        return self._single and self.step == 1 and within
 
     @property
     def fixed_width(self) -> int:

@@ -32,6 +32,22 @@ def test_rows_as_in_pandas(rng):
             np.testing.assert_array_equal(rollstat.rolling_median(values, m, **options), wanted, str(options))
 
 
+def test_windows_that_are_known_to_grow():
+    for n, m, center, closed in itertools.product((1, 6, 9), (1, 2, 5, 40), (False, True), CLOSED):
+        windows = Options.check(center=center, closed=closed).windows(m, np.array([0, n]))
+        known = 0
+        for first, last in itertools.combinations(range(n + 1), 2):
+            start, end = windows.bounds(first, last)
+            grows = not start.any() and np.array_equal(end, end[0] + np.arange(last - first))
+            assert grows or not windows.grows(first, last)
+            known += windows.grows(first, last)
+        assert known or center
+    stepped = Options.check(step=2).windows(3, np.array([0, 9]))
+    grouped = Options.check().windows(3, np.array([0, 4, 9]))
+    assert not stepped.grows(0, 2)
+    assert not grouped.grows(0, 2)
+
+
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_widths_of_time_as_in_pandas(rng, descending, unit):

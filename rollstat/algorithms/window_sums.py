@@ -15,7 +15,7 @@ from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.narrow_sums import CHUNK
 from rollstat.kernels.number_counts import count_numbers
 from rollstat.kernels.stretch_sums import finish_rows, stretch_sums
-from rollstat.kernels.summands import Sum, Summand, form
+from rollstat.kernels.summands import Summand, form
 from rollstat.kernels.window_sums import GROUP, SHORTEST_SHIFTED, settle_rows, window_sums
 
 __all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
@@ -54,7 +54,7 @@ class _Scratch(threading.local):
 
 
 _scratch = _Scratch()
-_counts = _Scratch()
+_fronts = _Scratch()
 
 
 def grid(width: int) -> int:
@@ -81,6 +81,8 @@ def observations(block: Block, series: int = 0) -> NDArray[np.float64]:
 
 def longest(block: Block) -> int:
     """Rows of the longest window of `block`."""
+    if block.reach is not None:
+        return block.reach + block.rows - 1
     return block.width or int((block.end - block.start).max(initial=0))
 
 
@@ -137,7 +139,10 @@ def evaluate(
     x: NDArray[np.float64],
     y: NDArray[np.float64] | None = None,
 ) -> None:
-    """Write the outputs of `summand` for windows of any shape, see :func:`scan`."""
+    """Write the outputs of `summand` for windows of any shape, see :func:`scan`.
+
+    Where that is no work of its own, rows with too few observations are marked, and the block says so.
+    """
     if scan(block, summand, out, x, y):
         return
     y = x if y is None else y
@@ -147,6 +152,8 @@ def evaluate(
         _scan_gaps(*_with_front(block, summand, x, y), out)
     else:
         _walk(block, summand, x, y, block.start, block.end, block.count, out)
+        return
+    block.marked = block.least is not None
 
 
 def _with_gaps(series: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -158,7 +165,9 @@ def _with_gaps(series: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArr
 
 def _expands(block: Block) -> bool:
     """Whether all windows begin with the data, and each is one row longer than the one before."""
-    if block.rows < _EXPANDING or block.start[-1] > 0:
+    if block.rows < _EXPANDING or block.reach is not None:
+        return block.rows >= _EXPANDING
+    if block.start[-1] > 0:
         return False
     return np.array_equal(block.end, np.arange(block.end[0], block.end[0] + block.rows))
 
@@ -167,16 +176,20 @@ def _with_front(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> tuple[Block, Summand, NDArray[np.float64], NDArray[np.float64]]:
     """Expanding windows as windows of a fixed width, for :func:`_scan_gaps`: missing rows stand in front."""
-    width = int(block.end[-1])
-    series = np.full((1 if x is y else 2, block.rows - 1 + width), np.nan)
-    series[0, block.rows - 1 :] = x[:width]
+    width = longest(block)
+    (memory,) = _fronts.take((1 if x is y else 2, block.rows - 1 + width))
+    memory[:, : block.rows - 1] = np.nan
+    memory[0, block.rows - 1 :] = x[:width]
     if x is not y:
-        series[1, block.rows - 1 :] = y[:width]
+        memory[1, block.rows - 1 :] = y[:width]
         if block.missing is not None:
-            series[:, block.rows - 1 :][:, block.missing[:width]] = np.nan
+            memory[:, block.rows - 1 :][:, block.missing[:width]] = np.nan
+    series = memory.view()
     series.flags.writeable = False
     first, others = series[0], tuple(series[1:])
-    return Block.regular(first, UNKNOWN, width, others), summand, first, others[0] if others else first
+    regular = Block.regular(first, UNKNOWN, width, others)
+    regular.least = block.least
+    return regular, summand, first, others[0] if others else first
 
 
 @np.errstate(all="ignore")
@@ -186,30 +199,32 @@ def _scan_gaps(
     """Windows of a fixed width with values missing: NaN, which need not have been searched for."""
     if y is not x and block.missing is not None:  # what either lacks is missing in both
         x, y = _with_gaps(x, block.missing), _with_gaps(y, block.missing)
-    width, windows = block.width, block.rows
-    (counts,) = _counts.take((windows + 8,))
-    work = _working_memory(summand, width)
-    if not isinstance(summand, Sum):  # whose result does not depend on them
-        count_numbers(x, width, counts)
-    window_sums(summand, x, y, width, counts, *work, out)
+    width, least = block.width, float(block.least or 0)
+    counts, *work = _working_memory(summand, width)
+    window_sums(summand, x, y, width, counts, least, *work, out)
     if not form(summand).shifted or width < SHORTEST_SHIFTED:
         return
-    rows = np.empty(windows, np.int64)
     _, high, low, _, _, tails, spare = work
-    rows = rows[: settle_rows(summand, x, y, width, counts, high, low, tails, spare, rows, out)]
-    if len(rows):
+    rows = np.empty(0, np.int64)
+    left = settle_rows(summand, x, y, width, least, high, low, tails, spare, rows, out)
+    if left:
+        rows = np.empty(left, np.int64)
+        settle_rows(summand, x, y, width, least, high, low, tails, spare, rows, out)
+        count = np.empty(block.rows)
+        count_numbers(x, width, count)
         again = np.empty((len(out), len(rows)))
-        _walk(block, summand, x, y, rows, rows + width, counts[rows], again)
+        _walk(block, summand, x, y, rows, rows + width, count[rows], again)
         out[:, rows] = again
 
 
 def _working_memory(summand: Summand, width: int) -> tuple[NDArray[np.float64], ...]:
-    """Arrays for :func:`rollstat.kernels.window_sums.window_sums`."""
+    """Arrays for :func:`rollstat.kernels.window_sums.window_sums`, that for counts first."""
     size = 8 * form(summand).channels
     rows = max(width // 8, 1)
     groups = size * (rows // GROUP + 2)
     chunk = 8 * (CHUNK + 1)
     return _scratch.take(
+        (chunk,),
         (size * rows,),
         (groups,),
         (groups,),
@@ -229,7 +244,8 @@ def _scan(
     out: NDArray[np.float64],
 ) -> bool:
     """Scan; return whether that gave up because a value may be missing."""
-    return bool(window_sums(summand, x, y, width, None, *_working_memory(summand, width), out))
+    _, *work = _working_memory(summand, width)
+    return bool(window_sums(summand, x, y, width, None, 0.0, *work, out))
 
 
 @np.errstate(all="ignore")

@@ -14,20 +14,38 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, overload
 
-from rollstat.kernels.bundles import LANES, VECTOR, ZERO, LanesType, binary, lanes_type, take, unary
+from rollstat.kernels.bundles import (
+    LANES,
+    VECTOR,
+    ZERO,
+    LanesType,
+    binary,
+    lanes_type,
+    pack,
+    spread_scalar,
+    take,
+    unary,
+)
 
 __all__ = [
     "any_nan",
+    "counts_before",
     "divide",
     "fill_nan",
     "limit",
-    "nan_bits",
+    "mark_below",
+    "nan_changes",
     "nan_to_zero",
     "negative_to_zero",
     "quotient",
     "square_root",
     "subtract_product",
 ]
+
+
+_WORD = ir.IntType(64)
+_BYTES = ir.VectorType(ir.IntType(8), LANES)
+_ONES = 0x0101010101010101
 
 
 def fill_nan(lanes, filling):
@@ -73,9 +91,23 @@ def subtract_product(lanes, left, right):
     return lanes - left * right
 
 
-def nan_bits(lanes):
-    """A whole number of eight bits, the lowest for the first lane: 1 where it is NaN."""
-    return int(np.packbits(lanes != lanes, bitorder="little")[0])
+def mark_below(lanes, count, least):
+    """`lanes`, each channel of them, with NaN wherever `count` is less than `least`."""
+    return np.where(count < least, np.nan, lanes)
+
+
+def nan_changes(leaving, entering):
+    """Eight numbers in the bytes of one: by how much there are fewer NaN after each lane, and 8 more.
+
+    As many as in `leaving` up to there have gone, and as many as in `entering` have come.
+    """
+    change = np.cumsum(np.isnan(leaving).astype(np.int64) - np.isnan(entering))
+    return int.from_bytes((change + 8).astype(np.uint8).tobytes(), "little")
+
+
+def counts_before(changes, count):
+    """`count` in the first lane, and in every other what :func:`nan_changes` made of it one lane before."""
+    return np.array([8.0, *changes.to_bytes(8, "little")[:-1]]) + (count - 8)
 
 
 def any_nan(lanes):
@@ -145,12 +177,36 @@ def _subtract_product(typing_context, lanes, left, right):
 
 
 @intrinsic
-def _nan_bits(typing_context, lanes):
+def _mark_below(typing_context, lanes, count, least):
     def generate(context, builder, signature, arguments):
-        unordered = builder.fcmp_unordered("uno", arguments[0], arguments[0])
-        return builder.zext(builder.bitcast(unordered, ir.IntType(LANES)), ir.IntType(64))
+        few = builder.fcmp_ordered("<", *arguments[1:])
+        nan = ir.Constant(VECTOR, [float("nan")] * LANES)
+        return pack(builder, [builder.select(few, nan, v) for v in take(builder, arguments[0], lanes)])
 
-    return types.int64(lanes), generate
+    return lanes(lanes, count, least), generate
+
+
+@intrinsic
+def _nan_changes(typing_context, leaving, entering):
+    def generate(context, builder, signature, arguments):
+        single = [builder.fcmp_unordered("uno", lanes, lanes) for lanes in arguments]
+        gone, come = (builder.bitcast(builder.zext(bits, _BYTES), _WORD) for bits in single)
+        # A product with 1 in every byte has the running sums of bytes in its bytes.
+        return builder.add(builder.mul(builder.sub(gone, come), _WORD(_ONES)), _WORD(8 * _ONES))
+
+    return types.int64(leaving, entering), generate
+
+
+@intrinsic
+def _counts_before(typing_context, changes, count):
+    def generate(context, builder, signature, arguments):
+        before = builder.or_(builder.shl(arguments[0], _WORD(8)), _WORD(8))
+        whole = ir.VectorType(_WORD, LANES)
+        relative = builder.zext(builder.bitcast(before, _BYTES), whole)
+        first = builder.sub(arguments[1], _WORD(8))
+        return builder.sitofp(builder.add(relative, spread_scalar(builder, first, whole)), VECTOR)
+
+    return lanes_type(types.int64, types.int64), generate
 
 
 @intrinsic
@@ -189,7 +245,19 @@ def _any_nan_overload(lanes):
         return lambda lanes: _any_nan(lanes)
 
 
-@overload(nan_bits, inline="always")
-def _nan_bits_overload(lanes):
-    if lanes == lanes_type:
-        return lambda lanes: _nan_bits(lanes)
+@overload(mark_below, inline="always")
+def _mark_below_overload(lanes, count, least):
+    if isinstance(lanes, LanesType) and count == least == lanes_type:
+        return lambda lanes, count, least: _mark_below(lanes, count, least)
+
+
+@overload(nan_changes, inline="always")
+def _nan_changes_overload(leaving, entering):
+    if leaving == entering == lanes_type:
+        return lambda leaving, entering: _nan_changes(leaving, entering)
+
+
+@overload(counts_before, inline="always")
+def _counts_before_overload(changes, count):
+    if changes == count == types.int64:
+        return lambda changes, count: _counts_before(changes, count)

@@ -144,7 +144,7 @@ def take(builder, value, type_):
     return [builder.extract_value(value, k) for k in range(type_.count)]
 
 
-def _pack(builder, vectors):
+def pack(builder, vectors):
     """One LLVM value of the vectors."""
     if len(vectors) == 1:
         return vectors[0]
@@ -175,7 +175,7 @@ def unary(function, generate_vector):
     @intrinsic
     def operation(typing_context, operand):
         def generate(context, builder, signature, arguments):
-            return _pack(builder, [generate_vector(builder, v) for v in take(builder, arguments[0], operand)])
+            return pack(builder, [generate_vector(builder, v) for v in take(builder, arguments[0], operand)])
 
         return operand(operand), generate
 
@@ -192,7 +192,7 @@ def binary(function, generate_vector):
     def operation(typing_context, left, right):
         def generate(context, builder, signature, arguments):
             pairs = zip(take(builder, arguments[0], left), take(builder, arguments[1], right), strict=True)
-            return _pack(builder, [generate_vector(builder, *pair) for pair in pairs])
+            return pack(builder, [generate_vector(builder, *pair) for pair in pairs])
 
         return left(left, right), generate
 
@@ -224,7 +224,7 @@ def _load(typing_context, array, index, model):
     def generate(context, builder, signature, arguments):
         pointer = _address(context, builder, array, arguments[0], 0, arguments[1], model.count)
         places = [builder.gep(pointer, [ir.IntType(64)(k)]) for k in range(model.count)]
-        return _pack(builder, [builder.load(place, align=8) for place in places])
+        return pack(builder, [builder.load(place, align=8) for place in places])
 
     return model(array, types.intp, model), generate
 
@@ -246,7 +246,7 @@ def _load_each(typing_context, array, index, model):
         places = [
             _address(context, builder, array, arguments[0], k, arguments[1], 1) for k in range(model.count)
         ]
-        return _pack(builder, [builder.load(place, align=8) for place in places])
+        return pack(builder, [builder.load(place, align=8) for place in places])
 
     return model(array, types.intp, model), generate
 
@@ -262,13 +262,18 @@ def _store_each(typing_context, array, index, lanes):
     return types.void(array, types.intp, lanes), generate
 
 
+def spread_scalar(builder, scalar, vector_type):
+    """The LLVM vector that holds `scalar` in every lane."""
+    empty = ir.Constant(vector_type, ir.Undefined)
+    single = builder.insert_element(empty, scalar, ir.IntType(32)(0))
+    first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    return builder.shuffle_vector(single, empty, first)
+
+
 @intrinsic
 def _spread(typing_context, scalar):
     def generate(context, builder, signature, arguments):
-        empty = ir.Constant(VECTOR, ir.Undefined)
-        single = builder.insert_element(empty, arguments[0], ir.IntType(32)(0))
-        first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
-        return builder.shuffle_vector(single, empty, first)
+        return spread_scalar(builder, arguments[0], VECTOR)
 
     return lanes_type(types.float64), generate
 
@@ -276,7 +281,7 @@ def _spread(typing_context, scalar):
 @intrinsic
 def _bundle(typing_context, vectors):
     def generate(context, builder, signature, arguments):
-        return _pack(builder, cgutils.unpack_tuple(builder, arguments[0], len(vectors)))
+        return pack(builder, cgutils.unpack_tuple(builder, arguments[0], len(vectors)))
 
     return LanesType(len(vectors))(vectors), generate
 

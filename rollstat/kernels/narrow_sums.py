@@ -20,7 +20,7 @@ from numba import types
 from numba.extending import overload
 
 from rollstat._jit import kernel, prefetch
-from rollstat.kernels.bundle_functions import any_nan, fill_nan
+from rollstat.kernels.bundle_functions import any_nan, fill_nan, mark_below
 from rollstat.kernels.bundles import (
     four_on,
     load,
@@ -32,15 +32,18 @@ from rollstat.kernels.bundles import (
     store_each,
     two_on,
 )
+from rollstat.kernels.number_counts import count_rows, numbers_among
 from rollstat.kernels.summands import channel_count, finish, form_of, is_shifted, lift
 
 __all__ = [
     "CHUNK",
     "copy_padded",
+    "count_gaps",
     "fill_gaps",
     "has_gaps",
     "narrow_windows",
-    "observed",
+    "observed_among",
+    "write_rows",
 ]
 
 # Rows whose leaves are kept in the fastest cache between two passes.
@@ -52,9 +55,26 @@ def has_gaps(counts):
     return counts is not None
 
 
-def observed(counts, width, i):
-    """Observations of the windows from row `i` on."""
-    return spread(float(width)) if counts is None else load(counts, i)
+def observed_among(counts, values, width):
+    """Observations of the first window; nobody counts them where nothing is missing."""
+    return 0 if counts is None else numbers_among(values, 0, width)
+
+
+def count_gaps(counts, leaving, first, entering, second, rows, observed):
+    """Count the observations of the windows of some rows, as :func:`count_rows`, if values may be missing."""
+    if counts is None:
+        return observed
+    return count_rows(leaving, first, entering, second, rows, observed, counts)
+
+
+def write_rows(summand, counts, least, width, i, sums, at_x, at_y, out, to):
+    """Write the outputs of eight windows from index `to` on, NaN where fewer than `least` are observed.
+
+    Their observations are at index `i` of `counts`.
+    """
+    count = spread(float(width)) if counts is None else load(counts, i)
+    outputs = finish(summand, sums, at_x, at_y, count)
+    store_each(out, to, outputs if counts is None else mark_below(outputs, count, spread(least)))
 
 
 def fill_gaps(counts, values, shift):
@@ -68,11 +88,37 @@ def _has_gaps_overload(counts):
     return lambda counts: gaps
 
 
-@overload(observed, inline="always")
-def _observed_overload(counts, width, i):
+@overload(observed_among, inline="always")
+def _observed_among_overload(counts, values, width):
     if isinstance(counts, types.NoneType):
-        return lambda counts, width, i: spread(float(width))
-    return lambda counts, width, i: load(counts, i)
+        return lambda counts, values, width: 0
+    return lambda counts, values, width: numbers_among(values, 0, width)
+
+
+@overload(count_gaps, inline="always")
+def _count_gaps_overload(counts, leaving, first, entering, second, rows, observed):
+    if isinstance(counts, types.NoneType):
+        return lambda counts, leaving, first, entering, second, rows, observed: observed
+    return lambda counts, leaving, first, entering, second, rows, observed: count_rows(
+        leaving, first, entering, second, rows, observed, counts
+    )
+
+
+@overload(write_rows, inline="always")
+def _write_rows_overload(summand, counts, least, width, i, sums, at_x, at_y, out, to):
+    if isinstance(counts, types.NoneType):
+
+        def write(summand, counts, least, width, i, sums, at_x, at_y, out, to):
+            store_each(out, to, finish(summand, sums, at_x, at_y, spread(float(width))))
+
+    else:
+
+        def write(summand, counts, least, width, i, sums, at_x, at_y, out, to):
+            count = load(counts, i)
+            outputs = finish(summand, sums, at_x, at_y, count)
+            store_each(out, to, mark_below(outputs, count, spread(least)))
+
+    return write
 
 
 @overload(fill_gaps, inline="always")
@@ -134,7 +180,7 @@ def copy_padded(values, first, tail):
 
 
 @kernel(references=False)
-def _narrow_rows(summand, x, y, counts, at, first, rows, width, out, to):
+def _narrow_rows(summand, x, y, counts, least, first, rows, width, out, to):
     """Windows of few values, one by one: shifted sums about the first value of each window."""
     seen = 0
     for j in range(rows):
@@ -151,13 +197,12 @@ def _narrow_rows(summand, x, y, counts, at, first, rows, width, out, to):
             row_y = fill_gaps(counts, load(y, i + k), at_y)
             total = total + lift(summand, row_x, row_y, at_x, at_y)
         seen |= any_nan(total)
-        count = observed(counts, width, at + 8 * j)
-        store_each(out, to + 8 * j, finish(summand, total, at_x, at_y, count))
+        write_rows(summand, counts, least, width, 8 * j, total, at_x, at_y, out, to + 8 * j)
     return seen
 
 
 @kernel(references=False)
-def _leaf_windows(summand, x, y, counts, at, first, rows, width, leaf, rest, out, to):
+def _leaf_windows(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
     """Windows of few values, one by one: plain sums of at most three leaves and the rest."""
     size = 8 * channel_count(summand)
     q = width // 8
@@ -176,34 +221,34 @@ def _leaf_windows(summand, x, y, counts, at, first, rows, width, leaf, rest, out
             if remainder:
                 total = total + load_like(rest, size * (j + q), model)
         seen |= any_nan(total)
-        count = observed(counts, width, at + 8 * j)
-        store_each(out, to + 8 * j, finish(summand, total, zero, zero, count))
+        write_rows(summand, counts, least, width, 8 * j, total, zero, zero, out, to + 8 * j)
     return seen
 
 
-def _narrow_chunk(summand, x, y, counts, at, first, rows, width, leaf, rest, out, to):
+def _narrow_chunk(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
     if is_shifted(summand):
-        return _narrow_rows(summand, x, y, counts, at, first, rows, width, out, to)
-    return _leaf_windows(summand, x, y, counts, at, first, rows, width, leaf, rest, out, to)
+        return _narrow_rows(summand, x, y, counts, least, first, rows, width, out, to)
+    return _leaf_windows(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to)
 
 
 @overload(_narrow_chunk)
-def _narrow_chunk_overload(summand, x, y, counts, at, first, rows, width, leaf, rest, out, to):
+def _narrow_chunk_overload(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
     if form_of(summand).shifted:  # the compiler need not look at the other
-        return lambda summand, x, y, counts, at, first, rows, width, leaf, rest, out, to: _narrow_rows(
-            summand, x, y, counts, at, first, rows, width, out, to
+        return lambda summand, x, y, counts, least, first, rows, width, leaf, rest, out, to: _narrow_rows(
+            summand, x, y, counts, least, first, rows, width, out, to
         )
-    return lambda summand, x, y, counts, at, first, rows, width, leaf, rest, out, to: _leaf_windows(
-        summand, x, y, counts, at, first, rows, width, leaf, rest, out, to
+    return lambda summand, x, y, counts, least, first, rows, width, leaf, rest, out, to: _leaf_windows(
+        summand, x, y, counts, least, first, rows, width, leaf, rest, out, to
     )
 
 
 @kernel(references=False)
-def narrow_windows(summand, x, y, width, counts, leaf, rest, tails, spare, out):
+def narrow_windows(summand, x, y, width, counts, least, leaf, rest, tails, spare, out):
     """Windows of few values: each by itself."""
     windows = out.shape[1]
     step = CHUNK - 4
     seen = 0
+    observed = observed_among(counts, x, width)
     for to in range(0, windows, 8 * step):
         rows = min(step, (windows - to + 7) // 8)
         near = to
@@ -220,7 +265,10 @@ def narrow_windows(summand, x, y, width, counts, leaf, rest, tails, spare, out):
             near_y = tails[1]
             target = spare
             at = 0
-        seen |= _narrow_chunk(summand, near_x, near_y, counts, to, near, rows, width, leaf, rest, target, at)
+        observed = count_gaps(counts, near_x, near, near_x, near + width, rows, observed)
+        seen |= _narrow_chunk(
+            summand, near_x, near_y, counts, least, near, rows, width, leaf, rest, target, at
+        )
         if seen and not has_gaps(counts):
             return 1
         for i in range(to, min(to + 8 * step, windows) if last else 0):

@@ -61,7 +61,16 @@ from rollstat.kernels.bundles import (
     two_on,
     zeros_like,
 )
-from rollstat.kernels.narrow_sums import copy_padded, fill_gaps, has_gaps, narrow_windows, observed
+from rollstat.kernels.narrow_sums import (
+    copy_padded,
+    count_gaps,
+    fill_gaps,
+    has_gaps,
+    narrow_windows,
+    observed_among,
+    write_rows,
+)
+from rollstat.kernels.number_counts import numbers_among
 from rollstat.kernels.summands import channel_count, finish, is_shifted, lift
 
 __all__ = ["GROUP", "SHORTEST_SHIFTED", "settle_rows", "window_sums"]
@@ -130,7 +139,7 @@ def _border_sum(summand, x, y, counts, i, remainder, at_x, at_y):
 
 
 @kernel(inline="always", references=False)
-def _emit_group(summand, x, y, i, width, counts, window, rows, suffix, at, outer, at_x, at_y, out, to):
+def _emit_group(summand, x, y, i, width, counts, least, rows, suffix, at, outer, at_x, at_y, out, to):
     """Write the results of the rows of one group; return the sum of its leaves.
 
     The leaf of the first row begins at index `i`. A leaf is known when its last value is, so these sums
@@ -147,8 +156,7 @@ def _emit_group(summand, x, y, i, width, counts, window, rows, suffix, at, outer
         prefetch(suffix, at + size * (j + _AHEAD))
         prefetch(x, i + 8 * (j + _AHEAD))
         total = (load_like(suffix, at + size * j, outer) + prefix) + outer
-        count = observed(counts, width, window + 8 * j)
-        store_each(out, to + 8 * j, finish(summand, total, at_x, at_y, count))
+        write_rows(summand, counts, least, width, 8 * j, total, at_x, at_y, out, to + 8 * j)
         row_x = fill_gaps(counts, load(x, i + 8 * j + 7), at_x)
         row_y = fill_gaps(counts, load(y, i + 8 * j + 7), at_y)
         last_one = one
@@ -199,7 +207,7 @@ def _close_block(size, groups, suffix, high, low, model):
 
 
 @kernel(references=False)
-def _wide_windows(summand, x, y, width, counts, suffix, high, low, tails, spare, out):
+def _wide_windows(summand, x, y, width, counts, least, suffix, high, low, tails, spare, out):
     """Windows of at least one row: blocks of rows."""
     q = width // 8
     remainder = width % 8
@@ -214,6 +222,7 @@ def _wide_windows(summand, x, y, width, counts, suffix, high, low, tails, spare,
     at_x = zero
     at_y = zero
     outer = zeros_like(lift(summand, zero, zero, zero, zero))
+    observed = observed_among(counts, x, width)
     seen = 0
     for block in range(0, total_rows, q):
         before_x = at_x  # the shift of the windows that end in this block
@@ -248,6 +257,7 @@ def _wide_windows(summand, x, y, width, counts, suffix, high, low, tails, spare,
                 if groups > 1:
                     outer = _outer_sums(high, low, size * group, running, outer)
                 to = 8 * (first - q)
+                observed = count_gaps(counts, x, to, near_x, near + remainder, rows, observed)
                 target = out
                 at = to
                 if to + 8 * rows > windows:
@@ -260,7 +270,7 @@ def _wide_windows(summand, x, y, width, counts, suffix, high, low, tails, spare,
                     near + remainder,
                     width,
                     counts,
-                    to,
+                    least,
                     rows,
                     suffix,
                     place,
@@ -288,17 +298,17 @@ def _wide_windows(summand, x, y, width, counts, suffix, high, low, tails, spare,
 
 
 @kernel(references=False)
-def window_sums(summand, x, y, width, counts, suffix, high, low, leaf, rest, tails, spare, out):
+def window_sums(summand, x, y, width, counts, least, suffix, high, low, leaf, rest, tails, spare, out):
     """Write the outputs of `summand` for every window of `width` values; return 1 if it gave up.
 
     It gives up, and what it wrote is worthless, where it meets a sum that is NaN: a value may be missing.
-    Unless `counts` holds the observations of each window, and 8 numbers more: then what is missing is
-    NaN in `x` and `y`, adds nothing, and 0 is returned. Some shifted sums are then to be done again,
-    by :func:`settle_rows`.
+    Unless `counts` is scratch memory for a chunk: then what is missing is NaN in `x` and `y`, adds nothing,
+    outputs with fewer than `least` observations are NaN, and 0 is returned. Some shifted sums are then
+    to be done again, by :func:`settle_rows`.
     """
     if width < (SHORTEST_SHIFTED if is_shifted(summand) else 32):
-        return narrow_windows(summand, x, y, width, counts, leaf, rest, tails, spare, out)
-    return _wide_windows(summand, x, y, width, counts, suffix, high, low, tails, spare, out)
+        return narrow_windows(summand, x, y, width, counts, least, leaf, rest, tails, spare, out)
+    return _wide_windows(summand, x, y, width, counts, least, suffix, high, low, tails, spare, out)
 
 
 @kernel(references=False)
@@ -333,13 +343,13 @@ def _one_window(summand, x, y, first, width, count, high, low, tails, spare):
 
 
 @kernel(references=False)
-def settle_rows(summand, x, y, width, counts, high, low, tails, spare, rows, out):
+def settle_rows(summand, x, y, width, least, high, low, tails, spare, rows, out):
     """Do those windows again in which the shift of :func:`window_sums` does not lie.
 
     The shift is the last observation before the border of two blocks, so that windows which start behind
     it have none, unless there is no observation at all before the border. Few of them in a row are done here;
-    others are left to those who share work among them: they are written to `rows`, which has room for
-    every window, and their number is returned.
+    others are left to those who share work among them: they are written to `rows` as far as it has room,
+    and their number is returned. Windows with fewer than `least` observations stay as they are.
     """
     step = 8 * (width // 8)
     windows = out.shape[1]
@@ -351,12 +361,18 @@ def settle_rows(summand, x, y, width, counts, high, low, tails, spare, rows, out
         if first == border - step:
             continue
         last = min(border, windows)
+        count = numbers_among(x, border, first + width - 1) if first < last else 0
         for row in range(first, last):
+            newest = x[row + width - 1]
+            count += newest == newest
+            if count < least:
+                continue
             if last - first > GROUP:
-                rows[left] = row
+                if left < len(rows):
+                    rows[left] = row
                 left += 1
                 continue
-            _one_window(summand, x, y, row, width, counts[row], high, low, tails, spare)
+            _one_window(summand, x, y, row, width, count, high, low, tails, spare)
             for k in range(len(out)):
                 out[k, row] = spare[k, 0]
     return left

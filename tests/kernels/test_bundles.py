@@ -6,10 +6,12 @@ from rollstat._jit import kernel
 from rollstat.kernels import bundle_functions, bundles
 from rollstat.kernels.bundle_functions import (
     any_nan,
+    counts_before,
     divide,
     fill_nan,
     limit,
-    nan_bits,
+    mark_below,
+    nan_changes,
     nan_to_zero,
     negative_to_zero,
     quotient,
@@ -33,7 +35,7 @@ from rollstat.kernels.bundles import (
     zeros_like,
 )
 
-_RESULTS = 22
+_RESULTS = 25
 
 
 def _every_function(x, y, table, out):
@@ -62,7 +64,9 @@ def _every_function(x, y, table, out):
     store(out, 152, quotient(one, spread(7.0), spread(1.0) / spread(7.0)))
     store(out, 160, subtract_product(spread(1.0), spread(3.0), spread(0.25)))
     store_each(table, 8, load_each(table, 0, both))
-    out[168] = nan_bits(load(y, 0))
+    out[168] = nan_changes(one, load(y, 0)) >> 56
+    store(out, 176, counts_before(nan_changes(load(y, 0), one), 7))
+    store(out, 184, mark_below(both, two, spread(4.0)))
     return any_nan(both) + 2 * any_nan(bundle((one, load(y, 0))))
 
 
@@ -97,8 +101,19 @@ def test_meaning():
     assert negative_to_zero(odd)[1:4].tolist() == [0.0, 3.0, 0.0]
     assert limit(odd, 2.0)[1:4].tolist() == [-1.0, 2.0, -2.0]
     assert any_nan(odd) == 1
-    assert nan_bits(odd) == 1
-    assert nan_bits(odd[::-1]) == 128
+    assert counts_before(nan_changes(odd, first), 0).tolist() == [0, 1, 1, 1, 1, 1, 1, 1]
+    assert counts_before(nan_changes(first, odd[[1, 0, 0, 1, 0, 1, 1, 0]]), 9).tolist() == [
+        9,
+        9,
+        8,
+        7,
+        7,
+        6,
+        6,
+        6,
+    ]
+    assert [nan_changes(*pair) >> 56 for pair in ((odd, first), (first, odd), (odd, odd))] == [9, 7, 8]
+    assert np.isnan(mark_below(np.stack((first, second)), first, 3.0)).sum(axis=1).tolist() == [3, 3]
     assert any_nan(first) == 0
 
 
