@@ -13,11 +13,14 @@ State: one whole number, the observations of the next window, which is exact. Co
 instructions for eight rows. Source: none needed.
 """
 
-from rollstat._jit import kernel
+from rollstat._jit import kernel, prefetch
 from rollstat.kernels.bundle_functions import counts_before, nan_changes
 from rollstat.kernels.bundles import LANES, load, store
 
 __all__ = ["count_numbers", "count_rows", "numbers_among"]
+
+# Values that leave long windows are asked for so many rows earlier: nobody has read them for a while.
+_AHEAD = 64 * LANES
 
 
 @kernel(references=False)
@@ -38,6 +41,7 @@ def count_rows(leaving, first, entering, second, rows, observed, count):
     window after the last one are returned.
     """
     for i in range(0, LANES * rows, LANES):
+        prefetch(leaving, first + i + _AHEAD)
         changes = nan_changes(load(leaving, first + i), load(entering, second + i))
         store(count, i, counts_before(changes, observed))
         observed += (changes >> 56) - 8
