@@ -27,8 +27,8 @@ backwards, and those that end there for prefixes: each row needs only the one vi
 
 State: `suffix` holds a suffix of its group for every row of the last block; `high` and `low`, for every
 group, the sum of the groups after it, and at the end of them that of the rest and the groups of this block
-so far, as unevaluated pairs. Where values may be missing, `counts` holds the observations of the windows of one
-group. Invariant: before row j of block b + 1 is emitted, ``suffix[j]`` is of block b.
+so far, as unevaluated pairs. Where values may be missing, `counts` holds the observations of the windows of
+one group. Invariant: before row j of block b + 1 is emitted, ``suffix[j]`` is of block b.
 
 Sums of powers are about a shift, the value in the last row and lane of the block in which the window
 starts: it is in every one of these windows. So a row is lifted twice, for the windows that end in its
