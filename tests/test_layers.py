@@ -19,7 +19,7 @@ LEVELS = [
     ["computations"],
     ["functions"],
     ["streaming", "snapshots"],
-    ["pandas", "warmup"],
+    ["pandas"],
     ["spark"],
     ["demo"],
 ]
