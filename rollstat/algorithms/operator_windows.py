@@ -8,41 +8,15 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numba import config, typeof
 from numpy.typing import DTypeLike, NDArray
 
+from rollstat.algorithms.compiled import bind
 from rollstat.kernels import window_stream
 from rollstat.kernels.state_queue import END, FRONT, MASK, free_size, rehouse, settle
 from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, SPAN
 from rollstat.operators.layout import Layout
 
-__all__ = ["NumberWindow", "ObjectWindow", "Results", "bind", "with_arrays"]
-
-
-_codes: dict[Any, Any] = {}
-
-
-def _kind(argument: Any) -> Any:
-    """What the type of an argument depends on, found more quickly than the type."""
-    if isinstance(argument, np.ndarray):
-        flags = argument.flags
-        return argument.dtype, argument.ndim, flags.c_contiguous, flags.aligned, flags.writeable
-    if isinstance(argument, tuple):
-        return type(argument), *map(_kind, argument)
-    return type(argument)
-
-
-def bind(kernel: Any, *arguments: Any) -> Any:
-    """The compiled function for arguments of these types.
-
-    It is called without looking at the types again, which for operators takes longer than the call.
-    """
-    if config.DISABLE_JIT:
-        return kernel
-    kinds = kernel, *map(_kind, arguments)
-    if kinds not in _codes:
-        _codes[kinds] = kernel.compile(tuple(map(typeof, arguments)))
-    return _codes[kinds]
+__all__ = ["NumberWindow", "ObjectWindow", "Results", "with_arrays"]
 
 
 class Results:

@@ -13,7 +13,7 @@ Invariant, cost and source: theirs.
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.single_step import single_step
+from rollstat.kernels.single_step import plain, single_step
 from rollstat.kernels.state_queue import END, FRONT
 from rollstat.kernels.window_stream import advance, result
 
@@ -36,11 +36,12 @@ def _push(algorithm, operator, header, cells, stamps, x):
 @single_step
 def push_row(algorithm, operator, header, cells, stamps, x):
     """Push a number, and return the result of the window, NaN where it has fewer than LEAST numbers."""
-    return _push(algorithm, operator, header, cells, stamps, x)
+    return _push(algorithm, operator, plain(header), plain(cells), plain(stamps), plain(x))
 
 
 @single_step
 def push_kept_row(rows, algorithm, operator, header, cells, stamps, x):
     """Push a number that is also written into a ring of the window's rows."""
+    header, rows, x = plain(header), plain(rows), plain(x)
     rows[header[NEXT] & (len(rows) - 1)] = x
-    return _push(algorithm, operator, header, cells, stamps, x)
+    return _push(algorithm, operator, header, plain(cells), plain(stamps), x)

@@ -20,7 +20,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.deviation import middle
 from rollstat.kernels.packed import unpack
 from rollstat.kernels.quantiles import between, picks_upper
-from rollstat.kernels.single_step import single_step
+from rollstat.kernels.single_step import plain, single_step
 
 __all__ = [
     "distance",
@@ -72,6 +72,7 @@ def quantile_point(below, above, count, q, interpolation):
 @single_step
 def push_heaps(state, x):
     """Push a number, and return the order statistic at or below the answer."""
+    state, x = plain(state), plain(x)
     header, keys, links = unpack(state)
     return _heaps_push(header, keys, links, x, x != x)
 
@@ -79,6 +80,7 @@ def push_heaps(state, x):
 @single_step
 def push_argkth(state, x):
     """Push a number, and return the row of the order statistic, -1 for none."""
+    state, x = plain(state), plain(x)
     header, keys, links = unpack(state)
     _heaps_push(header, keys, links, x, x != x)
     return header[_POSITION]
@@ -87,6 +89,7 @@ def push_argkth(state, x):
 @single_step
 def push_median(state, x):
     """Push a number, and return the median."""
+    state, x = plain(state), plain(x)
     header, keys, links = unpack(state)
     below = _heaps_push(header, keys, links, x, x != x)
     if header[_COUNT] & 1 or header[_COUNT] < header[_MINIMUM]:
@@ -107,6 +110,7 @@ def _quantile(q, interpolation, state, x):
 @single_step
 def push_quantile(q, interpolation, state, x):
     """Push a number, and return the quantile."""
+    state, x = plain(state), plain(x)
     return _quantile(q, interpolation, state, x)
 
 
@@ -121,6 +125,7 @@ def distance(low, high):
 @single_step
 def push_spread(q_low, q_high, interpolation, state, other, x):
     """Push a number into two windows, and return the distance of their quantiles."""
+    state, other, x = plain(state), plain(other), plain(x)
     low = _quantile(q_low, interpolation, state, x)
     return distance(low, _quantile(q_high, interpolation, other, x))
 
@@ -128,6 +133,7 @@ def push_spread(q_low, q_high, interpolation, state, other, x):
 @single_step
 def push_trees(state, x):
     """Push a number, and return the k-th smallest, by three trees."""
+    state, x = plain(state), plain(x)
     header, values, links = unpack(state)
     return _trees_push(header, links.reshape(2, -1), values, x, x != x)
 
@@ -142,18 +148,21 @@ def _push_row(header, position, value, observed, rows, x):
 @single_step
 def push_minimum(state, x):
     """Push a number, and return the minimum, by ascending minima."""
+    state, x = plain(state), plain(x)
     return _ascending_push(state, x)
 
 
 @single_step
 def push_maximum(state, x):
     """Push a number, and return the maximum: the minimum of the opposite numbers."""
+    state, x = plain(state), plain(x)
     return -_ascending_push(state, -x)
 
 
 @single_step
 def push_range(least, header, position, value, observed, rows, x):
     """Push a number, and return the distance from the minimum to the maximum."""
+    header, observed, rows, x = plain(header), plain(observed), plain(rows), plain(x)
     if _push_row(header, position, value, observed, rows, x) < least:
         return np.nan
     return distance(_smallest(header, position, value), _largest(header, position, value))
@@ -162,6 +171,7 @@ def push_range(least, header, position, value, observed, rows, x):
 @single_step
 def push_argmin(least, header, position, value, observed, rows, x):
     """Push a number, and return the row of the minimum, counted from the first row pushed."""
+    header, observed, rows, x = plain(header), plain(observed), plain(rows), plain(x)
     if _push_row(header, position, value, observed, rows, x) < least:
         return -1
     return _smallest_row(header, position)
@@ -170,6 +180,7 @@ def push_argmin(least, header, position, value, observed, rows, x):
 @single_step
 def push_argmax(least, header, position, value, observed, rows, x):
     """Push a number, and return the row of the maximum, counted from the first row pushed."""
+    header, observed, rows, x = plain(header), plain(observed), plain(rows), plain(x)
     if _push_row(header, position, value, observed, rows, x) < least:
         return -1
     return _largest_row(header, position)

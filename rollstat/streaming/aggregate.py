@@ -14,7 +14,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from rollstat.algorithms.operator_windows import NumberWindow, ObjectWindow, bind
+from rollstat.algorithms.compiled import bind_step
+from rollstat.algorithms.operator_windows import NumberWindow, ObjectWindow
 from rollstat.kernels.state_queue import MASK
 from rollstat.kernels.stream_aggregates import FIRST, FOLDED, NEXT, SPAN, push_row
 from rollstat.operators.interface import NOTHING
@@ -105,7 +106,7 @@ class Aggregate(Stream, abstract=True):
         least_is_due = self._least > 0 or self._with.identity is NOTHING
         if self._span.fixed and self._with.plain and least_is_due:
             arguments = self._window.quick_arguments(self._span.fixed, max(self._least, 1))
-            self._step = bind(push_row, *arguments, 0.5)
+            self._step = bind_step(push_row, *arguments)
             self._queue, self._ready, self._header, self._cells, self._stamps = arguments
             self._quick = float
 

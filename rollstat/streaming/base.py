@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from rollstat.algorithms.operator_windows import bind
+from rollstat.algorithms.compiled import bind_step
 from rollstat.kernels.locate import move_origin
 from rollstat.options import whole_number
 from rollstat.registry import REGISTRY
@@ -87,12 +87,10 @@ class RollingStream(Stream, abstract=True):
     def _bind(self) -> None:
         self._step: Any = None
         self._state: Any = None
-        self._quick: Any = None
         if self._span.fixed and self._elements.dtype == np.float64:
             quick = self._quick_step()
             if quick is not None:
                 self._step, self._state = quick
-                self._quick = float
 
     def push(self, x: Any, t: Any = None) -> Any:
         """Take in an element, let go of what leaves the window, and return the answer.
@@ -115,13 +113,15 @@ class RollingStream(Stream, abstract=True):
             For an element that does not fit the dtype, or a time that is missing or before the last one.
             Nothing has changed then.
         """
-        if type(x) is self._quick and t is None:
-            return self._step(self._state, x)
+        step = self._step
+        if step is not None and t is None:
+            try:
+                return step(self._state, x)
+            except TypeError:  # x is no float: nothing has changed
+                pass
         return self._push(x, t)
 
     def _push(self, x: Any, t: Any) -> Any:
-        if self._quick is not None and type(x) is np.float64 and t is None:
-            return self._step(self._state, float(x))
         word, missing = self._elements.encode(x)
         self._move(t)
         self._core.push(word, missing)
@@ -423,9 +423,9 @@ def bound(kernel: Any, *arguments: Any) -> Quick:
     """Return the compiled code of a step with these arguments, to be called with the last one and a float.
 
     The code is called without a look at the types of its arguments, which takes longer than many a step:
-    the arguments are known, and `push` has made sure of the float. The last one is not bound, because a
-    call through `partial` takes longer too.
+    the arguments are known, and what is no float is a TypeError. The last one is not bound, because a call
+    through `partial` takes longer too.
     """
     *leading, last = arguments
-    code = bind(kernel, *arguments, 0.5)
+    code = bind_step(kernel, *arguments)
     return (partial(code, *leading) if leading else code), last

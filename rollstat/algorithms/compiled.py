@@ -1,0 +1,53 @@
+"""The compiled functions of kernels, for arguments whose types are known beforehand.
+
+A function that is called again and again with arrays of its own is called without looking at their types each
+time, which for operators, and for a single step, takes longer than the call.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numba import config, typeof
+
+from rollstat.kernels.single_step import types_of_step
+
+__all__ = ["bind", "bind_step"]
+
+_codes: dict[Any, Any] = {}
+
+
+def _kind(argument: Any) -> Any:
+    """What the type of an argument depends on, found more quickly than the type."""
+    if isinstance(argument, np.ndarray):
+        flags = argument.flags
+        return argument.dtype, argument.ndim, flags.c_contiguous, flags.aligned, flags.writeable
+    if isinstance(argument, tuple):
+        return type(argument), *map(_kind, argument)
+    return type(argument)
+
+
+def bind(kernel: Any, *arguments: Any) -> Any:
+    """The compiled function for arguments of these types."""
+    if config.DISABLE_JIT:
+        return kernel
+    kinds = kernel, *map(_kind, arguments)
+    if kinds not in _codes:
+        _codes[kinds] = kernel.compile(tuple(map(typeof, arguments)))
+    return _codes[kinds]
+
+
+def _interpreted(step: Any, *arguments: Any) -> Any:
+    if not isinstance(arguments[-1], float):
+        raise TypeError("x must be a float")
+    return step(*arguments)
+
+
+def bind_step(step: Any, *arguments: Any) -> Any:
+    """The same for a step, to be called with these arguments and then a float; else it raises TypeError."""
+    if config.DISABLE_JIT:
+        return partial(_interpreted, step)
+    kinds = step, *map(_kind, arguments)
+    if kinds not in _codes:
+        _codes[kinds] = step.compile(types_of_step(arguments))
+    return _codes[kinds]
