@@ -21,7 +21,8 @@ def _kind(argument: Any) -> Any:
     """What the type of an argument depends on, found more quickly than the type."""
     if isinstance(argument, np.ndarray):
         flags = argument.flags
-        return argument.dtype, argument.ndim, flags.c_contiguous, flags.aligned, flags.writeable
+        layout = flags.c_contiguous, flags.f_contiguous, flags.aligned, flags.writeable
+        return argument.dtype, argument.ndim, *layout
     if isinstance(argument, tuple):
         return type(argument), *map(_kind, argument)
     return type(argument)
