@@ -204,12 +204,12 @@ def _scan_gaps(
     window_sums(summand, x, y, width, counts, least, *work, out)
     if not form(summand).shifted or width < SHORTEST_SHIFTED:
         return
-    _, high, low, _, _, tails, spare = work
+    _, high, low, _, _, _, spare = work
     rows = np.empty(0, np.int64)
-    left = settle_rows(summand, x, y, width, least, high, low, tails, spare, rows, out)
+    left = settle_rows(summand, x, y, width, least, high, low, spare, rows, out)
     if left:
         rows = np.empty(left, np.int64)
-        settle_rows(summand, x, y, width, least, high, low, tails, spare, rows, out)
+        settle_rows(summand, x, y, width, least, high, low, spare, rows, out)
         count = np.empty(block.rows)
         count_numbers(x, width, count)
         again = np.empty((len(out), len(rows)))

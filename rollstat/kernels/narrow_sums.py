@@ -57,7 +57,7 @@ def has_gaps(counts):
 
 def observed_among(counts, values, width):
     """Observations of the first window; nobody counts them where nothing is missing."""
-    return 0 if counts is None else numbers_among(values, 0, width)
+    return 0 if counts is None else numbers_among(values[:width])
 
 
 def count_gaps(counts, leaving, first, entering, second, rows, observed):
@@ -92,7 +92,7 @@ def _has_gaps_overload(counts):
 def _observed_among_overload(counts, values, width):
     if isinstance(counts, types.NoneType):
         return lambda counts, values, width: 0
-    return lambda counts, values, width: numbers_among(values, 0, width)
+    return lambda counts, values, width: numbers_among(values[:width])
 
 
 @overload(count_gaps, inline="always")

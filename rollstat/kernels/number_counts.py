@@ -24,10 +24,10 @@ _AHEAD = 64 * LANES
 
 
 @kernel(references=False)
-def numbers_among(values, first, last):
-    """How many of the values from `first` up to `last` are not NaN."""
+def numbers_among(values):
+    """How many of the values are not NaN."""
     observed = 0
-    for i in range(first, last):
+    for i in range(len(values)):
         observed += values[i] == values[i]
     return observed
 
@@ -56,7 +56,7 @@ def count_numbers(values, width, count):
     """
     last = len(values) - width
     rows = last // LANES
-    observed = count_rows(values, 0, values, width, rows, numbers_among(values, 0, width), count)
+    observed = count_rows(values, 0, values, width, rows, numbers_among(values[:width]), count)
     for i in range(LANES * rows, last):
         count[i] = observed
         observed += (values[i + width] == values[i + width]) - (values[i] == values[i])

@@ -48,7 +48,7 @@ doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Progr
 import numpy as np
 
 from rollstat._jit import kernel, prefetch
-from rollstat.kernels.bundle_functions import any_nan, fill_nan, nan_to_zero
+from rollstat.kernels.bundle_functions import any_nan, fill_nan, mark_below, nan_to_zero
 from rollstat.kernels.bundles import (
     four_on,
     load,
@@ -82,6 +82,8 @@ GROUP = 16
 _AHEAD = 32
 # Values of the shortest shifted window that blocks serve.
 SHORTEST_SHIFTED = 16
+# The number of each lane.
+_LANE = np.arange(8.0)
 
 
 @kernel(inline="always", references=False)
@@ -313,7 +315,7 @@ def window_sums(summand, x, y, width, counts, least, suffix, high, low, leaf, re
 
 
 @kernel(references=False)
-def _one_window(summand, x, y, first, width, count, high, low, tails, spare):
+def _one_window(summand, x, y, first, width, count, high, low, spare):
     """Write the outputs of one window to the front of `spare`: its lanes first, then all of them."""
     shift = _shift_row(x, first, first, first + width)
     at_x = spread(_number(x[shift]))
@@ -329,12 +331,10 @@ def _one_window(summand, x, y, first, width, count, high, low, tails, spare):
             row_y = fill_nan(load(y, i), at_y)
             part = part + lift(summand, row_x, row_y, at_x, at_y)
         _add_exactly(high, low, 0, part)
-    for i in range(8):
-        inside = whole + i < first + width
-        tails[0, i] = x[whole + i] if inside else np.nan
-        tails[1, i] = y[whole + i] if inside else np.nan
-    row_x = fill_nan(load(tails[0], 0), at_x)
-    row_y = fill_nan(load(tails[1], 0), at_y)
+    # The last eight values, without those that are in the rows before.
+    counted = spread(8.0 - width % 8)
+    row_x = fill_nan(mark_below(load(x, first + width - 8), load(_LANE, 0), counted), at_x)
+    row_y = fill_nan(mark_below(load(y, first + width - 8), load(_LANE, 0), counted), at_y)
     _add_exactly(high, low, 0, lift(summand, row_x, row_y, at_x, at_y))
     total = load_like(high, 0, total) + load_like(low, 0, total)
     total = total + four_on(total, total)
@@ -344,7 +344,7 @@ def _one_window(summand, x, y, first, width, count, high, low, tails, spare):
 
 
 @kernel(references=False)
-def settle_rows(summand, x, y, width, least, high, low, tails, spare, rows, out):
+def settle_rows(summand, x, y, width, least, high, low, spare, rows, out):
     """Do those windows again in which the shift of :func:`window_sums` does not lie.
 
     The shift is the last observation before the border of two blocks, so that windows which start behind
@@ -362,7 +362,7 @@ def settle_rows(summand, x, y, width, least, high, low, tails, spare, rows, out)
         if first == border - step:
             continue
         last = min(border, windows)
-        count = numbers_among(x, border, first + width - 1) if first < last else 0
+        count = numbers_among(x[border : first + width - 1]) if first < last else 0
         for row in range(first, last):
             newest = x[row + width - 1]
             count += newest == newest
@@ -373,7 +373,7 @@ def settle_rows(summand, x, y, width, least, high, low, tails, spare, rows, out)
                     rows[left] = row
                 left += 1
                 continue
-            _one_window(summand, x, y, row, width, count, high, low, tails, spare)
+            _one_window(summand, x, y, row, width, count, high, low, spare)
             for k in range(len(out)):
                 out[k, row] = spare[k, 0]
     return left
