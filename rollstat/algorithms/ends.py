@@ -32,7 +32,7 @@ def counts(block: Block, out: NDArray[Any]) -> None:
     """Number of observations."""
     if _straight(block, out) and out.dtype == np.float64:
         if has_nan(block.values):
-            count_numbers(block.values, block.width, out)
+            count_numbers((block.values,), block.width, out)
             return
         block.missing = None
     out[:] = block.width if block.width and block.missing is None else block.count

@@ -15,7 +15,7 @@ from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.narrow_sums import CHUNK
 from rollstat.kernels.number_counts import count_numbers
 from rollstat.kernels.stretch_sums import finish_rows, stretch_sums
-from rollstat.kernels.summands import Summand, form
+from rollstat.kernels.summands import Summand, form, series_of
 from rollstat.kernels.window_sums import GROUP, SHORTEST_SHIFTED, settle_rows, window_sums
 
 __all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
@@ -156,13 +156,6 @@ def evaluate(
     block.marked = block.least is not None
 
 
-def _with_gaps(series: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """`series` with NaN wherever a row is no observation."""
-    series = np.where(missing, np.nan, series)
-    series.flags.writeable = False
-    return series
-
-
 def _expands(block: Block) -> bool:
     """Whether all windows begin with the data, and each is one row longer than the one before."""
     if block.rows < _EXPANDING or block.reach is not None:
@@ -182,8 +175,6 @@ def _with_front(
     memory[0, block.rows - 1 :] = x[:width]
     if x is not y:
         memory[1, block.rows - 1 :] = y[:width]
-        if block.missing is not None:
-            memory[:, block.rows - 1 :][:, block.missing[:width]] = np.nan
     series = memory.view()
     series.flags.writeable = False
     first, others = series[0], tuple(series[1:])
@@ -197,8 +188,6 @@ def _scan_gaps(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
     """Windows of a fixed width with values missing: NaN, which need not have been searched for."""
-    if y is not x and block.missing is not None:  # what either lacks is missing in both
-        x, y = _with_gaps(x, block.missing), _with_gaps(y, block.missing)
     width, least = block.width, float(block.least or 0)
     counts, *work = _working_memory(summand, width)
     window_sums(summand, x, y, width, counts, least, *work, out)
@@ -211,7 +200,7 @@ def _scan_gaps(
         rows = np.empty(left, np.int64)
         settle_rows(summand, x, y, width, least, high, low, spare, rows, out)
         count = np.empty(block.rows)
-        count_numbers(x, width, count)
+        count_numbers(series_of(summand, x, y), width, count)
         again = np.empty((len(out), len(rows)))
         _walk(block, summand, x, y, rows, rows + width, count[rows], again)
         out[:, rows] = again

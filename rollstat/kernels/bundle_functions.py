@@ -31,6 +31,7 @@ __all__ = [
     "any_nan",
     "counts_before",
     "divide",
+    "fill_lacking",
     "fill_nan",
     "limit",
     "mark_below",
@@ -51,6 +52,11 @@ _ONES = 0x0101010101010101
 def fill_nan(lanes, filling):
     """`lanes` with `filling` in place of every NaN."""
     return np.where(lanes == lanes, lanes, filling)
+
+
+def fill_lacking(lanes, other, filling):
+    """`lanes` with `filling` wherever they or `other` are NaN."""
+    return np.where((lanes == lanes) & (other == other), lanes, filling)
 
 
 def nan_to_zero(lanes):
@@ -99,9 +105,11 @@ def mark_below(lanes, count, least):
 def nan_changes(leaving, entering):
     """Eight numbers in the bytes of one: by how much there are fewer NaN after each lane, and 8 more.
 
-    As many as in `leaving` up to there have gone, and as many as in `entering` have come.
+    As many as in `leaving` up to there have gone, and as many as in `entering` have come. A lane of a
+    bundle counts once, however many channels are NaN there.
     """
-    change = np.cumsum(np.isnan(leaving).astype(np.int64) - np.isnan(entering))
+    gone, come = (np.isnan(lanes.reshape(-1, LANES)).any(axis=0) for lanes in (leaving, entering))
+    change = np.cumsum(gone.astype(np.int64) - come)
     return int.from_bytes((change + 8).astype(np.uint8).tobytes(), "little")
 
 
@@ -151,6 +159,15 @@ def _corrected(builder, value, divisor, inverse):
 
 
 @intrinsic
+def _fill_lacking(typing_context, lanes, other, filling):
+    def generate(context, builder, signature, arguments):
+        both = builder.fcmp_ordered("ord", *arguments[:2])
+        return builder.select(both, arguments[0], arguments[2])
+
+    return lanes_type(lanes_type, lanes_type, lanes_type), generate
+
+
+@intrinsic
 def _divide(typing_context, lanes, divisor, inverse):
     def generate(context, builder, signature, arguments):
         first, corrected = _corrected(builder, *arguments)
@@ -186,10 +203,15 @@ def _mark_below(typing_context, lanes, count, least):
     return lanes(lanes, count, least), generate
 
 
+def _lacking(builder, vectors):
+    """Lanes in which the first or the last of at most two vectors is NaN."""
+    return builder.fcmp_unordered("uno", vectors[0], vectors[-1])
+
+
 @intrinsic
 def _nan_changes(typing_context, leaving, entering):
     def generate(context, builder, signature, arguments):
-        single = [builder.fcmp_unordered("uno", lanes, lanes) for lanes in arguments]
+        single = [_lacking(builder, take(builder, lanes, leaving)) for lanes in arguments]
         gone, come = (builder.bitcast(builder.zext(bits, _BYTES), _WORD) for bits in single)
         # A product with 1 in every byte has the running sums of bytes in its bytes.
         return builder.add(builder.mul(builder.sub(gone, come), _WORD(_ONES)), _WORD(8 * _ONES))
@@ -219,6 +241,12 @@ def _any_nan(typing_context, lanes):
         return builder.zext(builder.icmp_unsigned("!=", found, found.type(0)), ir.IntType(64))
 
     return types.int64(lanes), generate
+
+
+@overload(fill_lacking, inline="always")
+def _fill_lacking_overload(lanes, other, filling):
+    if lanes == other == filling == lanes_type:
+        return lambda lanes, other, filling: _fill_lacking(lanes, other, filling)
 
 
 @overload(divide, inline="always")
@@ -253,7 +281,7 @@ def _mark_below_overload(lanes, count, least):
 
 @overload(nan_changes, inline="always")
 def _nan_changes_overload(leaving, entering):
-    if leaving == entering == lanes_type:
+    if isinstance(leaving, LanesType) and leaving == entering and leaving.count <= 2:
         return lambda leaving, entering: _nan_changes(leaving, entering)
 
 

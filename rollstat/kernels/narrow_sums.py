@@ -20,7 +20,7 @@ from numba import types
 from numba.extending import overload
 
 from rollstat._jit import kernel, prefetch
-from rollstat.kernels.bundle_functions import any_nan, fill_nan, mark_below
+from rollstat.kernels.bundle_functions import any_nan, fill_lacking, mark_below
 from rollstat.kernels.bundles import (
     four_on,
     load,
@@ -33,14 +33,15 @@ from rollstat.kernels.bundles import (
     two_on,
 )
 from rollstat.kernels.number_counts import count_rows, numbers_among
-from rollstat.kernels.summands import channel_count, finish, form_of, is_shifted, lift
+from rollstat.kernels.summands import channel_count, finish, form_of, is_shifted, lift, series_of
 
 __all__ = [
     "CHUNK",
     "copy_padded",
     "count_gaps",
-    "fill_gaps",
     "has_gaps",
+    "lift_observed",
+    "lift_rows",
     "narrow_windows",
     "observed_among",
     "write_rows",
@@ -55,9 +56,9 @@ def has_gaps(counts):
     return counts is not None
 
 
-def observed_among(counts, values, width):
+def observed_among(counts, series, width):
     """Observations of the first window; nobody counts them where nothing is missing."""
-    return 0 if counts is None else numbers_among(values[:width])
+    return 0 if counts is None else numbers_among(series, 0, width)
 
 
 def count_gaps(counts, leaving, first, entering, second, rows, observed):
@@ -65,6 +66,12 @@ def count_gaps(counts, leaving, first, entering, second, rows, observed):
     if counts is None:
         return observed
     return count_rows(leaving, first, entering, second, rows, observed, counts)
+
+
+@kernel(inline="always", references=False)
+def lift_observed(summand, x, y, at_x, at_y):
+    """What eight rows add to the channels, nothing if missing: shifts stand there, 0 for plain sums."""
+    return lift(summand, fill_lacking(x, y, at_x), fill_lacking(y, x, at_y), at_x, at_y)
 
 
 def write_rows(summand, counts, least, width, i, sums, at_x, at_y, out, to):
@@ -77,9 +84,12 @@ def write_rows(summand, counts, least, width, i, sums, at_x, at_y, out, to):
     store_each(out, to, outputs if counts is None else mark_below(outputs, count, spread(least)))
 
 
-def fill_gaps(counts, values, shift):
-    """Lanes in which what is missing adds nothing: the shift stands there, 0 for plain sums."""
-    return values if counts is None else fill_nan(values, shift)
+def lift_rows(summand, counts, x, y, i, at_x, at_y):
+    """What the eight observations from index `i` on add to the channels."""
+    if counts is None:
+        return lift(summand, load(x, i), load(y, i), at_x, at_y)
+    series = series_of(summand, x, y)
+    return lift_observed(summand, load(series[0], i), load(series[-1], i), at_x, at_y)
 
 
 @overload(has_gaps, inline="always")
@@ -89,10 +99,10 @@ def _has_gaps_overload(counts):
 
 
 @overload(observed_among, inline="always")
-def _observed_among_overload(counts, values, width):
+def _observed_among_overload(counts, series, width):
     if isinstance(counts, types.NoneType):
-        return lambda counts, values, width: 0
-    return lambda counts, values, width: numbers_among(values[:width])
+        return lambda counts, series, width: 0
+    return lambda counts, series, width: numbers_among(series, 0, width)
 
 
 @overload(count_gaps, inline="always")
@@ -121,11 +131,20 @@ def _write_rows_overload(summand, counts, least, width, i, sums, at_x, at_y, out
     return write
 
 
-@overload(fill_gaps, inline="always")
-def _fill_gaps_overload(counts, values, shift):
+@overload(lift_rows, inline="always")
+def _lift_rows_overload(summand, counts, x, y, i, at_x, at_y):
     if isinstance(counts, types.NoneType):
-        return lambda counts, values, shift: values
-    return lambda counts, values, shift: fill_nan(values, shift)
+
+        def rows(summand, counts, x, y, i, at_x, at_y):
+            return lift(summand, load(x, i), load(y, i), at_x, at_y)
+
+    else:
+
+        def rows(summand, counts, x, y, i, at_x, at_y):
+            series = series_of(summand, x, y)
+            return lift_observed(summand, load(series[0], i), load(series[-1], i), at_x, at_y)
+
+    return rows
 
 
 @kernel(references=False)
@@ -136,17 +155,15 @@ def _leaf_rows(summand, x, counts, first, rows, remainder, leaf, rest):
     """
     size = 8 * channel_count(summand)
     zero = spread(0.0)
-    after = fill_gaps(counts, load(x, first + 8 * rows), zero)
-    one = lift(summand, after, after, zero, zero)
+    one = lift_rows(summand, counts, x, x, first + 8 * rows, zero, zero)
     two = one + one_on(one, one)
     four = two + two_on(two, two)
     for j in range(rows - 1, -1, -1):
         # Of the next chunk: rows that are visited backwards are not guessed by the machine.
         prefetch(x, first + 8 * (j + CHUNK))
-        row = fill_gaps(counts, load(x, first + 8 * j), zero)
         next_one = one
         next_two = two
-        one = lift(summand, row, row, zero, zero)
+        one = lift_rows(summand, counts, x, x, first + 8 * j, zero, zero)
         two = one + one_on(one, next_one)
         next_four = four
         four = two + two_on(two, next_two)
@@ -182,20 +199,20 @@ def copy_padded(values, first, tail):
 @kernel(references=False)
 def _narrow_rows(summand, x, y, counts, least, first, rows, width, out, to):
     """Windows of few values, one by one: shifted sums about the first value of each window."""
+    series = series_of(summand, x, y)
     seen = 0
     for j in range(rows):
         i = first + 8 * j
-        at_x = load(x, i)
-        at_y = load(y, i)
+        at_x = load(series[0], i)
+        at_y = load(series[-1], i)
         if has_gaps(counts):
             for k in range(1, width):
-                at_x = fill_nan(at_x, load(x, i + k))
-                at_y = fill_nan(at_y, load(y, i + k))
+                before = at_x
+                at_x = fill_lacking(at_x, at_y, load(series[0], i + k))
+                at_y = fill_lacking(at_y, before, load(series[-1], i + k))
         total = lift(summand, at_x, at_y, at_x, at_y)
         for k in range(1, width):
-            row_x = fill_gaps(counts, load(x, i + k), at_x)
-            row_y = fill_gaps(counts, load(y, i + k), at_y)
-            total = total + lift(summand, row_x, row_y, at_x, at_y)
+            total = total + lift_rows(summand, counts, x, y, i + k, at_x, at_y)
         seen |= any_nan(total)
         write_rows(summand, counts, least, width, 8 * j, total, at_x, at_y, out, to + 8 * j)
     return seen
@@ -248,7 +265,7 @@ def narrow_windows(summand, x, y, width, counts, least, leaf, rest, tails, spare
     windows = out.shape[1]
     step = CHUNK - 4
     seen = 0
-    observed = observed_among(counts, x, width)
+    observed = observed_among(counts, series_of(summand, x, y), width)
     for to in range(0, windows, 8 * step):
         rows = min(step, (windows - to + 7) // 8)
         near = to
@@ -265,7 +282,8 @@ def narrow_windows(summand, x, y, width, counts, least, leaf, rest, tails, spare
             near_y = tails[1]
             target = spare
             at = 0
-        observed = count_gaps(counts, near_x, near, near_x, near + width, rows, observed)
+        nearby = series_of(summand, near_x, near_y)
+        observed = count_gaps(counts, nearby, near, nearby, near + width, rows, observed)
         seen |= _narrow_chunk(
             summand, near_x, near_y, counts, least, near, rows, width, leaf, rest, target, at
         )

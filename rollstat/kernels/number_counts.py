@@ -7,6 +7,7 @@
                                     running sums of the difference   0 0 1 1 0 1 1 1
     count = observations of the first of the eight windows + that sum up to the lane before
 
+Of two series, a row counts where both are observed: `series` is a tuple of one or two arrays of float64.
 All eight sums are one product of whole numbers, see :func:`rollstat.kernels.bundle_functions.nan_changes`.
 
 State: one whole number, the observations of the next window, which is exact. Cost: O(1) a row, some ten
@@ -15,49 +16,64 @@ instructions for eight rows. Source: none needed.
 
 from rollstat._jit import kernel, prefetch
 from rollstat.kernels.bundle_functions import counts_before, nan_changes
-from rollstat.kernels.bundles import LANES, load, store
+from rollstat.kernels.bundles import LANES, bundle, load, store
 
-__all__ = ["count_numbers", "count_rows", "numbers_among"]
+__all__ = ["count_numbers", "count_rows", "is_observed", "numbers_among"]
 
 # Values that leave long windows are asked for so many rows earlier: nobody has read them for a while.
 _AHEAD = 64 * LANES
 
 
+@kernel(inline="always", references=False)
+def is_observed(series, i):
+    """Whether no series is NaN in row `i`."""
+    return (series[0][i] == series[0][i]) & (series[-1][i] == series[-1][i])
+
+
 @kernel(references=False)
-def numbers_among(values):
-    """How many of the values are not NaN."""
+def numbers_among(series, first, last):
+    """How many of the rows ``first, ..., last - 1`` are observed."""
+    part, other = series[0][first:last], series[-1][first:last]
     observed = 0
-    for i in range(len(values)):
-        observed += values[i] == values[i]
+    for i in range(len(part)):
+        observed += (part[i] == part[i]) & (other[i] == other[i])
     return observed
+
+
+@kernel(inline="always", references=False)
+def _load_both(series, i):
+    """Eight rows of the first and the last series; one that is both costs no second look."""
+    return bundle((load(series[0], i), load(series[-1], i)))
 
 
 @kernel(references=False)
 def count_rows(leaving, first, entering, second, rows, observed, count):
-    """Write to the front of `count` how many values are not NaN in each window of so many rows of eight.
+    """Write to the front of `count` how many values are observed in each window of so many rows of eight.
 
     `observed` are in the first window. The values from `first` on in `leaving` are the first ones of the
-    windows, and those from `second` on in `entering` the first ones behind them. The observations of the
-    window after the last one are returned.
+    windows, and those from `second` on in `entering` the first ones behind them, of as many series. The
+    observations of the window after the last one are returned.
     """
     for i in range(0, LANES * rows, LANES):
-        prefetch(leaving, first + i + _AHEAD)
-        changes = nan_changes(load(leaving, first + i), load(entering, second + i))
+        prefetch(leaving[0], first + i + _AHEAD)
+        if len(leaving) > 1:
+            prefetch(leaving[-1], first + i + _AHEAD)
+        changes = nan_changes(_load_both(leaving, first + i), _load_both(entering, second + i))
         store(count, i, counts_before(changes, observed))
         observed += (changes >> 56) - 8
     return observed
 
 
 @kernel(references=False)
-def count_numbers(values, width, count):
-    """Write into `count` how many of `values` are not NaN in each window of `width`.
+def count_numbers(series, width, count):
+    """Write into `count`, of float64, how many rows are observed in each window of `width`.
 
-    Window ``i`` starts at row ``i``, and the last one ends with the data. Both arrays are of float64.
+    Window ``i`` starts at row ``i``, and the last one ends with the data.
     """
-    last = len(values) - width
+    last = len(series[0]) - width
     rows = last // LANES
-    observed = count_rows(values, 0, values, width, rows, numbers_among(values[:width]), count)
+    observed = count_rows(series, 0, series, width, rows, numbers_among(series, 0, width), count)
     for i in range(LANES * rows, last):
         count[i] = observed
-        observed += (values[i + width] == values[i + width]) - (values[i] == values[i])
+        observed += int(is_observed(series, i + width)) - int(is_observed(series, i))
     count[last] = observed

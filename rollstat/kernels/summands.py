@@ -44,6 +44,7 @@ __all__ = [
     "form_of",
     "is_shifted",
     "lift",
+    "series_of",
 ]
 
 _INFINITY = np.inf
@@ -249,6 +250,8 @@ class Form(NamedTuple):
         How many sums there are, and how many results follow from them.
     shifted : bool
         Whether the sums are about a shift.
+    paired : bool
+        Whether there are two series, and a row is an observation where both are.
     summed : int
         How many sums :mod:`rollstat.kernels.stretch_sums` makes, which knows them by their number; the
         channels are the first of them.
@@ -259,21 +262,22 @@ class Form(NamedTuple):
     channels: int
     outputs: int
     shifted: bool
+    paired: bool
     summed: int
     lifted: Callable[..., Any]
     finished: Callable[..., Any]
 
 
 _FORMS = {
-    Sum: Form(1, 1, False, 1, _lift_sum, _finish_sum),
-    Mean: Form(1, 1, False, 1, _lift_sum, _finish_mean),
-    Variance: Form(2, 1, True, 2, _lift_squares, _finish_variance),
-    Deviation: Form(2, 1, True, 2, _lift_squares, _finish_deviation),
-    Skewness: Form(3, 1, True, 4, _lift_cubes, _finish_skewness),
-    Kurtosis: Form(4, 1, True, 4, _lift_fourths, _finish_kurtosis),
-    Covariance: Form(3, 1, True, 3, _lift_products, _finish_covariance),
-    Correlation: Form(5, 1, True, 5, _lift_all_products, _finish_correlation),
-    Line: Form(5, 3, True, 5, _lift_all_products, _finish_line),
+    Sum: Form(1, 1, False, False, 1, _lift_sum, _finish_sum),
+    Mean: Form(1, 1, False, False, 1, _lift_sum, _finish_mean),
+    Variance: Form(2, 1, True, False, 2, _lift_squares, _finish_variance),
+    Deviation: Form(2, 1, True, False, 2, _lift_squares, _finish_deviation),
+    Skewness: Form(3, 1, True, False, 4, _lift_cubes, _finish_skewness),
+    Kurtosis: Form(4, 1, True, False, 4, _lift_fourths, _finish_kurtosis),
+    Covariance: Form(3, 1, True, True, 3, _lift_products, _finish_covariance),
+    Correlation: Form(5, 1, True, True, 5, _lift_all_products, _finish_correlation),
+    Line: Form(5, 3, True, True, 5, _lift_all_products, _finish_line),
 }
 
 
@@ -290,6 +294,11 @@ def channel_count(summand):
 def is_shifted(summand):
     """Whether the sums are about a shift, known to the compiler."""
     return form(summand).shifted
+
+
+def series_of(summand, x, y):
+    """The series that are summed, known to the compiler: `x` alone or both."""
+    return (x, y) if form(summand).paired else (x,)
 
 
 def lift(summand, x, y, shift_x, shift_y):
@@ -317,6 +326,13 @@ def _channel_count_overload(summand):
 def _is_shifted_overload(summand):
     shifted = form_of(summand).shifted
     return lambda summand: shifted
+
+
+@overload(series_of, inline="always")
+def _series_of_overload(summand, x, y):
+    if form_of(summand).paired:
+        return lambda summand, x, y: (x, y)
+    return lambda summand, x, y: (x,)
 
 
 @overload(lift, inline="always")

@@ -48,7 +48,7 @@ doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Progr
 import numpy as np
 
 from rollstat._jit import kernel, prefetch
-from rollstat.kernels.bundle_functions import any_nan, fill_nan, mark_below, nan_to_zero
+from rollstat.kernels.bundle_functions import any_nan, mark_below, nan_to_zero
 from rollstat.kernels.bundles import (
     four_on,
     load,
@@ -65,14 +65,15 @@ from rollstat.kernels.bundles import (
 from rollstat.kernels.narrow_sums import (
     copy_padded,
     count_gaps,
-    fill_gaps,
     has_gaps,
+    lift_observed,
+    lift_rows,
     narrow_windows,
     observed_among,
     write_rows,
 )
-from rollstat.kernels.number_counts import numbers_among
-from rollstat.kernels.summands import channel_count, finish, is_shifted, lift
+from rollstat.kernels.number_counts import is_observed, numbers_among
+from rollstat.kernels.summands import channel_count, finish, is_shifted, lift, series_of
 
 __all__ = ["GROUP", "SHORTEST_SHIFTED", "settle_rows", "window_sums"]
 
@@ -99,24 +100,26 @@ def _add_exactly(high, low, at, value):
 
 
 @kernel(references=False)
-def _shift_row(values, first, border, last):
-    """The last row before `border` that is not NaN, from `first` on; if there is none, the first one after.
+def _shift_row(series, first, border, last):
+    """The last observed row before `border`, from `first` on; if there is none, the first one after.
 
     Where no row before `last` is an observation either, every number does.
     """
     for i in range(border - 1, first - 1, -1):
-        if values[i] == values[i]:
+        if is_observed(series, i):
             return i
     for i in range(border, last):
-        if values[i] == values[i]:
+        if is_observed(series, i):
             return i
     return first
 
 
 @kernel(references=False)
-def _number(value):
-    """`value`, or 0 in place of NaN."""
-    return value if value == value else 0.0
+def _shifts(series, row):
+    """The values of both series in a row as their shifts, 0 if it is no observation."""
+    if is_observed(series, row):
+        return series[0][row], series[-1][row]
+    return 0.0, 0.0
 
 
 @kernel(inline="always", references=False)
@@ -135,9 +138,7 @@ def _border_sum(summand, x, y, counts, i, remainder, at_x, at_y):
     """Sums of the `remainder` values from every lane of the row at index `i` on."""
     total = zeros_like(lift(summand, at_x, at_y, at_x, at_y))
     for k in range(i, i + remainder):
-        row_x = fill_gaps(counts, load(x, k), at_x)
-        row_y = fill_gaps(counts, load(y, k), at_y)
-        total = total + lift(summand, row_x, row_y, at_x, at_y)
+        total = total + lift_rows(summand, counts, x, y, k, at_x, at_y)
     return total
 
 
@@ -150,9 +151,7 @@ def _emit_group(summand, x, y, i, width, counts, least, rows, suffix, at, outer,
     """
     size = 8 * channel_count(summand)
     prefix = zeros_like(outer)
-    row_x = fill_gaps(counts, load(x, i - 1), at_x)
-    row_y = fill_gaps(counts, load(y, i - 1), at_y)
-    one = lift(summand, row_x, row_y, at_x, at_y)
+    one = lift_rows(summand, counts, x, y, i - 1, at_x, at_y)
     two = one + seven_on(one, one)
     four = two + six_on(two, two)
     for j in range(rows):
@@ -160,12 +159,10 @@ def _emit_group(summand, x, y, i, width, counts, least, rows, suffix, at, outer,
         prefetch(x, i + 8 * (j + _AHEAD))
         total = (load_like(suffix, at + size * j, outer) + prefix) + outer
         write_rows(summand, counts, least, width, 8 * j, total, at_x, at_y, out, to + 8 * j)
-        row_x = fill_gaps(counts, load(x, i + 8 * j + 7), at_x)
-        row_y = fill_gaps(counts, load(y, i + 8 * j + 7), at_y)
         last_one = one
         last_two = two
         last_four = four
-        one = lift(summand, row_x, row_y, at_x, at_y)
+        one = lift_rows(summand, counts, x, y, i + 8 * j + 7, at_x, at_y)
         two = one + seven_on(last_one, one)
         four = two + six_on(last_two, two)
         prefix = prefix + (four + four_on(last_four, four))
@@ -176,19 +173,15 @@ def _emit_group(summand, x, y, i, width, counts, least, rows, suffix, at, outer,
 def _suffix_group(summand, x, y, i, counts, rows, suffix, at, at_x, at_y):
     """Write the suffix sums of the rows of one group, which begins at index `i`; return its sum."""
     size = 8 * channel_count(summand)
-    row_x = fill_gaps(counts, load(x, i + 8 * rows), at_x)
-    row_y = fill_gaps(counts, load(y, i + 8 * rows), at_y)
-    one = lift(summand, row_x, row_y, at_x, at_y)
+    one = lift_rows(summand, counts, x, y, i + 8 * rows, at_x, at_y)
     two = one + one_on(one, one)
     four = two + two_on(two, two)
     total = zeros_like(one)
     for j in range(rows - 1, -1, -1):
-        row_x = fill_gaps(counts, load(x, i + 8 * j), at_x)
-        row_y = fill_gaps(counts, load(y, i + 8 * j), at_y)
         next_one = one
         next_two = two
         next_four = four
-        one = lift(summand, row_x, row_y, at_x, at_y)
+        one = lift_rows(summand, counts, x, y, i + 8 * j, at_x, at_y)
         two = one + one_on(one, next_one)
         four = two + two_on(two, next_two)
         total = total + (four + four_on(four, next_four))
@@ -225,7 +218,8 @@ def _wide_windows(summand, x, y, width, counts, least, suffix, high, low, tails,
     at_x = zero
     at_y = zero
     outer = zeros_like(lift(summand, zero, zero, zero, zero))
-    observed = observed_among(counts, x, width)
+    series = series_of(summand, x, y)
+    observed = observed_among(counts, series, width)
     seen = 0
     for block in range(0, total_rows, q):
         before_x = at_x  # the shift of the windows that end in this block
@@ -233,9 +227,10 @@ def _wide_windows(summand, x, y, width, counts, least, suffix, high, low, tails,
         if shifted:
             shift = min(8 * (block + q), length) - 1
             if has_gaps(counts):
-                shift = _shift_row(x, 8 * block, shift + 1, min(8 * (block + q) + width, length))
-            at_x = spread(_number(x[shift]))
-            at_y = spread(_number(y[shift]))
+                shift = _shift_row(series, 8 * block, shift + 1, min(8 * (block + q) + width, length))
+            shift_x, shift_y = _shifts(series, shift)
+            at_x = spread(shift_x)
+            at_y = spread(shift_y)
         for group in range(groups):
             first = block + GROUP * group
             rows = min(GROUP, q - GROUP * group, total_rows - first)
@@ -260,7 +255,8 @@ def _wide_windows(summand, x, y, width, counts, least, suffix, high, low, tails,
                 if groups > 1:
                     outer = _outer_sums(high, low, size * group, running, outer)
                 to = 8 * (first - q)
-                observed = count_gaps(counts, x, to, near_x, near + remainder, rows, observed)
+                nearby = series_of(summand, near_x, near_y)
+                observed = count_gaps(counts, series, to, nearby, near + remainder, rows, observed)
                 target = out
                 at = to
                 if to + 8 * rows > windows:
@@ -305,8 +301,8 @@ def window_sums(summand, x, y, width, counts, least, suffix, high, low, leaf, re
     """Write the outputs of `summand` for every window of `width` values; return 1 if it gave up.
 
     It gives up, and what it wrote is worthless, where it meets a sum that is NaN: a value may be missing.
-    Unless `counts` is scratch memory for a chunk: then what is missing is NaN in `x` and `y`, adds nothing,
-    outputs with fewer than `least` observations are NaN, and 0 is returned. Some shifted sums are then
+    Unless `counts` is scratch memory for a chunk: then rows in which `x` or `y` is NaN add nothing, outputs
+    with fewer than `least` observations are NaN, and 0 is returned. Some shifted sums are then
     to be done again, by :func:`settle_rows`.
     """
     if width < (SHORTEST_SHIFTED if is_shifted(summand) else 32):
@@ -317,9 +313,10 @@ def window_sums(summand, x, y, width, counts, least, suffix, high, low, leaf, re
 @kernel(references=False)
 def _one_window(summand, x, y, first, width, count, high, low, spare):
     """Write the outputs of one window to the front of `spare`: its lanes first, then all of them."""
-    shift = _shift_row(x, first, first, first + width)
-    at_x = spread(_number(x[shift]))
-    at_y = spread(_number(y[shift]))
+    series = series_of(summand, x, y)
+    shift_x, shift_y = _shifts(series, _shift_row(series, first, first, first + width))
+    at_x = spread(shift_x)
+    at_y = spread(shift_y)
     total = zeros_like(lift(summand, at_x, at_y, at_x, at_y))
     store(high, 0, total)
     store(low, 0, total)
@@ -327,15 +324,13 @@ def _one_window(summand, x, y, first, width, count, high, low, spare):
     for start in range(first, whole, 8 * GROUP):
         part = zeros_like(total)
         for i in range(start, min(start + 8 * GROUP, whole), 8):
-            row_x = fill_nan(load(x, i), at_x)
-            row_y = fill_nan(load(y, i), at_y)
-            part = part + lift(summand, row_x, row_y, at_x, at_y)
+            part = part + lift_observed(summand, load(series[0], i), load(series[-1], i), at_x, at_y)
         _add_exactly(high, low, 0, part)
     # The last eight values, without those that are in the rows before.
     counted = spread(8.0 - width % 8)
-    row_x = fill_nan(mark_below(load(x, first + width - 8), load(_LANE, 0), counted), at_x)
-    row_y = fill_nan(mark_below(load(y, first + width - 8), load(_LANE, 0), counted), at_y)
-    _add_exactly(high, low, 0, lift(summand, row_x, row_y, at_x, at_y))
+    row_x = mark_below(load(series[0], first + width - 8), load(_LANE, 0), counted)
+    row_y = mark_below(load(series[-1], first + width - 8), load(_LANE, 0), counted)
+    _add_exactly(high, low, 0, lift_observed(summand, row_x, row_y, at_x, at_y))
     total = load_like(high, 0, total) + load_like(low, 0, total)
     total = total + four_on(total, total)
     total = total + two_on(total, total)
@@ -352,20 +347,20 @@ def settle_rows(summand, x, y, width, least, high, low, spare, rows, out):
     others are left to those who share work among them: they are written to `rows` as far as it has room,
     and their number is returned. Windows with fewer than `least` observations stay as they are.
     """
+    series = series_of(summand, x, y)
     step = 8 * (width // 8)
     windows = out.shape[1]
     left = 0
     for border in range(step, windows + step, step):
         first = border
-        while first > border - step and x[first - 1] != x[first - 1]:
+        while first > border - step and not is_observed(series, first - 1):
             first -= 1
         if first == border - step:
             continue
         last = min(border, windows)
-        count = numbers_among(x[border : first + width - 1]) if first < last else 0
+        count = numbers_among(series, border, first + width - 1) if first < last else 0
         for row in range(first, last):
-            newest = x[row + width - 1]
-            count += newest == newest
+            count += is_observed(series, row + width - 1)
             if count < least:
                 continue
             if last - first > GROUP:

@@ -8,6 +8,7 @@ from rollstat.kernels.bundle_functions import (
     any_nan,
     counts_before,
     divide,
+    fill_lacking,
     fill_nan,
     limit,
     mark_below,
@@ -35,7 +36,7 @@ from rollstat.kernels.bundles import (
     zeros_like,
 )
 
-_RESULTS = 25
+_RESULTS = 27
 
 
 def _every_function(x, y, table, out):
@@ -67,6 +68,8 @@ def _every_function(x, y, table, out):
     out[168] = nan_changes(one, load(y, 0)) >> 56
     store(out, 176, counts_before(nan_changes(load(y, 0), one), 7))
     store(out, 184, mark_below(both, two, spread(4.0)))
+    store(out, 200, fill_lacking(one, load(y, 0), two))
+    out[208] = nan_changes(bundle((one, load(y, 0))), both)
     return any_nan(both) + 2 * any_nan(bundle((one, load(y, 0))))
 
 
@@ -112,6 +115,10 @@ def test_meaning():
         6,
         6,
     ]
+    twice = np.stack((first, odd)), np.stack((odd[::-1], odd))
+    assert [nan_changes(lanes, np.stack((first, first))) >> 56 for lanes in twice] == [9, 10]
+    assert fill_lacking(odd, first, second).tolist() == [8, *odd[1:]]
+    assert fill_lacking(first, odd, second).tolist() == [8, *first[1:]]
     assert [nan_changes(*pair) >> 56 for pair in ((odd, first), (first, odd), (odd, odd))] == [9, 7, 8]
     assert np.isnan(mark_below(np.stack((first, second)), first, 3.0)).sum(axis=1).tolist() == [3, 3]
     assert any_nan(first) == 0

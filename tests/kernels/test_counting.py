@@ -43,7 +43,11 @@ def test_counts_of_numbers(width, gaps):
     values[np.random.default_rng(0).random(500) < gaps] = np.nan
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
     count = np.full(len(windows) + 8, 99.0)
-    count_numbers(values, width, count)
+    count_numbers((values,), width, count)
+    np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
+    other = np.where(np.random.default_rng(1).random(500) < gaps / 2, np.nan, 1.0)
+    count_numbers((values, other), width, count)
+    windows = np.lib.stride_tricks.sliding_window_view(values + other, width)
     np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
 
 
