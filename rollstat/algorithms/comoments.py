@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
 from rollstat.blocks import Block
+from rollstat.kernels.counting import take_mean_rows
 from rollstat.kernels.summands import Correlation, Covariance, Line, Summand
 
 __all__ = ["betas", "block_rows", "correlations", "covariances", "linear_fits"]
@@ -58,18 +59,20 @@ def linear_fits(
     lines = np.empty((3, block.rows))
     evaluate(block, Line(1.0 if block.others else 0.0), lines, y, x)
     if not block.others:
-        with np.errstate(all="ignore"):
-            lines[1] -= lines[0] * _mean_rows(block)
+        _move_to_first_rows(block, y, *lines[:2])
     for line, out in zip(lines, (slope, intercept, determination)):
         deliver(line, out)
 
 
-def _mean_rows(block: Block) -> NDArray[np.float64] | float:
-    """Mean of the rows of each window's observations, its first row being 0: exact but for one rounding."""
-    mean: NDArray[np.float64] | float
-    if block.missing is None:
-        mean = ((block.width or block.count) - 1) / 2
-        return mean
-    total = np.concatenate(([0], np.cumsum(np.where(block.missing, 0, np.arange(len(block.values))))))
-    mean = (total[block.end] - total[block.start] - block.start * block.count) / block.count
-    return mean
+def _move_to_first_rows(
+    block: Block, y: NDArray[np.float64], slope: NDArray[np.float64], height: NDArray[np.float64]
+) -> None:
+    """Turn the height of lines at the mean row of each window's observations into that at its first row.
+
+    The mean of whole numbers is exact but for one rounding.
+    """
+    if block.searched and block.missing is None and block.width:
+        with np.errstate(all="ignore"):
+            height -= slope * ((block.width - 1) / 2)
+    else:
+        take_mean_rows(y, block.start, block.end, slope, height)

@@ -1,4 +1,4 @@
-"""Number of observations in monotone windows.
+"""Number of observations in monotone windows, and the mean of their rows.
 
 ::
 
@@ -6,9 +6,9 @@
               [-------)          count = 3
                 [-------)        count = 3: one row entered, one left
 
-State: none beyond the running count, an integer, which is exact. Invariant: ``count`` is the number
-of rows of ``[left, right)`` that are not missing. Cost: amortised O(1) a row, worst case the largest
-jump of a bound.
+State: none beyond the running count and sum of rows, integers, which are exact. Invariant: ``count`` is
+the number of rows of ``[left, right)`` that are not missing. Cost: amortised O(1) a row, worst case the
+largest jump of a bound.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.order import Greatest, prefer
 from rollstat.kernels.vectors import add, first_lane, lanes_of, load, push_back, spread, store, zeros
 
-__all__ = ["count_in_width", "count_observed", "has_nan", "mark_few", "mark_nan"]
+__all__ = ["count_in_width", "count_observed", "has_nan", "mark_few", "mark_nan", "take_mean_rows"]
 
 
 @kernel
@@ -35,6 +35,31 @@ def count_observed(missing, start, end, count):
             observed -= not missing[left]
             left += 1
         count[i] = observed
+
+
+@kernel(references=False)
+def take_mean_rows(values, start, end, slope, height):
+    """Take `slope` times the mean row of each window's values that are not NaN off `height`.
+
+    The first row of a window is its row 0. Windows without any observation stay as they are.
+    """
+    left = right = observed = total = 0
+    for i in range(len(start)):
+        if start[i] >= right:
+            left = right = start[i]
+            observed = total = 0
+        while right < end[i]:
+            here = int(values[right] == values[right])
+            observed += here
+            total += here * right
+            right += 1
+        while left < start[i]:
+            here = int(values[left] == values[left])
+            observed -= here
+            total -= here * left
+            left += 1
+        if observed:
+            height[i] -= slope[i] * ((total - start[i] * observed) / observed)
 
 
 @kernel

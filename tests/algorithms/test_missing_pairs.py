@@ -128,3 +128,19 @@ def test_other_results_than_nan_stand_in_the_same_rows(function, window, rng):
         np.testing.assert_array_equal(narrow, plain.astype(np.float32))
         with pytest.raises(ValueError, match="nan_policy"):
             function(values, other, window, min_periods=least, nan_policy="raise")
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.1, 0.7, 1.0])
+@pytest.mark.parametrize("window", [2, 7, 40, 300, rollstat.Expanding()])
+def test_lines_over_the_rows_of_each_window(window, missing, rng):
+    values = pair_with_gaps(900, missing, rng)[0]
+    rows = np.arange(900.0)
+    for least in (2, 5):
+        if window == 2 and least > 2:
+            continue
+        slope, height, explained = rollstat.rolling_linear_fit(values, window, min_periods=least)
+        over = rollstat.rolling_linear_fit(values, window, rows, min_periods=least)
+        np.testing.assert_array_equal(slope, over[0])
+        np.testing.assert_array_equal(explained, over[2])
+        first = np.zeros(900) if isinstance(window, rollstat.Expanding) else np.maximum(rows - window + 1, 0)
+        np.testing.assert_allclose(height, over[1] + slope * first, rtol=1e-8, atol=1e-6)
