@@ -11,6 +11,7 @@ Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -277,19 +278,34 @@ class BlockRun:
 
     def execute(self) -> None:
         """Work through all blocks, on as many threads as the options say."""
+        left = deque(self.tasks())
         if self.options.threads == 1 or _thread.works:  # a thread that waits for others keeps them from work
-            for task in self.tasks():
-                self.work(*task)
+            self._work_through(left)
             return
-        pool = _pool(self.options.threads)
-        waiting = [pool.submit(self.work, *task) for task in self.tasks()]
+        pool = _pool(self.options.threads - 1)
+        waiting = [pool.submit(self._work_through, left) for _ in range(self.options.threads - 1)]
+        _thread.works = True
         try:
-            for done in waiting:
-                done.result()
+            self._work_through(left)
         finally:  # after an error or an interrupt no further block begins, and none is still written
-            for done in waiting:
-                done.cancel()
-            wait(waiting)
+            _thread.works = False
+            begun = [done for done in waiting if not done.cancel()]
+            wait(begun)
+        for done in begun:
+            done.result()
+
+    def _work_through(self, left: deque[tuple[int, int, int, int]]) -> None:
+        """Work on what is left, of which other threads take their share; leave nothing after an error."""
+        try:
+            while True:
+                try:
+                    task = left.popleft()
+                except IndexError:
+                    return
+                self.work(*task)
+        except BaseException:
+            left.clear()
+            raise
 
 
 class _Thread(threading.local):
