@@ -119,6 +119,7 @@ class BlockRun:
         self.fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
         least = windows.min_periods if options.min_periods is None else options.min_periods
         self.needs = [max(least, output.required) for output in computation.outputs]
+        self._nan_below = len(set(self.needs)) == 1 and all(fill != fill for fill in self.fill)
         self.needs_own = getattr(computation, "needs_own", False)
         self.results: list[NDArray[Any]] = []
         self.missing: list[NDArray[np.bool_]] = []
@@ -163,6 +164,13 @@ class BlockRun:
             missing = None
         return values, missing
 
+    def too_short(self, first: int, last: int) -> int:
+        """How many of these rows, from the first on, are known to have windows too short for any output."""
+        need, (start, reach) = min(self.needs), self.windows.bound(first)
+        if self.windows.bound(last - 1)[1] - start < need:
+            return last - first
+        return max(need - reach, 0) if self.windows.grows(first, last) else 0
+
     def work(self, line: int, first: int, last: int, width: int) -> None:
         """Compute one block, from the data that its rows see, into the results."""
         need, grows = min(self.needs), not width and self.windows.grows(first, last)
@@ -170,14 +178,13 @@ class BlockRun:
             low = first - getattr(self.windows, "left", 0)
             high, longest = low + last - first + width - 1, width
         else:
-            reach, longest = self.windows.bound(first)[1], self.windows.bound(last - 1)[1]
-            short = max(need - reach, 0) if grows else 0  # rows whose windows are too short
-            if longest - self.windows.bound(first)[0] < need:
-                short = last - first
+            short = self.too_short(first, last)
             self._mark_all(line, first, first + short)
-            first, reach, low, high = first + short, reach + short, 0, longest
+            first += short
             if first == last:
                 return
+            reach, low, longest = self.windows.bound(first)[1], 0, self.windows.bound(last - 1)[1]
+            high = longest
             if not grows:
                 start, end = self.windows.bounds(first, last)
                 low, high, longest = int(start[0]), int(end[-1]), int((end - start).max())
@@ -220,7 +227,7 @@ class BlockRun:
 
     def _least(self, block: Block) -> int | None:
         """Observations below which a row is NaN in every output, if no row is anything else."""
-        if self.missing or any(fill == fill for fill in self.fill) or len(set(self.needs)) > 1:
+        if self.missing or not self._nan_below:
             return None
         if self.options.nan_policy == "propagate":
             return max(self.needs[0], block.width) if block.width else None

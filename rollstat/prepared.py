@@ -42,12 +42,22 @@ class _Prepared:
         self._rows = windows.rows
         self._left = getattr(windows, "left", 0)
         self._least = max(min(self._run.needs), 1)
-        self._tasks = list(self._run.tasks())
+        self._short: list[slice] = []
+        self._tasks: list[tuple[int, int, int, int]] = []
+        for line, first, last, width in self._run.tasks():
+            short = 0 if width else self._run.too_short(first, last)
+            if short:
+                self._short.append(slice(first, first + short))
+            if first + short < last:
+                self._tasks.append((line, first + short, last, width))
 
     def __call__(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """Results for a series."""
         run = self._run.on([values.reshape(1, -1)])
         run.results = empty_results(1, self._rows, run.dtypes, False)[0]
+        for rows in self._short:
+            for result, fill in zip(run.results, run.fill):
+                result[0, rows] = fill
         for line, first, last, width in self._tasks:
             low = first - self._left
             if width >= self._least:
