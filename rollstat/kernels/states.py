@@ -30,6 +30,7 @@ from numba.extending import overload, register_jitable
 __all__ = [
     "combine",
     "combine_states",
+    "define",
     "emit",
     "lift",
     "lift_argument",
@@ -43,8 +44,8 @@ __all__ = [
 ]
 
 
-def _define(parameters, body, **names):
-    """Compile the source of one overload: tuples of any length need an expression for each item."""
+def define(parameters, body, **names):
+    """Compile the source of one function: tuples of any length need an expression for each item."""
     source = f"def implementation({parameters}):\n" + "".join(f"    {line}\n" for line in body)
     exec(source, names)
     return names["implementation"]
@@ -72,7 +73,7 @@ def method_call(cls, name, parameters, arguments):
         method = method.__func__
     else:
         arguments = [parameters.split(",")[0], *arguments]
-    return _define(parameters, [f"return method({', '.join(arguments)})"], method=_compiled(method))
+    return define(parameters, [f"return method({', '.join(arguments)})"], method=_compiled(method))
 
 
 _MESSAGE = "states and results that are arrays must all have the shape of the first"
@@ -93,7 +94,7 @@ def _load(cells, i):
         # An array within a structure has a type of its own; a whole view of it is a plain array.
         whole = {name: "[:]" if isinstance(t, types.NestedArray) else "" for name, t in _item_types(cells)}
         items = ", ".join(f"cell[{name!r}]{view}" for name, view in whole.items())
-        return _define("cells, i", ["cell = cells[i]", f"return ({items},)"])
+        return define("cells, i", ["cell = cells[i]", f"return ({items},)"])
     return lambda cells, i: cells[i]
 
 
@@ -120,7 +121,7 @@ def _copy_array(target, source, shape):
 def _save(cells, i, state):
     if isinstance(cells, types.BaseTuple):
         body = [f"save(cells[{k}], i, state[{k}])" for k in range(len(cells))] + ["return None"]
-        return _define("cells, i, state", body, save=save)
+        return define("cells, i, state", body, save=save)
     if isinstance(cells.dtype, types.Record):
         body = ["cell = cells[i]"]
         for k, (name, type_) in enumerate(_item_types(cells)):
@@ -129,10 +130,10 @@ def _save(cells, i, state):
                 body += _copy_array(f"target{k}[{{}}]", f"source{k}", type_.shape)
             else:
                 body.append(f"cell[{name!r}] = state[{k}]")
-        return _define("cells, i, state", body, MESSAGE=_MESSAGE)
+        return define("cells, i, state", body, MESSAGE=_MESSAGE)
     if cells.ndim > 1:
         shape = [f"cells.shape[{k}]" for k in range(1, cells.ndim)]
-        return _define("cells, i, state", _copy_array("cells[i, {}]", "state", shape), MESSAGE=_MESSAGE)
+        return define("cells, i, state", _copy_array("cells[i, {}]", "state", shape), MESSAGE=_MESSAGE)
 
     def implementation(cells, i, state):
         cells[i] = state
@@ -157,7 +158,7 @@ def _as_state_overload(cells, state):
             else:
                 casts[f"cast{k}"] = type_
                 items.append(f"cast{k}(state[{k}])")
-        return _define("cells, state", [f"return ({', '.join(items)},)"], **casts)
+        return define("cells, state", [f"return ({', '.join(items)},)"], **casts)
     if cells.ndim > 1 or state == cells.dtype:
         return lambda cells, state: state
     cast = cells.dtype
@@ -175,7 +176,7 @@ def _lift_argument(operator, element):
     several = isinstance(element, types.BaseTuple)
     items = [f"element[{k}]" for k in range(len(element))] if several else ["element"]
     call = method_call(operator.instance_class, "lift", "operator, element", items)
-    return call or _define("operator, element", [f"return {items[0]}"])
+    return call or define("operator, element", [f"return {items[0]}"])
 
 
 @register_jitable
@@ -193,7 +194,7 @@ def take(values, i):
 def _take(values, i):
     if isinstance(values, types.BaseTuple):
         items = ", ".join(f"values[{k}][i]" for k in range(len(values)))
-        return _define("values, i", [f"return ({items},)"])
+        return define("values, i", [f"return ({items},)"])
     return lambda values, i: values[i]
 
 

@@ -23,7 +23,7 @@ import rollstat.kernels.daba as daba
 import rollstat.kernels.two_stacks as two_stacks
 from rollstat._jit import kernel
 from rollstat.kernels.state_queue import END, FRONT, MASK, carry, fetch, is_idle, store
-from rollstat.kernels.states import combine, emit, lift, lower, method_call, take
+from rollstat.kernels.states import combine, define, emit, lift, lower, method_call, take
 
 __all__ = [
     "Daba",
@@ -68,64 +68,24 @@ class Daba(NamedTuple):
     check = staticmethod(daba.check)
 
 
-def _push(algorithm, operator, header, cells, element):
-    return algorithm.push(operator, header, cells, element)
+def _method(name, parameters):
+    """The function that calls the method `name` of its first argument, an algorithm, from kernels too."""
+    every = f"algorithm, {parameters}"
+    function = define(every, [f"return algorithm.{name}({parameters})"])
+
+    def of_class(algorithm):
+        return method_call(algorithm.instance_class, name, every, parameters.split(", "))
+
+    overload(function)(define(every, ["return of_class(algorithm)"], of_class=of_class))
+    return function
 
 
-@overload(_push)
-def _push_overload(algorithm, operator, header, cells, element):
-    parameters = ["algorithm", "operator", "header", "cells", "element"]
-    return method_call(algorithm.instance_class, "push", ", ".join(parameters), parameters[1:])
-
-
-def _pop(algorithm, operator, header, cells, number):
-    return algorithm.pop(operator, header, cells, number)
-
-
-@overload(_pop)
-def _pop_overload(algorithm, operator, header, cells, number):
-    parameters = ["algorithm", "operator", "header", "cells", "number"]
-    return method_call(algorithm.instance_class, "pop", ", ".join(parameters), parameters[1:])
-
-
-def _query(algorithm, operator, header, cells):
-    return algorithm.query(operator, header, cells)
-
-
-@overload(_query)
-def _query_overload(algorithm, operator, header, cells):
-    parameters = ["algorithm", "operator", "header", "cells"]
-    return method_call(algorithm.instance_class, "query", ", ".join(parameters), parameters[1:])
-
-
-def _hold(algorithm, header, cells, state):
-    return algorithm.hold(header, cells, state)
-
-
-@overload(_hold)
-def _hold_overload(algorithm, header, cells, state):
-    parameters = ["algorithm", "header", "cells", "state"]
-    return method_call(algorithm.instance_class, "hold", ", ".join(parameters), parameters[1:])
-
-
-def _arrange(algorithm, operator, header, cells):
-    return algorithm.arrange(operator, header, cells)
-
-
-@overload(_arrange)
-def _arrange_overload(algorithm, operator, header, cells):
-    parameters = ["algorithm", "operator", "header", "cells"]
-    return method_call(algorithm.instance_class, "arrange", ", ".join(parameters), parameters[1:])
-
-
-def _unfold(algorithm, operator, header, cells):
-    return algorithm.unfold(operator, header, cells)
-
-
-@overload(_unfold)
-def _unfold_overload(algorithm, operator, header, cells):
-    parameters = ["algorithm", "operator", "header", "cells"]
-    return method_call(algorithm.instance_class, "unfold", ", ".join(parameters), parameters[1:])
+_push = _method("push", "operator, header, cells, element")
+_pop = _method("pop", "operator, header, cells, number")
+_query = _method("query", "operator, header, cells")
+_hold = _method("hold", "header, cells, state")
+_arrange = _method("arrange", "operator, header, cells")
+_unfold = _method("unfold", "operator, header, cells")
 
 
 @kernel(references=False)
