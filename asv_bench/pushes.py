@@ -137,6 +137,36 @@ def extends(statistic: str, window: int, rounds: int, n: int) -> dict[str, float
         "on": lambda: on.extend(values),
         "screamer": lambda: peer(values),
     }
+    return shortest(runs, rounds)
+
+
+OPERATORS = {"Sum": rollstat.operators.Sum(), "Maximum": rollstat.operators.Maximum()}
+
+
+def aggregates(name: str, kind: str, window: int, rounds: int, n: int) -> dict[str, float]:
+    """Milliseconds for an array through a general window, new or going on, and of `rolling_aggregate`."""
+    rng = np.random.default_rng(7)
+    values = rng.integers(-1_000, 1_000, n) if kind == "int64" else rng.standard_normal(n)
+    if kind == "10 % NaN":
+        values[rng.random(n) < 0.1] = np.nan
+    operator = OPERATORS[name]
+    new, on = (rollstat.FixedAggregate(operator, window, dtype=values.dtype) for _ in range(2))
+    on.extend(values[:window])
+
+    def begin() -> None:
+        new.reset()
+        new.extend(values)
+
+    runs: dict[str, Callable[[], Any]] = {
+        "function": lambda: rollstat.rolling_aggregate(values, operator, window),
+        "new": begin,
+        "on": lambda: on.extend(values),
+    }
+    return shortest(runs, rounds)
+
+
+def shortest(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
+    """Milliseconds of each call, the shortest of rounds in which they take turns."""
     best: dict[str, float] = {}
     for _ in range(rounds):
         for name, run in runs.items():
@@ -175,6 +205,17 @@ def main() -> None:
             shown = [f"{took[name]:.2f}" for name in ("function", "new", "on", "screamer")]
             many.append([statistic, f"{window:,}", *shown, ratio])
             print("  ".join(f"{cell:>10}" for cell in many[-1]), flush=True)
+    general = [
+        ["operator", "values", "window", "function", "extend", "extend, going on", "extend / function"]
+    ]
+    for name in OPERATORS:
+        for kind in ("float64", "10 % NaN", "int64"):
+            for window in (2, *arguments.windows):
+                took = aggregates(name, kind, window, 3, arguments.n)
+                shown = [f"{took[key]:.2f}" for key in ("function", "new", "on")]
+                ratio = f"{took['new'] / took['function']:.2f}x"
+                general.append([name, kind, f"{window:,}", *shown, ratio])
+                print("  ".join(f"{cell:>10}" for cell in general[-1]), flush=True)
     about = (
         "Nanoseconds a push from Python into a full window of normal numbers, shortest of "
         f"{arguments.rounds} rounds; the k-th is the 5 % smallest, which the others give as a quantile. "
@@ -186,7 +227,12 @@ def main() -> None:
         "and keeps none."
     )
     made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
-    text = [*list_table(one), about, "", *list_table(many), arrays, "", made_by, ""]
+    operators = (
+        f"Milliseconds for an array of {arguments.n:,} numbers through ``FixedAggregate``, empty or full, "
+        "and of ``rolling_aggregate`` with the same operator."
+    )
+    tables = [*list_table(one), about, "", *list_table(many), arrays, "", *list_table(general), operators, ""]
+    text = [*tables, made_by, ""]
     write(arguments.output, text)
 
 

@@ -12,19 +12,19 @@ from numba import config, typeof
 
 from rollstat.kernels.single_step import types_of_step
 
-__all__ = ["bind", "bind_step"]
+__all__ = ["bind", "bind_step", "kind"]
 
 _codes: dict[Any, Any] = {}
 
 
-def _kind(argument: Any) -> Any:
+def kind(argument: Any) -> Any:
     """What the type of an argument depends on, found more quickly than the type."""
     if isinstance(argument, np.ndarray):
         flags = argument.flags
         layout = flags.c_contiguous, flags.f_contiguous, flags.aligned, flags.writeable
         return argument.dtype, argument.ndim, *layout
     if isinstance(argument, tuple):
-        return type(argument), *map(_kind, argument)
+        return type(argument), *map(kind, argument)
     return type(argument)
 
 
@@ -32,7 +32,7 @@ def bind(kernel: Any, *arguments: Any) -> Any:
     """The compiled function for arguments of these types."""
     if config.DISABLE_JIT:
         return kernel
-    kinds = kernel, *map(_kind, arguments)
+    kinds = kernel, *map(kind, arguments)
     if kinds not in _codes:
         _codes[kinds] = kernel.compile(tuple(map(typeof, arguments)))
     return _codes[kinds]
@@ -48,7 +48,7 @@ def bind_step(step: Any, *arguments: Any) -> Any:
     """The same for a step, to be called with these arguments and then a float; else it raises TypeError."""
     if config.DISABLE_JIT:
         return partial(_interpreted, step)
-    kinds = step, *map(_kind, arguments)
+    kinds = step, *map(kind, arguments)
     if kinds not in _codes:
         _codes[kinds] = step.compile(types_of_step(arguments))
     return _codes[kinds]

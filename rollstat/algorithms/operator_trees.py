@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.compiled import bind
 from rollstat.algorithms.objects import ObjectCells
-from rollstat.algorithms.operator_windows import Results, with_arrays
+from rollstat.algorithms.operator_results import Results
+from rollstat.algorithms.operator_windows import with_arrays
 from rollstat.kernels import greedy, greedy_stream
 from rollstat.kernels.greedy import LEFT, MASK
 from rollstat.operators.layout import Layout

@@ -10,35 +10,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from rollstat.algorithms.compiled import bind
-from rollstat.kernels import window_stream
-from rollstat.kernels.state_queue import END, FRONT, MASK, free_size, rehouse, settle
+from rollstat.algorithms.compiled import bind, kind
+from rollstat.algorithms.operator_results import Results, Written
+from rollstat.kernels import window_arrays, window_stream
+from rollstat.kernels.state_queue import END, FRONT, MASK, free_size, is_idle, rehouse, settle
 from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, SPAN
 from rollstat.operators.layout import Layout
 
-__all__ = ["NumberWindow", "ObjectWindow", "Results", "with_arrays"]
-
-
-class Results:
-    """Where compiled code writes the result of one window."""
-
-    def __init__(self, operator: Any, layout: Layout) -> None:
-        self.operator, self.layout = operator, layout
-        self.arrays = [np.zeros((1, *output.shape), output.base) for output in layout.outputs]
-        self.out: Any = self.arrays[0] if layout.single else tuple(self.arrays)
-        self.failed = np.zeros(1, np.bool_)
-        self._plain = layout.single and not layout.outputs[0].shape
-
-    def read(self) -> Any:
-        """The result as Python numbers, or arrays; an error if it does not fit."""
-        if self.failed[0]:
-            self.failed[0] = False
-            name = type(self.operator).__name__
-            raise OverflowError(f"the exact {name} of the window does not fit {self.layout.outputs[0]}")
-        if self._plain:
-            return self.out.item()
-        values = tuple(a[0].copy() if a.ndim > 1 else a.item() for a in self.arrays)
-        return values[0] if self.layout.single else values
+__all__ = ["NumberWindow", "ObjectWindow", "with_arrays"]
 
 
 class NumberWindow:
@@ -94,6 +73,7 @@ class NumberWindow:
         self._slide = bind(window_stream.slide, *start, stamp, element, True, 1, *results)
         self._evict = bind(window_stream.evict, *start)
         self._evaluate = bind(window_stream.evaluate, *start[:4], *results)
+        self._extends: dict[Any, Any] = {}
 
     def __reduce__(self) -> Any:
         return with_arrays, (type(self), self._made_with, self.arrays)
@@ -185,43 +165,59 @@ class NumberWindow:
         return self._results.read()
 
     def extend(
-        self, times: NDArray[Any], span: Any, values: Any, missing: NDArray[np.bool_]
-    ) -> tuple[list[NDArray[Any]], NDArray[np.int64], NDArray[np.bool_]]:
+        self,
+        times: NDArray[Any],
+        span: Any,
+        values: Any,
+        missing: NDArray[np.bool_],
+        wanted: int = 1,
+        written: Written | None = None,
+    ) -> Written:
         """Take in many elements, each for the window ``(time - span, time]``.
 
-        Returns the results, the number of observations in each row, and where a result did not fit. Rows
-        without observations hold zeros.
-        """
-        rows = len(times)
-        # No limit is before the earliest time that a whole number can be.
-        floor = -np.inf if times.dtype.kind == "f" else np.iinfo(times.dtype).min
-        limits = np.maximum(times, floor + span) - span
-        arrays, out, count, failed = self._room_for(rows)
-        row = 0
-        while True:
-            first, folded = row, int(self.header[FOLDED])
-            state = self.header, self.cells, self.stamps
-            given = times, values, missing, row, out, count, failed
-            row = window_stream.extend(self.queue, self.operator, *state, limits, False, *given)
-            count[first:row] += folded
-            if row == rows:
-                return arrays, count, failed
-            self._make_room()
+        Parameters
+        ----------
+        times, span, values, missing
+            The elements. In a fixed window times are the numbers of their rows.
+        wanted : int
+            Observations that a result needs, at least 1.
+        written : Written, optional
+            Where to write.
 
-    def _room_for(self, rows: int) -> tuple[list[NDArray[Any]], Any, NDArray[np.int64], NDArray[np.bool_]]:
-        arrays = [np.zeros((rows, *output.shape), output.base) for output in self.layout.outputs]
-        out = arrays[0] if self.layout.single else tuple(arrays)
-        return arrays, out, np.zeros(rows, np.int64), np.zeros(rows, np.bool_)
+        Returns
+        -------
+        Written
+            Results; those of rows with too few observations mean nothing.
+        """
+        written = Written.of(self.layout, len(times)) if written is None else written
+        # No limit is before the earliest time that a whole number can be.
+        earliest = -np.inf if times.dtype.kind == "f" else np.iinfo(times.dtype).min
+        by_row, whole = self._size == "fixed", not missing.any()
+        # All else is of one type.
+        of, row = kind(values), 0
+        while True:
+            least = max(wanted - int(self.header[FOLDED]), 1)
+            given = span, times.dtype.type(earliest), times, values, missing, by_row, whole, row, least
+            arguments = self.queue, self.operator, *self.arrays, *given, *written.columns
+            if of not in self._extends:
+                self._extends[of] = bind(window_arrays.extend, *arguments)
+            row = self._extends[of](*arguments)
+            if row == len(times):
+                break
+            self._make_room()
+        if is_idle(self.header, self.cells):
+            self._make_room()
+        return written
 
     def begin(
-        self, times: NDArray[Any], span: Any, values: Any, missing: NDArray[np.bool_]
-    ) -> tuple[list[NDArray[Any]], NDArray[np.int64], NDArray[np.bool_]]:
-        """What :meth:`extend` returns for elements whose windows reach back to the ones held, which stay."""
-        arrays, *written = self._room_for(len(times))
+        self, times: NDArray[Any], span: Any, values: Any, missing: NDArray[np.bool_], wanted: int
+    ) -> Written:
+        """What :meth:`extend` gives for elements whose windows reach back to the ones held, which stay."""
+        written = Written.of(self.layout, len(times))
         state = self.queue, self.operator, self.header, self.cells, self.stamps
-        arguments = *state, span, times, values, missing, *written
+        arguments = *state, span, times, values, missing, wanted, *written.columns
         bind(window_stream.begin, *arguments)(*arguments)
-        return arrays, written[1], written[2]
+        return written
 
     def load(self, times: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
         """Hold these elements instead, in a window that is fixed."""

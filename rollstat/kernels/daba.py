@@ -38,7 +38,20 @@ from rollstat.kernels.state_queue import (
 from rollstat.kernels.states import combine, lift_element
 from rollstat.kernels.stretches import make_suffixes, total
 
-__all__ = ["arrange", "check", "create", "hold", "pop", "push", "query", "unfold"]
+__all__ = [
+    "arrange",
+    "check",
+    "create",
+    "enter",
+    "hold",
+    "is_due",
+    "leave",
+    "pop",
+    "push",
+    "query",
+    "rows_until_due",
+    "unfold",
+]
 
 LEFT, RIGHT, ACCUM, BACK = range(3, 7)
 HEADER = 7
@@ -163,6 +176,48 @@ def _prolong(operator, cells, first, last, to, end, mask):
         rest = fetch(cells, to, mask)
         for i in range(first, last):
             store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), rest))
+
+
+@kernel(references=False)
+def _finish(operator, header, cells):
+    """Do what is left of the flip, ahead of the steps that would."""
+    mask, left, right, accum = header[MASK], header[LEFT], header[RIGHT], header[ACCUM]
+    for i in range(left, right):
+        store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), fetch_extra(cells, mask + 1)))
+    if accum == header[BACK]:
+        accum -= 1
+    for i in range(accum - 1, right - 1, -1):
+        older, newer = fetch(cells, i, mask), fetch(cells, i + 1, mask)
+        store(cells, i, mask, combine(operator, cells, older, newer))
+    header[RIGHT] = header[ACCUM] = left
+
+
+@kernel(forceinline=True, references=False)
+def enter(operator, header, cells):
+    """The window for :mod:`rollstat.kernels.window_arrays`: front, back, end, and the states from back on."""
+    _finish(operator, header, cells)
+    return header[FRONT], header[BACK], header[END], fetch_extra(cells, header[MASK] + 2)
+
+
+@kernel(forceinline=True, references=False)
+def leave(header, cells, front, back, end, tail):
+    """Take the window back: how far the steps to the next flip have come depends on the lists alone."""
+    header[FRONT], header[BACK], header[END] = front, back, end
+    left = front + (end - back) + 1 if front < end else end
+    header[LEFT] = header[RIGHT] = header[ACCUM] = left
+    store_extra(cells, header[MASK] + 2, tail)
+
+
+@kernel(forceinline=True, references=False)
+def is_due(front, back, end):
+    """Whether the lists are flipped, after an element has come or gone."""
+    return back - front <= end - back
+
+
+@kernel(forceinline=True, references=False)
+def rows_until_due(front, back, end):
+    """For how many rows, each of which takes in an element and drops one, they are not."""
+    return (2 * back - front - end - 1) >> 1
 
 
 def check(header, cells):

@@ -39,7 +39,20 @@ from rollstat.kernels.state_queue import (
 from rollstat.kernels.states import combine, lift_element
 from rollstat.kernels.stretches import make_suffixes, total
 
-__all__ = ["arrange", "check", "create", "hold", "pop", "push", "query", "unfold"]
+__all__ = [
+    "arrange",
+    "check",
+    "create",
+    "enter",
+    "hold",
+    "is_due",
+    "leave",
+    "pop",
+    "push",
+    "query",
+    "rows_until_due",
+    "unfold",
+]
 
 MIDDLE = 3
 HEADER = 4
@@ -124,6 +137,31 @@ def unfold(operator, header, cells):
         for i in range(front, middle):
             store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), rest))
     header[MIDDLE] = end
+
+
+@kernel(forceinline=True, references=False)
+def enter(operator, header, cells):
+    """The window for :mod:`rollstat.kernels.window_arrays`: front, back, end, and the states from back on."""
+    return header[FRONT], header[MIDDLE], header[END], fetch_extra(cells, header[MASK] + 1)
+
+
+@kernel(forceinline=True, references=False)
+def leave(header, cells, front, back, end, tail):
+    """Take the window back."""
+    header[FRONT], header[MIDDLE], header[END] = front, back, end
+    store_extra(cells, header[MASK] + 1, tail)
+
+
+@kernel(forceinline=True, references=False)
+def is_due(front, back, end):
+    """Whether the back stack is turned into suffixes, after an element has come or gone."""
+    return front > back
+
+
+@kernel(forceinline=True, references=False)
+def rows_until_due(front, back, end):
+    """For how many rows, each of which takes in an element and drops one, there is a front stack."""
+    return back - front - 1
 
 
 def check(header, cells):

@@ -33,10 +33,10 @@ __all__ = [
     "begin",
     "evaluate",
     "evict",
-    "extend",
     "fold",
     "join",
     "load",
+    "method_of_algorithm",
     "result",
     "slide",
 ]
@@ -52,6 +52,10 @@ class TwoStacks(NamedTuple):
     arrange = staticmethod(two_stacks.arrange)
     unfold = staticmethod(two_stacks.unfold)
     hold = staticmethod(two_stacks.hold)
+    enter = staticmethod(two_stacks.enter)
+    leave = staticmethod(two_stacks.leave)
+    is_due = staticmethod(two_stacks.is_due)
+    rows_until_due = staticmethod(two_stacks.rows_until_due)
     check = staticmethod(two_stacks.check)
 
 
@@ -65,10 +69,14 @@ class Daba(NamedTuple):
     arrange = staticmethod(daba.arrange)
     unfold = staticmethod(daba.unfold)
     hold = staticmethod(daba.hold)
+    enter = staticmethod(daba.enter)
+    leave = staticmethod(daba.leave)
+    is_due = staticmethod(daba.is_due)
+    rows_until_due = staticmethod(daba.rows_until_due)
     check = staticmethod(daba.check)
 
 
-def _method(name, parameters):
+def method_of_algorithm(name, parameters):
     """The function that calls the method `name` of its first argument, an algorithm, from kernels too."""
     every = f"algorithm, {parameters}"
     function = define(every, [f"return algorithm.{name}({parameters})"])
@@ -80,12 +88,12 @@ def _method(name, parameters):
     return function
 
 
-_push = _method("push", "operator, header, cells, element")
-_pop = _method("pop", "operator, header, cells, number")
-_query = _method("query", "operator, header, cells")
-_hold = _method("hold", "header, cells, state")
-_arrange = _method("arrange", "operator, header, cells")
-_unfold = _method("unfold", "operator, header, cells")
+_push = method_of_algorithm("push", "operator, header, cells, element")
+_pop = method_of_algorithm("pop", "operator, header, cells, number")
+_query = method_of_algorithm("query", "operator, header, cells")
+_hold = method_of_algorithm("hold", "header, cells, state")
+_arrange = method_of_algorithm("arrange", "operator, header, cells")
+_unfold = method_of_algorithm("unfold", "operator, header, cells")
 
 
 @kernel(references=False)
@@ -147,42 +155,6 @@ def slide(
 
 
 @kernel(references=False)
-def extend(
-    algorithm,
-    operator,
-    header,
-    cells,
-    stamps,
-    limits,
-    closed,
-    times,
-    values,
-    missing,
-    first,
-    out,
-    count,
-    failed,
-):
-    """Take in the elements from `first` on; write each one's window into its row of `out` and `count`.
-
-    `limits` are the times after which the windows start.
-
-    Rows without observations are left as they are in `out`. Returns the row at which the ring was of
-    the wrong size, to be called with again in another, or the number of rows.
-    """
-    for i in range(first, len(times)):
-        element = take(values, i)
-        if not advance(
-            algorithm, operator, header, cells, stamps, limits[i], closed, times[i], element, not missing[i]
-        ):
-            return i
-        count[i] = header[END] - header[FRONT]
-        if count[i] > 0:
-            emit(operator, _query(algorithm, operator, header, cells), out, i, failed)
-    return len(times)
-
-
-@kernel(references=False)
 def load(algorithm, operator, header, cells, stamps, times, values, missing):
     """Hold these elements, for which the ring has cells, in the place of whatever the window holds."""
     end, mask = header[END], header[MASK]
@@ -197,11 +169,13 @@ def load(algorithm, operator, header, cells, stamps, times, values, missing):
 
 
 @kernel(references=False)
-def begin(algorithm, operator, header, cells, stamps, span, times, values, missing, out, count, failed):
-    """Write the results that `extend` would write, and leave the elements of the window as they are.
+def begin(
+    algorithm, operator, header, cells, stamps, span, times, values, missing, wanted, out, lacking, failed
+):
+    """Write the results of new rows whose windows reach back to what is held, and keep that as it is.
 
-    For new rows whose windows reach back to what is held: each is a suffix of that, combined with a prefix of
-    the new ones.
+    Each window is a suffix of what is held, combined with a prefix of the new elements. Rows with fewer than
+    `wanted` observations (>= 1) are marked in `lacking`.
     """
     if len(times) == 0:
         return
@@ -215,12 +189,14 @@ def begin(algorithm, operator, header, cells, stamps, span, times, values, missi
             state = lift(operator, cells, values, i)
             prefix = state if new == 0 else combine(operator, cells, prefix, state)
             new += 1
-        count[i] = end - front + new
-        if new == 0 and front < end:
+        lacking[i] = end - front + new < wanted
+        if lacking[i]:
+            continue
+        if new == 0:
             emit(operator, fetch(cells, front, mask), out, i, failed)
         elif front < end:
             emit(operator, combine(operator, cells, fetch(cells, front, mask), prefix), out, i, failed)
-        elif new > 0:
+        else:
             emit(operator, prefix, out, i, failed)
 
 

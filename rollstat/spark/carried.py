@@ -249,10 +249,10 @@ class _Combined(Carried):
     def _take(self, columns: Sequence[Column]) -> tuple[list[NDArray[Any]], NDArray[np.bool_]]:
         given = [column.astype(self._dtype, copy=False) for column in columns]
         row = self.first + self.rows
-        values, missing = self._with.columns_of(given, row)
+        values, missing = self._with.words_of(self._with.series(given), row)
         stamps = np.arange(row, row + len(missing))
-        outs, _, failed = self._window.extend(stamps, _MANY_ROWS, values, missing)
-        return outs, failed
+        written = self._window.extend(stamps, np.int64(_MANY_ROWS), values, missing)
+        return written.arrays, written.failed
 
     def _results(
         self, columns: Sequence[Column], missing: NDArray[np.bool_], count: NDArray[np.int64]

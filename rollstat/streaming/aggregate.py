@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from rollstat.algorithms.compiled import bind_step
+from rollstat.algorithms.operator_results import Written
 from rollstat.algorithms.operator_windows import NumberWindow, ObjectWindow
 from rollstat.kernels.state_queue import MASK
 from rollstat.kernels.stream_aggregates import FIRST, FOLDED, NEXT, SPAN, push_row
@@ -30,6 +31,8 @@ __all__ = ["Aggregate"]
 _ALGORITHMS = ("auto", "two_stacks", "daba")
 _FIRST_CAPACITY = 64
 _MANY_ROWS = 2**62
+# Rows of an array that are taken in together: what is made for them alone stays in the cache.
+_BLOCK = 2**15
 
 
 class Aggregate(Stream, abstract=True):
@@ -70,7 +73,7 @@ class Aggregate(Stream, abstract=True):
             self._begin()
             return
         none: list[Any] = [[]] * self._with.columns
-        self._window.load(np.arange(0), *self._with.columns_of(none, 0))
+        self._window.load(np.arange(0), *self._with.words_of(self._with.series(none), 0))
         self._window.header[NEXT] = 0
 
     def _begin(self) -> None:
@@ -194,23 +197,22 @@ class Aggregate(Stream, abstract=True):
         self._window.header[FIRST] = first
         return self.value
 
-    def _check_new(self, columns: Any, times: Any) -> tuple[Any, NDArray[np.bool_], NDArray[Any]]:
-        """Elements, missing marks and stamps of new rows, or raise."""
-        row = int(self._window.header[NEXT])
-        values, missing = self._with.columns_of(columns, row)
+    def _check_new(self, columns: Any, times: Any) -> tuple[list[Any], NDArray[Any] | None]:
+        """Series of new rows, and their stamps where the window is a width, or raise."""
+        series = self._with.series(columns)
         if not self._span.timed:
             if times is not None:
                 raise TypeError("times do not apply: the window is no width")
-            return values, missing, np.arange(row, row + len(missing))
+            return series, None
         if times is None:
             raise TypeError("times must be given: the window is a width")
         stamps = np.ascontiguousarray(self._span.stamps(times))
         decreasing = (stamps[1:] < stamps[:-1]).any() or (
             self._last is not None and (stamps[:1] < self._last).any()
         )
-        if stamps.shape != missing.shape or decreasing:
+        if stamps.shape != (len(series[0]),) or decreasing:
             raise ValueError("times must be as many as the elements, and never decrease")
-        return values, missing, stamps
+        return series, stamps
 
     def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> Any:
         """Take in all elements of an array, one for each column, and return the result after each.
@@ -220,34 +222,58 @@ class Aggregate(Stream, abstract=True):
         ndarray or tuple of ndarray
             Equal to pushing one by one, to the bit. Whole results are whole numbers where none of them is
             missing, else float64 with NaN. Of objects an array of objects, None where missing.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For elements that do not fit the dtype, or times that are missing or decrease. Nothing has changed
+            then.
+        OverflowError
+            If an exact result does not fit in 64 bits; the elements have been taken in.
+        Exception
+            What compiled methods of the operator raise; the stream has forgotten all rows then.
+
+        Notes
+        -----
+        Cost: the combinations of the pushes in all, about the time of :func:`rolling_aggregate`. What each
+        push would do for those to come is done at once, so a short array can cost a window.
         """
-        values, missing, stamps = self._check_new(columns, times)
+        series, stamps = self._check_new(columns, times)
         if self._with.objects:
-            results = np.empty(len(missing), object)
-            for i, element in enumerate(values):
+            results = np.empty(len(series[0]), object)
+            for i, element in enumerate(series[0]):
                 results[i] = self.push(element) if times is None else self.push(element, np.asarray(times)[i])
             return results
-        finished = self._finished(*self._take(values, missing, stamps))
+        try:
+            written = self._take(series, stamps)
+        except Exception:
+            self.reset()  # the operator raised between two changes that belong together
+            raise
+        finished = self._finished(written)
         return finished[0] if self._with.layout.single else tuple(finished)
 
-    def _finished(
-        self, outs: list[NDArray[Any]], count: NDArray[np.int64], failed: NDArray[np.bool_]
-    ) -> list[NDArray[Any]]:
+    def _finished(self, written: Written) -> list[NDArray[Any]]:
         """Results with what stands for too few observations, or an error if one does not fit."""
-        if (failed & (count >= max(self._least, 1))).any():
+        if written.failed.any():
             raise OverflowError("an exact result does not fit in 64 bits")
-        return [self._with.masked(out, count, self._least) for out in outs]
+        return [self._with.masked(out, written.lacking, self._least) for out in written.arrays]
 
-    def _take(self, values: Any, missing: NDArray[np.bool_], stamps: NDArray[Any]) -> Any:
-        """Take in rows of numbers: results, observations and where a result did not fit."""
-        span: Any = np.int64(_MANY_ROWS) if self._span.free else self._window.header[SPAN]
-        if self._span.timed:
+    def _take(self, series: list[Any], stamps: NDArray[Any] | None) -> Written:
+        """Take in rows of numbers."""
+        window, span = self._window, self._window.header[SPAN]
+        if stamps is not None:
             span = stamps.dtype.type(self._span.size)
-        taken = self._window.extend(stamps, span, values, missing)
-        self._window.header[NEXT] += len(missing)
-        if self._span.timed and len(stamps):
+        written = Written.of(self._with.layout, len(series[0]))
+        for first in range(0, len(series[0]), _BLOCK):
+            rows, row = slice(first, first + _BLOCK), int(window.header[NEXT])
+            values, missing = self._with.words_of([column[rows] for column in series], row)
+            given = np.arange(row, row + len(missing)) if stamps is None else stamps[rows]
+            part = written.part(rows)
+            window.extend(given, span, values, missing, max(self._least, 1), part)
+            window.header[NEXT] += len(missing)
+        if stamps is not None and len(stamps):
             self._last = stamps[-1].item()
-        return taken
+        return written
 
     @classmethod
     def from_tail(
@@ -273,11 +299,10 @@ class Aggregate(Stream, abstract=True):
         stream = cls(*arguments, **options)
         several = isinstance(array, tuple) and stream._with.columns > 1
         columns: Any = array if several else (array,)
-        values, missing, stamps = stream._check_new(columns, times)
         if stream._with.objects:
             stream.extend(*columns, times=times)
         else:
-            stream._take(values, missing, stamps)
+            stream._take(*stream._check_new(columns, times))
         return stream
 
     def merge(self, other: Self) -> None:

@@ -89,7 +89,7 @@ class GreedyAggregate(Stream):
 
     def extend(self, *columns: ArrayLike) -> None:
         """Take in all elements of an array, one for each column."""
-        values, missing = self._with.columns_of(columns, self.rows)
+        values, missing = self._with.words_of(self._with.series(columns), self.rows)
         several = isinstance(values, tuple)
         for i in range(len(missing)):
             element = tuple(column[i] for column in values) if several else values[i]

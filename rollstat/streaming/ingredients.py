@@ -77,13 +77,18 @@ class Ingredients:
             words.append(np.int64(row))
         return (tuple(words) if len(words) > 1 else words[0]), observed
 
-    def columns_of(self, columns: Any, row: int) -> tuple[Any, NDArray[np.bool_]]:
-        """What the operator takes for many rows, the first of which is `row`, and which are missing."""
+    def series(self, columns: Any) -> list[Any]:
+        """Arrays of the dtype of the elements, one for each column, or raise."""
         if len(columns) != self.columns:
             raise TypeError(f"extend takes {self.columns} arrays here; it was given {len(columns)}")
-        pairs = [self.elements.words(self.elements.array(column)) for column in columns]
-        if len({len(words) for words, _ in pairs}) > 1:
+        series = [self.elements.array(column) for column in columns]
+        if len({len(column) for column in series}) > 1:
             raise ValueError("the arrays must be as long as each other")
+        return series
+
+    def words_of(self, series: Any, row: int) -> tuple[Any, NDArray[np.bool_]]:
+        """What the operator takes for many rows, the first of which is `row`, and which are missing."""
+        pairs = [self.elements.words(column) for column in series]
         missing: NDArray[np.bool_] = pairs[0][1]
         for _, marks in pairs[1:]:
             missing |= marks
@@ -109,16 +114,16 @@ class Ingredients:
         lacking = [np.nan if dtype.kind == "f" else None for dtype in self.layout.outputs]
         return lacking[0] if self.layout.single else tuple(lacking)
 
-    def masked(self, out: NDArray[Any], count: NDArray[np.int64], least: int) -> NDArray[Any]:
-        """Results with NaN, or the identity, where there are too few observations."""
+    def masked(self, out: NDArray[Any], lacking: NDArray[np.bool_], least: int) -> NDArray[Any]:
+        """Results with NaN, or the identity of an empty window, where there are too few observations."""
         narrow = self.elements.dtype == np.float32 and out.dtype.kind == "f"
+        lacks = bool(lacking.any())
         if least == 0 and self.identity is not NOTHING and self.layout.single:
-            out[count == 0] = self.identity
-            lacking = count < 0
-        else:
-            lacking = count < max(least, 1)
-        if lacking.any() or out.dtype == np.float64 or (not self.objects and self.elements.dtype.kind == "f"):
+            out[lacking] = self.identity
+            lacks = False
+        if lacks or out.dtype == np.float64 or (not self.objects and self.elements.dtype.kind == "f"):
             out = out.astype(np.float64, copy=False)
+        if lacks:
             out[lacking] = np.nan
         return out.astype(np.float32) if narrow else out
 

@@ -1,5 +1,6 @@
 """A stream of straight lines of least squares through the rows of a window."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,7 +71,8 @@ class RollingLinearFit(Named):
         enough = results[-1] >= max(self._least, 1)
         return tuple(self._with.finish(result) if enough else np.nan for result in results[:-1])
 
-    def _finished(self, outs: Any, count: Any, failed: Any) -> list[Any]:
+    def _finished(self, written: Any) -> list[Any]:
         # The operator counts observations itself; the queue counts rows.
-        *results, count = outs
-        return super()._finished(results, count.astype(np.int64), failed)
+        *results, count = written.arrays
+        few = written.lacking | (count < max(self._least, 1))
+        return super()._finished(replace(written, arrays=results, lacking=few))

@@ -88,12 +88,16 @@ class Named(Aggregate, abstract=True):
         results = list(results) if isinstance(results, tuple) else [results]
         window, end = self._window, int(self._window.header[NEXT]) + len(series[0])
         if window.size:
-            values, missing, stamps = self._check_new([column[: fixed - 1] for column in series], None)
-            begun = self._finished(*window.begin(stamps, np.int64(fixed), values, missing))
+            row = int(window.header[NEXT])
+            values, missing = self._with.words_of([column[: fixed - 1] for column in series], row)
+            stamps = np.arange(row, row + len(missing))
+            begun = self._finished(
+                window.begin(stamps, np.int64(fixed), values, missing, max(self._least, 1))
+            )
             for i, first in enumerate(begun):
                 results[i] = results[i].astype(np.result_type(results[i], first), copy=False)
                 results[i][: fixed - 1] = first
-        values, missing = self._with.columns_of([column[-fixed:] for column in series], end - fixed)
+        values, missing = self._with.words_of([column[-fixed:] for column in series], end - fixed)
         window.load(np.arange(end - fixed, end), values, missing)
         window.header[NEXT] = end
         return results[0] if len(results) == 1 else tuple(results)

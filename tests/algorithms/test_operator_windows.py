@@ -67,18 +67,20 @@ def test_windows_by_time(make, algorithm, steps, span):
     assert window.size == 0
 
 
-@given(steps_strategy)
-def test_extending_is_pushing(steps):
+@pytest.mark.parametrize("algorithm", ["two_stacks", "daba"])
+@given(steps=steps_strategy)
+def test_extending_is_pushing(algorithm, steps):
     times = np.cumsum([later for later, _ in steps], dtype=np.int64)
     missing = np.array([not observed for _, observed in steps], np.bool_)
     columns = tuple(np.array([element(k)[i] for k in range(len(steps))]) for i in (0, 1))
-    one, all_at_once = number_window("two_stacks"), number_window("two_stacks")
-    results, count, failed = all_at_once.extend(times, 5, columns, missing)
-    assert not failed.any()
+    one, all_at_once = number_window(algorithm), number_window(algorithm)
+    written = all_at_once.extend(times, 5, columns, missing)
+    assert not written.failed.any()
     for k in range(len(steps)):
-        assert one.slide(times[k].item() - 5, times[k].item(), element(k), not missing[k]) == count[k]
-        if count[k]:
-            assert one.read() == tuple(result[k] for result in results)
+        size = one.slide(times[k].item() - 5, times[k].item(), element(k), not missing[k])
+        assert (size == 0) == written.lacking[k]
+        if size:
+            assert one.read() == tuple(result[k] for result in written.arrays)
     assert all_at_once.size == one.size
 
 

@@ -1,0 +1,69 @@
+"""Where compiled code writes the results of an operator: of one window, or of many rows."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.operators.layout import Layout
+
+__all__ = ["Results", "Written"]
+
+
+class Results:
+    """Where compiled code writes the result of one window."""
+
+    def __init__(self, operator: Any, layout: Layout) -> None:
+        self.operator, self.layout = operator, layout
+        self.arrays = [np.zeros((1, *output.shape), output.base) for output in layout.outputs]
+        self.out: Any = self.arrays[0] if layout.single else tuple(self.arrays)
+        self.failed = np.zeros(1, np.bool_)
+        self._plain = layout.single and not layout.outputs[0].shape
+
+    def read(self) -> Any:
+        """The result as Python numbers, or arrays; an error if it does not fit."""
+        if self.failed[0]:
+            self.failed[0] = False
+            name = type(self.operator).__name__
+            raise OverflowError(f"the exact {name} of the window does not fit {self.layout.outputs[0]}")
+        if self._plain:
+            return self.out.item()
+        values = tuple(a[0].copy() if a.ndim > 1 else a.item() for a in self.arrays)
+        return values[0] if self.layout.single else values
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Results of many rows.
+
+    Attributes
+    ----------
+    arrays : list of ndarray
+        One for each output.
+    lacking, failed : ndarray of bool
+        Rows with too few observations, and those whose result does not fit: what they hold means nothing.
+    single : bool
+        Whether there is one output, not a tuple of them.
+    """
+
+    arrays: list[NDArray[Any]]
+    lacking: NDArray[np.bool_]
+    failed: NDArray[np.bool_]
+    single: bool
+
+    @classmethod
+    def of(cls, layout: Layout, rows: int) -> Self:
+        """Room for so many rows."""
+        arrays = [np.zeros((rows, *output.shape), output.base) for output in layout.outputs]
+        return cls(arrays, np.zeros(rows, np.bool_), np.zeros(rows, np.bool_), layout.single)
+
+    @property
+    def columns(self) -> tuple[Any, NDArray[np.bool_], NDArray[np.bool_]]:
+        """What kernels write to."""
+        return self.arrays[0] if self.single else tuple(self.arrays), self.lacking, self.failed
+
+    def part(self, rows: slice) -> Self:
+        """Some of the rows."""
+        arrays = [array[rows] for array in self.arrays]
+        return type(self)(arrays, self.lacking[rows], self.failed[rows], self.single)

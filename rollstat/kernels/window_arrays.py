@@ -1,0 +1,150 @@
+r"""Whole arrays through a window of a stream, on either queue of states: what its steps do, a loop at a time.
+
+::
+
+    cells   [ a..d | b..d | c..d | d ] [ e | f | g ]      tail  e..g
+              ^ front                 ^ back        ^ end
+    row     the oldest leaves, h comes: tail e..h, result (b..d)(e..h)
+
+    turn    [ a..g | b..g | c..g | d..g | e..g | f..g | g ]   each of the front list with the tail,
+              ^ front                                  ^ end     the back list from its end
+
+Where a step of DABA does a part of the next turn, so that no step does much, here each turn is made at once
+where it is due: the same combinations, so that the results are the same to the bit, but neither counters nor
+the tail go through memory between rows, and most rows know beforehand that no turn is due.
+
+State: that of :mod:`rollstat.kernels.window_stream`. Invariant: the cell of a counter before `back` holds the
+states from there to `back` - 1 combined, a later one its state alone, and the tail those from `back` on.
+Cost, in combinations: by DABA those of the steps, and fewer than the widest window in advance of them; by two
+stacks their bound, 2 * elements + results. A single row can cost the window.
+"""
+
+from rollstat._jit import kernel
+from rollstat.kernels.state_queue import MASK, fetch, store
+from rollstat.kernels.states import combine, emit, lift
+from rollstat.kernels.window_stream import method_of_algorithm
+
+__all__ = ["extend"]
+
+_enter = method_of_algorithm("enter", "operator, header, cells")
+_leave = method_of_algorithm("leave", "header, cells, front, back, end, tail")
+_is_due = method_of_algorithm("is_due", "front, back, end")
+_rows_until_due = method_of_algorithm("rows_until_due", "front, back, end")
+
+
+@kernel(forceinline=True, references=False)
+def _turn(operator, cells, front, back, end, mask, tail):
+    """Make all states suffixes that reach `end`."""
+    for i in range(front, back):
+        store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), tail))
+    suffix = fetch(cells, end - 1, mask)
+    for i in range(end - 2, max(front, back) - 1, -1):
+        suffix = combine(operator, cells, fetch(cells, i, mask), suffix)
+        store(cells, i, mask, suffix)
+
+
+@kernel(references=False)
+def extend(
+    algorithm,
+    operator,
+    header,
+    cells,
+    stamps,
+    span,
+    earliest,
+    times,
+    values,
+    missing,
+    by_row,
+    whole,
+    first,
+    wanted,
+    out,
+    lacking,
+    failed,
+):
+    """Take in the elements from `first` on, each for the window ``(time - span, time]``.
+
+    Parameters
+    ----------
+    algorithm, operator, header, cells, stamps
+        The window; a queue of free size must be at home in one ring.
+    span, earliest
+        Width of the windows, and the earliest time there is.
+    times, values, missing
+        The elements.
+    by_row, whole : bool
+        Whether the window is so many rows, in a ring that holds them all; whether none is missing.
+    wanted : int
+        States that a result needs, at least 1; rows with fewer are marked in `lacking`.
+    out, lacking, failed
+        Written for each row.
+
+    Returns
+    -------
+    int
+        The row before which the ring was full, to be called with again in another, or the number of rows.
+    """
+    front, back, end, tail = _enter(algorithm, operator, header, cells)
+    mask = header[MASK]
+    i = first
+    while i < len(times):
+        if by_row and end > back:
+            # At most one row leaves for each that comes.
+            calm = min(_rows_until_due(algorithm, front, back, end), len(times) - i)
+            if whole and end - front == span:
+                for j in range(i, i + calm):
+                    front += 1
+                    suffix = fetch(cells, front, mask)
+                    state = lift(operator, cells, values, j)
+                    store(cells, end, mask, state)
+                    store(stamps, end, mask, times[j])
+                    end += 1
+                    tail = combine(operator, cells, tail, state)
+                    emit(operator, combine(operator, cells, suffix, tail), out, j, failed)
+            else:
+                for j in range(i, i + calm):
+                    front += fetch(stamps, front, mask) <= times[j] - span
+                    if not missing[j]:
+                        state = lift(operator, cells, values, j)
+                        store(cells, end, mask, state)
+                        store(stamps, end, mask, times[j])
+                        end += 1
+                        tail = combine(operator, cells, tail, state)
+                    if end - front < wanted:
+                        lacking[j] = True
+                    else:
+                        suffix = fetch(cells, front, mask)
+                        emit(operator, combine(operator, cells, suffix, tail), out, j, failed)
+            i += max(calm, 0)
+            if i == len(times):
+                break
+        limit = max(times[i], earliest + span) - span
+        while front < end and fetch(stamps, front, mask) <= limit:
+            front += 1
+            if _is_due(algorithm, front, back, end):
+                _turn(operator, cells, front, back, end, mask, tail)
+                back = end
+        if not missing[i]:
+            if end - front > mask:
+                break
+            state = lift(operator, cells, values, i)
+            store(cells, end, mask, state)
+            store(stamps, end, mask, times[i])
+            tail = state if end == back else combine(operator, cells, tail, state)
+            end += 1
+            if _is_due(algorithm, front, back, end):
+                _turn(operator, cells, front, back, end, mask, tail)
+                back = end
+        if end - front < wanted:
+            lacking[i] = True
+        else:
+            state = tail
+            if front < back:
+                state = fetch(cells, front, mask)
+                if back < end:
+                    state = combine(operator, cells, state, tail)
+            emit(operator, state, out, i, failed)
+        i += 1
+    _leave(algorithm, header, cells, front, back, end, tail)
+    return i

@@ -1,0 +1,144 @@
+"""Arrays given to the general windows: what pushes give, to the bit, however the input is cut."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import rollstat
+from rollstat import operators
+from rollstat.streaming import FixedAggregate, SlidingAggregate, TimeAggregate, aggregate
+from tests.streaming.cases import outputs, push_all
+
+N = 300
+OPERATORS = {
+    "sum": (operators.Sum(), "f8"),
+    "variance": (operators.Variance(1), "f8"),
+    "narrow": (operators.Mean(), "f4"),
+    "whole": (operators.Sum(), "i8"),
+    "unsigned": (operators.Maximum(), "u8"),
+    "row": (operators.ArgMinimum(), "f8"),
+    "order": (operators.First(), "i4"),
+    "pair": (operators.Covariance(1), "f8"),
+    "several": (operators.LinearFit(), "f8"),
+}
+WINDOWS = {
+    "2 rows": lambda operator, **kw: FixedAggregate(operator, 2, min_periods=1, **kw),
+    "7 rows": lambda operator, **kw: FixedAggregate(operator, 7, **kw),
+    "64 rows": lambda operator, **kw: FixedAggregate(operator, 64, min_periods=0, **kw),
+    "by time": lambda operator, **kw: TimeAggregate(operator, 20, **kw),
+    "free": SlidingAggregate,
+}
+every = pytest.mark.parametrize("name", OPERATORS)
+window = pytest.mark.parametrize("window", WINDOWS)
+
+
+def columns_for(operator, dtype, rng, gaps):
+    number = 2 if isinstance(operator, (operators.Covariance, operators.LinearFit)) else 1
+    columns = []
+    for _ in range(number):
+        column = (rng.normal(size=N) * 100 + 300).astype(dtype)
+        if gaps:
+            column = np.ma.MaskedArray(column, rng.random(N) < 0.2)
+        columns.append(column)
+    return columns
+
+
+@every
+@window
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("algorithm", ["daba", "two_stacks"])
+def test_arrays_are_pushes(name, window, gaps, algorithm, rng, monkeypatch):
+    monkeypatch.setattr(aggregate, "_BLOCK", 50)
+    operator, dtype = OPERATORS[name]
+    columns = columns_for(operator, dtype, rng, gaps)
+    times = np.cumsum(rng.choice([0, 1, 2, 60], N, p=[0.3, 0.5, 0.19, 0.01])) if window == "by time" else None
+    single = WINDOWS[window](operator, dtype=dtype, algorithm=algorithm)
+    pushed = push_all(single, columns, None if times is None else times.tolist())
+    for splits in ([], [1, 2, 3, 40, 41, 170], sorted(rng.integers(0, N, 9).tolist())):
+        stream = WINDOWS[window](operator, dtype=dtype, algorithm=algorithm)
+        for k, (first, last) in enumerate(zip([0, *splits], [*splits, N])):
+            rows = slice(first, last)
+            part = [column[rows] for column in columns]
+            later = None if times is None else times[rows]
+            if k % 4 == 3:
+                got = push_all(stream, part, None if times is None else later.tolist())
+            else:
+                got = outputs(stream.extend(*part, **({} if times is None else {"times": later})))
+            for one, wanted in zip(got, pushed):
+                np.testing.assert_array_equal(np.array(one, float), np.array(wanted[rows], float))
+            assert len(stream) <= N
+        assert repr(stream.value) == repr(single.value)
+        twin = rollstat.restore(stream.snapshot())
+        assert repr(twin.value) == repr(stream.value)
+
+
+@every
+@window
+def test_what_does_not_fit_changes_nothing(name, window, rng):
+    operator, dtype = OPERATORS[name]
+    columns = columns_for(operator, dtype, rng, False)
+    timed = window == "by time"
+    stream = WINDOWS[window](operator, dtype=dtype)
+    stream.extend(*columns, **({"times": np.arange(N)} if timed else {}))
+    before = stream.snapshot()
+    words = [column.astype(str) for column in columns]
+    for given in (words, [column[:, None] for column in columns], [*columns, columns[0]]):
+        with pytest.raises((TypeError, ValueError)):
+            stream.extend(*given, **({"times": np.arange(N, 2 * N)} if timed else {}))
+    for times in (np.arange(N), np.arange(2 * N)) if timed else (np.arange(N, 2 * N),):
+        with pytest.raises((TypeError, ValueError)):
+            stream.extend(*columns, times=times)
+    assert stream.snapshot() == before
+
+
+def test_a_sum_that_does_not_fit_has_been_taken_in():
+    stream, single = (FixedAggregate(operators.Sum(), 3, dtype=np.int64, min_periods=1) for _ in range(2))
+    values = [5, 2**62, 2**62, 1, 2, 3]
+    with pytest.raises(OverflowError, match="64 bits"):
+        stream.extend(np.array(values))
+    for i, x in enumerate(values):
+        if i in (2, 3):
+            with pytest.raises(OverflowError):
+                single.push(x)
+        else:
+            single.push(x)
+    assert stream.value == single.value == 6
+    assert stream.extend(np.array([7, 8])).tolist() == [single.push(7), single.push(8)]
+    # A result that is not wanted may be too large.
+    few = FixedAggregate(operators.Sum(), 3, dtype=np.int64)
+    np.testing.assert_array_equal(few.extend([2**62, 2**62, -(2**62), 0]), [np.nan, np.nan, 2**62, 0])
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+def test_memory_beyond_results_is_that_of_a_block(dtype, rng):
+    values = (rng.normal(size=1_000_000) * 1000).astype(dtype)
+    stream = FixedAggregate(operators.Sum(), 100, min_periods=1, dtype=dtype)
+    stream.extend(values[:1000])
+    tracemalloc.start()
+    try:
+        result = stream.extend(values)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # float32 results are computed in float64; two bytes a row say what is missing or too large.
+    room = {"f8": 8, "f4": 12, "i8": 8}[dtype]
+    assert result.itemsize == np.dtype(dtype).itemsize
+    assert most <= (room + 3) * len(values) + 2**21
+
+
+def test_an_operator_that_raises_leaves_a_stream_that_goes_on():
+    def positive(x):
+        if x < 0:
+            raise ValueError("x must not be negative")
+        return x
+
+    def add(older, newer):
+        return older + newer
+
+    stream = FixedAggregate(operators.function_operator(add, positive), 4, min_periods=1)
+    stream.extend(np.arange(9.0))
+    with pytest.raises(ValueError, match="must not be negative"):
+        stream.extend([*range(7), -1.0])
+    assert len(stream) == 0
+    np.testing.assert_array_equal(stream.extend([1.0, 2, 3, 4, 5]), [1, 3, 6, 10, 14])
