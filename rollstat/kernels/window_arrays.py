@@ -33,14 +33,17 @@ _rows_until_due = method_of_algorithm("rows_until_due", "front, back, end")
 
 
 @kernel(forceinline=True, references=False)
-def _turn(operator, cells, front, back, end, mask, tail):
-    """Make all states suffixes that reach `end`."""
+def _turned(algorithm, operator, cells, front, back, end, mask, tail):
+    """Make all states suffixes that reach `end` if that is due; return where the front list ends."""
+    if not _is_due(algorithm, front, back, end):
+        return back
     for i in range(front, back):
         store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), tail))
     suffix = fetch(cells, end - 1, mask)
     for i in range(end - 2, max(front, back) - 1, -1):
         suffix = combine(operator, cells, fetch(cells, i, mask), suffix)
         store(cells, i, mask, suffix)
+    return end
 
 
 @kernel(references=False)
@@ -119,13 +122,15 @@ def extend(
             i += max(calm, 0)
             if i == len(times):
                 break
-        limit = max(times[i], earliest + span) - span
-        while front < end and fetch(stamps, front, mask) <= limit:
+        if by_row and whole and end - front == span:
             front += 1
-            if _is_due(algorithm, front, back, end):
-                _turn(operator, cells, front, back, end, mask, tail)
-                back = end
-        if not missing[i]:
+            back = _turned(algorithm, operator, cells, front, back, end, mask, tail)
+        else:
+            limit = max(times[i], earliest + span) - span
+            while front < end and fetch(stamps, front, mask) <= limit:
+                front += 1
+                back = _turned(algorithm, operator, cells, front, back, end, mask, tail)
+        if whole or not missing[i]:
             if end - front > mask:
                 break
             state = lift(operator, cells, values, i)
@@ -133,9 +138,7 @@ def extend(
             store(stamps, end, mask, times[i])
             tail = state if end == back else combine(operator, cells, tail, state)
             end += 1
-            if _is_due(algorithm, front, back, end):
-                _turn(operator, cells, front, back, end, mask, tail)
-                back = end
+            back = _turned(algorithm, operator, cells, front, back, end, mask, tail)
         if end - front < wanted:
             lacking[i] = True
         else:
