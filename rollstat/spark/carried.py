@@ -139,6 +139,11 @@ class Carried:
         """The whole state."""
         return [np.array([self.rows, self.count, self.lacking], np.int64), *self._arrays()]
 
+    @property
+    def most_bytes(self) -> int:
+        """Bytes that the state may come to take."""
+        return sum(array.nbytes for array in self.arrays)
+
     def load(self, arrays: Sequence[NDArray[Any]]) -> None:
         """Hold this state instead."""
         self.rows, self.count, lacking = arrays[0].tolist()
@@ -227,6 +232,12 @@ class _Chosen(Carried):
             keep |= _smallest(keys, self.low)
             keep |= ~_smallest(keys, len(keys) - self.high)
         self.values, self.places = values[keep], places[keep]
+
+    @property
+    def most_bytes(self) -> int:
+        """Bytes that the state may come to take."""
+        kept = 4 if self.statistic.name in _EXTREMA else self.low + self.high
+        return super().most_bytes + kept * (self.values.itemsize + self.places.itemsize)
 
     def _arrays(self) -> list[NDArray[Any]]:
         return [self.values, self.places]

@@ -26,20 +26,29 @@ from rollstat.spark.carried import Carried, Column, carried_for, why_not
 from rollstat.spark.walk import Plan, Walk
 from rollstat.windows import Expanding
 
-__all__ = ["CarriedPlan", "CarriedWalk", "Prefixes", "Totals", "carrying"]
+__all__ = ["MOST_STATE_BYTES", "CarriedPlan", "CarriedWalk", "Prefixes", "Totals", "carrying"]
 
+# States go from bucket to bucket as one cell of a column of bytes. Of such a column Arrow holds less than
+# 2 GiB, Java grows it by doubling, and both sides hold copies while they hand it over.
+MOST_STATE_BYTES = 2**29
 _NAME = "spark.expanding"
 
 
 def carrying(plan: Plan) -> tuple[Plan, str | None]:
-    """The plan with states that are carried on, and why not where some statistic has none."""
+    """The plan with states that are carried on where all statistics have one, and why series are not cut."""
     if not isinstance(plan.window, Expanding):
         return plan, None
     for call in plan.calls:
         reason = why_not(call.statistic, plan.options)
         if reason is not None:
             return plan, f"{call.statistic!r}: {reason}"
-    return CarriedPlan(**{field.name: getattr(plan, field.name) for field in fields(plan)}), None
+    carried = CarriedPlan(**{field.name: getattr(plan, field.name) for field in fields(plan)})
+    most = sum(state.most_bytes for state in carried.states())
+    if most > MOST_STATE_BYTES:
+        names = ", ".join(repr(call.statistic) for call in plan.calls)
+        reason = f"states take up to {most:,} bytes, of which {MOST_STATE_BYTES:,} can be sent"
+        return carried, f"{names}: {reason}"
+    return carried, None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ import rollstat.operators as operators
 from rollstat.registry import REGISTRY
 from rollstat.spark import aggregate, rolling
 from rollstat.spark import buckets as buckets_module
-from rollstat.spark.expanding import CarriedPlan, CarriedWalk, carrying
+from rollstat.spark import expanding as expanding_module
+from rollstat.spark.expanding import MOST_STATE_BYTES, CarriedPlan, CarriedWalk, carrying
 from tests.spark.test_split import collect, long
 from tests.spark.test_walk import ARROW, cut, masked, plan, table
 
@@ -244,6 +245,39 @@ def test_a_large_k_goes_from_bucket_to_bucket(spark):
     found = collect(result)["m"]
     assert found.null_count == 12_344
     assert found.drop_null().to_pylist() == wanted[12_344:].tolist()
+
+
+@pytest.mark.spark
+def test_states_too_large_to_be_sent_leave_series_whole(frame, monkeypatch, capsys):
+    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 1000)
+    arguments = {"order_by": ["t", "row"], "window": EXPANDING}
+    arguments["aggs"] = {("a", "b"): ("kth", "x", {"k": [20, -5]})}
+    most = 24 + 25 * 16
+    monkeypatch.setattr(expanding_module, "MOST_STATE_BYTES", most)
+    sent = rolling(frame, **arguments)
+    sent.explain()
+    assert "Prefixes" in capsys.readouterr().out
+    monkeypatch.setattr(expanding_module, "MOST_STATE_BYTES", most - 1)
+    kept = rolling(frame, **arguments)
+    kept.explain()
+    assert "rollstat_part" not in capsys.readouterr().out
+    same(collect(kept), collect(sent))
+    wanted = f"split must be 1 for an expanding window of 'kth': states take up to {most} bytes, of which"
+    with pytest.raises(ValueError, match=wanted):
+        rolling(frame, split=2, **arguments)
+
+
+def test_a_state_takes_no_more_than_was_said():
+    """Whatever comes, and a reduced limit says no to what a full one takes."""
+    rng = np.random.default_rng(3)
+    dtype = np.dtype(np.float64)
+    column = np.ma.MaskedArray(rng.normal(size=500), rng.random(500) < 0.1)
+    for new, wanted in (EXACT | ROUNDED).items():
+        made = carried({new: wanted})
+        (state,) = made.states()
+        most = state.most_bytes
+        state.skip([column.astype(dtype if kind.dtype.kind == "f" else np.int64) for _, kind in made.inputs])
+        assert sum(array.nbytes for array in state.arrays) <= most <= MOST_STATE_BYTES // 1000, new
 
 
 def test_statistics_without_a_state_hold_their_rows():
