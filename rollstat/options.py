@@ -381,6 +381,11 @@ def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int)
     if length <= 0:
         raise ValueError(f"window must be a positive width; it was {window!r}")
     length /= parts
+    if length >= 2**63:
+        raise ValueError(
+            "window must be a width below 2**63 units of the times, Expanding() reaches every row; "
+            f"it was {window!r}"
+        )
     return np.int64(length.numerator // length.denominator), length.denominator == 1
 
 

@@ -180,6 +180,8 @@ def test_segments_are_series_of_their_own(rng):
         (2.5, {}, "needs times="),
         ("3 parsecs", {"times": np.arange(3).astype("M8[s]")}, "window must be a width"),
         (3, {"times": np.arange(3).astype("M8[s]")}, "window must be a width"),
+        (1e300, {"times": np.arange(3)}, "window must be a width below .* units"),
+        ("200000D", {"times": np.arange(3).astype("M8[ns]")}, "window must be a width below .* units"),
         ("3s", {"times": np.arange(3)}, "window must be a plain number"),
         (-3, {"times": np.arange(3)}, "positive"),
         (3, {"times": [1, 3, 2]}, "times must be in order; row 2"),
