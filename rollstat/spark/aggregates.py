@@ -143,6 +143,25 @@ def _is_element(
     return all(result.dtype == np.int8 for result in results)
 
 
+def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> None:
+    """Only a statistic's own: the window and the options are those of all statistics of a call."""
+    asked = list(inspect.signature(statistic.function).parameters.values())[statistic.series :]
+    own = {
+        parameter.name: parameter.default is parameter.empty
+        for parameter in asked
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name not in ("m", "window")
+    }
+    for name in parameters:
+        if name not in own:
+            raise TypeError(
+                f"statistic {statistic.name!r} has no parameter {name!r} of its own here; "
+                f"it may be {', '.join(own) or 'none'}"
+            )
+    for name, needed in own.items():
+        if needed and name not in parameters:
+            raise TypeError(f"statistic {statistic.name!r} needs its parameter {name!r}")
+
+
 def result_types(
     statistic: Statistic,
     kinds: Sequence[Kind],
@@ -151,6 +170,7 @@ def result_types(
     options: Mapping[str, Any],
 ) -> tuple[T.DataType, ...]:
     """Types of the results: the function is called with no rows, which also checks all arguments."""
+    _check_parameters(statistic, parameters)
     positions = statistic.name.startswith("arg")
     for kind in kinds:
         if kind.whole and not positions and not _is_element(statistic, window, parameters, options):

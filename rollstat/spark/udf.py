@@ -190,6 +190,12 @@ class _Job:
 
     def of_lists(self, arrays: Sequence[pa.Array]) -> pa.Array:
         """Arrow arrays of lists to one array of lists."""
+        for array in arrays:
+            if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
+                raise TypeError(
+                    f"rolling_{self.statistic} with a window takes columns of arrays; it was given one of "
+                    f"{array.type}: rollstat.spark.rolling serves columns of numbers"
+                )
         missing = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
         length = pc.list_value_length(arrays[0]).fill_null(0).to_numpy(zero_copy_only=False)
         offsets = np.zeros(len(length) + 1, np.int64)

@@ -216,8 +216,13 @@ BAD = [
     ({"aggs": {"X": ("median", "x")}}, "aggs must give new names, each once; 'X' is taken"),
     ({"aggs": {"a": ("kth", "x", {"k": 3})}}, r"k must lie in 1\.\.2"),
     ({"aggs": {"a": ("kth", "x", {"k": [1, 2]})}}, "aggs key must be a tuple of 2 names for 'kth'"),
-    ({"aggs": {"a": ("kth", "x")}}, "k"),
-    ({"aggs": {"a": ("median", "x", {"colour": 1})}}, "colour"),
+    ({"aggs": {"a": ("kth", "x")}}, "statistic 'kth' needs its parameter 'k'"),
+    ({"aggs": {"a": ("median", "x", {"colour": 1})}}, "'median' has no parameter 'colour' .* may be none"),
+    ({"aggs": {"a": ("median", "x", {"window": 3})}}, "'median' has no parameter 'window' of its own"),
+    ({"aggs": {"a": ("kth", "x", {"k": 1, "m": 3})}}, "'kth' has no parameter 'm' of its own here; .* be k"),
+    ({"aggs": {"a": ("iqr", "x", {"step": 2})}}, "may be q_low, q_high, interpolation"),
+    ({"aggs": {"a": ("max", "x", {"mode": "valid"})}}, "'max' has no parameter 'mode'"),
+    ({"aggs": {"a": ("var", "x", {"min_periods": 1})}}, "'min_periods' of its own here; it may be ddof"),
     ({"aggs": {"a": ("median", "x", "t")}}, r"statistic 'median' takes 1 column\(s\); it was given 2"),
 ]
 

@@ -91,6 +91,8 @@ BAD = [
     (("median", 3), {"like": T.DoubleType()}, TypeError, "like must be a column of arrays with a window"),
     (("median",), {"like": T.StringType()}, TypeError, "like must be a number"),
     (("argkth",), {"k": 1}, ValueError, "depends on the order of rows"),
+    (("kth", 3), {}, TypeError, "'kth' needs its parameter 'k'"),
+    (("max", 3), {"step": 2}, TypeError, "'max' has no parameter 'step' of its own"),
 ]
 
 
@@ -98,6 +100,12 @@ BAD = [
 def test_bad_arguments(arguments, options, error, message):
     with pytest.raises(error, match=message):
         rolling_udf(*arguments, **options)
+
+
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+def test_a_window_over_numbers_is_refused_by_name(frame, kind):
+    with pytest.raises(Exception, match="rolling_median with a window takes columns of arrays; it was given"):
+        frame.select(rolling_udf("median", 3, kind=kind)("row")).collect()
 
 
 def test_expanding_and_forward(frame):
