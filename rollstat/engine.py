@@ -211,7 +211,7 @@ class BlockRun:
         """Compute one block and write it, missing results marked, into the results."""
         views = [result[line, first:last] for result in self.results]
         written = [same_memory(view, computed) for view, computed in zip(views, self.computed)]
-        block.least = self._least(block)
+        block.least = self.least_for(block.width)
         try:
             self.computation.compute(block, min(self.needs), written)
         except OverflowError as error:
@@ -225,12 +225,15 @@ class BlockRun:
                 convert(array, view)
         self._mark_lacking(block, line, first, last)
 
-    def _least(self, block: Block) -> int | None:
-        """Observations below which a row is NaN in every output, if no row is anything else."""
+    def least_for(self, width: int) -> int | None:
+        """Observations below which a row is NaN in every output, if no row is anything else.
+
+        `width` is that of the windows, or 0.
+        """
         if self.missing or not self._nan_below:
             return None
         if self.options.nan_policy == "propagate":
-            return max(self.needs[0], block.width) if block.width else None
+            return max(self.needs[0], width) if width else None
         return self.needs[0]
 
     def _mark_lacking(self, block: Block, line: int, first: int, last: int) -> None:

@@ -4,6 +4,7 @@
 
     (computation, window, options, dtype, length) --> checked options, windows, blocks     kept
     values --> result --> work of each block                                               every time
+    values --> result --> one kernel                       where the computation has that for all at once
 
 What stands around a kernel is some 0.1 ms of Python, three times as much from a cold cache, and a kernel
 that runs at the speed of memory needs little more for a million values.
@@ -26,7 +27,7 @@ __all__ = ["run_plain"]
 
 
 class _Prepared:
-    """A call on any plain series of one dtype and length."""
+    """A call on any plain series of one dtype and length, `writeable` or not."""
 
     def __init__(
         self,
@@ -35,6 +36,7 @@ class _Prepared:
         options: Options,
         dtype: np.dtype[Any],
         length: int,
+        writeable: bool,
     ) -> None:
         windows = options.windows(window, np.array([0, length], np.int64))
         none = [np.empty((1, 0), dtype)]
@@ -50,6 +52,19 @@ class _Prepared:
                 self._short.append(slice(first, first + short))
             if first + short < last:
                 self._tasks.append((line, first + short, last, width))
+        self._at_once = self._find_one_kernel(dtype)
+
+    def _find_one_kernel(self, dtype: np.dtype[Any]) -> Callable[..., bool] | None:
+        """What writes the results of the only block, if that is all work and the computation has it."""
+        make = getattr(self._run.computation, "one_kernel", None)
+        if make is None or len(self._tasks) != 1:
+            return None
+        _, first, last, width = self._tasks[0]
+        if width < self._least:
+            return None
+        strict = self._run.least_for(width) == width
+        kernel: Callable[..., bool] | None = make(dtype, width, last - first, first - self._left, strict)
+        return kernel
 
     def __call__(self, values: NDArray[Any]) -> list[NDArray[Any]]:
         """Results for a series."""
@@ -58,6 +73,14 @@ class _Prepared:
         for rows in self._short:
             for result, fill in zip(run.results, run.fill):
                 result[0, rows] = fill
+        at_once = self._at_once
+        if at_once is not None:
+            _, first, last, width = self._tasks[0]
+            low = first - self._left
+            views = [result[0, first:last] for result in run.results]
+            if at_once(values[low : low + last - first + width - 1], *views):
+                return [result[0] for result in run.results]
+            self._at_once = None  # for data of which there will be more
         for line, first, last, width in self._tasks:
             low = first - self._left
             if width >= self._least:
@@ -89,4 +112,6 @@ def run_plain(
         return None
     if arr.ndim != 1 or arr.dtype.char not in "fd" or not arr.dtype.isnative or not arr.flags.c_contiguous:
         return None
-    return _prepared(computation, window, options, arr.dtype, len(arr))(arr)
+    if not arr.flags.aligned:
+        return None
+    return _prepared(computation, window, options, arr.dtype, len(arr), arr.flags.writeable)(arr)

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.algorithms.compiled import bind
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels import doubling as doubling_kernel
 from rollstat.kernels import doubling_both, doubling_places, long_places, long_windows
 from rollstat.kernels import wedge as wedges
 from rollstat.kernels.block_scan import scan
+from rollstat.kernels.doubling import BEST, NAN
 from rollstat.kernels.doubling_places import settle
 from rollstat.kernels.locate import locate
 from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
@@ -31,6 +33,7 @@ __all__ = [
     "chunk_rows",
     "doubling",
     "lower_upper_envelope",
+    "one_kernel",
     "wedge",
 ]
 
@@ -39,7 +42,7 @@ _FEW_ROWS = 64
 # From so many bytes of a window on, whole blocks mostly have one answer, which is then the quicker way: the
 # earlier, the more the other one costs.
 _LONG = 16_000
-_LONG_FOR_BOTH = 12_000
+_LONG_FOR_BOTH = 8_000
 _LONG_FOR_PLACES = 4_096
 # From this width on, places may not fit in 32 bits.
 _FARTHEST = 1 << 30
@@ -64,6 +67,8 @@ class Extrema:
         Whether the position of equal values is the last of them instead of the first.
     base : int
         What is added to positions.
+    strict : bool
+        Whether a window with a NaN gives NaN.
     """
 
     minimum: NDArray[Any] | None = None
@@ -72,6 +77,7 @@ class Extrema:
     maximum_position: NDArray[np.int64] | None = None
     last: bool = False
     base: int = 0
+    strict: bool = False
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
@@ -125,38 +131,53 @@ def _block(width: int) -> int:
 
 
 @lru_cache(maxsize=256)
-def _sizes(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int]:
-    """The kernels for so many rows, the size of a chunk or a block, and the length of scratch memory."""
+def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int]:
+    """The kernel for so many rows, the size of a chunk or a block, and the length of scratch memory."""
     lanes = lanes_in(f"u{itemsize}")
     if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
         size = _block(width)
-        return long_windows, size, long_windows.scratch_length(width, rows, size, lanes) * (1 + both)
+        length = long_windows.scratch_length(width, rows, size, lanes) * (1 + both)
+        return long_windows.rolling_both if both else long_windows.rolling, size, length
     size = max(min(chunk_rows(width, itemsize, both), rows), 1)
     kernels = doubling_both if both else doubling_kernel
-    return kernels, size, kernels.scratch_length(width, size, lanes)
+    return kernels.rolling_both if both else kernels.rolling, size, kernels.scratch_length(width, size, lanes)
 
 
-def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int) -> bool:
-    """Write the extrema of every `width` values, one or both; return whether there may be a NaN."""
-    both = len(wanted) == 2
-    kernels, size, length = _sizes(width, len(wanted[0][1]), values.itemsize, both)
+def _extrema(
+    wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, strict: bool
+) -> tuple[bool, bool]:
+    """Write the extrema of every `width` values, one or both.
+
+    Returns whether there may be a NaN, and whether windows with one have been given NaN.
+    """
+    outputs = [out for _, out in wanted]
+    both, rows = len(wanted) == 2, len(outputs[0])
+    rolling, size, length = _for_values(width, rows, values.itemsize, both)
+    orders = [] if both else [wanted[0][0]]
     scratch = aligned(length, values.dtype)
-    if both:
-        return bool(kernels.rolling_both(values, width, size, scratch, wanted[0][1], wanted[1][1]))
-    return bool(kernels.rolling(wanted[0][0], values, width, size, scratch, wanted[0][1]))
+    found = rolling(*orders, values, width, size, scratch, *outputs, strict)
+    if strict and found == NAN + BEST:
+        return bool(rolling(*orders, values, width, size, scratch, *outputs, False)), False
+    return bool(found), strict
 
 
 @lru_cache(maxsize=256)
-def _sizes_for_places(width: int, rows: int, itemsize: int) -> tuple[int, int, int]:
-    """Values of a block for long windows, else 0, rows of a chunk, and the length of each scratch memory."""
+def _for_places(width: int, rows: int, itemsize: int, last: bool) -> tuple[Any, tuple[int | bool, ...], int]:
+    """The kernel for so many rows, what it is to know of windows, and the length of each scratch memory."""
     lanes = lanes_in(f"u{itemsize}")
     if width * itemsize >= _LONG_FOR_PLACES:
         block, chunk = _block(width), min(max(65_536, 8 * width), rows)
         length = long_places.scratch_length(width, chunk, block, lanes)
-    else:
-        block, chunk = 0, max(min((4_096 if width <= 128 else 8_192) // itemsize, rows), 1)
-        length = doubling_places.scratch_length(width, chunk, lanes)
-    return block, chunk, -(-length // lanes) * lanes
+        return long_places.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
+    chunk = max(min((4_096 if width <= 128 else 8_192) // itemsize, rows), 1)
+    length = doubling_places.scratch_length(width, chunk, lanes)
+    return doubling_places.rolling, (width, chunk), -(-length // lanes) * lanes
+
+
+def _with_places(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Scratch memory for so many values, and for as many places."""
+    memory = aligned(2 * length, dtype)
+    return memory[:length], memory[length:].view(f"i{dtype.itemsize}")
 
 
 def _places(
@@ -169,14 +190,9 @@ def _places(
 ) -> int:
     """Write where the extremum of every `width` values stands; return what the kernels say of NaN."""
     ties = Newest() if last else Oldest()
-    block, chunk, length = _sizes_for_places(width, len(position), values.itemsize)
-    memory = aligned(2 * length, values.dtype)
-    parts = memory[:length], memory[length:].view(f"i{values.itemsize}")
-    if block:
-        return int(
-            long_places.rolling(order, ties, values, width, chunk, block, last, *parts, base, position)
-        )
-    return int(doubling_places.rolling(order, ties, values, width, chunk, *parts, base, position))
+    kernel, sizes, length = _for_places(width, len(position), values.itemsize, last)
+    scratch = _with_places(length, values.dtype)
+    return int(kernel(order, ties, values, *sizes, *scratch, base, position))
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
@@ -193,12 +209,13 @@ def doubling(block: Block, request: Extrema) -> None:
     """Doubling in machine vectors, for windows of a fixed number of rows."""
     wanted = _wanted(request)
     extrema = [(order, out) for order, out, _ in wanted if out is not None]
-    nan = False
+    nan, strict = False, request.strict
     if len(extrema) == 2 and len(_mask(block)) == 0:
-        nan |= _extrema(extrema, block.values, block.width)
+        nan, strict = _extrema(extrema, block.values, block.width, strict)
     else:
         for order, out in extrema:
-            nan |= _extrema([(order, out)], _observed(order, block), block.width)
+            seen, strict = _extrema([(order, out)], _observed(order, block), block.width, strict)
+            nan |= seen
     for order, _, position in wanted:
         if position is None:
             continue
@@ -210,6 +227,49 @@ def doubling(block: Block, request: Extrema) -> None:
             settle(order, block.values, _mask(block), block.width, request.last, request.base, position)
     if not block.searched and not nan:
         block.missing = None
+    block.marked = strict and len(extrema) == len(wanted)
+
+
+def one_kernel(
+    wanted: tuple[str, ...],
+    dtype: np.dtype[Any],
+    width: int,
+    rows: int,
+    base: int,
+    last: bool,
+    strict: bool,
+) -> Callable[..., bool] | None:
+    """What writes extrema, or positions of one, of `rows` windows in one call; None if nothing does.
+
+    See :meth:`rollstat.computations.extrema.ExtremaOf.one_kernel`.
+    """
+    positions = wanted in (("argmin",), ("argmax",))
+    if rows < _FEW_ROWS or not (positions or wanted in (("min",), ("max",), ("min", "max"))):
+        return None
+    codes: list[Any] = []  # compiled, once the type of the values is known
+    both, order = len(wanted) == 2, Greatest() if wanted[0] in ("max", "argmax") else Least()
+    if positions:
+        kernel, sizes, length = _for_places(width, rows, dtype.itemsize, last)
+        ties = Newest() if last else Oldest()
+
+        def write_positions(values: NDArray[Any], position: NDArray[np.int64]) -> bool:
+            given = order, ties, values, *sizes, *_with_places(length, dtype), base, position
+            if not codes:
+                codes.append(bind(kernel, *given))
+            return bool(codes[0](*given) == 0)
+
+        return write_positions
+    rolling, size, length = _for_values(width, rows, dtype.itemsize, both)
+    orders = () if both else (order,)
+
+    def write_values(values: NDArray[Any], *outputs: NDArray[Any]) -> bool:
+        given = *orders, values, width, size, aligned(length, dtype), *outputs, strict
+        if not codes:
+            codes.append(bind(rolling, *given))
+        found = codes[0](*given)
+        return bool(found == 0 or (strict and found == NAN))
+
+    return write_values
 
 
 def wedge(block: Block, request: Extrema) -> None:

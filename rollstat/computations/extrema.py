@@ -1,6 +1,6 @@
 """Minimum, maximum, where they stand and how far apart they are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -73,10 +73,27 @@ class ExtremaOf:
         rows: int = _driver().block_rows(width)
         return rows
 
+    def one_kernel(
+        self, dtype: np.dtype[Any], width: int, rows: int, base: int, strict: bool
+    ) -> Callable[..., bool] | None:
+        """What writes `rows` results of windows of `width` to arrays, None if no kernel does it alone.
+
+        It is called with the values that the windows see, always writeable or never, and an array for each
+        output, and returns whether the results are right. Positions count from `base`; if `strict`, a
+        window with NaN gives NaN.
+        """
+        if "ptp" in self.wanted or self.relative_to != "data" or self.algorithm not in ("auto", "doubling"):
+            return None
+        kernel: Callable[..., bool] | None = _driver().one_kernel(
+            tuple(self.wanted), dtype, width, rows, base, self.last, strict
+        )
+        return kernel
+
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the extrema of every row that has at least `wanted` observations."""
         driver = _driver()
         request = driver.Extrema(last=self.last)
+        request.strict = not block.searched and block.least == block.width > 0
         if self.relative_to == "data":
             request.base, block.base = block.base, 0
         for name, result in zip(self.wanted, results):

@@ -31,11 +31,15 @@ doi:10.1016/1049-9652(92)90055-3); the totals of aligned rows are a sparse table
 M. Bender and M. Farach-Colton, The LCA problem revisited, LATIN 2000, doi:10.1007/10719839_9.
 """
 
+import numpy as np
+
 from rollstat._jit import INDEX, kernel
-from rollstat.kernels.order import prefer, worst_of
+from rollstat.kernels import monotone_runs
+from rollstat.kernels.order import Oldest, admit, best_of, missing_of, prefer, reveal, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
+    first_lane,
     holds_nan,
     lanes_of,
     load,
@@ -46,10 +50,15 @@ from rollstat.kernels.vectors import (
 )
 
 __all__ = [
+    "BEST",
     "CAREFUL",
     "HOPEFUL",
     "LONGEST_SPAN",
+    "NAN",
+    "NO",
+    "ONE",
     "SURE",
+    "best_lane",
     "fill_middle",
     "largest_span",
     "rolling",
@@ -60,8 +69,12 @@ __all__ = [
 ]
 
 
-# What is known of NaN: that there is none, that there may be, and nothing, so that one is looked for.
-SURE, CAREFUL, HOPEFUL = range(3)
+# What is known of NaN: that there is none, that there may be, and nothing, so that one is looked for. For a
+# literal, which these are not, what they are given to would be compiled once more.
+SURE, CAREFUL, HOPEFUL = map(np.int64, range(3))
+ONE, NO = np.int64(1), np.bool_(False)
+# What was found: a NaN, and where that was looked for, the best value that there is.
+NAN, BEST = 1, 2
 # No span is longer: two vectors of the smallest elements.
 LONGEST_SPAN = 128
 
@@ -99,11 +112,22 @@ def scratch_length(width, chunk, lanes):
 
 
 @kernel(references=False)
-def _whole_vectors(order, values, span, spans, older, ended, width, middle, out, look):
+def best_lane(order, vector):
+    """The best of all lanes."""
+    vector = prefer(order, vector, push_back(vector, vector, 32))
+    vector = prefer(order, vector, push_back(vector, vector, 16))
+    vector = prefer(order, vector, push_back(vector, vector, 8))
+    vector = prefer(order, vector, push_back(vector, vector, 4))
+    vector = prefer(order, vector, push_back(vector, vector, 2))
+    return first_lane(prefer(order, vector, push_back(vector, vector, 1)))
+
+
+@kernel(references=False)
+def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, stand_in, shown):
     """Write the best of the `span` values that end at each position, and meanwhile windows of a chunk before.
 
-    Both for whole vectors: of `values` by `order` to `spans`, and from the spans `ended` by the order
-    `older` to `out`, so that reading and writing memory go on together.
+    Both for whole vectors: of `values` to `spans`, and from the spans `ended` to `out`, so that reading and
+    writing memory go on together. NaN counts as `stand_in`; what counts so in `ended` is `shown` in `out`.
     A window of `width` values, if more than four spans, is its first and its last span and ``middle[q]``,
     what all windows that begin in row q have between.
     """
@@ -111,6 +135,7 @@ def _whole_vectors(order, values, span, spans, older, ended, width, middle, out,
     worst = broadcast(worst_of(order, spans))
     one = two = four = eight = sixteen = sixteen_next = thirty_two = sixty_four = worst
     nan = zeros(spans)
+    instead, revealed, highest = broadcast(stand_in), broadcast(shown), worst
     half = span_for(width, lanes)
     first_spans, last_spans = ended[half - 1 :], ended[width - 1 :]
     second_spans, third_spans = ended[min(2 * half, width) - 1 :], ended[max(width - half, 1) - 1 :]
@@ -121,7 +146,7 @@ def _whole_vectors(order, values, span, spans, older, ended, width, middle, out,
             if look != SURE:
                 nan = absorb_nan(nan, best)
             if look == CAREFUL:
-                best = prefer(order, best, worst)
+                highest, best = prefer(order, best, highest), admit(best, instead)
             if span >= 2:
                 before, one = one, best
                 best = prefer(order, best, push_back(before, best, 1))
@@ -148,24 +173,28 @@ def _whole_vectors(order, values, span, spans, older, ended, width, middle, out,
                 best = prefer(order, best, push_back(before, best, 64))
             store(best, spans, i)
         if i + lanes <= len(out):
-            best = prefer(older, load(first_spans, i), load(last_spans, i))
+            best = prefer(order, load(first_spans, i), load(last_spans, i))
             if width > 4 * half:
-                best = prefer(older, broadcast(middle[row & INDEX]), best)
+                best = prefer(order, broadcast(middle[row & INDEX]), best)
                 row += 1
             elif width > 2 * half:
-                inner = prefer(older, load(second_spans, i), load(third_spans, i))
-                best = prefer(older, inner, best)
+                inner = prefer(order, load(second_spans, i), load(third_spans, i))
+                best = prefer(order, inner, best)
+            if shown != stand_in:
+                best = reveal(best, instead, revealed)
             store(best, out, i)
-    return holds_nan(nan)
+    best_seen = look == CAREFUL and best_lane(order, highest) == best_of(order, spans)
+    return NAN * int(holds_nan(nan)) + BEST * int(best_seen)
 
 
 @kernel(references=False)
-def _chunk(order, values, span, edge, spans, older, ended, width, middle, out, look):
+def _chunk(order, values, span, edge, spans, ended, width, middle, out, look, stand_in, shown):
     """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of `out`."""
     lanes = lanes_of(spans)
-    nan = _whole_vectors(order, values, span, spans, older, ended, width, middle, out, look)
-    if nan and look == HOPEFUL:
-        _whole_vectors(order, values, span, spans, older, ended, 1, middle, out[:0], CAREFUL)
+    found = _whole_vectors(order, values, span, spans, ended, width, middle, out, look, stand_in, shown)
+    careful = (CAREFUL, stand_in, stand_in)
+    if found and look == HOPEFUL:
+        found |= _whole_vectors(order, values, span, spans, ended, ONE, middle, out[:0], *careful)
     whole = len(values) // lanes * lanes
     if whole < len(values):
         # The last vector is computed in `edge` from a copy: the span before it and what is left.
@@ -173,15 +202,16 @@ def _chunk(order, values, span, edge, spans, older, ended, width, middle, out, l
         for j in range(whole - LONGEST_SPAN, whole + lanes):
             known = 0 <= j < len(values)
             copy[j - whole + LONGEST_SPAN] = values[j] if known else worst_of(order, spans)
-        nan |= _whole_vectors(order, copy, span, result, older, ended, 1, middle, copy[:0], CAREFUL)
+        found |= _whole_vectors(order, copy, span, result, ended, ONE, middle, copy[:0], *careful)
         store(load(result, LONGEST_SPAN), spans, whole)
     whole = len(out) // lanes * lanes
     if whole < len(out):
         last, rest = edge[:lanes], middle[whole // lanes :]
-        _whole_vectors(order, values[:0], 1, spans, older, ended[whole:], width, rest, last, SURE)
+        sure = (SURE, stand_in, shown)
+        _whole_vectors(order, values[:0], ONE, spans, ended[whole:], width, rest, last, *sure)
         for i in range(whole, len(out)):
             out[i] = last[i - whole]
-    return nan
+    return found
 
 
 @kernel(references=False)
@@ -204,11 +234,12 @@ def fill_middle(order, spans, rows, width, scratch, middle):
     for row in range(known, room - 2 * lanes):
         totals[row] = worst_of(order, totals)
     totals, nothing = totals[: room - 2 * lanes], totals[:0]
-    _whole_vectors(order, totals, span_for(between, lanes), above, order, above, 1, middle, nothing, SURE)
+    sure = (SURE, worst_of(order, spans), worst_of(order, spans))
+    _whole_vectors(order, totals, span_for(between, lanes), above, above, ONE, middle, nothing, *sure)
     if between > 4 * span_for(between, lanes):
         fill_middle(order, above, known // lanes, between, scratch[3 * room :], inner)
     results = middle[: room_for(known - between + 1, lanes) - 2 * lanes]
-    _whole_vectors(order, nothing, 1, above, order, above, between, inner, results, SURE)
+    _whole_vectors(order, nothing, ONE, above, above, between, inner, results, *sure)
 
 
 @kernel(inline="always", references=False)
@@ -230,26 +261,42 @@ def seen_by(values, first, last, width, lanes):
 
 
 @kernel(references=False)
-def rolling(order, values, width, chunk, scratch, out):
-    """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
+def rolling(order, values, width, chunk, scratch, out, strict):
+    """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
-    NaN is no observation. `scratch` has the length that :func:`scratch_length` gives for `chunk` rows.
-    Returns whether there may have been a NaN.
+    NaN is no observation, and where there is none the worst value is written; or, if `strict`, a window with
+    NaN gives NaN. `scratch` has the length that :func:`scratch_length` gives for `chunk` rows.
+    Returns 0, or `NAN` if there may have been one; `strict` work ends, with results of no use, where it has
+    met a NaN and the best value that there is, which stands for it: then both `NAN` and `BEST`.
     """
     lanes = lanes_of(scratch)
     span = span_for(width, lanes)
+    stand_in = best_of(order, scratch) if strict else worst_of(order, scratch)
     edge, spans, ended, middle, between, rest = _parts(width, chunk, scratch)
-    nan = False
-    before, first, last = 0, 0, min(unaligned(out), chunk)
+    found = before = first = 0
+    shown = stand_in
     while first < len(out):
+        rows = out[first:]
+        done = monotone_runs.answer(order, Oldest(), values[first:], width, 0, out[:0], rows, out[:0])
+        if done:
+            pending = out[before:first]
+            _chunk(order, values[:0], ONE, edge, spans, ended, width, between, pending, SURE, stand_in, shown)
+            first += done
+            before = first
+            continue
         # After a short chunk, vectors of results do not straddle lines of the cache.
-        last = min(last if last > first else first + chunk, len(out))
+        size = min(unaligned(rows), chunk) if before == first else 0
+        last = min(first + (size if size > 0 else chunk), len(out))
         seen, results = seen_by(values, first, last, width, lanes), out[before:first]
-        look = CAREFUL if nan else HOPEFUL
-        nan |= _chunk(order, seen, span, edge, spans, order, ended, width, between, results, look)
+        look = CAREFUL if found & NAN else HOPEFUL
+        found |= _chunk(order, seen, span, edge, spans, ended, width, between, results, look, stand_in, shown)
+        if strict and found == NAN + BEST:
+            return found
         if width > 4 * span:
             fill_middle(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
         spans, ended, middle, between = ended, spans, between, middle
         before, first = first, last
-    _chunk(order, values[:0], 1, edge, spans, order, ended, width, between, out[before:], SURE)
-    return nan
+        if strict and found & NAN:
+            shown = missing_of(scratch)
+    _chunk(order, values[:0], ONE, edge, spans, ended, width, between, out[before:], SURE, stand_in, shown)
+    return found & NAN

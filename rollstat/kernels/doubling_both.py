@@ -13,18 +13,34 @@ the memory of one, and a second result.
 """
 
 from rollstat._jit import INDEX, kernel
+from rollstat.kernels import monotone_runs
 from rollstat.kernels.doubling import (
+    BEST,
     CAREFUL,
     HOPEFUL,
     LONGEST_SPAN,
+    NAN,
+    NO,
+    ONE,
     SURE,
+    best_lane,
     fill_middle,
     room_for,
     seen_by,
     span_for,
 )
 from rollstat.kernels.doubling import scratch_length as length_for_one
-from rollstat.kernels.order import Greatest, Least, prefer, worst_of
+from rollstat.kernels.order import (
+    Greatest,
+    Least,
+    Oldest,
+    admit,
+    best_of,
+    missing_of,
+    prefer,
+    reveal,
+    worst_of,
+)
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -50,16 +66,22 @@ def scratch_length(width, chunk, lanes):
 
 @kernel(references=False)
 def _whole_vectors(
-    values, span, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look
+    values, span, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look, strict, hidden
 ):
-    """As :func:`rollstat.kernels.doubling._whole_vectors`, for both orders."""
+    """As :func:`rollstat.kernels.doubling._whole_vectors`, for both orders.
+
+    NaN counts as the best by either order if `strict`, else as the worst.
+    """
     lanes = lanes_of(lower)
     least_worst, greatest_worst = broadcast(worst_of(Least(), lower)), broadcast(worst_of(Greatest(), lower))
     low_one = low_two = low_four = low_eight = low_sixteen = low_next = least_worst
     low_thirty_two = low_sixty_four = least_worst
     high_one = high_two = high_four = high_eight = high_sixteen = high_next = greatest_worst
     high_thirty_two = high_sixty_four = greatest_worst
-    nan = zeros(lower)
+    nan, lowest, highest = zeros(lower), least_worst, greatest_worst
+    low_instead = greatest_worst if strict else least_worst
+    high_instead = least_worst if strict else greatest_worst
+    missing = broadcast(missing_of(lower))
     half = span_for(width, lanes)
     second, third = min(2 * half, width) - 1, max(width - half, 1) - 1
     first_lower, last_lower = ended_lower[half - 1 :], ended_lower[width - 1 :]
@@ -73,8 +95,9 @@ def _whole_vectors(
             if look != SURE:
                 nan = absorb_nan(nan, least)
             if look == CAREFUL:
-                least = prefer(Least(), least, least_worst)
-                greatest = prefer(Greatest(), greatest, greatest_worst)
+                lowest = prefer(Least(), least, lowest)
+                highest = prefer(Greatest(), greatest, highest)
+                least, greatest = admit(least, low_instead), admit(greatest, high_instead)
             if span >= 2:
                 before, low_one = low_one, least
                 least = prefer(Least(), least, push_back(before, least, 1))
@@ -131,20 +154,29 @@ def _whole_vectors(
                 least = prefer(Least(), inner, least)
                 inner = prefer(Greatest(), load(second_upper, i), load(third_upper, i))
                 greatest = prefer(Greatest(), inner, greatest)
+            if hidden:
+                least, greatest = reveal(least, low_instead, missing), reveal(greatest, high_instead, missing)
             store(least, low, i)
             store(greatest, high, i)
-    return holds_nan(nan)
+    best_seen = look == CAREFUL and (
+        best_lane(Least(), lowest) == best_of(Least(), lower)
+        or best_lane(Greatest(), highest) == best_of(Greatest(), lower)
+    )
+    return NAN * int(holds_nan(nan)) + BEST * int(best_seen)
 
 
 @kernel(references=False)
-def _chunk(values, span, edge, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look):
+def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, strict, hidden):
     """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of the results."""
+    lower, upper = spans
     lanes = lanes_of(lower)
-    ended = (ended_lower, ended_upper)
-    nan = _whole_vectors(values, span, lower, upper, *ended, width, below, above, low, high, look)
+    found = _whole_vectors(
+        values, span, lower, upper, *ended, width, *middle, low, high, look, strict, hidden
+    )
     nothing = low[:0]
-    if nan and look == HOPEFUL:
-        _whole_vectors(values, span, lower, upper, *ended, 1, below, above, nothing, nothing, CAREFUL)
+    careful = (nothing, nothing, CAREFUL, strict, NO)
+    if found and look == HOPEFUL:
+        found |= _whole_vectors(values, span, lower, upper, *ended, ONE, *middle, *careful)
     room = LONGEST_SPAN + lanes
     one, two, three = edge[:room], edge[room : 2 * room], edge[2 * room :]
     whole = len(values) // lanes * lanes
@@ -152,85 +184,66 @@ def _chunk(values, span, edge, lower, upper, ended_lower, ended_upper, width, be
         # The last vector is computed from a copy: the span before it, and what is left.
         for j in range(whole - LONGEST_SPAN, whole + lanes):
             one[j - whole + LONGEST_SPAN] = values[j] if 0 <= j < len(values) else values[len(values) - 1]
-        nan |= _whole_vectors(one, span, two, three, *ended, 1, below, above, nothing, nothing, CAREFUL)
+        found |= _whole_vectors(one, span, two, three, *ended, ONE, *middle, *careful)
         store(load(two, LONGEST_SPAN), lower, whole)
         store(load(three, LONGEST_SPAN), upper, whole)
     whole = len(low) // lanes * lanes
     if whole < len(low):
-        _whole_vectors(
-            values[:0],
-            1,
-            lower,
-            upper,
-            ended_lower[whole:],
-            ended_upper[whole:],
-            width,
-            below[whole // lanes :],
-            above[whole // lanes :],
-            one[:lanes],
-            two[:lanes],
-            SURE,
-        )
+        rows = whole // lanes
+        ends = ended[0][whole:], ended[1][whole:], width, middle[0][rows:], middle[1][rows:]
+        last = one[:lanes], two[:lanes], SURE, strict, hidden
+        _whole_vectors(values[:0], ONE, lower, upper, *ends, *last)
         for i in range(whole, len(low)):
             low[i], high[i] = one[i - whole], two[i - whole]
-    return nan
+    return found
+
+
+@kernel(inline="always", references=False)
+def _pair(room, scratch):
+    """Scratch memory for two orders, and the rest."""
+    return (scratch[:room], scratch[room : 2 * room]), scratch[2 * room :]
 
 
 @kernel(references=False)
-def rolling_both(values, width, chunk, scratch, low, high):
-    """Write both extrema of every ``values[i:i + width]``, the values that never win where there is none.
+def rolling_both(values, width, chunk, scratch, low, high, strict):
+    """Write both extrema of every ``values[i:i + width]``.
 
-    NaN is no observation. `scratch` has the length that :func:`scratch_length` gives for `chunk` rows.
-    Returns whether there may have been a NaN.
+    As :func:`rollstat.kernels.doubling.rolling` says for one. `scratch` has the length that
+    :func:`scratch_length` gives for `chunk` rows.
     """
     lanes = lanes_of(scratch)
     span, begin = span_for(width, lanes), 3 * (LONGEST_SPAN + lanes)
     edge, scratch = scratch[:begin], scratch[begin:]
     room, rows = room_for(chunk + width - 1, lanes), room_for((chunk + width - 1) // lanes, lanes)
-    lower, upper, scratch = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
-    ended_lower, ended_upper, scratch = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
-    below, above, scratch = scratch[:rows], scratch[rows : 2 * rows], scratch[2 * rows :]
-    ended_below, ended_above, rest = scratch[:rows], scratch[rows : 2 * rows], scratch[2 * rows :]
-    nan = False
-    before, first, last = 0, 0, min(unaligned(low), chunk)
+    spans, scratch = _pair(room, scratch)
+    ended, scratch = _pair(room, scratch)
+    middle, scratch = _pair(rows, scratch)
+    between, rest = _pair(rows, scratch)
+    found = before = first = 0
+    hidden = NO
     while first < len(low):
+        left, nothing = low[first:], low[:0]
+        done = monotone_runs.answer(Least(), Oldest(), values[first:], width, 0, nothing, left, high[first:])
+        ready = low[before:first], high[before:first]
+        if done:
+            _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, strict, hidden)
+            first += done
+            before = first
+            continue
         # After a short chunk, vectors of results do not straddle lines of the cache.
-        last = min(last if last > first else first + chunk, len(low))
-        nan |= _chunk(
-            seen_by(values, first, last, width, lanes),
-            span,
-            edge,
-            lower,
-            upper,
-            ended_lower,
-            ended_upper,
-            width,
-            ended_below,
-            ended_above,
-            low[before:first],
-            high[before:first],
-            CAREFUL if nan else HOPEFUL,
-        )
+        size = min(unaligned(left), chunk) if before == first else 0
+        last = min(first + (size if size > 0 else chunk), len(low))
+        seen = seen_by(values, first, last, width, lanes)
+        look = CAREFUL if found & NAN else HOPEFUL
+        found |= _chunk(seen, span, edge, spans, ended, width, between, *ready, look, strict, hidden)
+        if strict and found == NAN + BEST:
+            return found
         if width > 4 * span:
             known = (last - first + width - 1) // lanes
-            fill_middle(Least(), lower, known, width, rest, below)
-            fill_middle(Greatest(), upper, known, width, rest, above)
-        lower, upper, ended_lower, ended_upper = ended_lower, ended_upper, lower, upper
-        below, above, ended_below, ended_above = ended_below, ended_above, below, above
-        before, first = first, last
-    _chunk(
-        values[:0],
-        1,
-        edge,
-        lower,
-        upper,
-        ended_lower,
-        ended_upper,
-        width,
-        ended_below,
-        ended_above,
-        low[before:],
-        high[before:],
-        SURE,
-    )
-    return nan
+            fill_middle(Least(), spans[0], known, width, rest, middle[0])
+            fill_middle(Greatest(), spans[1], known, width, rest, middle[1])
+        spans, ended, middle, between = ended, spans, between, middle
+        before, first, hidden = first, last, strict and found & NAN != 0
+    ready = low[before:], high[before:]
+    _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, strict, hidden)
+    return found & NAN

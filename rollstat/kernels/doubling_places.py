@@ -236,7 +236,10 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
     nan = hollow = False
     first = 0
     while True:
-        first += monotone_runs.answer(order, ties, values[first:], width, shift + first, position[first:])
+        left, nothing = position[first:], scratch[:0]
+        first += monotone_runs.answer(
+            order, ties, values[first:], width, shift + first, left, nothing, nothing
+        )
         results = position[first : first + chunk]
         if len(results) == 0:
             break

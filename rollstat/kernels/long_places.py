@@ -125,7 +125,10 @@ def rolling(order, ties, values, width, chunk, block, last, memory, memory_place
     """
     first = found = 0
     while True:
-        first += monotone_runs.answer(order, ties, values[first:], width, shift + first, position[first:])
+        left, nothing = position[first:], memory[:0]
+        first += monotone_runs.answer(
+            order, ties, values[first:], width, shift + first, left, nothing, nothing
+        )
         results = position[first : first + chunk]
         if len(results) == 0:
             return found

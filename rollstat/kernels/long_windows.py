@@ -10,7 +10,11 @@
 What all windows that begin in one block share, is a window over the extrema of whole blocks, a series
 many times shorter. Where neither the block in which they begin nor those in which they end hold anything
 better, that is the answer to all of them. Else the scans of van Herk and of Gil and Werman, suffixes of
-the first block and a running extremum of the last ones, are done for this block alone, in vectors.
+the first block and a running extremum of the last ones, are done for this block alone, in vectors. A
+group of blocks is answered as soon as what its windows hold is known, while its values are in the cache.
+
+NaN is no observation; or, if the work is strict, it counts as the best value that there is, so that it
+decides every window with it, and is revealed in the results.
 
 State: scratch memory alone. Invariant: ``total[b]`` is the best of block b, and ``common[k]`` of the
 blocks ``k + 1, ..., q - 1``. Cost: one vector operation for each vector of values and a few more where
@@ -22,8 +26,21 @@ arXiv:cs/0610046, section 3.
 
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
-from rollstat.kernels.monotone_runs import trend
-from rollstat.kernels.order import Greatest, Least, Oldest, better, prefer, worst_of
+from rollstat.kernels.counting import has_nan
+from rollstat.kernels.doubling import BEST, NAN, NO, best_lane
+from rollstat.kernels.monotone_runs import answer, trend
+from rollstat.kernels.order import (
+    Greatest,
+    Least,
+    Oldest,
+    admit,
+    best_of,
+    better,
+    missing_of,
+    prefer,
+    reveal,
+    worst_of,
+)
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -51,6 +68,9 @@ __all__ = [
     "totals",
 ]
 
+# Blocks of results that are answered together.
+_GROUP = 64
+
 
 @kernel(references=False)
 def room_for(count, block, lanes):
@@ -60,9 +80,8 @@ def room_for(count, block, lanes):
 
 def scratch_length(width, rows, block, lanes):
     """Length of the scratch memory for `rows` windows of `width` and blocks of `block` values."""
-    count = rows + width - 1
-    blocks = count // block + 1
-    return 2 * room_for(count, block, lanes) + doubling.scratch_length(width // block, blocks, lanes)
+    room = room_for(rows + width - 1, block, lanes)
+    return room + _GROUP + doubling.scratch_length(width // block, _GROUP, lanes)
 
 
 @kernel(references=False)
@@ -84,12 +103,7 @@ def best_in(order, values):
         one, first = prefer(order, a, one), absorb_nan(first, a)
         i += lanes
     best = prefer(order, prefer(order, one, two), prefer(order, three, four))
-    best = prefer(order, best, push_back(best, best, 32))
-    best = prefer(order, best, push_back(best, best, 16))
-    best = prefer(order, best, push_back(best, best, 8))
-    best = prefer(order, best, push_back(best, best, 4))
-    best = prefer(order, best, push_back(best, best, 2))
-    value = first_lane(prefer(order, best, push_back(best, best, 1)))
+    value = best_lane(order, best)
     nan = holds_nan(absorb_nan(first, second))
     while i < len(values):
         value = prefer(order, values[i], value)
@@ -112,6 +126,15 @@ def totals(order, values, block, total):
 
 
 @kernel(references=False)
+def _best_with(order, values, stand_in):
+    """The best of `values` where NaN counts as `stand_in`, and what was found: `NAN`, `BEST` or both."""
+    best, seen = best_in(order, values)
+    found = NAN * int(seen) + BEST * int(best == best_of(order, values))
+    # What may be NaN of a sum of values may be an overflow.
+    return prefer(order, stand_in, best) if seen and has_nan(values) else best, found
+
+
+@kernel(references=False)
 def fill(value, out):
     """Write `value` everywhere."""
     for i in range(len(out)):
@@ -126,18 +149,21 @@ def _copy(values, out):
 
 
 @kernel(references=False)
-def _suffixes(order, values, common, out):
-    """Write the best of `common` and ``values[i:]`` to ``out[i]``; `out` may be the shorter."""
+def _suffixes(order, values, common, out, stand_in):
+    """Write the best of `common` and ``values[i:]`` to ``out[i]``; `out` may be the shorter.
+
+    NaN counts as `stand_in`.
+    """
     lanes = lanes_of(values)
-    worst = broadcast(worst_of(order, values))
-    best = prefer(order, best_in(order, values[len(out) :])[0], common)
+    worst, instead = broadcast(worst_of(order, values)), broadcast(stand_in)
+    best = prefer(order, _best_with(order, values[len(out) :], stand_in)[0], common)
     whole = len(out) // lanes * lanes
     for i in range(len(out) - 1, whole - 1, -1):
-        best = prefer(order, values[i], best)
+        best = prefer(order, admit(values[i], stand_in), best)
         out[i] = best
     carried = broadcast(best)
     for i in range(whole - lanes, -1, -lanes):
-        tail = prefer(order, load(values, i), worst)
+        tail = admit(load(values, i), instead)
         tail = prefer(order, tail, pull_forward(tail, worst, 1))
         tail = prefer(order, tail, pull_forward(tail, worst, 2))
         tail = prefer(order, tail, pull_forward(tail, worst, 4))
@@ -149,14 +175,14 @@ def _suffixes(order, values, common, out):
 
 
 @kernel(references=False)
-def _running(order, values, best, out):
-    """Take `best` and ``values[:i + 1]`` into ``out[i]``."""
+def _running(order, values, best, out, stand_in):
+    """Take `best` and ``values[:i + 1]`` into ``out[i]``; NaN counts as `stand_in`."""
     lanes = lanes_of(values)
-    worst = broadcast(worst_of(order, values))
+    worst, instead = broadcast(worst_of(order, values)), broadcast(stand_in)
     whole = len(out) // lanes * lanes
     carried = broadcast(best)
     for i in range(0, whole, lanes):
-        head = prefer(order, load(values, i), worst)
+        head = admit(load(values, i), instead)
         head = prefer(order, head, push_back(worst, head, 1))
         head = prefer(order, head, push_back(worst, head, 2))
         head = prefer(order, head, push_back(worst, head, 4))
@@ -168,7 +194,7 @@ def _running(order, values, best, out):
         carried = prefer(order, carried, spread(head, -1))
     best = first_lane(carried)
     for i in range(whole, len(out)):
-        best = prefer(order, values[i], best)
+        best = prefer(order, admit(values[i], stand_in), best)
         out[i] = prefer(order, best, out[i])
 
 
@@ -181,34 +207,26 @@ def growing(order, values, out):
     known = len(values) - len(out)
     best, missing = best_in(order, values[:known])
     fill(best, out)
-    _running(order, values[known:], best, out)
+    _running(order, values[known:], best, out, worst_of(order, values))
     return missing or best_in(order, values[known:])[1]
 
 
 @kernel(references=False)
 def shrinking(order, values, out):
     """Write the best of ``values[i:]`` to ``out[i]``; return whether there may have been a NaN."""
-    _suffixes(order, values, worst_of(order, values), out)
+    _suffixes(order, values, worst_of(order, values), out, worst_of(order, values))
     return best_in(order, values)[1]
 
 
 @kernel(references=False)
-def _common(order, values, width, block, rows, scratch):
-    """What windows that begin in one block share, for so many `rows` of blocks, in scratch memory.
+def _answer(order, values, width, block, k, total, best, results, stand_in, hidden):
+    """Write the windows that begin in block `k`, of which `best` is common to all, to `results`.
 
-    The memory begins with the best of each block. Returns that and what is common.
+    NaN counts as `stand_in`, and is to be seen in the results if it is `hidden` in what is known.
     """
-    lanes = lanes_of(scratch)
-    room = room_for(len(values), block, lanes)
-    total, common, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
-    between = width // block - 1
-    doubling.rolling(order, total[1 : rows + between], between, rows, rest, common[:rows])
-    return total, common
-
-
-@kernel(references=False)
-def _answer(order, values, width, block, k, total, best, results):
-    """Write the windows that begin in block `k`, of which `best` is common to all, to `results`."""
+    if hidden and best == stand_in:
+        fill(missing_of(results), results)
+        return
     begin, last = k * block, k + width // block
     suffix = better(order, total[k], best)
     running = better(order, prefer(order, total[last], total[last + 1]), best)
@@ -223,71 +241,124 @@ def _answer(order, values, width, block, k, total, best, results):
         if trend(order, Oldest(), seen) > 0 and not better(order, best, seen[-1]):
             _copy(seen, results)
         else:
-            _suffixes(order, seen, best, results)
+            _suffixes(order, seen, best, results, stand_in)
     else:
         fill(best, results)
     if running:
-        before = best_in(order, values[last * block : begin + width])[0]
-        _running(order, values[begin + width - 1 :], before, results)
+        before = _best_with(order, values[last * block : begin + width], stand_in)[0]
+        _running(order, values[begin + width - 1 :], before, results, stand_in)
+    if hidden and (suffix or running):
+        _reveal_all(stand_in, results)
 
 
 @kernel(references=False)
-def _lead(order, values, width, lead, out):
-    """Write the few first windows one by one; return whether there may be a NaN."""
-    shared, nan = best_in(order, values[lead:width])
+def _reveal_all(hidden, results):
+    """Write NaN where there is what it is `hidden` in."""
+    missing = missing_of(results)
+    for i in range(len(results)):
+        results[i] = reveal(results[i], hidden, missing)
+
+
+@kernel(references=False)
+def _take(order, values, best, stand_in):
+    """The best of a few values and of `best`, and what was found, as :func:`_best_with`."""
+    found = 0
+    for i in range(len(values)):
+        found |= NAN * int(values[i] != values[i]) + BEST * int(values[i] == best_of(order, values))
+        best = prefer(order, admit(values[i], stand_in), best)
+    return best, found
+
+
+@kernel(references=False)
+def _lead(order, values, width, lead, out, stand_in):
+    """Write the few first windows one by one; return what was found, as :func:`_best_with`."""
+    if lead == 0:
+        return 0
+    shared, found = _best_with(order, values[lead:width], stand_in)
     for i in range(lead):
-        best = shared
-        for j in range(i, lead):
-            best = prefer(order, values[j], best)
-            nan |= values[j] != values[j]
-        for j in range(width, i + width):
-            best = prefer(order, values[j], best)
-        out[i] = best
-    return nan
+        best, older = _take(order, values[i:lead], shared, stand_in)
+        out[i], newer = _take(order, values[width : i + width], best, stand_in)
+        found |= older | newer
+    if found & NAN and stand_in == best_of(order, values):
+        _reveal_all(stand_in, out[:lead])
+    return found
 
 
 @kernel(references=False)
-def rolling(order, values, width, block, scratch, out):
-    """Write the best of every ``values[i:i + width]`` to ``out[i]``, the worst value where there is none.
+def _learn(order, values, block, first, last, total, stand_in):
+    """Write the best of blocks ``first, ..., last - 1`` to `total`; return what was found."""
+    found = 0
+    for b in range(first, last):
+        total[b], here = _best_with(order, values[b * block : (b + 1) * block], stand_in)
+        found |= here
+    return found
 
-    NaN is no observation. Windows hold two blocks or more; `scratch` has the length that
-    :func:`scratch_length` gives. Returns whether there may have been a NaN.
-    """
-    way = trend(order, Oldest(), values)
-    if way != 0:
-        _copy(values if way > 0 else values[width - 1 :], out)
-        return False
-    lead = min(unaligned(out), len(out))
-    nan = _lead(order, values, width, lead, out)
-    values, out = values[lead:], out[lead:]
-    rows = (len(out) + block - 1) // block
-    nan |= totals(order, values, block, scratch[: room_for(len(values), block, lanes_of(scratch))])
-    total, common = _common(order, values, width, block, rows, scratch)
-    for k in range(rows):
+
+@kernel(references=False)
+def _answer_group(order, values, width, block, first, last, total, common, rest, out, stand_in, hidden):
+    """Write the windows that begin in blocks ``first, ..., last - 1``, of which all is known."""
+    between = width // block - 1
+    inner, shared = total[first + 1 : last + between], common[: last - first]
+    doubling.rolling(order, inner, between, _GROUP, rest, shared, NO)
+    for k in range(first, last):
         results = out[k * block : (k + 1) * block]
-        _answer(order, values, width, block, k, total, common[k], results)
-    return nan
+        _answer(order, values, width, block, k, total, shared[k - first], results, stand_in, hidden)
 
 
 @kernel(references=False)
-def rolling_both(values, width, block, scratch, low, high):
+def rolling(order, values, width, block, scratch, out, strict):
+    """Write the best of every ``values[i:i + width]`` to ``out[i]``.
+
+    As :func:`rollstat.kernels.doubling.rolling` says. Windows hold two blocks or more; `scratch` has the
+    length that :func:`scratch_length` gives.
+    """
+    done = answer(order, Oldest(), values, width, 0, out[:0], out, out[:0])
+    if done == len(out):
+        return 0
+    stand_in = best_of(order, scratch) if strict else worst_of(order, scratch)
+    lead = min(unaligned(out[done:]), len(out) - done)
+    found = _lead(order, values[done:], width, lead, out[done:], stand_in)
+    values, out = values[done + lead :], out[done + lead :]
+    rows, room = (len(out) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
+    total, common, rest = scratch[:room], scratch[room : room + _GROUP], scratch[room + _GROUP :]
+    known = 0
+    for first in range(0, rows, _GROUP):
+        last = min(first + _GROUP, rows)
+        found |= _learn(order, values, block, known, last + width // block + 1, total, stand_in)
+        known = last + width // block + 1
+        if strict and found == NAN + BEST:
+            return found
+        hidden = strict and found & NAN != 0
+        _answer_group(order, values, width, block, first, last, total, common, rest, out, stand_in, hidden)
+    return found & NAN
+
+
+@kernel(references=False)
+def rolling_both(values, width, block, scratch, low, high, strict):
     """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long."""
-    lead = min(unaligned(low), len(low))
-    nan = _lead(Least(), values, width, lead, low)
-    _lead(Greatest(), values, width, lead, high)
-    values, low, high = values[lead:], low[lead:], high[lead:]
-    rows = (len(low) + block - 1) // block
-    lanes = lanes_of(scratch)
-    one, two = scratch[: len(scratch) // 2], scratch[len(scratch) // 2 :]
-    for b in range(room_for(len(values), block, lanes)):
-        seen = values[b * block : (b + 1) * block]
-        one[b], missing = best_in(Least(), seen)
-        two[b] = best_in(Greatest(), seen)[0]
-        nan |= missing
-    lowest, common_low = _common(Least(), values, width, block, rows, one)
-    highest, common_high = _common(Greatest(), values, width, block, rows, two)
-    for k in range(rows):
-        begin, end = k * block, (k + 1) * block
-        _answer(Least(), values, width, block, k, lowest, common_low[k], low[begin:end])
-        _answer(Greatest(), values, width, block, k, highest, common_high[k], high[begin:end])
-    return nan
+    done = answer(Least(), Oldest(), values, width, 0, low[:0], low, high)
+    if done == len(low):
+        return 0
+    least, greatest = best_of(Least(), scratch), best_of(Greatest(), scratch)
+    low_stand_in, high_stand_in = (least, greatest) if strict else (greatest, least)
+    lead = min(unaligned(low[done:]), len(low) - done)
+    found = _lead(Least(), values[done:], width, lead, low[done:], low_stand_in)
+    found |= _lead(Greatest(), values[done:], width, lead, high[done:], high_stand_in)
+    values, low, high = values[done + lead :], low[done + lead :], high[done + lead :]
+    rows, room = (len(low) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
+    lowest, highest, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
+    common, rest = rest[:_GROUP], rest[_GROUP:]
+    known = 0
+    for first in range(0, rows, _GROUP):
+        last = min(first + _GROUP, rows)
+        for b in range(known, last + width // block + 1):
+            found |= _learn(Least(), values, block, b, b + 1, lowest, low_stand_in)
+            found |= _learn(Greatest(), values, block, b, b + 1, highest, high_stand_in)
+        known = last + width // block + 1
+        if strict and found == NAN + BEST:
+            return found
+        hidden = strict and found & NAN != 0
+        part = values, width, block, first, last
+        _answer_group(Least(), *part, lowest, common, rest, low, low_stand_in, hidden)
+        _answer_group(Greatest(), *part, highest, common, rest, high, high_stand_in, hidden)
+    return found & NAN

@@ -1,4 +1,4 @@
-"""Positions of extrema of a fixed number of rows where the data rises and falls in long runs.
+"""Extrema of a fixed number of rows, and their positions, where the data rises and falls in long runs.
 
 ::
 
@@ -9,18 +9,20 @@
 
 In a run every value keeps its window against the next, or each next one takes over, by the order and the
 rule of ties: of two neighbours exactly one of these holds unless one is NaN, so NaN ends every run. A
-window over one turn, whatever its width, is answered by its ends or by the turn.
+window over one turn, whatever its width, is answered by its ends or by the turn. Over a turn away the
+oldest row is the better one at first and the newest later, as each comes nearer to the turn or farther
+from it. What is best by the other order is found at the same time: a turn away from one is towards the other.
 
 State: the last value known of the run. Invariant: the rows before ``row`` are written. Cost: a load, a
-comparison and a store for each vector, as long as windows hold one turn at most; data of another kind is
-left at its first short run.
+comparison and a store for each vector of each result, as long as windows hold one turn at most; data of
+another kind is left at its first short run.
 
 Source: own construction.
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.order import all_stay, all_take_over, choose
-from rollstat.kernels.vectors import lanes_of, load
+from rollstat.kernels.order import all_stay, all_take_over, better, choose
+from rollstat.kernels.vectors import lanes_of, load, prefetch, store
 
 __all__ = ["answer", "trend"]
 
@@ -65,57 +67,106 @@ def trend(order, ties, values):
 
 
 @kernel(references=False)
-def _follow(order, ties, stays, values, width, shift, end, position):
+def _follow(order, ties, stays, values, width, shift, end, position, best, other):
     """Answer the windows within a run that is known up to `end`; return the last value of the run.
 
     Those that end up to `end` are answered.
     """
     lanes = lanes_of(values)
-    place = shift if stays else shift + width - 1
-    row = end - width + 2
+    wins, loses = (0, width - 1) if stays else (width - 1, 0)
+    row, place = end - width + 2, shift + wins
     while end + lanes < len(values) and _goes(order, ties, stays, values, end):
-        for lane in range(lanes):
-            position[row + lane] = place + row + lane
+        if len(position) > 0:
+            prefetch(position, row + 16 * lanes)
+            for lane in range(lanes):
+                position[row + lane] = place + row + lane
+        if len(best) > 0:
+            prefetch(best, row + 16 * lanes)
+            store(load(values, row + wins), best, row)
+        if len(other) > 0:
+            prefetch(other, row + 16 * lanes)
+            store(load(values, row + loses), other, row)
         end += lanes
         row += lanes
     while end + 1 < len(values) and _steps(order, ties, stays, values[end], values[end + 1]):
-        position[row] = place + row
+        if len(position) > 0:
+            position[row] = place + row
+        if len(best) > 0:
+            best[row] = values[row + wins]
+        if len(other) > 0:
+            other[row] = values[row + loses]
         end += 1
         row += 1
     return end
 
 
 @kernel(references=False)
-def _over_turn(order, ties, away, values, width, shift, first, last, turn, position):
-    """Answer the windows that begin at ``first, ..., last - 1``, over one turn, at `turn`."""
-    for row in range(first, last):
-        newest = row + width - 1
-        best = choose(order, ties, values[row], values[newest], row, newest)
-        position[row] = shift + (best if away else turn)
+def _crossing(order, ties, away, values, width, first, last):
+    """Of the windows that begin at ``first, ..., last - 1``, the first whose newest row is farther off.
+
+    Farther from the turn, in value; `last` if there is none.
+    """
+    while first < last:
+        middle = (first + last) // 2
+        oldest, newest = values[middle], values[middle + width - 1]
+        if choose(order, ties, oldest, newest, True, False) if away else not better(order, oldest, newest):
+            first = middle + 1
+        else:
+            last = middle
+    return first
 
 
 @kernel(references=False)
-def answer(order, ties, values, width, shift, position):
+def _take_ends(values, width, first, crossing, last, out):
+    """Write the oldest value of windows before the `crossing`, and the newest from there on."""
+    for row in range(first, crossing):
+        out[row] = values[row]
+    for row in range(crossing, last):
+        out[row] = values[row + width - 1]
+
+
+@kernel(references=False)
+def _over_turn(order, ties, away, values, width, shift, first, last, turn, position, best, other):
+    """Answer the windows that begin at ``first, ..., last - 1``, over one turn, at `turn`."""
+    crossing = _crossing(order, ties, away, values, width, first, last)
+    if len(position) > 0:
+        for row in range(first, crossing if away else last):
+            position[row] = shift + (row if away else turn)
+        for row in range(crossing if away else last, last):
+            position[row] = shift + row + width - 1
+    ends, turns = (best, other) if away else (other, best)
+    if len(ends) > 0:
+        _take_ends(values, width, first, crossing, last, ends)
+    if len(turns) > 0:
+        for row in range(first, last):
+            turns[row] = values[turn]
+
+
+@kernel(references=False)
+def answer(order, ties, values, width, shift, position, best, other):
     """Answer windows with one turn at most, as long as runs are long; return how many, 0 if few.
 
-    ``position[i]`` receives where the best of ``values[i:i + width]`` stands, counted from `shift`.
+    ``position[i]`` receives where the best of ``values[i:i + width]`` stands, counted from `shift`, and
+    ``best[i]`` what stands there; ``other[i]`` the best by the other order. Outputs that are not wanted have
+    no length.
     """
-    if width < 2 or len(position) == 0 or len(values) <= lanes_of(values):
+    rows = len(values) - width + 1
+    if width < 2 or rows < 1 or len(values) <= lanes_of(values):
         return 0
     if not (_goes(order, ties, True, values, 0) or _goes(order, ties, False, values, 0)):
         return 0
     stays = _steps(order, ties, True, values[0], values[1])
     turn = row = 0  # where the first run begins is no worse than a turn
     long = True
-    while row < len(position) and long:
+    while row < rows and long:
         end = _reach(order, ties, stays, values, turn, min(turn + width, len(values)) - 1)
         after = max(min(turn, end - width + 1) + 1, row)
-        _over_turn(order, ties, not stays, values, width, shift, row, after, turn, position)
+        _over_turn(order, ties, not stays, values, width, shift, row, after, turn, position, best, other)
         row = after
         long = False
         if row >= turn and row == end - width + 2:  # no window over this turn and the next is passed over
-            end = _follow(order, ties, stays, values, width, shift, end, position)
+            end = _follow(order, ties, stays, values, width, shift, end, position, best, other)
             row = end - width + 2
             long = end - turn >= _LEAST
             turn, stays = end, not stays
-    return row if row >= _LEAST or row == len(position) else 0
+    return row if row >= _LEAST or row == rows else 0

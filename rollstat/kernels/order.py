@@ -24,13 +24,16 @@ __all__ = [
     "Least",
     "Newest",
     "Oldest",
+    "admit",
     "all_stay",
     "all_take_over",
     "best_of",
     "better",
     "choose",
+    "missing_of",
     "prefer",
     "reject",
+    "reveal",
     "worst",
     "worst_of",
 ]
@@ -101,6 +104,38 @@ def better(context, order, first, second):
         return compare(builder, first, _comparison(order), *arguments[1:])
 
     return types.boolean(order, first, first), generate
+
+
+def _plain_admit(value, stand_in):
+    """`value`, or `stand_in` where it is NaN; scalars or vectors."""
+    return np.where(value == value, value, stand_in)[()]
+
+
+@operation(_plain_admit)
+def admit(context, value, stand_in):
+    floating = isinstance(getattr(value, "dtype", value), types.Float)
+
+    def generate(context, builder, signature, arguments):
+        there = builder.fcmp_ordered("ord", arguments[0], arguments[0]) if floating else None
+        return builder.select(there, *arguments) if floating else arguments[0]
+
+    return value(value, value), generate
+
+
+def _plain_reveal(value, hidden, shown):
+    """`value`, or `shown` where it is `hidden`; scalars or vectors."""
+    return np.where(value == hidden, shown, value)[()]
+
+
+@operation(_plain_reveal)
+def reveal(context, value, hidden, shown):
+    dtype = value.dtype if isinstance(value, Vector) else value
+
+    def generate(context, builder, signature, arguments):
+        value, hidden, shown = arguments
+        return builder.select(compare(builder, dtype, "==", value, hidden), shown, value)
+
+    return value(value, value, value), generate
 
 
 def _plain_choose(order, ties, older, newer, first, second):
@@ -190,20 +225,32 @@ def _plain_best_of(order, values):
     return _extreme(values.dtype, _comparison(order) == "<")
 
 
-def _constant(order, values, lowest):
-    value = _extreme(as_dtype(values.dtype), lowest)
+def _missing(dtype):
+    return dtype.type(np.nan if dtype.kind == "f" else 0)
 
+
+def _plain_missing_of(values):
+    """NaN in the dtype of `values`, or 0 if it has none."""
+    return _missing(values.dtype)
+
+
+def _constant(value, values, *order):
     def generate(context, builder, signature, arguments):
         return context.get_constant(values.dtype, value.item())
 
-    return values.dtype(order, values), generate
+    return values.dtype(*order, values), generate
 
 
 @operation(_plain_worst_of)
 def worst_of(context, order, values):
-    return _constant(order, values, _comparison(order) == ">")
+    return _constant(_extreme(as_dtype(values.dtype), _comparison(order) == ">"), values, order)
 
 
 @operation(_plain_best_of)
 def best_of(context, order, values):
-    return _constant(order, values, _comparison(order) == "<")
+    return _constant(_extreme(as_dtype(values.dtype), _comparison(order) == "<"), values, order)
+
+
+@operation(_plain_missing_of)
+def missing_of(context, values):
+    return _constant(_missing(as_dtype(values.dtype)), values)

@@ -23,6 +23,33 @@ def test_results_larger_than_the_cache(window, rng):
     np.testing.assert_array_equal(pair, (low, high))
 
 
+@pytest.mark.parametrize("window", [2, 30, 90, 1100, 2500])
+@pytest.mark.parametrize("name", ["min", "max", "minmax", "ptp", "argmin"])
+def test_whole_windows_with_missing_values_and_infinities(name, window, rng):
+    """By default a value that is missing makes its windows missing, whatever else is in them."""
+    function = getattr(rollstat, f"rolling_{name}")
+    values = rng.standard_normal(6000)
+    several = [values, values.cumsum(), np.sort(values), np.sin(np.arange(6000) / 400)]
+    for clean in several:
+        gaps = clean.copy()
+        gaps[[3, 2400, 2401, 5999]] = np.nan
+        spoiled = gaps.copy()
+        spoiled[[1000, 4500]] = np.inf, -np.inf
+        spoiled[2800] = -np.inf
+        infinite = clean.copy()
+        infinite[[0, 3000, 3001]] = -np.inf, np.inf, -np.inf
+        for series in (clean, gaps, spoiled, infinite, gaps, clean):
+            series.flags.writeable = not series.flags.writeable
+            for policy in ("omit", "propagate"):
+                least = None if policy == "omit" else 1
+                options = {"nan_policy": policy, "min_periods": least}
+                wanted = function(series, window, algorithm="wedge", **options)
+                np.testing.assert_array_equal(function(series, window, **options), wanted)
+                found = function(series.reshape(2, 3000), window, **options)
+                wanted = function(series.reshape(2, 3000), window, algorithm="wedge", **options)
+                np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
 @pytest.mark.parametrize("name", ["min", "max", "argmin", "argmax", "minmax"])
 def test_windows_that_the_ends_cut_off(name, dtype, rng):

@@ -18,6 +18,12 @@ def expected(order, values, width):
     return windows.min(axis=1) if isinstance(order, Least) else windows.max(axis=1)
 
 
+def strictly(order, values, width):
+    """Extrema of windows by NumPy; NaN where there is one."""
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    return windows.min(axis=1) if isinstance(order, Least) else windows.max(axis=1)
+
+
 def series(dtype, length, share, rng):
     """Random values, a share of them missing if they can be."""
     values = (100 * rng.standard_normal(length)).astype(np.int8).astype(dtype)
@@ -39,13 +45,40 @@ def test_chunks_and_alignment(dtype, rng):
                 scratch = aligned(doubling.scratch_length(width, chunk, lanes), values.dtype)
                 low, high = (aligned(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1))
                 for order in (Least(), Greatest()):
-                    nan = doubling.rolling(order, values, width, chunk, scratch, low)
+                    nan = doubling.rolling(order, values, width, chunk, scratch, low, False)
                     np.testing.assert_array_equal(low, expected(order, values, width))
                     assert nan == (values != values).any()
+                    assert doubling.rolling(order, values, width, chunk, scratch, low, True) == nan
+                    np.testing.assert_array_equal(low, strictly(order, values, width))
                 scratch = aligned(doubling_both.scratch_length(width, chunk, lanes), values.dtype)
-                assert doubling_both.rolling_both(values, width, chunk, scratch, low, high) == nan
+                assert doubling_both.rolling_both(values, width, chunk, scratch, low, high, False) == nan
                 np.testing.assert_array_equal(low, expected(Least(), values, width))
                 np.testing.assert_array_equal(high, expected(Greatest(), values, width))
+                assert doubling_both.rolling_both(values, width, chunk, scratch, low, high, True) == nan
+                np.testing.assert_array_equal(low, strictly(Least(), values, width))
+                np.testing.assert_array_equal(high, strictly(Greatest(), values, width))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_stands_for_nan_among_the_values(sign, rng):
+    """The work ends once both may meet; with one of them alone, or it long before, every window is right."""
+    order = Least() if sign < 0 else Greatest()
+    for width in (3, 40, 300):
+        values = rng.standard_normal(1500)
+        scratch = aligned(doubling_both.scratch_length(width, 64, 8), values.dtype)
+        low, high = np.empty(1501 - width), np.empty(1501 - width)
+        values[700] = sign * np.inf
+        assert not doubling.rolling(order, values, width, 64, scratch, low, True)
+        np.testing.assert_array_equal(low, expected(order, values, width))
+        values[1100] = np.nan
+        assert doubling.rolling(order, values, width, 64, scratch, low, True) == doubling.NAN
+        np.testing.assert_array_equal(low, strictly(order, values, width))
+        both = doubling.NAN + doubling.BEST
+        for place in (1101, 1400):
+            later = values.copy()
+            later[place] = sign * np.inf
+            assert doubling.rolling(order, later, width, 64, scratch, low, True) == both
+            assert doubling_both.rolling_both(later, width, 64, scratch, low, high, True) == both
 
 
 def test_a_nan_late_in_the_series(rng):
@@ -56,6 +89,6 @@ def test_a_nan_late_in_the_series(rng):
     for width in (3, 20, 150):
         scratch = aligned(doubling_both.scratch_length(width, 64, 8), values.dtype)
         low, high = np.empty(2001 - width), np.empty(2001 - width)
-        assert doubling_both.rolling_both(values, width, 64, scratch, low, high)
+        assert doubling_both.rolling_both(values, width, 64, scratch, low, high, False)
         np.testing.assert_array_equal(low, expected(Least(), values, width))
         np.testing.assert_array_equal(high, expected(Greatest(), values, width))

@@ -1,4 +1,4 @@
-"""Positions of extrema along runs against the definition, and how far along the data they go."""
+"""Extrema along runs, and their positions, against the definition, and how far along the data they go."""
 
 import itertools
 
@@ -38,11 +38,23 @@ def place(order, ties, values):
 def assert_right(order, ties, values, width):
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
     position = np.full(len(windows), -1)
-    answered = monotone_runs.answer(order, ties, values, width, 10, position)
+    best, other = np.zeros(len(windows), values.dtype), np.zeros(len(windows), values.dtype)
+    answered = monotone_runs.answer(order, ties, values, width, 10, position, best, other)
     assert answered == 0 or answered >= 64 or answered == len(windows)
     assert all(turns(order, ties, window.tolist()) <= 1 for window in windows[:answered])
     expected = [10 + i + place(order, ties, window.tolist()) for i, window in enumerate(windows[:answered])]
     assert position[:answered].tolist() == expected
+    lowest, highest = windows[:answered].min(axis=1), windows[:answered].max(axis=1)
+    extrema = (lowest, highest) if isinstance(order, Least) else (highest, lowest)
+    np.testing.assert_array_equal(best[:answered], extrema[0])
+    np.testing.assert_array_equal(other[:answered], extrema[1])
+    nothing = values[:0]
+    alone = np.zeros((2, len(windows)), values.dtype)
+    places = np.zeros(len(windows), np.int64)
+    for outputs in (places, nothing, nothing), (nothing, alone[0], nothing), (nothing, nothing, alone[1]):
+        assert monotone_runs.answer(order, ties, values, width, 10, *outputs) == answered
+    np.testing.assert_array_equal(places[:answered], position[:answered])
+    np.testing.assert_array_equal(alone[:, :answered], [best[:answered], other[:answered]])
     return answered
 
 
@@ -91,6 +103,7 @@ def test_any_runs(steps, holes, width, order, ties):
 
 
 def test_windows_of_one_value_are_left_to_others():
-    position = np.full(3, -1)
-    assert monotone_runs.answer(Least(), Oldest(), np.array([1.0, np.nan, 2.0]), 1, 0, position) == 0
-    assert monotone_runs.answer(Least(), Oldest(), np.ones(4), 5, 0, position[:0]) == 0
+    outputs = np.full(3, -1), np.zeros(3), np.zeros(3)
+    assert monotone_runs.answer(Least(), Oldest(), np.array([1.0, np.nan, 2.0]), 1, 0, *outputs) == 0
+    nothing = (out[:0] for out in outputs)
+    assert monotone_runs.answer(Least(), Oldest(), np.ones(4), 5, 0, *nothing) == 0

@@ -158,15 +158,17 @@ def test_the_hot_loops_are_vector_code(dtype):
     out = vectors.aligned(64, dtype)
     for values, results in ((memory, out[:0]), (memory[:0], out)):
         for width in (7, 200):
-            ended = (Least(), memory.copy(), width, memory, results, doubling.HOPEFUL)
+            ended = (memory.copy(), width, memory, results, doubling.HOPEFUL, memory[0], memory[0])
             code = assembly(doubling._whole_vectors, Least(), values, 8, memory.copy(), *ended)
             assert instruction in code
             pairs = (memory.copy(), memory.copy(), memory, memory, width, memory, memory)
-            outs = (results, results.copy(), doubling.HOPEFUL)
+            outs = (results, results.copy(), doubling.HOPEFUL, False, False)
             code = assembly(doubling_both._whole_vectors, values, 8, *pairs, *outs)
             assert instruction in code
     assert instruction in assembly(long_windows.best_in, Least(), memory)
-    assert instruction in assembly(long_windows._suffixes, Least(), memory, memory[0], memory.copy())
+    assert instruction in assembly(
+        long_windows._suffixes, Least(), memory, memory[0], memory.copy(), memory[0]
+    )
     assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())
 
 
