@@ -94,8 +94,13 @@ def rehouse(header, rings):
 def settle(header, rings):
     """Move all states there are to move, at once; return the rings as plain arrays."""
     for cells, former, moving in rings:
-        counters = np.arange(max(moving[MOVED], header[FRONT]), moving[STOP])
-        cells[counters & header[MASK]] = former[counters & moving[FORMER]]
+        i, stop = max(int(moving[MOVED]), int(header[FRONT])), int(moving[STOP])
+        while i < stop:
+            # As many as follow each other in both rings.
+            place, source = i & int(header[MASK]), i & int(moving[FORMER])
+            number = min(stop - i, int(header[MASK]) + 1 - place, int(moving[FORMER]) + 1 - source)
+            cells[place : place + number] = former[source : source + number]
+            i += number
     for _, _, moving in rings:
         moving[MOVED] = moving[STOP]
     return [cells for cells, _, _ in rings]
