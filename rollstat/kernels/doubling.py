@@ -193,8 +193,6 @@ def _chunk(order, values, span, edge, spans, ended, width, middle, out, look, st
     lanes = lanes_of(spans)
     found = _whole_vectors(order, values, span, spans, ended, width, middle, out, look, stand_in, shown)
     careful = (CAREFUL, stand_in, stand_in)
-    if found and look == HOPEFUL:
-        found |= _whole_vectors(order, values, span, spans, ended, ONE, middle, out[:0], *careful)
     whole = len(values) // lanes * lanes
     if whole < len(values):
         # The last vector is computed in `edge` from a copy: the span before it and what is left.
@@ -204,6 +202,8 @@ def _chunk(order, values, span, edge, spans, ended, width, middle, out, look, st
             copy[j - whole + LONGEST_SPAN] = values[j] if known else worst_of(order, spans)
         found |= _whole_vectors(order, copy, span, result, ended, ONE, middle, copy[:0], *careful)
         store(load(result, LONGEST_SPAN), spans, whole)
+    if found and look == HOPEFUL:  # wherever in the chunk it was
+        found |= _whole_vectors(order, values, span, spans, ended, ONE, middle, out[:0], *careful)
     whole = len(out) // lanes * lanes
     if whole < len(out):
         last, rest = edge[:lanes], middle[whole // lanes :]

@@ -175,8 +175,6 @@ def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, str
     )
     nothing = low[:0]
     careful = (nothing, nothing, CAREFUL, strict, NO)
-    if found and look == HOPEFUL:
-        found |= _whole_vectors(values, span, lower, upper, *ended, ONE, *middle, *careful)
     room = LONGEST_SPAN + lanes
     one, two, three = edge[:room], edge[room : 2 * room], edge[2 * room :]
     whole = len(values) // lanes * lanes
@@ -187,6 +185,8 @@ def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, str
         found |= _whole_vectors(one, span, two, three, *ended, ONE, *middle, *careful)
         store(load(two, LONGEST_SPAN), lower, whole)
         store(load(three, LONGEST_SPAN), upper, whole)
+    if found and look == HOPEFUL:  # wherever in the chunk it was
+        found |= _whole_vectors(values, span, lower, upper, *ended, ONE, *middle, *careful)
     whole = len(low) // lanes * lanes
     if whole < len(low):
         rows = whole // lanes

@@ -74,9 +74,9 @@ def test_what_stands_for_nan_among_the_values(sign, rng):
         assert doubling.rolling(order, values, width, 64, scratch, low, True) == doubling.NAN
         np.testing.assert_array_equal(low, strictly(order, values, width))
         both = doubling.NAN + doubling.BEST
-        for place in (1101, 1400):
+        for place, missing in ((1101, 1100), (1400, 1100), (1410, 1499), (1498, 1499)):
             later = values.copy()
-            later[place] = sign * np.inf
+            later[place], later[missing] = sign * np.inf, np.nan
             assert doubling.rolling(order, later, width, 64, scratch, low, True) == both
             assert doubling_both.rolling_both(later, width, 64, scratch, low, high, True) == both
 
