@@ -62,8 +62,8 @@ class _Prepared:
         _, first, last, width = self._tasks[0]
         if width < self._least:
             return None
-        strict = self._run.least_for(width) == width
-        kernel: Callable[..., bool] | None = make(dtype, width, last - first, first - self._left, strict)
+        least = self._run.least_for(width)
+        kernel: Callable[..., bool] | None = make(dtype, width, last - first, first - self._left, least)
         return kernel
 
     def __call__(self, values: NDArray[Any]) -> list[NDArray[Any]]:

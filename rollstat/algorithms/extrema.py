@@ -18,7 +18,7 @@ from rollstat.kernels import doubling as doubling_kernel
 from rollstat.kernels import doubling_both, doubling_places, long_places, long_windows
 from rollstat.kernels import wedge as wedges
 from rollstat.kernels.block_scan import scan
-from rollstat.kernels.doubling import BEST, NAN
+from rollstat.kernels.doubling import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.doubling_places import settle
 from rollstat.kernels.locate import locate
 from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
@@ -34,6 +34,7 @@ __all__ = [
     "doubling",
     "lower_upper_envelope",
     "one_kernel",
+    "rule_for",
     "wedge",
 ]
 
@@ -67,8 +68,8 @@ class Extrema:
         Whether the position of equal values is the last of them instead of the first.
     base : int
         What is added to positions.
-    strict : bool
-        Whether a window with a NaN gives NaN.
+    rule : int
+        Which windows are to be NaN, see :func:`rule_for`.
     """
 
     minimum: NDArray[Any] | None = None
@@ -77,7 +78,15 @@ class Extrema:
     maximum_position: NDArray[np.int64] | None = None
     last: bool = False
     base: int = 0
-    strict: bool = False
+    rule: int = int(PASS)
+
+
+def rule_for(least: int | None, width: int) -> int:
+    """Which windows of `width` rows are NaN, where those with fewer observations than `least` are.
+
+    `ANY` or `ALL` if a kernel can tell, `PASS` where only who counts can.
+    """
+    return int(ANY if least == width > 0 else ALL if least == 1 else PASS)
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
@@ -143,22 +152,21 @@ def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, 
     return kernels.rolling_both if both else kernels.rolling, size, kernels.scratch_length(width, size, lanes)
 
 
-def _extrema(
-    wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, strict: bool
-) -> tuple[bool, bool]:
+def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, rule: int) -> tuple[bool, int]:
     """Write the extrema of every `width` values, one or both.
 
-    Returns whether there may be a NaN, and whether windows with one have been given NaN.
+    Returns whether there may be a NaN, and the rule by which windows have been given NaN.
     """
     outputs = [out for _, out in wanted]
     both, rows = len(wanted) == 2, len(outputs[0])
     rolling, size, length = _for_values(width, rows, values.itemsize, both)
     orders = [] if both else [wanted[0][0]]
     scratch = aligned(length, values.dtype)
-    found = rolling(*orders, values, width, size, scratch, *outputs, strict)
-    if strict and found == NAN + BEST:
-        return bool(rolling(*orders, values, width, size, scratch, *outputs, False)), False
-    return bool(found), strict
+    found = rolling(*orders, values, width, size, scratch, *outputs, rule)
+    if rule != PASS and found == NAN + STAND_IN:
+        rule = int(PASS)
+        found = rolling(*orders, values, width, size, scratch, *outputs, rule)
+    return bool(found), rule
 
 
 @lru_cache(maxsize=256)
@@ -209,12 +217,12 @@ def doubling(block: Block, request: Extrema) -> None:
     """Doubling in machine vectors, for windows of a fixed number of rows."""
     wanted = _wanted(request)
     extrema = [(order, out) for order, out, _ in wanted if out is not None]
-    nan, strict = False, request.strict
+    nan, rule = False, request.rule
     if len(extrema) == 2 and len(_mask(block)) == 0:
-        nan, strict = _extrema(extrema, block.values, block.width, strict)
+        nan, rule = _extrema(extrema, block.values, block.width, rule)
     else:
         for order, out in extrema:
-            seen, strict = _extrema([(order, out)], _observed(order, block), block.width, strict)
+            seen, rule = _extrema([(order, out)], _observed(order, block), block.width, rule)
             nan |= seen
     for order, _, position in wanted:
         if position is None:
@@ -227,7 +235,7 @@ def doubling(block: Block, request: Extrema) -> None:
             settle(order, block.values, _mask(block), block.width, request.last, request.base, position)
     if not block.searched and not nan:
         block.missing = None
-    block.marked = strict and len(extrema) == len(wanted)
+    block.marked = rule != PASS and len(extrema) == len(wanted)
 
 
 def one_kernel(
@@ -237,7 +245,7 @@ def one_kernel(
     rows: int,
     base: int,
     last: bool,
-    strict: bool,
+    least: int | None,
 ) -> Callable[..., bool] | None:
     """What writes extrema, or positions of one, of `rows` windows in one call; None if nothing does.
 
@@ -260,14 +268,14 @@ def one_kernel(
 
         return write_positions
     rolling, size, length = _for_values(width, rows, dtype.itemsize, both)
-    orders = () if both else (order,)
+    orders, rule = () if both else (order,), rule_for(least, width)
 
     def write_values(values: NDArray[Any], *outputs: NDArray[Any]) -> bool:
-        given = *orders, values, width, size, aligned(length, dtype), *outputs, strict
+        given = *orders, values, width, size, aligned(length, dtype), *outputs, rule
         if not codes:
             codes.append(bind(rolling, *given))
         found = codes[0](*given)
-        return bool(found == 0 or (strict and found == NAN))
+        return bool(found == 0 or (rule != PASS and found == NAN))
 
     return write_values
 

@@ -74,18 +74,18 @@ class ExtremaOf:
         return rows
 
     def one_kernel(
-        self, dtype: np.dtype[Any], width: int, rows: int, base: int, strict: bool
+        self, dtype: np.dtype[Any], width: int, rows: int, base: int, least: int | None
     ) -> Callable[..., bool] | None:
         """What writes `rows` results of windows of `width` to arrays, None if no kernel does it alone.
 
         It is called with the values that the windows see, always writeable or never, and an array for each
-        output, and returns whether the results are right. Positions count from `base`; if `strict`, a
-        window with NaN gives NaN.
+        output, and returns whether the results are right. Positions count from `base`; rows with fewer
+        observations than `least` are NaN.
         """
         if "ptp" in self.wanted or self.relative_to != "data" or self.algorithm not in ("auto", "doubling"):
             return None
         kernel: Callable[..., bool] | None = _driver().one_kernel(
-            tuple(self.wanted), dtype, width, rows, base, self.last, strict
+            tuple(self.wanted), dtype, width, rows, base, self.last, least
         )
         return kernel
 
@@ -93,7 +93,8 @@ class ExtremaOf:
         """Write the extrema of every row that has at least `wanted` observations."""
         driver = _driver()
         request = driver.Extrema(last=self.last)
-        request.strict = not block.searched and block.least == block.width > 0
+        if not block.searched:
+            request.rule = driver.rule_for(block.least, block.width)
         if self.relative_to == "data":
             request.base, block.base = block.base, 0
         for name, result in zip(self.wanted, results):

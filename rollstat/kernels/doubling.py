@@ -35,11 +35,12 @@ import numpy as np
 
 from rollstat._jit import INDEX, kernel
 from rollstat.kernels import monotone_runs
-from rollstat.kernels.order import Oldest, admit, best_of, missing_of, prefer, reveal, worst_of
+from rollstat.kernels.order import Oldest, admit, best_of, keep, missing_of, prefer, reveal, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
     first_lane,
+    holds,
     holds_nan,
     lanes_of,
     load,
@@ -50,13 +51,16 @@ from rollstat.kernels.vectors import (
 )
 
 __all__ = [
-    "BEST",
+    "ALL",
+    "ANY",
     "CAREFUL",
     "HOPEFUL",
     "LONGEST_SPAN",
     "NAN",
     "NO",
     "ONE",
+    "PASS",
+    "STAND_IN",
     "SURE",
     "best_lane",
     "fill_middle",
@@ -73,8 +77,10 @@ __all__ = [
 # literal, which these are not, what they are given to would be compiled once more.
 SURE, CAREFUL, HOPEFUL = map(np.int64, range(3))
 ONE, NO = np.int64(1), np.bool_(False)
-# What was found: a NaN, and where that was looked for, the best value that there is.
-NAN, BEST = 1, 2
+# Which windows give NaN: none, and whoever calls counts; those with any NaN; those where all is NaN.
+PASS, ANY, ALL = map(np.int64, range(3))
+# What was found: a NaN, and where that was looked for, a value of those that stand for NaN.
+NAN, STAND_IN = 1, 2
 # No span is longer: two vectors of the smallest elements.
 LONGEST_SPAN = 128
 
@@ -135,7 +141,7 @@ def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, 
     worst = broadcast(worst_of(order, spans))
     one = two = four = eight = sixteen = sixteen_next = thirty_two = sixty_four = worst
     nan = zeros(spans)
-    instead, revealed, highest = broadcast(stand_in), broadcast(shown), worst
+    instead, revealed, found = broadcast(stand_in), broadcast(shown), zeros(spans)
     half = span_for(width, lanes)
     first_spans, last_spans = ended[half - 1 :], ended[width - 1 :]
     second_spans, third_spans = ended[min(2 * half, width) - 1 :], ended[max(width - half, 1) - 1 :]
@@ -146,7 +152,7 @@ def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, 
             if look != SURE:
                 nan = absorb_nan(nan, best)
             if look == CAREFUL:
-                highest, best = prefer(order, best, highest), admit(best, instead)
+                found, best = keep(best, instead, found), admit(best, instead)
             if span >= 2:
                 before, one = one, best
                 best = prefer(order, best, push_back(before, best, 1))
@@ -183,8 +189,7 @@ def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, 
             if shown != stand_in:
                 best = reveal(best, instead, revealed)
             store(best, out, i)
-    best_seen = look == CAREFUL and best_lane(order, highest) == best_of(order, spans)
-    return NAN * int(holds_nan(nan)) + BEST * int(best_seen)
+    return NAN * int(holds_nan(nan)) + STAND_IN * int(look == CAREFUL and holds(found, stand_in))
 
 
 @kernel(references=False)
@@ -198,8 +203,7 @@ def _chunk(order, values, span, edge, spans, ended, width, middle, out, look, st
         # The last vector is computed in `edge` from a copy: the span before it and what is left.
         copy, result = edge[: LONGEST_SPAN + lanes], edge[LONGEST_SPAN + lanes :]
         for j in range(whole - LONGEST_SPAN, whole + lanes):
-            known = 0 <= j < len(values)
-            copy[j - whole + LONGEST_SPAN] = values[j] if known else worst_of(order, spans)
+            copy[j - whole + LONGEST_SPAN] = values[j] if 0 <= j < len(values) else values[len(values) - 1]
         found |= _whole_vectors(order, copy, span, result, ended, ONE, middle, copy[:0], *careful)
         store(load(result, LONGEST_SPAN), spans, whole)
     if found and look == HOPEFUL:  # wherever in the chunk it was
@@ -261,17 +265,19 @@ def seen_by(values, first, last, width, lanes):
 
 
 @kernel(references=False)
-def rolling(order, values, width, chunk, scratch, out, strict):
+def rolling(order, values, width, chunk, scratch, out, rule):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
-    NaN is no observation, and where there is none the worst value is written; or, if `strict`, a window with
-    NaN gives NaN. `scratch` has the length that :func:`scratch_length` gives for `chunk` rows.
-    Returns 0, or `NAN` if there may have been one; `strict` work ends, with results of no use, where it has
-    met a NaN and the best value that there is, which stands for it: then both `NAN` and `BEST`.
+    NaN is no observation, and where there is none the worst value is written, unless the `rule` says that a
+    window with `ANY` NaN gives NaN, or one where `ALL` values are. `scratch` has the length that
+    :func:`scratch_length` gives for `chunk` rows.
+    Returns 0, or `NAN` if there may have been one. By a rule, NaN counts as the best or the worst value that
+    there is; the work ends, with results of no use, where that is among the values too: then with both `NAN`
+    and `STAND_IN`.
     """
     lanes = lanes_of(scratch)
     span = span_for(width, lanes)
-    stand_in = best_of(order, scratch) if strict else worst_of(order, scratch)
+    stand_in = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
     edge, spans, ended, middle, between, rest = _parts(width, chunk, scratch)
     found = before = first = 0
     shown = stand_in
@@ -290,13 +296,13 @@ def rolling(order, values, width, chunk, scratch, out, strict):
         seen, results = seen_by(values, first, last, width, lanes), out[before:first]
         look = CAREFUL if found & NAN else HOPEFUL
         found |= _chunk(order, seen, span, edge, spans, ended, width, between, results, look, stand_in, shown)
-        if strict and found == NAN + BEST:
+        if rule != PASS and found == NAN + STAND_IN:
             return found
         if width > 4 * span:
             fill_middle(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
         spans, ended, middle, between = ended, spans, between, middle
         before, first = first, last
-        if strict and found & NAN:
+        if rule != PASS and found & NAN:
             shown = missing_of(scratch)
     _chunk(order, values[:0], ONE, edge, spans, ended, width, between, out[before:], SURE, stand_in, shown)
     return found & NAN

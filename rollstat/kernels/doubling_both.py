@@ -15,15 +15,16 @@ the memory of one, and a second result.
 from rollstat._jit import INDEX, kernel
 from rollstat.kernels import monotone_runs
 from rollstat.kernels.doubling import (
-    BEST,
+    ANY,
     CAREFUL,
     HOPEFUL,
     LONGEST_SPAN,
     NAN,
     NO,
     ONE,
+    PASS,
+    STAND_IN,
     SURE,
-    best_lane,
     fill_middle,
     room_for,
     seen_by,
@@ -35,7 +36,7 @@ from rollstat.kernels.order import (
     Least,
     Oldest,
     admit,
-    best_of,
+    keep,
     missing_of,
     prefer,
     reveal,
@@ -44,6 +45,7 @@ from rollstat.kernels.order import (
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
+    holds,
     holds_nan,
     lanes_of,
     load,
@@ -66,11 +68,11 @@ def scratch_length(width, chunk, lanes):
 
 @kernel(references=False)
 def _whole_vectors(
-    values, span, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look, strict, hidden
+    values, span, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look, rule, hidden
 ):
     """As :func:`rollstat.kernels.doubling._whole_vectors`, for both orders.
 
-    NaN counts as the best by either order if `strict`, else as the worst.
+    NaN counts as the best by either order if the `rule` is `ANY`, else as the worst.
     """
     lanes = lanes_of(lower)
     least_worst, greatest_worst = broadcast(worst_of(Least(), lower)), broadcast(worst_of(Greatest(), lower))
@@ -78,9 +80,9 @@ def _whole_vectors(
     low_thirty_two = low_sixty_four = least_worst
     high_one = high_two = high_four = high_eight = high_sixteen = high_next = greatest_worst
     high_thirty_two = high_sixty_four = greatest_worst
-    nan, lowest, highest = zeros(lower), least_worst, greatest_worst
-    low_instead = greatest_worst if strict else least_worst
-    high_instead = least_worst if strict else greatest_worst
+    nan = found = zeros(lower)
+    low_instead = greatest_worst if rule == ANY else least_worst
+    high_instead = least_worst if rule == ANY else greatest_worst
     missing = broadcast(missing_of(lower))
     half = span_for(width, lanes)
     second, third = min(2 * half, width) - 1, max(width - half, 1) - 1
@@ -95,8 +97,7 @@ def _whole_vectors(
             if look != SURE:
                 nan = absorb_nan(nan, least)
             if look == CAREFUL:
-                lowest = prefer(Least(), least, lowest)
-                highest = prefer(Greatest(), greatest, highest)
+                found = keep(least, low_instead, keep(greatest, high_instead, found))
                 least, greatest = admit(least, low_instead), admit(greatest, high_instead)
             if span >= 2:
                 before, low_one = low_one, least
@@ -158,23 +159,19 @@ def _whole_vectors(
                 least, greatest = reveal(least, low_instead, missing), reveal(greatest, high_instead, missing)
             store(least, low, i)
             store(greatest, high, i)
-    best_seen = look == CAREFUL and (
-        best_lane(Least(), lowest) == best_of(Least(), lower)
-        or best_lane(Greatest(), highest) == best_of(Greatest(), lower)
-    )
-    return NAN * int(holds_nan(nan)) + BEST * int(best_seen)
+    low_worst, high_worst = worst_of(Least(), lower), worst_of(Greatest(), lower)
+    stand_in = look == CAREFUL and (holds(found, low_worst) or holds(found, high_worst))
+    return NAN * int(holds_nan(nan)) + STAND_IN * int(stand_in)
 
 
 @kernel(references=False)
-def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, strict, hidden):
+def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, rule, hidden):
     """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of the results."""
     lower, upper = spans
     lanes = lanes_of(lower)
-    found = _whole_vectors(
-        values, span, lower, upper, *ended, width, *middle, low, high, look, strict, hidden
-    )
+    found = _whole_vectors(values, span, lower, upper, *ended, width, *middle, low, high, look, rule, hidden)
     nothing = low[:0]
-    careful = (nothing, nothing, CAREFUL, strict, NO)
+    careful = (nothing, nothing, CAREFUL, rule, NO)
     room = LONGEST_SPAN + lanes
     one, two, three = edge[:room], edge[room : 2 * room], edge[2 * room :]
     whole = len(values) // lanes * lanes
@@ -191,7 +188,7 @@ def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, str
     if whole < len(low):
         rows = whole // lanes
         ends = ended[0][whole:], ended[1][whole:], width, middle[0][rows:], middle[1][rows:]
-        last = one[:lanes], two[:lanes], SURE, strict, hidden
+        last = one[:lanes], two[:lanes], SURE, rule, hidden
         _whole_vectors(values[:0], ONE, lower, upper, *ends, *last)
         for i in range(whole, len(low)):
             low[i], high[i] = one[i - whole], two[i - whole]
@@ -205,7 +202,7 @@ def _pair(room, scratch):
 
 
 @kernel(references=False)
-def rolling_both(values, width, chunk, scratch, low, high, strict):
+def rolling_both(values, width, chunk, scratch, low, high, rule):
     """Write both extrema of every ``values[i:i + width]``.
 
     As :func:`rollstat.kernels.doubling.rolling` says for one. `scratch` has the length that
@@ -226,7 +223,7 @@ def rolling_both(values, width, chunk, scratch, low, high, strict):
         done = monotone_runs.answer(Least(), Oldest(), values[first:], width, 0, nothing, left, high[first:])
         ready = low[before:first], high[before:first]
         if done:
-            _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, strict, hidden)
+            _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, rule, hidden)
             first += done
             before = first
             continue
@@ -235,15 +232,15 @@ def rolling_both(values, width, chunk, scratch, low, high, strict):
         last = min(first + (size if size > 0 else chunk), len(low))
         seen = seen_by(values, first, last, width, lanes)
         look = CAREFUL if found & NAN else HOPEFUL
-        found |= _chunk(seen, span, edge, spans, ended, width, between, *ready, look, strict, hidden)
-        if strict and found == NAN + BEST:
+        found |= _chunk(seen, span, edge, spans, ended, width, between, *ready, look, rule, hidden)
+        if rule != PASS and found == NAN + STAND_IN:
             return found
         if width > 4 * span:
             known = (last - first + width - 1) // lanes
             fill_middle(Least(), spans[0], known, width, rest, middle[0])
             fill_middle(Greatest(), spans[1], known, width, rest, middle[1])
         spans, ended, middle, between = ended, spans, between, middle
-        before, first, hidden = first, last, strict and found & NAN != 0
+        before, first, hidden = first, last, rule != PASS and found & NAN != 0
     ready = low[before:], high[before:]
-    _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, strict, hidden)
+    _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, rule, hidden)
     return found & NAN

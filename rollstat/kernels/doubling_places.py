@@ -29,7 +29,7 @@ from rollstat.kernels.vectors import (
     zeros,
 )
 
-__all__ = ["place_on", "rolling", "scratch_length", "settle"]
+__all__ = ["occurs", "place_on", "rolling", "scratch_length", "settle"]
 
 
 def scratch_length(width, chunk, lanes):
@@ -254,7 +254,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
             order, ties, spans, span_places, count, width, edge, edge_places, rest, rest_places, best, found
         )
         if nan and not hollow:
-            hollow = _holds(best, worst_of(order, values)) and _holds(seen, worst_of(order, values))
+            hollow = occurs(best, worst_of(order, values)) and occurs(seen, worst_of(order, values))
         place_on(shift + first, found, results)
         first += len(results)
     return int(nan) + int(nan and hollow)
@@ -267,7 +267,7 @@ def settle(order, values, missing, width, last, shift, position):
     Those took part as the value that never wins, which matters only where that is an observation too:
     then the answer of a window of nothing else is the first or the last observation, -1 if there is none.
     """
-    if not _holds(values, worst_of(order, values)):
+    if not occurs(values, worst_of(order, values)):
         return
     rows = len(position)
     masked = len(missing) > 0
@@ -285,7 +285,7 @@ def settle(order, values, missing, width, last, shift, position):
 
 
 @kernel(references=False)
-def _holds(values, value):
+def occurs(values, value):
     """Whether `value` is among the values; a sum of tests, which compiles to vector code."""
     found = 0
     for i in range(len(values)):

@@ -13,8 +13,8 @@ better, that is the answer to all of them. Else the scans of van Herk and of Gil
 the first block and a running extremum of the last ones, are done for this block alone, in vectors. A
 group of blocks is answered as soon as what its windows hold is known, while its values are in the cache.
 
-NaN is no observation; or, if the work is strict, it counts as the best value that there is, so that it
-decides every window with it, and is revealed in the results.
+NaN is no observation; or, where it decides every window with it, it counts as the best value that there is,
+and is revealed in the results, as the worst is where windows of nothing else give NaN.
 
 State: scratch memory alone. Invariant: ``total[b]`` is the best of block b, and ``common[k]`` of the
 blocks ``k + 1, ..., q - 1``. Cost: one vector operation for each vector of values and a few more where
@@ -27,7 +27,8 @@ arXiv:cs/0610046, section 3.
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
 from rollstat.kernels.counting import has_nan
-from rollstat.kernels.doubling import BEST, NAN, NO, best_lane
+from rollstat.kernels.doubling import ALL, ANY, NAN, PASS, STAND_IN, best_lane
+from rollstat.kernels.doubling_places import occurs
 from rollstat.kernels.monotone_runs import answer, trend
 from rollstat.kernels.order import (
     Greatest,
@@ -126,12 +127,14 @@ def totals(order, values, block, total):
 
 
 @kernel(references=False)
-def _best_with(order, values, stand_in):
-    """The best of `values` where NaN counts as `stand_in`, and what was found: `NAN`, `BEST` or both."""
+def _best_with(order, values, stand_in, rule):
+    """The best of `values` where NaN counts as `stand_in`, and what was found: `NAN`, `STAND_IN` or both."""
     best, seen = best_in(order, values)
-    found = NAN * int(seen) + BEST * int(best == best_of(order, values))
-    # What may be NaN of a sum of values may be an overflow.
-    return prefer(order, stand_in, best) if seen and has_nan(values) else best, found
+    confused = best == stand_in if rule == ANY else rule == ALL and occurs(values, stand_in)
+    found = NAN * int(seen) + STAND_IN * int(confused)
+    # A sum of values that is NaN may be an overflow.
+    decides = seen and stand_in != worst_of(order, values) and has_nan(values)
+    return stand_in if decides else best, found
 
 
 @kernel(references=False)
@@ -156,7 +159,7 @@ def _suffixes(order, values, common, out, stand_in):
     """
     lanes = lanes_of(values)
     worst, instead = broadcast(worst_of(order, values)), broadcast(stand_in)
-    best = prefer(order, _best_with(order, values[len(out) :], stand_in)[0], common)
+    best = prefer(order, _best_with(order, values[len(out) :], stand_in, PASS)[0], common)
     whole = len(out) // lanes * lanes
     for i in range(len(out) - 1, whole - 1, -1):
         best = prefer(order, admit(values[i], stand_in), best)
@@ -224,12 +227,12 @@ def _answer(order, values, width, block, k, total, best, results, stand_in, hidd
 
     NaN counts as `stand_in`, and is to be seen in the results if it is `hidden` in what is known.
     """
-    if hidden and best == stand_in:
-        fill(missing_of(results), results)
-        return
     begin, last = k * block, k + width // block
     suffix = better(order, total[k], best)
     running = better(order, prefer(order, total[last], total[last + 1]), best)
+    if hidden and best == stand_in and not (suffix or running):
+        fill(missing_of(results), results)
+        return
     if running and not suffix:
         newest = begin + width - 1
         seen = values[min(last * block, newest) : newest + len(results)]
@@ -245,7 +248,7 @@ def _answer(order, values, width, block, k, total, best, results, stand_in, hidd
     else:
         fill(best, results)
     if running:
-        before = _best_with(order, values[last * block : begin + width], stand_in)[0]
+        before = _best_with(order, values[last * block : begin + width], stand_in, PASS)[0]
         _running(order, values[begin + width - 1 :], before, results, stand_in)
     if hidden and (suffix or running):
         _reveal_all(stand_in, results)
@@ -264,32 +267,32 @@ def _take(order, values, best, stand_in):
     """The best of a few values and of `best`, and what was found, as :func:`_best_with`."""
     found = 0
     for i in range(len(values)):
-        found |= NAN * int(values[i] != values[i]) + BEST * int(values[i] == best_of(order, values))
+        found |= NAN * int(values[i] != values[i]) + STAND_IN * int(values[i] == stand_in)
         best = prefer(order, admit(values[i], stand_in), best)
     return best, found
 
 
 @kernel(references=False)
-def _lead(order, values, width, lead, out, stand_in):
+def _lead(order, values, width, lead, out, stand_in, rule):
     """Write the few first windows one by one; return what was found, as :func:`_best_with`."""
     if lead == 0:
         return 0
-    shared, found = _best_with(order, values[lead:width], stand_in)
+    shared, found = _best_with(order, values[lead:width], stand_in, rule)
     for i in range(lead):
         best, older = _take(order, values[i:lead], shared, stand_in)
         out[i], newer = _take(order, values[width : i + width], best, stand_in)
         found |= older | newer
-    if found & NAN and stand_in == best_of(order, values):
+    if found & NAN and rule != PASS:
         _reveal_all(stand_in, out[:lead])
     return found
 
 
 @kernel(references=False)
-def _learn(order, values, block, first, last, total, stand_in):
+def _learn(order, values, block, first, last, total, stand_in, rule):
     """Write the best of blocks ``first, ..., last - 1`` to `total`; return what was found."""
     found = 0
     for b in range(first, last):
-        total[b], here = _best_with(order, values[b * block : (b + 1) * block], stand_in)
+        total[b], here = _best_with(order, values[b * block : (b + 1) * block], stand_in, rule)
         found |= here
     return found
 
@@ -299,14 +302,14 @@ def _answer_group(order, values, width, block, first, last, total, common, rest,
     """Write the windows that begin in blocks ``first, ..., last - 1``, of which all is known."""
     between = width // block - 1
     inner, shared = total[first + 1 : last + between], common[: last - first]
-    doubling.rolling(order, inner, between, _GROUP, rest, shared, NO)
+    doubling.rolling(order, inner, between, _GROUP, rest, shared, PASS)
     for k in range(first, last):
         results = out[k * block : (k + 1) * block]
         _answer(order, values, width, block, k, total, shared[k - first], results, stand_in, hidden)
 
 
 @kernel(references=False)
-def rolling(order, values, width, block, scratch, out, strict):
+def rolling(order, values, width, block, scratch, out, rule):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
     As :func:`rollstat.kernels.doubling.rolling` says. Windows hold two blocks or more; `scratch` has the
@@ -315,35 +318,39 @@ def rolling(order, values, width, block, scratch, out, strict):
     done = answer(order, Oldest(), values, width, 0, out[:0], out, out[:0])
     if done == len(out):
         return 0
-    stand_in = best_of(order, scratch) if strict else worst_of(order, scratch)
+    stand_in = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
     lead = min(unaligned(out[done:]), len(out) - done)
-    found = _lead(order, values[done:], width, lead, out[done:], stand_in)
+    found = _lead(order, values[done:], width, lead, out[done:], stand_in, rule)
+    if rule != PASS and found == NAN + STAND_IN:
+        return found
     values, out = values[done + lead :], out[done + lead :]
     rows, room = (len(out) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
     total, common, rest = scratch[:room], scratch[room : room + _GROUP], scratch[room + _GROUP :]
     known = 0
     for first in range(0, rows, _GROUP):
         last = min(first + _GROUP, rows)
-        found |= _learn(order, values, block, known, last + width // block + 1, total, stand_in)
+        found |= _learn(order, values, block, known, last + width // block + 1, total, stand_in, rule)
         known = last + width // block + 1
-        if strict and found == NAN + BEST:
+        if rule != PASS and found == NAN + STAND_IN:
             return found
-        hidden = strict and found & NAN != 0
+        hidden = rule != PASS and found & NAN != 0
         _answer_group(order, values, width, block, first, last, total, common, rest, out, stand_in, hidden)
     return found & NAN
 
 
 @kernel(references=False)
-def rolling_both(values, width, block, scratch, low, high, strict):
+def rolling_both(values, width, block, scratch, low, high, rule):
     """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long."""
     done = answer(Least(), Oldest(), values, width, 0, low[:0], low, high)
     if done == len(low):
         return 0
     least, greatest = best_of(Least(), scratch), best_of(Greatest(), scratch)
-    low_stand_in, high_stand_in = (least, greatest) if strict else (greatest, least)
+    low_stand_in, high_stand_in = (least, greatest) if rule == ANY else (greatest, least)
     lead = min(unaligned(low[done:]), len(low) - done)
-    found = _lead(Least(), values[done:], width, lead, low[done:], low_stand_in)
-    found |= _lead(Greatest(), values[done:], width, lead, high[done:], high_stand_in)
+    found = _lead(Least(), values[done:], width, lead, low[done:], low_stand_in, rule)
+    found |= _lead(Greatest(), values[done:], width, lead, high[done:], high_stand_in, rule)
+    if rule != PASS and found == NAN + STAND_IN:
+        return found
     values, low, high = values[done + lead :], low[done + lead :], high[done + lead :]
     rows, room = (len(low) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
     lowest, highest, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
@@ -352,12 +359,12 @@ def rolling_both(values, width, block, scratch, low, high, strict):
     for first in range(0, rows, _GROUP):
         last = min(first + _GROUP, rows)
         for b in range(known, last + width // block + 1):
-            found |= _learn(Least(), values, block, b, b + 1, lowest, low_stand_in)
-            found |= _learn(Greatest(), values, block, b, b + 1, highest, high_stand_in)
+            found |= _learn(Least(), values, block, b, b + 1, lowest, low_stand_in, rule)
+            found |= _learn(Greatest(), values, block, b, b + 1, highest, high_stand_in, rule)
         known = last + width // block + 1
-        if strict and found == NAN + BEST:
+        if rule != PASS and found == NAN + STAND_IN:
             return found
-        hidden = strict and found & NAN != 0
+        hidden = rule != PASS and found & NAN != 0
         part = values, width, block, first, last
         _answer_group(Least(), *part, lowest, common, rest, low, low_stand_in, hidden)
         _answer_group(Greatest(), *part, highest, common, rest, high, high_stand_in, hidden)

@@ -30,6 +30,7 @@ __all__ = [
     "best_of",
     "better",
     "choose",
+    "keep",
     "missing_of",
     "prefer",
     "reject",
@@ -134,6 +135,22 @@ def reveal(context, value, hidden, shown):
     def generate(context, builder, signature, arguments):
         value, hidden, shown = arguments
         return builder.select(compare(builder, dtype, "==", value, hidden), shown, value)
+
+    return value(value, value, value), generate
+
+
+def _plain_keep(value, wanted, kept):
+    """`kept`, or `value` where that is `wanted`; scalars or vectors."""
+    return np.where(value == wanted, value, kept)[()]
+
+
+@operation(_plain_keep)
+def keep(context, value, wanted, kept):
+    dtype = value.dtype if isinstance(value, Vector) else value
+
+    def generate(context, builder, signature, arguments):
+        value, wanted, kept = arguments
+        return builder.select(compare(builder, dtype, "==", value, wanted), value, kept)
 
     return value(value, value, value), generate
 

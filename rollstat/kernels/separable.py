@@ -19,7 +19,7 @@ doi:10.1109/34.211471; separability is theirs too.
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.doubling import NO, rolling
+from rollstat.kernels.doubling import PASS, rolling
 from rollstat.kernels.order import prefer, worst_of
 from rollstat.kernels.vectors import absorb_nan, holds_nan, lanes_of, load, store, zeros
 
@@ -119,11 +119,11 @@ def scan_lines(order, values, length, stride, before, source, constant, width, c
             for j in range(length):
                 inside[j] = read[j]
             write = out[first : first + length]
-            nan |= rolling(order, extended, width, chunk, rest, write, NO) != 0
+            nan |= rolling(order, extended, width, chunk, rest, write, PASS) != 0
         else:
             for j in range(length):
                 inside[j] = values[first + j * stride]
-            nan |= rolling(order, extended, width, chunk, rest, results, NO) != 0
+            nan |= rolling(order, extended, width, chunk, rest, results, PASS) != 0
             for j in range(length):
                 out[first + j * stride] = results[j]
     return nan

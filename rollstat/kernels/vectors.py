@@ -29,6 +29,7 @@ __all__ = [
     "broadcast",
     "compare",
     "first_lane",
+    "holds",
     "holds_nan",
     "lanes_in",
     "lanes_of",
@@ -328,6 +329,25 @@ def absorb_nan(context, vector, tested):
         return builder.fadd(*arguments)
 
     return vector(vector, tested), generate
+
+
+def _plain_holds(vector, value):
+    """Whether any lane is `value`."""
+    return bool((vector == value).any())
+
+
+@operation(_plain_holds)
+def holds(context, vector, value):
+    def generate(context, builder, signature, arguments):
+        vector_type = arguments[0].type
+        same = ir.Constant(vector_type, ir.Undefined)
+        for lane in range(vector.lanes):
+            same = builder.insert_element(same, arguments[1], ir.IntType(32)(lane))
+        equal = compare(builder, vector.dtype, "==", arguments[0], same)
+        bits = builder.bitcast(equal, ir.IntType(vector.lanes))
+        return builder.icmp_unsigned("!=", bits, ir.IntType(vector.lanes)(0))
+
+    return types.boolean(vector, vector.dtype), generate
 
 
 def _plain_holds_nan(vector):

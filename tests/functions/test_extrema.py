@@ -26,22 +26,23 @@ def test_results_larger_than_the_cache(window, rng):
 @pytest.mark.parametrize("window", [2, 30, 90, 1100, 2500])
 @pytest.mark.parametrize("name", ["min", "max", "minmax", "ptp", "argmin"])
 def test_whole_windows_with_missing_values_and_infinities(name, window, rng):
-    """By default a value that is missing makes its windows missing, whatever else is in them."""
+    """Windows are missing by their observations alone, whatever else is in them."""
     function = getattr(rollstat, f"rolling_{name}")
     values = rng.standard_normal(6000)
     several = [values, values.cumsum(), np.sort(values), np.sin(np.arange(6000) / 400)]
     for clean in several:
         gaps = clean.copy()
         gaps[[3, 2400, 2401, 5999]] = np.nan
+        gaps[3200:3300] = np.nan
         spoiled = gaps.copy()
         spoiled[[1000, 4500]] = np.inf, -np.inf
-        spoiled[2800] = -np.inf
+        spoiled[2800] = spoiled[3250] = -np.inf
+        spoiled[3220] = np.inf
         infinite = clean.copy()
         infinite[[0, 3000, 3001]] = -np.inf, np.inf, -np.inf
         for series in (clean, gaps, spoiled, infinite, gaps, clean):
             series.flags.writeable = not series.flags.writeable
-            for policy in ("omit", "propagate"):
-                least = None if policy == "omit" else 1
+            for policy, least in (("omit", None), ("propagate", 1), ("omit", 1), ("omit", 2)):
                 options = {"nan_policy": policy, "min_periods": least}
                 wanted = function(series, window, algorithm="wedge", **options)
                 np.testing.assert_array_equal(function(series, window, **options), wanted)

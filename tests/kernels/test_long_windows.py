@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat.kernels import long_places, long_windows
-from rollstat.kernels.doubling import BEST, NAN
+from rollstat.kernels.doubling import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.doubling_places import settle
 from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.vectors import aligned, lanes_in
@@ -36,7 +36,7 @@ def extrema_and_places(order, last, values, width, block, shift=0):
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned(long_windows.scratch_length(width, rows, block, lanes), values.dtype)
-    nan = long_windows.rolling(order, values, width, block, scratch, out, False)
+    nan = long_windows.rolling(order, values, width, block, scratch, out, PASS)
     chunk = max(rows // 3, 1)
     length = long_places.scratch_length(width, chunk, block, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
@@ -52,19 +52,27 @@ def extrema_and_places(order, last, values, width, block, shift=0):
 
 
 def assert_strict(order, values, width, block, scratch):
-    """Windows with NaN give NaN, unless what stands for it is among the values."""
+    """Windows with any NaN, or of nothing else, give NaN, unless what stands for it is among the values."""
     low, high = np.empty((2, len(values) - width + 1), values.dtype)
-    found = long_windows.rolling(order, values, width, block, scratch, low, True)
-    kept = windows(values, width)
-    if found == NAN + BEST:
-        assert np.isinf(values).any()
-        assert np.isnan(values).any()
-    else:
-        np.testing.assert_array_equal(low, kept.min(1) if isinstance(order, Least) else kept.max(1))
-    twice = aligned(2 * len(scratch), values.dtype)
-    if long_windows.rolling_both(values, width, block, twice, low, high, True) != NAN + BEST:
-        np.testing.assert_array_equal(low, kept.min(1))
-        np.testing.assert_array_equal(high, kept.max(1))
+    kept, twice = windows(values, width), aligned(2 * len(scratch), values.dtype)
+    lowest, highest = (
+        np.where(kept == kept, kept, np.inf).min(1),
+        np.where(kept == kept, kept, -np.inf).max(1),
+    )
+    gone = (kept != kept).all(1)
+    for rule, lows, highs in (
+        (ANY, kept.min(1), kept.max(1)),
+        (ALL, np.where(gone, np.nan, lowest), np.where(gone, np.nan, highest)),
+    ):
+        found = long_windows.rolling(order, values, width, block, scratch, low, rule)
+        if found == NAN + STAND_IN:
+            assert np.isinf(values).any()
+        else:
+            np.testing.assert_array_equal(low, lows if isinstance(order, Least) else highs)
+        found = long_windows.rolling_both(values, width, block, twice, low, high, rule)
+        if found != NAN + STAND_IN:
+            np.testing.assert_array_equal(low, lows)
+            np.testing.assert_array_equal(high, highs)
 
 
 def assert_right(order, last, values, width, block):
