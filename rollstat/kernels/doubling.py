@@ -35,7 +35,7 @@ import numpy as np
 
 from rollstat._jit import INDEX, kernel
 from rollstat.kernels import monotone_runs
-from rollstat.kernels.order import Oldest, admit, best_of, keep, missing_of, prefer, reveal, worst_of
+from rollstat.kernels.order import Oldest, admit, best_of, missing_of, prefer, where_equal, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -152,7 +152,7 @@ def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, 
             if look != SURE:
                 nan = absorb_nan(nan, best)
             if look == CAREFUL:
-                found, best = keep(best, instead, found), admit(best, instead)
+                found, best = where_equal(best, instead, best, found), admit(best, instead)
             if span >= 2:
                 before, one = one, best
                 best = prefer(order, best, push_back(before, best, 1))
@@ -187,7 +187,7 @@ def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, 
                 inner = prefer(order, load(second_spans, i), load(third_spans, i))
                 best = prefer(order, inner, best)
             if shown != stand_in:
-                best = reveal(best, instead, revealed)
+                best = where_equal(best, instead, revealed, best)
             store(best, out, i)
     return NAN * int(holds_nan(nan)) + STAND_IN * int(look == CAREFUL and holds(found, stand_in))
 

@@ -36,10 +36,9 @@ from rollstat.kernels.order import (
     Least,
     Oldest,
     admit,
-    keep,
     missing_of,
     prefer,
-    reveal,
+    where_equal,
     worst_of,
 )
 from rollstat.kernels.vectors import (
@@ -97,7 +96,8 @@ def _whole_vectors(
             if look != SURE:
                 nan = absorb_nan(nan, least)
             if look == CAREFUL:
-                found = keep(least, low_instead, keep(greatest, high_instead, found))
+                found = where_equal(least, low_instead, least, found)
+                found = where_equal(greatest, high_instead, greatest, found)
                 least, greatest = admit(least, low_instead), admit(greatest, high_instead)
             if span >= 2:
                 before, low_one = low_one, least
@@ -156,7 +156,8 @@ def _whole_vectors(
                 inner = prefer(Greatest(), load(second_upper, i), load(third_upper, i))
                 greatest = prefer(Greatest(), inner, greatest)
             if hidden:
-                least, greatest = reveal(least, low_instead, missing), reveal(greatest, high_instead, missing)
+                least = where_equal(least, low_instead, missing, least)
+                greatest = where_equal(greatest, high_instead, missing, greatest)
             store(least, low, i)
             store(greatest, high, i)
     low_worst, high_worst = worst_of(Least(), lower), worst_of(Greatest(), lower)

@@ -39,7 +39,7 @@ from rollstat.kernels.order import (
     better,
     missing_of,
     prefer,
-    reveal,
+    where_equal,
     worst_of,
 )
 from rollstat.kernels.vectors import (
@@ -259,7 +259,7 @@ def _reveal_all(hidden, results):
     """Write NaN where there is what it is `hidden` in."""
     missing = missing_of(results)
     for i in range(len(results)):
-        results[i] = reveal(results[i], hidden, missing)
+        results[i] = where_equal(results[i], hidden, missing, results[i])
 
 
 @kernel(references=False)

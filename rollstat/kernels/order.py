@@ -30,11 +30,10 @@ __all__ = [
     "best_of",
     "better",
     "choose",
-    "keep",
     "missing_of",
     "prefer",
     "reject",
-    "reveal",
+    "where_equal",
     "worst",
     "worst_of",
 ]
@@ -123,36 +122,20 @@ def admit(context, value, stand_in):
     return value(value, value), generate
 
 
-def _plain_reveal(value, hidden, shown):
-    """`value`, or `shown` where it is `hidden`; scalars or vectors."""
-    return np.where(value == hidden, shown, value)[()]
+def _plain_where_equal(value, sought, first, second):
+    """`first`, or in lanes where `value` is not `sought`, `second`; vectors or scalars."""
+    return np.where(value == sought, first, second)[()]
 
 
-@operation(_plain_reveal)
-def reveal(context, value, hidden, shown):
+@operation(_plain_where_equal)
+def where_equal(context, value, sought, first, second):
     dtype = value.dtype if isinstance(value, Vector) else value
 
     def generate(context, builder, signature, arguments):
-        value, hidden, shown = arguments
-        return builder.select(compare(builder, dtype, "==", value, hidden), shown, value)
+        value, sought, first, second = arguments
+        return builder.select(compare(builder, dtype, "==", value, sought), first, second)
 
-    return value(value, value, value), generate
-
-
-def _plain_keep(value, wanted, kept):
-    """`kept`, or `value` where that is `wanted`; scalars or vectors."""
-    return np.where(value == wanted, value, kept)[()]
-
-
-@operation(_plain_keep)
-def keep(context, value, wanted, kept):
-    dtype = value.dtype if isinstance(value, Vector) else value
-
-    def generate(context, builder, signature, arguments):
-        value, wanted, kept = arguments
-        return builder.select(compare(builder, dtype, "==", value, wanted), value, kept)
-
-    return value(value, value, value), generate
+    return value(value, value, value, value), generate
 
 
 def _plain_choose(order, ties, older, newer, first, second):
