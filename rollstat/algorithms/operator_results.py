@@ -1,10 +1,11 @@
 """Where compiled code writes the results of an operator: of one window, or of many rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from rollstat.operators.layout import Layout
 
@@ -53,9 +54,10 @@ class Written:
     single: bool
 
     @classmethod
-    def of(cls, layout: Layout, rows: int) -> Self:
-        """Room for so many rows."""
-        arrays = [np.zeros((rows, *output.shape), output.base) for output in layout.outputs]
+    def of(cls, layout: Layout, rows: int, dtypes: Sequence[DTypeLike] | None = None) -> Self:
+        """Room for so many rows, of the dtypes of the results or of others."""
+        bases = [output.base for output in layout.outputs] if dtypes is None else dtypes
+        arrays = [np.zeros((rows, *output.shape), base) for output, base in zip(layout.outputs, bases)]
         return cls(arrays, np.zeros(rows, np.bool_), np.zeros(rows, np.bool_), layout.single)
 
     @property
@@ -63,7 +65,17 @@ class Written:
         """What kernels write to."""
         return self.arrays[0] if self.single else tuple(self.arrays), self.lacking, self.failed
 
-    def part(self, rows: slice) -> Self:
-        """Some of the rows."""
-        arrays = [array[rows] for array in self.arrays]
-        return type(self)(arrays, self.lacking[rows], self.failed[rows], self.single)
+    def part(self, rows: slice, spare: Self) -> Self:
+        """Some of the rows; with room of `spare` where results are of another dtype here."""
+        lacking = self.lacking[rows]
+        arrays = [
+            array[rows] if array.dtype == other.dtype else other[: len(lacking)]
+            for array, other in zip(self.arrays, spare.arrays)
+        ]
+        return type(self)(arrays, lacking, self.failed[rows], self.single)
+
+    def convert(self, rows: slice, part: Self) -> None:
+        """Take in the results of a part that are of another dtype here."""
+        for array, given in zip(self.arrays, part.arrays):
+            if array.dtype != given.dtype:
+                array[rows] = given

@@ -259,17 +259,21 @@ class Aggregate(Stream, abstract=True):
         return [self._with.masked(out, written.lacking, self._least) for out in written.arrays]
 
     def _take(self, series: list[Any], stamps: NDArray[Any] | None) -> Written:
-        """Take in rows of numbers."""
-        window, span = self._window, self._window.header[SPAN]
+        """Take in rows of numbers; where the first has too few, whole results are floating at once."""
+        window, span, layout = self._window, self._window.header[SPAN], self._with.layout
         if stamps is not None:
             span = stamps.dtype.type(self._span.size)
-        written = Written.of(self._with.layout, len(series[0]))
+        lacks = window.size + 1 < self._least
+        dtypes = [self._with.result_dtype(output.base, lacks) for output in layout.outputs]
+        written = Written.of(layout, len(series[0]), dtypes)
+        spare = Written.of(layout, min(len(series[0]), _BLOCK))
         for first in range(0, len(series[0]), _BLOCK):
             rows, row = slice(first, first + _BLOCK), int(window.header[NEXT])
             values, missing = self._with.words_of([column[rows] for column in series], row)
             given = np.arange(row, row + len(missing)) if stamps is None else stamps[rows]
-            part = written.part(rows)
+            part = written.part(rows, spare)
             window.extend(given, span, values, missing, max(self._least, 1), part)
+            written.convert(rows, part)
             window.header[NEXT] += len(missing)
         if stamps is not None and len(stamps):
             self._last = stamps[-1].item()

@@ -157,16 +157,16 @@ class Elements:
             missing = np.isnan(plain)
         else:
             missing = np.isnat(plain) if self.kind in "mM" else np.zeros(len(plain), np.bool_)
-        if isinstance(series, np.ma.MaskedArray):
-            missing |= np.ma.getmaskarray(series)
-        if self.kind == "f":
-            if missing.any() or plain.dtype != np.float64 or not plain.flags.carray:
-                plain = plain.astype(np.float64)
-                plain[missing] = np.nan
-            return plain, missing
         if self.kind in "mM":
             plain = plain.view(np.int64)
-        return np.ascontiguousarray(plain.astype(self.computing)), missing
+        masked = isinstance(series, np.ma.MaskedArray)
+        if masked or plain.dtype != self.computing or not plain.flags.carray:
+            plain = plain.astype(self.computing)
+        if masked:
+            missing |= np.ma.getmaskarray(series)
+        if masked and self.kind == "f":
+            plain[missing] = np.nan
+        return plain, missing
 
     def series(self, words: NDArray[Any], missing: NDArray[np.bool_]) -> Any:
         """Return words as an array of the stream's dtype, masked where that has no missing value."""

@@ -114,18 +114,21 @@ class Ingredients:
         lacking = [np.nan if dtype.kind == "f" else None for dtype in self.layout.outputs]
         return lacking[0] if self.layout.single else tuple(lacking)
 
+    def result_dtype(self, dtype: np.dtype[Any], lacks: bool) -> np.dtype[Any]:
+        """Dtype in which results of `dtype` are returned if an array `lacks` some of them, or none."""
+        if self.elements.dtype == np.float32 and dtype.kind == "f":
+            return np.dtype(np.float32)
+        return np.dtype(np.float64) if lacks or self.elements.dtype.kind == "f" else dtype
+
     def masked(self, out: NDArray[Any], lacking: NDArray[np.bool_], least: int) -> NDArray[Any]:
         """Results with NaN, or the identity of an empty window, where there are too few observations."""
-        narrow = self.elements.dtype == np.float32 and out.dtype.kind == "f"
-        lacks = bool(lacking.any())
-        if least == 0 and self.identity is not NOTHING and self.layout.single:
-            out[lacking] = self.identity
-            lacks = False
-        if lacks or out.dtype == np.float64 or (not self.objects and self.elements.dtype.kind == "f"):
-            out = out.astype(np.float64, copy=False)
-        if lacks:
-            out[lacking] = np.nan
-        return out.astype(np.float32) if narrow else out
+        few = np.flatnonzero(lacking)
+        identity = least == 0 and self.identity is not NOTHING and self.layout.single
+        lacks = len(few) > 0 and not identity
+        out = out.astype(self.result_dtype(out.dtype, lacks), copy=False)
+        if len(few):
+            out[few] = self.identity if identity else np.nan
+        return out
 
     def named(self) -> list[Any]:
         """Name and fields of the operator, for a snapshot; or raise."""
