@@ -18,6 +18,7 @@ whose macros read the same places.
 from llvmlite import ir
 from numba import config, typeof, types
 from numba.core.datamodel.models import PrimitiveModel
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import NativeValue, intrinsic, register_model, unbox
 from numba.np.arrayobj import populate_array
 
@@ -95,7 +96,12 @@ def _read_state(type_, array, compiler):
 def _plain(typing_context, argument):
     if not isinstance(argument, _State):
         result = types.float64 if isinstance(argument, _Number) else argument
-        return result(argument), lambda context, builder, signature, arguments: arguments[0]
+
+        def unchanged(context, builder, signature, arguments):
+            # Where references are counted, the result is one more.
+            return impl_ret_borrowed(context, builder, result, arguments[0])
+
+        return result(argument), unchanged
 
     def generate(context, builder, signature, arguments):
         # An array has the place of its data, the number of its dimensions, and where these are.

@@ -1,6 +1,7 @@
 """Arrays given to the general windows: what pushes give, to the bit, however the input is cut."""
 
 import tracemalloc
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ OPERATORS = {
 }
 WINDOWS = {
     "2 rows": lambda operator, **kw: FixedAggregate(operator, 2, min_periods=1, **kw),
+    "6 rows": lambda operator, **kw: FixedAggregate(operator, 6, **kw),
     "7 rows": lambda operator, **kw: FixedAggregate(operator, 7, **kw),
     "64 rows": lambda operator, **kw: FixedAggregate(operator, 64, min_periods=0, **kw),
     "by time": lambda operator, **kw: TimeAggregate(operator, 20, **kw),
@@ -125,6 +127,30 @@ def test_memory_beyond_results_is_that_of_a_block(dtype, rng):
     room = {"f8": 8, "f4": 12, "i8": 8}[dtype]
     assert result.itemsize == np.dtype(dtype).itemsize
     assert most <= (room + 3) * len(values) + 2**21
+
+
+class TwoDecays(NamedTuple):
+    """States that are arrays, and combinations that are not associative, so that their order shows."""
+
+    def lift(self, x):
+        state = np.zeros(2)
+        state[0], state[1] = x, x * x
+        return state
+
+    def combine(self, older, newer):
+        return 0.5 * older + newer
+
+    def lower(self, state):
+        return state[0] + state[1]
+
+
+@pytest.mark.parametrize("window", [2, 3, 6, 7])
+def test_states_that_are_arrays(window, rng, monkeypatch):
+    monkeypatch.setattr(aggregate, "_BLOCK", 50)
+    stream, single = (FixedAggregate(TwoDecays(), window, min_periods=1) for _ in range(2))
+    values = rng.normal(size=N)
+    for part in (values[:7], values[7:]):
+        np.testing.assert_array_equal(stream.extend(part), [single.push(x) for x in part.tolist()])
 
 
 def test_an_operator_that_raises_leaves_a_stream_that_goes_on():
