@@ -57,7 +57,9 @@ class Written:
     def of(cls, layout: Layout, rows: int, dtypes: Sequence[DTypeLike] | None = None) -> Self:
         """Room for so many rows, of the dtypes of the results or of others."""
         bases = [output.base for output in layout.outputs] if dtypes is None else dtypes
-        arrays = [np.zeros((rows, *output.shape), base) for output, base in zip(layout.outputs, bases)]
+        # Rows without results are converted like others, and what is left of other numbers could overflow.
+        make = np.zeros if dtypes is None else np.empty
+        arrays = [make((rows, *output.shape), base) for output, base in zip(layout.outputs, bases)]
         return cls(arrays, np.zeros(rows, np.bool_), np.zeros(rows, np.bool_), layout.single)
 
     @property

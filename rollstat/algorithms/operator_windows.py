@@ -20,6 +20,10 @@ from rollstat.operators.layout import Layout
 __all__ = ["NumberWindow", "ObjectWindow", "with_arrays"]
 
 
+# An array of so many windows takes them by halves; to begin with that, and to end, costs about two of them.
+_MANY_WINDOWS = 4
+
+
 class NumberWindow:
     """A queue of states of numbers, each with a stamp: its row or its time.
 
@@ -58,7 +62,7 @@ class NumberWindow:
         queues: dict[str, Any] = {"two_stacks": window_stream.TwoStacks, "daba": window_stream.Daba}
         self._made_with = operator, layout, element, algorithm, capacity, stamps, size
         self.queue = queues[algorithm]()
-        self.operator, self.layout, self._size = operator, layout, size
+        self.operator, self.layout, self._algorithm, self._size = operator, layout, algorithm, size
         header, cells = self.queue.create(layout.state, capacity)
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
         rings = np.zeros(int(header[MASK]) + 1, stamps)
@@ -195,10 +199,13 @@ class NumberWindow:
         by_row, whole = self._size == "fixed", not missing.any()
         # All else is of one type.
         of, row = kind(values), 0
+        halves = by_row and whole and self._algorithm == "daba" and len(times) >= _MANY_WINDOWS * span
+        suffixes = np.empty(3 * (int(span) // 2) if halves else 0, self.layout.state)
         while True:
             least = max(wanted - int(self.header[FOLDED]), 1)
-            given = span, times.dtype.type(earliest), times, values, missing, by_row, whole, row, least
-            arguments = self.queue, self.operator, *self.arrays, *given, *written.columns
+            windows = span, times.dtype.type(earliest)
+            given = times, values, missing, by_row, whole, row, suffixes, least, *written.columns
+            arguments = self.queue, self.operator, *self.arrays, *windows, *given
             if of not in self._extends:
                 self._extends[of] = bind(window_arrays.extend, *arguments)
             row = self._extends[of](*arguments)

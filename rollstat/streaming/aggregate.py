@@ -267,14 +267,16 @@ class Aggregate(Stream, abstract=True):
         dtypes = [self._with.result_dtype(output.base, lacks) for output in layout.outputs]
         written = Written.of(layout, len(series[0]), dtypes)
         spare = Written.of(layout, min(len(series[0]), _BLOCK))
+        numbers = int(window.header[NEXT]) + np.arange(min(len(series[0]), _BLOCK))
         for first in range(0, len(series[0]), _BLOCK):
-            rows, row = slice(first, first + _BLOCK), int(window.header[NEXT])
-            values, missing = self._with.words_of([column[rows] for column in series], row)
-            given = np.arange(row, row + len(missing)) if stamps is None else stamps[rows]
+            rows = slice(first, first + _BLOCK)
+            values, missing = self._with.words_of([column[rows] for column in series], int(numbers[0]))
+            given = numbers[: len(missing)] if stamps is None else stamps[rows]
             part = written.part(rows, spare)
             window.extend(given, span, values, missing, max(self._least, 1), part)
             written.convert(rows, part)
             window.header[NEXT] += len(missing)
+            numbers += len(missing)
         if stamps is not None and len(stamps):
             self._last = stamps[-1].item()
         return written
