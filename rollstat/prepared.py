@@ -4,7 +4,7 @@
 
     (computation, window, options, dtype, length) --> checked options, windows, blocks     kept
     values --> result --> work of each block                                               every time
-    values --> result --> one kernel                       where the computation has that for all at once
+    values --> result --> one kernel                       where the computation has that for nearly all rows
 
 What stands around a kernel is some 0.1 ms of Python, three times as much from a cold cache, and a kernel
 that runs at the speed of memory needs little more for a million values.
@@ -57,13 +57,25 @@ class _Prepared:
     def _find_one_kernel(self, dtype: np.dtype[Any]) -> Callable[..., bool] | None:
         """What writes the results of the only block, if that is all work and the computation has it."""
         make = getattr(self._run.computation, "one_kernel", None)
-        if make is None or len(self._tasks) != 1:
+        whole = [task for task in self._tasks if task[3]]
+        if make is None or len(whole) != 1 or whole[0][3] < self._least:
             return None
-        _, first, last, width = self._tasks[0]
-        if width < self._least:
-            return None
-        least = self._run.least_for(width)
-        kernel: Callable[..., bool] | None = make(dtype, width, last - first, first - self._left, least)
+        _, first, last, width = whole[0]
+        least, head = self._run.least_for(width), 0
+        before = self._tasks[: self._tasks.index(whole[0])]
+        if before:
+            _, begin, end, _ = before[0]
+            head = end - begin
+            grows = self._run.windows.grows(begin, end) and least == self._run.least_for(0)
+            if not grows or end != first or self._run.windows.bound(begin)[1] != width - head:
+                return None
+        kernel: Callable[..., bool] | None = make(dtype, width, last - first, first - self._left, least, head)
+        low = first - self._left
+        self._rows_at_once, self._seen_at_once = (
+            slice(first - head, last),
+            slice(low, low + last - first + width - 1),
+        )
+        self._after = self._tasks[len(before) + 1 :]
         return kernel
 
     def __call__(self, values: NDArray[Any]) -> list[NDArray[Any]]:
@@ -73,15 +85,14 @@ class _Prepared:
         for rows in self._short:
             for result, fill in zip(run.results, run.fill):
                 result[0, rows] = fill
-        at_once = self._at_once
+        at_once, tasks = self._at_once, self._tasks
         if at_once is not None:
-            _, first, last, width = self._tasks[0]
-            low = first - self._left
-            views = [result[0, first:last] for result in run.results]
-            if at_once(values[low : low + last - first + width - 1], *views):
-                return [result[0] for result in run.results]
-            self._at_once = None  # for data of which there will be more
-        for line, first, last, width in self._tasks:
+            views = [result[0, self._rows_at_once] for result in run.results]
+            if at_once(values[self._seen_at_once], *views):
+                tasks = self._after
+            else:
+                self._at_once = None  # for data of which there will be more
+        for line, first, last, width in tasks:
             low = first - self._left
             if width >= self._least:
                 block = Block.regular(values[low : low + last - first + width - 1], UNKNOWN, width)

@@ -4,7 +4,7 @@ Where a block has not been searched for NaN, the algorithms pass over NaN by the
 block if there was none.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.compiled import bind
+from rollstat.algorithms.cut_off import seen_by_cut_off, write_cut_off
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels import doubling as doubling_kernel
 from rollstat.kernels import doubling_both, doubling_places, long_places, long_windows
@@ -21,6 +22,7 @@ from rollstat.kernels.block_scan import scan
 from rollstat.kernels.doubling import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.doubling_places import settle
 from rollstat.kernels.locate import locate
+from rollstat.kernels.missing_bits import NO_WORDS, mark_few, words_for
 from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.vectors import aligned, lanes_in
 
@@ -34,7 +36,6 @@ __all__ = [
     "doubling",
     "lower_upper_envelope",
     "one_kernel",
-    "rule_for",
     "wedge",
 ]
 
@@ -68,8 +69,8 @@ class Extrema:
         Whether the position of equal values is the last of them instead of the first.
     base : int
         What is added to positions.
-    rule : int
-        Which windows are to be NaN, see :func:`rule_for`.
+    least : int or None
+        Rows with fewer observations are to be NaN in every output; None where nobody need count.
     """
 
     minimum: NDArray[Any] | None = None
@@ -78,15 +79,28 @@ class Extrema:
     maximum_position: NDArray[np.int64] | None = None
     last: bool = False
     base: int = 0
-    rule: int = int(PASS)
+    least: int | None = None
 
 
-def rule_for(least: int | None, width: int) -> int:
+def _rule_for(least: int | None, width: int) -> int:
     """Which windows of `width` rows are NaN, where those with fewer observations than `least` are.
 
     `ANY` or `ALL` if a kernel can tell, `PASS` where only who counts can.
     """
     return int(ANY if least == width > 0 else ALL if least == 1 else PASS)
+
+
+def _words_for(values: NDArray[Any], least: int | None, rule: int) -> NDArray[np.uint64]:
+    """Where a kernel notes what is missing, if windows have to be counted."""
+    return NO_WORDS if least is None or rule != PASS else words_for(len(values))
+
+
+def _mark_few(
+    words: NDArray[np.uint64], width: int, least: int | None, outputs: Sequence[NDArray[Any]]
+) -> None:
+    """Write NaN to rows with fewer observations than `least`."""
+    first, *others = outputs
+    mark_few(words, width, least, first.dtype.type(np.nan), first, others[0] if others else first[:0])
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
@@ -152,21 +166,25 @@ def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, 
     return kernels.rolling_both if both else kernels.rolling, size, kernels.scratch_length(width, size, lanes)
 
 
-def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, rule: int) -> tuple[bool, int]:
-    """Write the extrema of every `width` values, one or both.
+def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, least: int | None) -> bool:
+    """Write the extrema of every `width` values, one or both; NaN to rows with fewer than `least` observed.
 
-    Returns whether there may be a NaN, and the rule by which windows have been given NaN.
+    Returns whether there may be a NaN.
     """
     outputs = [out for _, out in wanted]
+    rule = _rule_for(least, width)
     both, rows = len(wanted) == 2, len(outputs[0])
     rolling, size, length = _for_values(width, rows, values.itemsize, both)
     orders = [] if both else [wanted[0][0]]
     scratch = aligned(length, values.dtype)
-    found = rolling(*orders, values, width, size, scratch, *outputs, rule)
+    words = _words_for(values, least, rule)
+    found = rolling(*orders, values, width, size, scratch, *outputs, rule, words)
     if rule != PASS and found == NAN + STAND_IN:
-        rule = int(PASS)
-        found = rolling(*orders, values, width, size, scratch, *outputs, rule)
-    return bool(found), rule
+        rule, words = int(PASS), words_for(len(values))
+        found = rolling(*orders, values, width, size, scratch, *outputs, rule, words)
+    if found and len(words):
+        _mark_few(words, width, least, outputs)
+    return bool(found)
 
 
 @lru_cache(maxsize=256)
@@ -217,13 +235,12 @@ def doubling(block: Block, request: Extrema) -> None:
     """Doubling in machine vectors, for windows of a fixed number of rows."""
     wanted = _wanted(request)
     extrema = [(order, out) for order, out, _ in wanted if out is not None]
-    nan, rule = False, request.rule
+    nan = False
     if len(extrema) == 2 and len(_mask(block)) == 0:
-        nan, rule = _extrema(extrema, block.values, block.width, rule)
+        nan = _extrema(extrema, block.values, block.width, request.least)
     else:
         for order, out in extrema:
-            seen, rule = _extrema([(order, out)], _observed(order, block), block.width, rule)
-            nan |= seen
+            nan |= _extrema([(order, out)], _observed(order, block), block.width, request.least)
     for order, _, position in wanted:
         if position is None:
             continue
@@ -235,7 +252,7 @@ def doubling(block: Block, request: Extrema) -> None:
             settle(order, block.values, _mask(block), block.width, request.last, request.base, position)
     if not block.searched and not nan:
         block.missing = None
-    block.marked = rule != PASS and len(extrema) == len(wanted)
+    block.marked = request.least is not None and len(extrema) == len(wanted)
 
 
 def one_kernel(
@@ -246,13 +263,15 @@ def one_kernel(
     base: int,
     last: bool,
     least: int | None,
+    head: int,
 ) -> Callable[..., bool] | None:
     """What writes extrema, or positions of one, of `rows` windows in one call; None if nothing does.
 
     See :meth:`rollstat.computations.extrema.ExtremaOf.one_kernel`.
     """
     positions = wanted in (("argmin",), ("argmax",))
-    if rows < _FEW_ROWS or not (positions or wanted in (("min",), ("max",), ("min", "max"))):
+    values = wanted in (("min",), ("max",), ("min", "max"))
+    if rows < _FEW_ROWS or not (values or (positions and head == 0)):
         return None
     codes: list[Any] = []  # compiled, once the type of the values is known
     both, order = len(wanted) == 2, Greatest() if wanted[0] in ("max", "argmax") else Least()
@@ -268,14 +287,22 @@ def one_kernel(
 
         return write_positions
     rolling, size, length = _for_values(width, rows, dtype.itemsize, both)
-    orders, rule = () if both else (order,), rule_for(least, width)
+    orders, rule = () if both else (order,), _rule_for(least, width)
+    begun = (Least(), Greatest()) if both else (order,)
 
     def write_values(values: NDArray[Any], *outputs: NDArray[Any]) -> bool:
-        given = *orders, values, width, size, aligned(length, dtype), *outputs, rule
+        if head:
+            parts = [(order, out[:head]) for order, out in zip(begun, outputs)]
+            write_cut_off(parts, values[: width - 1], True, least)
+            outputs = tuple(out[head:] for out in outputs)
+        words = _words_for(values, least, rule)
+        given = *orders, values, width, size, aligned(length, dtype), *outputs, rule, words
         if not codes:
             codes.append(bind(rolling, *given))
         found = codes[0](*given)
-        return bool(found == 0 or (rule != PASS and found == NAN))
+        if found and len(words):
+            _mark_few(words, width, least, outputs)
+        return bool(found == 0 or (least is not None and found == NAN))
 
     return write_values
 
@@ -322,31 +349,23 @@ def wedge(block: Block, request: Extrema) -> None:
         run(low, high, _NO_POSITIONS, _NO_POSITIONS, "any")
 
 
-def _one_bound_stays(block: Block) -> Any:
-    """The kernel for windows that begin, or end, with the data, each a row longer or shorter; else None."""
-    start, end = block.start, block.end
-    grows, shrinks = start[0] == start[-1], end[0] == end[-1]
-    moving = end if grows else start
-    if grows == shrinks or not (moving[1:] - moving[:-1] == 1).all():
-        return None
-    return long_windows.growing if grows else long_windows.shrinking
-
-
 def cut_off(block: Block, request: Extrema) -> bool:
     """What an end of the data cuts off, in vectors; return whether the windows are such."""
-    kernel = _one_bound_stays(block)
-    if kernel is None or len(_mask(block)) > 0 or (block.end - block.start).min() < 1:
+    found = seen_by_cut_off(block)
+    if found is None or len(_mask(block)) > 0:
         return False
-    values = block.values[block.start[0] : block.end[-1]]
-    nan = False
-    for order, out, position in _wanted(request):
-        best = np.empty(block.rows, values.dtype) if out is None else out
-        nan |= kernel(order, values, best)
+    wanted = _wanted(request)
+    extrema = [
+        (order, np.empty(block.rows, block.values.dtype) if out is None else out) for order, out, _ in wanted
+    ]
+    nan = write_cut_off(extrema, *found, request.least)
+    for (order, best), (_, _, position) in zip(extrema, wanted):
         if position is not None:
             locate(order, block.values, _NO_MASK, block.start, block.end, request.last, best, position)
             position += request.base
     if not block.searched and not nan:
         block.missing = None
+    block.marked = request.least is not None
     return True
 
 

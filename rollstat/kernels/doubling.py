@@ -35,6 +35,7 @@ import numpy as np
 
 from rollstat._jit import INDEX, kernel
 from rollstat.kernels import monotone_runs
+from rollstat.kernels.missing_bits import note_if
 from rollstat.kernels.order import Oldest, admit, best_of, missing_of, prefer, where_equal, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
@@ -265,7 +266,7 @@ def seen_by(values, first, last, width, lanes):
 
 
 @kernel(references=False)
-def rolling(order, values, width, chunk, scratch, out, rule):
+def rolling(order, values, width, chunk, scratch, out, rule, words):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
     NaN is no observation, and where there is none the worst value is written, unless the `rule` says that a
@@ -274,12 +275,14 @@ def rolling(order, values, width, chunk, scratch, out, rule):
     Returns 0, or `NAN` if there may have been one. By a rule, NaN counts as the best or the worst value that
     there is; the work ends, with results of no use, where that is among the values too: then with both `NAN`
     and `STAND_IN`.
+    If there are any `words`, they get a bit for each value that is missing, see
+    :mod:`rollstat.kernels.missing_bits`, for whoever counts.
     """
     lanes = lanes_of(scratch)
     span = span_for(width, lanes)
     stand_in = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
     edge, spans, ended, middle, between, rest = _parts(width, chunk, scratch)
-    found = before = first = 0
+    found = before = first = noted = 0
     shown = stand_in
     while first < len(out):
         rows = out[first:]
@@ -298,6 +301,7 @@ def rolling(order, values, width, chunk, scratch, out, rule):
         found |= _chunk(order, seen, span, edge, spans, ended, width, between, results, look, stand_in, shown)
         if rule != PASS and found == NAN + STAND_IN:
             return found
+        noted = note_if(found, values, noted, last + width - 1, words)
         if width > 4 * span:
             fill_middle(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
         spans, ended, middle, between = ended, spans, between, middle

@@ -31,6 +31,7 @@ from rollstat.kernels.doubling import (
     span_for,
 )
 from rollstat.kernels.doubling import scratch_length as length_for_one
+from rollstat.kernels.missing_bits import note_if
 from rollstat.kernels.order import (
     Greatest,
     Least,
@@ -203,7 +204,7 @@ def _pair(room, scratch):
 
 
 @kernel(references=False)
-def rolling_both(values, width, chunk, scratch, low, high, rule):
+def rolling_both(values, width, chunk, scratch, low, high, rule, words):
     """Write both extrema of every ``values[i:i + width]``.
 
     As :func:`rollstat.kernels.doubling.rolling` says for one. `scratch` has the length that
@@ -217,7 +218,7 @@ def rolling_both(values, width, chunk, scratch, low, high, rule):
     ended, scratch = _pair(room, scratch)
     middle, scratch = _pair(rows, scratch)
     between, rest = _pair(rows, scratch)
-    found = before = first = 0
+    found = before = first = noted = 0
     hidden = NO
     while first < len(low):
         left, nothing = low[first:], low[:0]
@@ -236,6 +237,7 @@ def rolling_both(values, width, chunk, scratch, low, high, rule):
         found |= _chunk(seen, span, edge, spans, ended, width, between, *ready, look, rule, hidden)
         if rule != PASS and found == NAN + STAND_IN:
             return found
+        noted = note_if(found, values, noted, last + width - 1, words)
         if width > 4 * span:
             known = (last - first + width - 1) // lanes
             fill_middle(Least(), spans[0], known, width, rest, middle[0])

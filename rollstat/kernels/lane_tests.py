@@ -19,7 +19,7 @@ from numba import types
 
 from rollstat.kernels.vectors import compare, operation
 
-__all__ = ["all_beside", "append_between", "append_events", "rows_within"]
+__all__ = ["all_beside", "append_between", "append_events", "nan_among", "rows_within"]
 
 _LANE = ir.IntType(32)
 
@@ -190,3 +190,20 @@ def rows_within(context, rows, i, first, width):
         return builder.bitcast(inside, ir.IntType(64))
 
     return types.uint64(rows, types.intp, types.uint32, types.uint32), generate
+
+
+def _plain_nan_among(values, i):
+    """Bits of the 64 from ``values[i]`` on that are NaN, the lowest for `i`."""
+    part = values[i : i + 64]
+    return np.packbits(part != part, bitorder="little").view(np.uint64)[0]
+
+
+@operation(_plain_nan_among)
+def nan_among(context, values, i):
+    def generate(context, builder, signature, arguments):
+        if not isinstance(values.dtype, types.Float):
+            return context.get_constant(types.uint64, 0)
+        part = _load(context, builder, values, arguments[0], arguments[1], 64)
+        return builder.bitcast(builder.fcmp_unordered("uno", part, part), ir.IntType(64))
+
+    return types.uint64(values, types.intp), generate

@@ -29,6 +29,7 @@ from rollstat.kernels import doubling
 from rollstat.kernels.counting import has_nan
 from rollstat.kernels.doubling import ALL, ANY, NAN, PASS, STAND_IN, best_lane
 from rollstat.kernels.doubling_places import occurs
+from rollstat.kernels.missing_bits import note_if
 from rollstat.kernels.monotone_runs import answer, trend
 from rollstat.kernels.order import (
     Greatest,
@@ -298,18 +299,18 @@ def _learn(order, values, block, first, last, total, stand_in, rule):
 
 
 @kernel(references=False)
-def _answer_group(order, values, width, block, first, last, total, common, rest, out, stand_in, hidden):
+def _answer_group(order, values, width, block, first, last, total, common, rest, out, none, stand_in, hidden):
     """Write the windows that begin in blocks ``first, ..., last - 1``, of which all is known."""
     between = width // block - 1
     inner, shared = total[first + 1 : last + between], common[: last - first]
-    doubling.rolling(order, inner, between, _GROUP, rest, shared, PASS)
+    doubling.rolling(order, inner, between, _GROUP, rest, shared, PASS, none)
     for k in range(first, last):
         results = out[k * block : (k + 1) * block]
         _answer(order, values, width, block, k, total, shared[k - first], results, stand_in, hidden)
 
 
 @kernel(references=False)
-def rolling(order, values, width, block, scratch, out, rule):
+def rolling(order, values, width, block, scratch, out, rule, words):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
     As :func:`rollstat.kernels.doubling.rolling` says. Windows hold two blocks or more; `scratch` has the
@@ -323,7 +324,8 @@ def rolling(order, values, width, block, scratch, out, rule):
     found = _lead(order, values[done:], width, lead, out[done:], stand_in, rule)
     if rule != PASS and found == NAN + STAND_IN:
         return found
-    values, out = values[done + lead :], out[done + lead :]
+    noted = note_if(found, values, 0, done + lead + width - 1 if lead else 0, words)
+    seen, values, out = values, values[done + lead :], out[done + lead :]
     rows, room = (len(out) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
     total, common, rest = scratch[:room], scratch[room : room + _GROUP], scratch[room + _GROUP :]
     known = 0
@@ -333,13 +335,15 @@ def rolling(order, values, width, block, scratch, out, rule):
         known = last + width // block + 1
         if rule != PASS and found == NAN + STAND_IN:
             return found
+        noted = note_if(found, seen, noted, done + lead + known * block, words)
         hidden = rule != PASS and found & NAN != 0
-        _answer_group(order, values, width, block, first, last, total, common, rest, out, stand_in, hidden)
+        part, missing = (values, width, block, first, last), (words[:0], stand_in, hidden)
+        _answer_group(order, *part, total, common, rest, out, *missing)
     return found & NAN
 
 
 @kernel(references=False)
-def rolling_both(values, width, block, scratch, low, high, rule):
+def rolling_both(values, width, block, scratch, low, high, rule, words):
     """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long."""
     done = answer(Least(), Oldest(), values, width, 0, low[:0], low, high)
     if done == len(low):
@@ -351,7 +355,8 @@ def rolling_both(values, width, block, scratch, low, high, rule):
     found |= _lead(Greatest(), values[done:], width, lead, high[done:], high_stand_in, rule)
     if rule != PASS and found == NAN + STAND_IN:
         return found
-    values, low, high = values[done + lead :], low[done + lead :], high[done + lead :]
+    noted = note_if(found, values, 0, done + lead + width - 1 if lead else 0, words)
+    seen, values, low, high = values, values[done + lead :], low[done + lead :], high[done + lead :]
     rows, room = (len(low) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
     lowest, highest, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
     common, rest = rest[:_GROUP], rest[_GROUP:]
@@ -364,8 +369,9 @@ def rolling_both(values, width, block, scratch, low, high, rule):
         known = last + width // block + 1
         if rule != PASS and found == NAN + STAND_IN:
             return found
+        noted = note_if(found, seen, noted, done + lead + known * block, words)
         hidden = rule != PASS and found & NAN != 0
         part = values, width, block, first, last
-        _answer_group(Least(), *part, lowest, common, rest, low, low_stand_in, hidden)
-        _answer_group(Greatest(), *part, highest, common, rest, high, high_stand_in, hidden)
+        _answer_group(Least(), *part, lowest, common, rest, low, words[:0], low_stand_in, hidden)
+        _answer_group(Greatest(), *part, highest, common, rest, high, words[:0], high_stand_in, hidden)
     return found & NAN

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.counting import count_in_width, count_observed, mark_few
+from rollstat.kernels.counting import count_in_width, count_observed, length_with
 from rollstat.kernels.number_counts import count_numbers
 
 
@@ -19,21 +19,13 @@ def test_counts_in_windows_of_one_width(width):
     np.testing.assert_array_equal(count, expected)
 
 
-@pytest.mark.parametrize("width", [1, 3, 20, 70, 300, 500])
-@pytest.mark.parametrize("gaps", [0.0, 0.05, 0.4, 1.0])
-def test_marks_of_windows_with_few_observations(width, gaps):
-    values = np.random.default_rng(width).standard_normal(500)
-    values[np.random.default_rng(0).random(500) < gaps] = np.nan
-    values[200:240] = np.nan
-    observed = (~np.isnan(np.lib.stride_tricks.sliding_window_view(values, width))).sum(axis=1)
-    for need in {0, 1, width // 2, width - 1, width}:
-        out = np.arange(501 - width)
-        other = out.copy()
-        mark_few(values, need, np.int64(-1), np.zeros(32, np.int16), out, other)
-        np.testing.assert_array_equal(out, np.where(observed < need, -1, np.arange(501 - width)))
-        np.testing.assert_array_equal(out, other)
-        mark_few(values, need, np.int64(-1), np.zeros(32, np.int16), other, out[:0])
-        np.testing.assert_array_equal(out, other)
+@pytest.mark.parametrize("gaps", [0.0, 0.1, 0.9, 1.0])
+def test_lengths_with_so_many_observations(gaps, rng):
+    values = np.where(rng.random(9000) < gaps, np.nan, 1.0)
+    observed = np.append(0, np.cumsum(values == values))
+    for need in {-1, 0, 1, 2, 100, 800, int(observed[-1]), int(observed[-1]) + 1, 9001}:
+        expected = int(np.argmax(observed >= need)) if observed[-1] >= need else 9001
+        assert length_with(values, need) == expected
 
 
 @pytest.mark.parametrize("width", [1, 3, 33, 300, 500])

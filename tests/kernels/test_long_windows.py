@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from rollstat.kernels import long_places, long_windows
 from rollstat.kernels.doubling import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.doubling_places import settle
+from rollstat.kernels.missing_bits import NO_WORDS
 from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.vectors import aligned, lanes_in
 
@@ -36,7 +37,7 @@ def extrema_and_places(order, last, values, width, block, shift=0):
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned(long_windows.scratch_length(width, rows, block, lanes), values.dtype)
-    nan = long_windows.rolling(order, values, width, block, scratch, out, PASS)
+    nan = long_windows.rolling(order, values, width, block, scratch, out, PASS, NO_WORDS)
     chunk = max(rows // 3, 1)
     length = long_places.scratch_length(width, chunk, block, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
@@ -64,12 +65,12 @@ def assert_strict(order, values, width, block, scratch):
         (ANY, kept.min(1), kept.max(1)),
         (ALL, np.where(gone, np.nan, lowest), np.where(gone, np.nan, highest)),
     ):
-        found = long_windows.rolling(order, values, width, block, scratch, low, rule)
+        found = long_windows.rolling(order, values, width, block, scratch, low, rule, NO_WORDS)
         if found == NAN + STAND_IN:
             assert np.isinf(values).any()
         else:
             np.testing.assert_array_equal(low, lows if isinstance(order, Least) else highs)
-        found = long_windows.rolling_both(values, width, block, twice, low, high, rule)
+        found = long_windows.rolling_both(values, width, block, twice, low, high, rule, NO_WORDS)
         if found != NAN + STAND_IN:
             np.testing.assert_array_equal(low, lows)
             np.testing.assert_array_equal(high, highs)
