@@ -46,6 +46,8 @@ _FEW_ROWS = 64
 _LONG = 16_000
 _LONG_FOR_BOTH = 8_000
 _LONG_FOR_PLACES = 4_096
+# From this width on few windows change within a block: those twice as long are answered sooner.
+_MANY_BLOCKS = 2_048
 # From this width on, places may not fit in 32 bits.
 _FARTHEST = 1 << 30
 _NO_MASK = np.empty(0, np.bool_)
@@ -148,9 +150,9 @@ def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
     return (max(least, 16 * reach) if reach <= longest else max(131_072, 8 * reach)) // itemsize
 
 
-def _block(width: int) -> int:
+def _block(width: int, least: int = 128) -> int:
     """Values of a block for long windows: whole vectors of any dtype, a 64th to a 128th if there are many."""
-    return max(1 << (width // 64).bit_length() - 1, 128)
+    return max(1 << (width // 64).bit_length() - 1, least)
 
 
 @lru_cache(maxsize=256)
@@ -158,7 +160,7 @@ def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, 
     """The kernel for so many rows, the size of a chunk or a block, and the length of scratch memory."""
     lanes = lanes_in(f"u{itemsize}")
     if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
-        size = _block(width)
+        size = _block(width, 128 if width < _MANY_BLOCKS else 256)
         length = long_windows.scratch_length(width, rows, size, lanes) * (1 + both)
         return long_windows.rolling_both if both else long_windows.rolling, size, length
     size = max(min(chunk_rows(width, itemsize, both), rows), 1)

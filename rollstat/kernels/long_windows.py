@@ -27,7 +27,7 @@ arXiv:cs/0610046, section 3.
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
 from rollstat.kernels.counting import has_nan
-from rollstat.kernels.doubling import ALL, ANY, NAN, PASS, STAND_IN, best_lane
+from rollstat.kernels.doubling import ALL, ANY, NAN, NO, PASS, STAND_IN, best_lane
 from rollstat.kernels.doubling_places import occurs
 from rollstat.kernels.missing_bits import note_if
 from rollstat.kernels.monotone_runs import answer, trend
@@ -115,6 +115,30 @@ def best_in(order, values):
 
 
 @kernel(references=False)
+def _both_in(values):
+    """The least and the greatest of `values`, and whether there may be a NaN."""
+    lanes = lanes_of(values)
+    low = low_next = broadcast(worst_of(Least(), values))
+    high = high_next = broadcast(worst_of(Greatest(), values))
+    first = second = zeros(values)
+    i = 0
+    while i + 2 * lanes <= len(values):
+        a, b = load(values, i), load(values, i + lanes)
+        low, low_next = prefer(Least(), a, low), prefer(Least(), b, low_next)
+        high, high_next = prefer(Greatest(), a, high), prefer(Greatest(), b, high_next)
+        first, second = absorb_nan(first, a), absorb_nan(second, b)
+        i += 2 * lanes
+    least = best_lane(Least(), prefer(Least(), low, low_next))
+    greatest = best_lane(Greatest(), prefer(Greatest(), high, high_next))
+    nan = holds_nan(absorb_nan(first, second))
+    while i < len(values):
+        least, greatest = prefer(Least(), values[i], least), prefer(Greatest(), values[i], greatest)
+        nan |= values[i] != values[i]
+        i += 1
+    return least, greatest, nan
+
+
+@kernel(references=False)
 def totals(order, values, block, total):
     """Write the best of each `block` of values to `total`, and behind them the value that never wins.
 
@@ -131,6 +155,12 @@ def totals(order, values, block, total):
 def _best_with(order, values, stand_in, rule):
     """The best of `values` where NaN counts as `stand_in`, and what was found: `NAN`, `STAND_IN` or both."""
     best, seen = best_in(order, values)
+    return _settled(order, values, best, seen, stand_in, rule)
+
+
+@kernel(references=False)
+def _settled(order, values, best, seen, stand_in, rule):
+    """As :func:`_best_with`, where the best is known, and whether there may be a NaN."""
     confused = best == stand_in if rule == ANY else rule == ALL and occurs(values, stand_in)
     found = NAN * int(seen) + STAND_IN * int(confused)
     # A sum of values that is NaN may be an overflow.
@@ -160,7 +190,9 @@ def _suffixes(order, values, common, out, stand_in):
     """
     lanes = lanes_of(values)
     worst, instead = broadcast(worst_of(order, values)), broadcast(stand_in)
-    best = prefer(order, _best_with(order, values[len(out) :], stand_in, PASS)[0], common)
+    best = common
+    if len(values) > len(out):
+        best = prefer(order, _best_with(order, values[len(out) :], stand_in, PASS)[0], best)
     whole = len(out) // lanes * lanes
     for i in range(len(out) - 1, whole - 1, -1):
         best = prefer(order, admit(values[i], stand_in), best)
@@ -171,16 +203,21 @@ def _suffixes(order, values, common, out, stand_in):
         tail = prefer(order, tail, pull_forward(tail, worst, 1))
         tail = prefer(order, tail, pull_forward(tail, worst, 2))
         tail = prefer(order, tail, pull_forward(tail, worst, 4))
-        tail = prefer(order, tail, pull_forward(tail, worst, 8))
-        tail = prefer(order, tail, pull_forward(tail, worst, 16))
-        tail = prefer(order, tail, pull_forward(tail, worst, 32))
+        if lanes > 8:
+            tail = prefer(order, tail, pull_forward(tail, worst, 8))
+        if lanes > 16:
+            tail = prefer(order, tail, pull_forward(tail, worst, 16))
+            tail = prefer(order, tail, pull_forward(tail, worst, 32))
         store(prefer(order, tail, carried), out, i)
         carried = prefer(order, carried, spread(tail, 0))
 
 
 @kernel(references=False)
-def _running(order, values, best, out, stand_in):
-    """Take `best` and ``values[:i + 1]`` into ``out[i]``; NaN counts as `stand_in`."""
+def _running(order, values, best, out, stand_in, merge):
+    """Write the best of `best` and ``values[:i + 1]`` to ``out[i]``, or `merge` it into what is there.
+
+    NaN counts as `stand_in`.
+    """
     lanes = lanes_of(values)
     worst, instead = broadcast(worst_of(order, values)), broadcast(stand_in)
     whole = len(out) // lanes * lanes
@@ -190,16 +227,20 @@ def _running(order, values, best, out, stand_in):
         head = prefer(order, head, push_back(worst, head, 1))
         head = prefer(order, head, push_back(worst, head, 2))
         head = prefer(order, head, push_back(worst, head, 4))
-        head = prefer(order, head, push_back(worst, head, 8))
-        head = prefer(order, head, push_back(worst, head, 16))
-        head = prefer(order, head, push_back(worst, head, 32))
-        result = prefer(order, prefer(order, head, carried), load(out, i))
+        if lanes > 8:
+            head = prefer(order, head, push_back(worst, head, 8))
+        if lanes > 16:
+            head = prefer(order, head, push_back(worst, head, 16))
+            head = prefer(order, head, push_back(worst, head, 32))
+        result = prefer(order, head, carried)
+        if merge:
+            result = prefer(order, result, load(out, i))
         store(result, out, i)
         carried = prefer(order, carried, spread(head, -1))
     best = first_lane(carried)
     for i in range(whole, len(out)):
         best = prefer(order, admit(values[i], stand_in), best)
-        out[i] = prefer(order, best, out[i])
+        out[i] = prefer(order, best, out[i]) if merge else best
 
 
 @kernel(references=False)
@@ -210,8 +251,7 @@ def growing(order, values, out):
     """
     known = len(values) - len(out)
     best, missing = best_in(order, values[:known])
-    fill(best, out)
-    _running(order, values[known:], best, out, worst_of(order, values))
+    _running(order, values[known:], best, out, worst_of(order, values), NO)
     return missing or best_in(order, values[known:])[1]
 
 
@@ -246,11 +286,14 @@ def _answer(order, values, width, block, k, total, best, results, stand_in, hidd
             _copy(seen, results)
         else:
             _suffixes(order, seen, best, results, stand_in)
-    else:
+    elif not running:
         fill(best, results)
     if running:
-        before = _best_with(order, values[last * block : begin + width], stand_in, PASS)[0]
-        _running(order, values[begin + width - 1 :], before, results, stand_in)
+        before = best
+        if better(order, total[last], best):
+            inside = values[last * block : begin + width]
+            before = prefer(order, _best_with(order, inside, stand_in, PASS)[0], best)
+        _running(order, values[begin + width - 1 :], before, results, stand_in, suffix)
     if hidden and (suffix or running):
         _reveal_all(stand_in, results)
 
@@ -364,8 +407,11 @@ def rolling_both(values, width, block, scratch, low, high, rule, words):
     for first in range(0, rows, _GROUP):
         last = min(first + _GROUP, rows)
         for b in range(known, last + width // block + 1):
-            found |= _learn(Least(), values, block, b, b + 1, lowest, low_stand_in, rule)
-            found |= _learn(Greatest(), values, block, b, b + 1, highest, high_stand_in, rule)
+            part = values[b * block : (b + 1) * block]
+            least, greatest, nan = _both_in(part)
+            lowest[b], here = _settled(Least(), part, least, nan, low_stand_in, rule)
+            highest[b], there = _settled(Greatest(), part, greatest, nan, high_stand_in, rule)
+            found |= here | there
         known = last + width // block + 1
         if rule != PASS and found == NAN + STAND_IN:
             return found
