@@ -16,7 +16,8 @@ in all windows that begin in one row, in whole rows. Those have their best in th
 a series `lanes` times shorter with windows about `lanes` times shorter, which are treated the same way.
 
 The spans of a chunk of rows are made while the results of the chunk before are written, so that reading
-and writing memory go on together.
+and writing memory go on together. Windows of a few rows need no spans: their values are read where each of
+their rows is, in the time that memory takes anyway.
 
 State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span`
 values that end at j, or of those that there are. Cost: about log2(span) + 3 vector operations for each
@@ -84,6 +85,8 @@ PASS, ANY, ALL = map(np.int64, range(3))
 NAN, STAND_IN = 1, 2
 # No span is longer: two vectors of the smallest elements.
 LONGEST_SPAN = 128
+# Windows of so many rows are read row by row.
+_FEW = 5
 
 
 @kernel(references=False)
@@ -247,6 +250,55 @@ def fill_middle(order, spans, rows, width, scratch, middle):
     _whole_vectors(order, nothing, ONE, above, above, between, inner, results, *sure)
 
 
+@kernel(references=False)
+def _row_by_row(order, values, width, first, last, out, look, stand_in, shown):
+    """Write the windows that begin at ``first, ..., last - 1``, and some before if they fill no vector.
+
+    As :func:`_whole_vectors` does.
+    """
+    lanes = lanes_of(values)
+    nan, instead, revealed, found = zeros(values), broadcast(stand_in), broadcast(shown), zeros(values)
+    aligned = unaligned(out[first:])
+    i, step = first, aligned if aligned > 0 else lanes
+    while i < last:
+        i = min(i, last - lanes)
+        best = load(values, i)
+        later = load(values, i + width - 1)  # with the first rows, these are all values
+        nan = absorb_nan(absorb_nan(nan, best), later)
+        if look == CAREFUL:
+            found = where_equal(later, instead, later, where_equal(best, instead, best, found))
+            best = admit(best, instead)
+        for j in range(1, width):
+            later = load(values, i + j)
+            best = prefer(order, admit(later, instead) if look == CAREFUL else later, best)
+        if shown != stand_in:
+            best = where_equal(best, instead, revealed, best)
+        store(best, out, i)
+        i, step = i + step, lanes
+    return NAN * int(holds_nan(nan)) + STAND_IN * int(look == CAREFUL and holds(found, stand_in))
+
+
+@kernel(references=False)
+def _rolling_few(order, values, width, chunk, out, rule, words):
+    """As :func:`rolling`, for windows of a few rows; `chunk` and `out` are a vector at least."""
+    stand_in = best_of(order, values) if rule == ANY else worst_of(order, values)
+    shown, chunk = stand_in, max(chunk, lanes_of(values))
+    found = first = noted = 0
+    while first < len(out):
+        last = min(first + chunk, len(out))
+        if not found & NAN:
+            found |= _row_by_row(order, values, width, first, last, out, HOPEFUL, stand_in, stand_in)
+            if rule != PASS and found & NAN:
+                shown = missing_of(values)
+        if found & NAN:
+            found |= _row_by_row(order, values, width, first, last, out, CAREFUL, stand_in, shown)
+        if rule != PASS and found == NAN + STAND_IN:
+            return found
+        noted = note_if(found, values, noted, last + width - 1, words)
+        first = last
+    return found & NAN
+
+
 @kernel(inline="always", references=False)
 def _parts(width, chunk, scratch):
     """Scratch memory for an edge, and for two chunks under way: spans, and what is between them."""
@@ -279,6 +331,8 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
     :mod:`rollstat.kernels.missing_bits`, for whoever counts.
     """
     lanes = lanes_of(scratch)
+    if width <= _FEW and len(out) >= lanes:
+        return _rolling_few(order, values, width, chunk, out, rule, words)
     span = span_for(width, lanes)
     stand_in = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
     edge, spans, ended, middle, between, rest = _parts(width, chunk, scratch)
