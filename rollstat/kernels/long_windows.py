@@ -50,6 +50,7 @@ from rollstat.kernels.vectors import (
     holds_nan,
     lanes_of,
     load,
+    prefetch,
     pull_forward,
     push_back,
     spread,
@@ -268,6 +269,8 @@ def _answer(order, values, width, block, k, total, best, results, stand_in, hidd
 
     NaN counts as `stand_in`, and is to be seen in the results if it is `hidden` in what is known.
     """
+    for i in range(0, len(results), lanes_of(results)):
+        prefetch(results, i)
     begin, last = k * block, k + width // block
     suffix = better(order, total[k], best)
     running = better(order, prefer(order, total[last], total[last + 1]), best)
