@@ -24,11 +24,15 @@ def block_rows(width: int) -> int:
 
 def parted(window: NDArray[Any], missing: NDArray[np.bool_] | None, target: int, ties: bool) -> NDArray[Any]:
     """Places of the observations of a window, those of the `target` smallest before all others."""
-    observed = np.arange(len(window)) if missing is None else np.flatnonzero(~missing)
-    values = window[observed]
+    observed = None if missing is None else np.flatnonzero(~missing)
+    values = window if observed is None else window[observed]
     if ties:
-        return observed[np.argsort(values, kind="stable")]
-    return observed[np.argpartition(values, target - 1)] if 0 < target < len(values) else observed
+        order = np.argsort(values, kind="stable")
+    elif 0 < target < len(values):
+        order = np.argpartition(values, target - 1)
+    else:
+        order = np.arange(len(values))
+    return order if observed is None else observed[order]
 
 
 def select(block: Block, request: Selection) -> None:

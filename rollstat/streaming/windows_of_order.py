@@ -17,16 +17,16 @@ Rows = tuple[NDArray[Any], NDArray[np.bool_]]
 
 
 def write_ring(ring: NDArray[Any], first: int, words: NDArray[Any]) -> None:
-    """Put words into places ``first, first + 1, ...`` of a ring as long as a power of two."""
-    start = first & (len(ring) - 1)
+    """Put words into places ``first, first + 1, ...`` of a ring."""
+    start = first % len(ring)
     before_end = len(ring) - start
     ring[start : start + len(words)] = words[:before_end]
     ring[: max(len(words) - before_end, 0)] = words[before_end:]
 
 
 def read_ring(ring: NDArray[Any], first: int, number: int) -> NDArray[Any]:
-    """A copy of the words in places ``first, first + 1, ...`` of a ring as long as a power of two."""
-    start = first & (len(ring) - 1)
+    """A copy of the words in places ``first, first + 1, ...`` of a ring."""
+    start = first % len(ring)
     return np.concatenate([ring[start : start + number], ring[: max(start + number - len(ring), 0)]])
 
 
@@ -107,10 +107,10 @@ class HeapWindow:
         """Words and missing marks of at most `number` rows, the first of which is the oldest but `first`."""
         header, keys, links = self.arrays
         capacity = int(header[two_heaps.CAPACITY])
-        slots = (header[two_heaps.OLDEST] + np.arange(first, min(first + number, self.rows))) % capacity
-        places = links[2 * capacity + slots]
+        oldest = int(header[two_heaps.OLDEST]) + first
+        places = read_ring(links[2 * capacity : 3 * capacity], oldest, min(number, self.rows - first))
         missing = places < 0
-        words = keys[np.where(missing, 0, places)].copy()
+        words = keys[places]
         words[missing] = np.nan if self.dtype.kind == "f" else 0
         return words, missing
 
