@@ -12,11 +12,12 @@ from pyspark.sql import types as T
 
 from rollstat.spark.aggregates import parse_window, plan_calls
 from rollstat.spark.arrow import Kind, kind_of
+from rollstat.spark.beside import with_results
 from rollstat.spark.buckets import MOST_BUCKETS, PART, Parts, find_parts, reach_of
 from rollstat.spark.carried import asks_for_rows
 from rollstat.spark.expanding import CarriedPlan, carrying
 from rollstat.spark.mixed import MixedPlan
-from rollstat.spark.prefix import PREFIX, place_of, prefix_of
+from rollstat.spark.prefix import HASH, hash_of, place_of, prefix_of
 from rollstat.spark.quiet import known_warnings
 from rollstat.spark.states import STATE, order_of, with_states
 from rollstat.spark.walk import Plan
@@ -133,21 +134,27 @@ def rolling(
         rows = frame.repartitionById(parts.count, PART)
     else:
         rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
-    job: Plan | MixedPlan = plan
     by = [rows[name] for name in keys] + order_of(rows, order, plan.descending)
     by += [rows[places[place]].asc() for place in rest]
     first, kind = rows[order[0]], schema.fields[plan.order[0]].dataType
-    prefix = prefix_of(by[: len(keys)], first, kind, plan.descending[0])
-    if parts is not None and isinstance(plan, CarriedPlan):
+    carried = parts is not None and isinstance(plan, CarriedPlan)
+    hashed = hash_of(by[: len(keys)]) if keys else None
+    prefix = None if hashed is None else prefix_of(hashed, first, kind, plan.descending[0])
+    if carried:
         # The states stand before all rows.
         prefix = place_of(first, kind, plan.descending[0]) if prefix is None else prefix
         by.insert(0, rows[STATE].isNull())
         if prefix is not None:
             prefix = F.when(rows[STATE].isNotNull(), F.lit(-(2**63))).otherwise(prefix)
-    if prefix is not None:
-        job = MixedPlan(replace(plan, width=width), len(rows.columns)) if keys else replace(plan, width=width)
-        rows = rows.withColumn(PREFIX, prefix)
-        by.insert(0, rows[PREFIX])
+    if prefix is None:
+        hashed = None
+    else:
+        by.insert(0, prefix)
+    if parts is None and not plan.ahead and not isinstance(plan, CarriedPlan):
+        return with_results(rows.sortWithinPartitions(*by), plan, hashed, schema.names, fields)
+    whole = replace(plan, width=width)
+    job = whole if hashed is None else MixedPlan(whole, len(rows.columns))
+    rows = rows if hashed is None else rows.withColumn(HASH, hashed)
     with known_warnings():
         return rows.sortWithinPartitions(*by).mapInArrow(job, T.StructType([*schema.fields, *fields]))
 

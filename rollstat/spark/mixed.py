@@ -2,7 +2,7 @@
 
 ::
 
-    hash    | 3 3 3 | 5 5 5 5 5 5 5 | 8 8 | ...       the upper half of the first column of the sort
+    hash    | 3 3 3 | 5 5 5 5 5 5 5 | 8 8 | ...       what rows are sorted by first
     key     | a a a | b b c b c c b | d d | ...
     walk    |   0   | 0 0 1 0 1 1 0 |  0  | ...       the others end with their hash
 
@@ -18,39 +18,42 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rollstat.spark.keys import equal
-from rollstat.spark.prefix import ORDER_BITS
 from rollstat.spark.walk import Plan, Walk
 
-__all__ = ["MixedPlan", "MixedWalk"]
+__all__ = ["InOrder", "MixedPlan", "MixedWalk"]
 
 
 class MixedPlan:
-    """What workers do with rows that are sorted by a prefix first.
+    """What workers do with rows that are sorted by the hash of their key first.
 
     Parameters
     ----------
     plan : Plan
         As for rows in order.
-    prefix : int
-        The column with the prefix.
+    hashed : int
+        The column with the hash.
+    in_order : bool
+        Whether results come in the order of the rows; for windows that do not look ahead.
     """
 
-    def __init__(self, plan: Plan, prefix: int) -> None:
+    def __init__(self, plan: Plan, hashed: int, *, in_order: bool = False) -> None:
         self.plan = plan
-        self.prefix = prefix
+        self.hashed = hashed
+        self.in_order = in_order
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Walk over one partition."""
         first, rows = self.plan.begin(batches)
-        return MixedWalk(self.plan, self.prefix, first).run(rows)
+        kind = InOrder if self.in_order else MixedWalk
+        return kind(self.plan, self.hashed, first).run(rows)
 
 
 class MixedWalk:
     """The walks over one partition."""
 
-    def __init__(self, plan: Plan, prefix: int, first: Walk | None = None) -> None:
+    def __init__(self, plan: Plan, hashed: int, first: Walk | None = None) -> None:
         self.plan = plan
-        self.prefix = prefix
+        self.hashed = hashed
         self.first = plan.walk() if first is None else first
         self.others: list[Walk] = []
         self.hash: int | None = None  # of the last row
@@ -65,7 +68,7 @@ class MixedWalk:
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Take a batch with rows, and yield those that are complete."""
-        hashes = batch.column(self.prefix).to_numpy() >> ORDER_BITS
+        hashes = batch.column(self.hashed).to_numpy()
         changes = self.first.changes(batch)
         same = np.empty(len(hashes), np.bool_)
         same[0] = hashes[0] == self.hash
@@ -95,11 +98,18 @@ class MixedWalk:
             else:
                 yield from self.first.push(piece)
 
-    def _share_out(self, rest: pa.RecordBatch, *, new: bool) -> Iterator[pa.RecordBatch]:
+    def _share_out(self, piece: pa.RecordBatch, *, new: bool) -> Iterator[pa.RecordBatch]:
         """Push the rows of each key, all of one hash, to its walk; `new` if the hash has just begun."""
+        for walk, rows in self._by_walk(piece, new=new):
+            yield from walk.push(piece.take(pa.array(rows)))
+
+    def _by_walk(self, piece: pa.RecordBatch, *, new: bool) -> Iterator[tuple[Walk, NDArray[np.int64]]]:
+        """Walks of the keys of a piece, and the places of their rows in it."""
         walks = [] if new else [self.first, *self.others]
+        places = np.arange(piece.num_rows)
         place = 0
-        while rest.num_rows:
+        while len(places):
+            rest = piece.take(pa.array(places))
             if place == len(walks):
                 walk = self.first if new and not place else self.plan.walk()
                 key = [rest.column(i).slice(0, 1) for i in self.plan.keys]
@@ -115,10 +125,23 @@ class MixedWalk:
             pairs = [(rest.column(i), value.take(every)) for i, value in zip(self.plan.keys, key)]
             own = np.logical_and.reduce([equal(column, value) for column, value in pairs])
             if own.any():
-                yield from walk.push(rest.filter(pa.array(own)))
-                rest = rest.filter(pa.array(~own))
+                yield walk, places[own]
+                places = places[~own]
 
     def _end_others(self) -> Iterator[pa.RecordBatch]:
         for walk in self.others:
             yield from walk.finish()
         self.others = []
+
+
+class InOrder(MixedWalk):
+    """The walks over one partition, with results in the order of the rows: none may wait for another's."""
+
+    def _share_out(self, piece: pa.RecordBatch, *, new: bool) -> Iterator[pa.RecordBatch]:
+        yield from self.first.flush()
+        places, results = [], []
+        for walk, rows in self._by_walk(piece, new=new):
+            places.append(rows)
+            results += [*walk.push(piece.take(pa.array(rows))), *walk.flush()]
+        back = np.argsort(np.concatenate(places))
+        yield from pa.Table.from_batches(results).take(pa.array(back)).combine_chunks().to_batches()

@@ -75,12 +75,9 @@ def _totals(
     rows = sent.where(F.col(PART) >= parts.plain).select(*(sent.columns[place] for place in needed), PART)
     new = {place: number for number, place in enumerate(needed)}
     job = replace(
-        plan,
-        keys=(),
-        order=tuple(new[place] for place in plan.order),
+        replace(plan, keys=()).moved(new),
         names=plan.names[len(plan.keys) :],
         unique=False,
-        inputs=tuple((new[place], kind) for place, kind in plan.inputs),
         parts=len(needed),
         before=parts.before,
     )

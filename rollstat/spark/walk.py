@@ -13,8 +13,8 @@ the last key still reach, so memory is that of a window and a batch, however lon
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -90,6 +90,16 @@ class Plan:
         """The column that marks rows of a halo, if some are."""
         return None if self.parts is None else self.parts + 1
 
+    def moved(self, places: Mapping[int, int]) -> Self:
+        """The same over a frame that has its columns in other places."""
+        return replace(
+            self,
+            keys=tuple(places[place] for place in self.keys),
+            order=tuple(places[place] for place in self.order),
+            inputs=tuple((places[place], kind) for place, kind in self.inputs),
+            time=None if self.time is None else (places[self.time[0]], self.time[1]),
+        )
+
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Walk over one partition."""
         walk, rows = self.begin(batches)
@@ -141,6 +151,11 @@ class Walk:
         """Yield what is still there, after the last row."""
         if self.waiting:
             yield from self._step(final=True)
+
+    def flush(self) -> Iterator[pa.RecordBatch]:
+        """Yield all that is there, of windows that do not look ahead; later rows may follow."""
+        if self.waiting:
+            yield from self._step(final=False)
 
     def skip(self, batch: pa.RecordBatch) -> None:
         """Walk over a batch of one series without results."""

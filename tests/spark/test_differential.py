@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 
 import rollstat
 from rollstat.registry import REGISTRY
-from rollstat.spark import aggregate, prefix, rolling
+from rollstat.spark import aggregate, rolling
+from rollstat.spark import frame as frame_module
 from rollstat.spark.carried import why_not
 
 pytestmark = pytest.mark.spark
@@ -186,11 +187,11 @@ def check(
     }
     before = {name: spark.conf.get(name) for name in conf}
     # Three hashes only, so that keys share them.
-    hashed = (lambda keys: F.hash(*keys) % 2) if crowded else prefix._hash
+    hashed = (lambda keys: F.hash(*keys) % 2) if crowded else frame_module.hash_of
     try:
         for name, setting in conf.items():
             spark.conf.set(name, setting)
-        with mock.patch.object(prefix, "_hash", hashed):
+        with mock.patch.object(frame_module, "hash_of", hashed):
             result = (
                 rolling(
                     frame,

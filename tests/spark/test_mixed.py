@@ -6,25 +6,24 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rollstat.spark.mixed import MixedPlan, MixedWalk
-from rollstat.spark.prefix import ORDER_BITS
+from rollstat.spark.mixed import InOrder, MixedPlan, MixedWalk
 from tests.spark.test_walk import ARROW, cut, expected, plan, table
 
 
 def mix(lengths, hashes, coarse, seed):
-    """Sorted rows of series, and the same sorted by hash, coarse time, key and order, with the prefix."""
+    """Sorted rows of series, and the same sorted by hash, coarse time, key and order, with the hash."""
     rows = table(lengths, seed)
     number = np.repeat(np.arange(len(lengths)), lengths)
     hashed = np.array(hashes, np.int64)[number] if len(lengths) else number
     seconds = rows["time"].to_numpy().astype("M8[s]").astype(np.int64)
-    prefix = (hashed << ORDER_BITS) + seconds // coarse
-    mixed = rows.append_column("prefix", pa.array(prefix))
-    return rows, mixed.take(pa.array(np.lexsort([np.arange(len(number)), number, prefix])))
+    mixed = rows.append_column("hash", pa.array(hashed))
+    by = [np.arange(len(number)), number, seconds // coarse, hashed]
+    return rows, mixed.take(pa.array(np.lexsort(by)))
 
 
-def check(lengths, hashes, coarse, sizes, window, seed, enough, **options):
+def check(lengths, hashes, coarse, sizes, window, seed, enough, kind=MixedWalk, **options):
     rows, mixed = mix(lengths, hashes, coarse, seed)
-    walk = MixedWalk(plan(window, order=("time", "row"), **options), len(ARROW))
+    walk = kind(plan(window, order=("time", "row"), **options), len(ARROW))
     walk.first.least = walk.first.enough = enough
     shared = max((hashes[: len(lengths)].count(h) for h in hashes), default=1)
     results = []
@@ -34,8 +33,10 @@ def check(lengths, hashes, coarse, sizes, window, seed, enough, **options):
     assert sum(result.num_rows for result in results) == rows.num_rows
     if not results:
         return
-    names = [*ARROW.names, "prefix", "median", "low", "high", "where"]
+    names = [*ARROW.names, "hash", "median", "low", "high", "where"]
     found = pa.Table.from_batches(results).rename_columns(names)
+    if kind is InOrder:
+        assert found["row"].equals(mixed["row"])
     found = found.sort_by("row")
     assert found.select(ARROW.names).equals(rows)
     for name, values in expected(rows, lengths, window, **options).items():
@@ -56,6 +57,8 @@ def check(lengths, hashes, coarse, sizes, window, seed, enough, **options):
 @example([5, 1, 1, 20, 20], [0, -1, -1, 0, 0, 0, 0, 0], 7, [1], "5s", {"center": False}, 6, 1)
 def test_each_key_is_a_series_of_its_own(lengths, hashes, coarse, sizes, window, options, seed, enough):
     check(lengths, hashes, coarse, sizes, window, seed, enough, **options)
+    if not options["center"]:
+        check(lengths, hashes, coarse, sizes, window, seed, enough, kind=InOrder)
 
 
 def test_keys_of_one_hash_do_come_mixed():
@@ -65,9 +68,10 @@ def test_keys_of_one_hash_do_come_mixed():
     assert np.count_nonzero(key[1:] != key[:-1]) > 10
 
 
-def test_memory_is_that_of_a_window_for_each_key():
+@pytest.mark.parametrize("kind", [MixedWalk, InOrder])
+def test_memory_is_that_of_a_window_for_each_key(kind):
     _, mixed = mix([4000, 4000, 4000], [0] * 3, 1, 5)
-    walk = MixedWalk(plan(10, order=("time", "row")), len(ARROW))
+    walk = kind(plan(10, order=("time", "row")), len(ARROW))
     walk.first.least = walk.first.enough = 50
     for batch in cut(mixed, [50]):
         list(walk.push(batch))

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from rollstat.spark.prefix import ORDER_BITS, _place, prefix_of
+from rollstat.spark.prefix import ORDER_BITS, _place, hash_of, prefix_of
 
 pytestmark = pytest.mark.spark
 
@@ -52,9 +52,10 @@ def test_it_never_falls_along_the_order(spark, kind, ansi):
     spark.conf.set("spark.sql.ansi.enabled", ansi)
     try:
         frame = spark.createDataFrame(pa.table({"x": values}))
-        hashes = {frame.select(F.hash(F.lit("key"))).first()[0]}  # no place is beyond its bits
+        hashed = hash_of([F.lit("key")])
+        hashes = {frame.select(hashed).first()[0]}  # no place is beyond its bits
         for down in (False, True):
-            prefix = prefix_of([F.lit("key")], F.col("x"), frame.schema["x"].dataType, down)
+            prefix = prefix_of(hashed, F.col("x"), frame.schema["x"].dataType, down)
             by = F.col("x").desc() if down else F.col("x").asc()
             rows = frame.orderBy(by).select(prefix.alias("prefix")).toArrow()["prefix"].to_pylist()
             assert all(a <= b for a, b in itertools.pairwise(rows))
@@ -78,6 +79,10 @@ def test_it_tells_usual_values_apart(spark):
     for text in (
         "id",
         "-id",
+        "500000000 + id div 997",
+        "1700000000L + 32 * (id div 997)",  # seconds
+        "1700000000000L + 32000 * (id div 997)",  # milliseconds
+        "1700000000000000000L + 68000000000 * (id div 997)",  # nanoseconds
         "id / 1000",
         "timestamp_seconds(1.7e9 + 2 * id)",
         "date_from_unix_date(int(id % 50000))",
@@ -92,7 +97,5 @@ def test_it_tells_usual_values_apart(spark):
 
 
 def test_orders_without_a_number_have_none():
-    with_keys = [F.lit(1)]
     for data_type in (T.StringType(), T.BinaryType(), T.DecimalType(10, 2), T.BooleanType(), T.StructType()):
-        assert prefix_of(with_keys, F.lit(None), data_type, False) is None
-    assert prefix_of([], F.lit(1), T.LongType(), False) is None
+        assert prefix_of(F.lit(1), F.lit(None), data_type, False) is None
