@@ -222,14 +222,19 @@ class NumberWindow:
         """What :meth:`extend` gives for elements whose windows reach back to the ones held, which stay."""
         written = Written.of(self.layout, len(times))
         state = self.queue, self.operator, self.header, self.cells, self.stamps
-        arguments = *state, span, times, values, missing, wanted, *written.columns
+        suffixes = np.empty(self.size, self.layout.state)
+        arguments = *state, span, times, values, missing, wanted, suffixes, *written.columns
         bind(window_stream.begin, *arguments)(*arguments)
         return written
 
     def load(self, times: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
         """Hold these elements instead, in a window that is fixed."""
+        if missing.any():
+            several = isinstance(values, tuple)
+            values = tuple(column[~missing] for column in values) if several else values[~missing]
+            times = times[~missing]
         state = self.queue, self.operator, self.header, self.cells, self.stamps
-        arguments = *state, times, values, missing
+        arguments = *state, times, values
         bind(window_stream.load, *arguments)(*arguments)
 
     @property

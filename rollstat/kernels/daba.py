@@ -36,7 +36,7 @@ from rollstat.kernels.state_queue import (
     well_formed,
 )
 from rollstat.kernels.states import combine, lift_element
-from rollstat.kernels.stretches import make_suffixes, total
+from rollstat.kernels.stretches import lift_suffixes, lift_total
 
 __all__ = [
     "arrange",
@@ -50,7 +50,6 @@ __all__ = [
     "push",
     "query",
     "rows_until_due",
-    "unfold",
 ]
 
 LEFT, RIGHT, ACCUM, BACK = range(3, 7)
@@ -139,43 +138,16 @@ def hold(header, cells, state):
 
 
 @kernel(references=False)
-def arrange(operator, header, cells):
-    """Make the states alone that are in the ring, FRONT to END - 1, a window: one and a half each."""
+def arrange(operator, header, cells, values):
+    """Make elements the window, for which there are the counters FRONT to END - 1: one and a quarter each."""
     front, end, mask = header[FRONT], header[END], header[MASK]
     back = end - max(end - front - 1, 0) // 2
     header[BACK] = back
     # Of an even number, one more is in the front list, whose last state is its own suffix.
     header[LEFT] = header[RIGHT] = header[ACCUM] = max(back - (end - front + 1) % 2, front)
-    make_suffixes(operator, cells, front, back, mask)
+    lift_suffixes(operator, cells, values, front, back, mask)
     if end > back:
-        store_extra(cells, mask + 2, total(operator, cells, back, end, mask))
-
-
-@kernel(references=False)
-def unfold(operator, header, cells):
-    """Turn every state of the window into the suffix that begins there: one front list, still a window."""
-    front, end, mask = header[FRONT], header[END], header[MASK]
-    left, right, accum, back = header[LEFT], header[RIGHT], header[ACCUM], header[BACK]
-    if front == end:
-        return
-    make_suffixes(operator, cells, back, end, mask)
-    make_suffixes(operator, cells, right, accum, mask)
-    # Each part reaches to where the next one begins, but those before `left` and `back` to `back`.
-    _prolong(operator, cells, accum, back, back, end, mask)
-    _prolong(operator, cells, right, accum, accum, end, mask)
-    _prolong(operator, cells, left, right, right, end, mask)
-    _prolong(operator, cells, front, left, back, end, mask)
-    header[LEFT] = header[RIGHT] = header[ACCUM] = front + 1
-    header[BACK] = end
-
-
-@kernel(references=False)
-def _prolong(operator, cells, first, last, to, end, mask):
-    """Prolong the states of counters `first` to `last` - 1, which reach to `to`, to the end."""
-    if first < last and to < end:
-        rest = fetch(cells, to, mask)
-        for i in range(first, last):
-            store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), rest))
+        store_extra(cells, mask + 2, lift_total(operator, cells, values, back - front, back, end, mask))
 
 
 @kernel(references=False)

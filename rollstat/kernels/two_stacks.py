@@ -37,7 +37,7 @@ from rollstat.kernels.state_queue import (
     well_formed,
 )
 from rollstat.kernels.states import combine, lift_element
-from rollstat.kernels.stretches import make_suffixes, total
+from rollstat.kernels.stretches import lift_total
 
 __all__ = [
     "arrange",
@@ -51,7 +51,6 @@ __all__ = [
     "push",
     "query",
     "rows_until_due",
-    "unfold",
 ]
 
 MIDDLE = 3
@@ -119,24 +118,12 @@ def hold(header, cells, state):
 
 
 @kernel(references=False)
-def arrange(operator, header, cells):
-    """Make the states alone that are in the ring, FRONT to END - 1, a window: the back stack."""
+def arrange(operator, header, cells, values):
+    """Make elements the window, for which there are the counters FRONT to END - 1: the back stack."""
     front, end, mask = header[FRONT], header[END], header[MASK]
     header[MIDDLE] = front
     if end > front:
-        store_extra(cells, mask + 1, total(operator, cells, front, end, mask))
-
-
-@kernel(references=False)
-def unfold(operator, header, cells):
-    """Turn every state of the window into the suffix that begins there: one front stack, still a window."""
-    front, middle, end, mask = header[FRONT], header[MIDDLE], header[END], header[MASK]
-    if middle < end:
-        make_suffixes(operator, cells, middle, end, mask)
-        rest = fetch(cells, middle, mask)
-        for i in range(front, middle):
-            store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), rest))
-    header[MIDDLE] = end
+        store_extra(cells, mask + 1, lift_total(operator, cells, values, 0, front, end, mask))
 
 
 @kernel(forceinline=True, references=False)

@@ -23,7 +23,8 @@ import rollstat.kernels.daba as daba
 import rollstat.kernels.two_stacks as two_stacks
 from rollstat._jit import kernel
 from rollstat.kernels.state_queue import END, FRONT, MASK, carry, fetch, is_idle, store
-from rollstat.kernels.states import combine, define, emit, lift, lower, method_call, take
+from rollstat.kernels.states import combine, define, emit, lift, lower, method_call, save, take
+from rollstat.kernels.states import load as load_state
 
 __all__ = [
     "Daba",
@@ -50,7 +51,6 @@ class TwoStacks(NamedTuple):
     pop = staticmethod(two_stacks.pop)
     query = staticmethod(two_stacks.query)
     arrange = staticmethod(two_stacks.arrange)
-    unfold = staticmethod(two_stacks.unfold)
     hold = staticmethod(two_stacks.hold)
     enter = staticmethod(two_stacks.enter)
     leave = staticmethod(two_stacks.leave)
@@ -67,7 +67,6 @@ class Daba(NamedTuple):
     pop = staticmethod(daba.pop)
     query = staticmethod(daba.query)
     arrange = staticmethod(daba.arrange)
-    unfold = staticmethod(daba.unfold)
     hold = staticmethod(daba.hold)
     enter = staticmethod(daba.enter)
     leave = staticmethod(daba.leave)
@@ -92,8 +91,8 @@ _push = method_of_algorithm("push", "operator, header, cells, element")
 _pop = method_of_algorithm("pop", "operator, header, cells, number")
 _query = method_of_algorithm("query", "operator, header, cells")
 _hold = method_of_algorithm("hold", "header, cells, state")
-_arrange = method_of_algorithm("arrange", "operator, header, cells")
-_unfold = method_of_algorithm("unfold", "operator, header, cells")
+_arrange = method_of_algorithm("arrange", "operator, header, cells, values")
+_enter = method_of_algorithm("enter", "operator, header, cells")
 
 
 @kernel(references=False)
@@ -155,36 +154,53 @@ def slide(
 
 
 @kernel(references=False)
-def load(algorithm, operator, header, cells, stamps, times, values, missing):
+def load(algorithm, operator, header, cells, stamps, times, values):
     """Hold these elements, for which the ring has cells, in the place of whatever the window holds."""
-    end, mask = header[END], header[MASK]
-    header[FRONT] = end
+    front, mask = header[END], header[MASK]
+    header[FRONT], header[END] = front, front + len(times)
     for i in range(len(times)):
-        if not missing[i]:
-            store(cells, end, mask, lift(operator, cells, values, i))
-            store(stamps, end, mask, times[i])
-            end += 1
-    header[END] = end
-    _arrange(algorithm, operator, header, cells)
+        store(stamps, front + i, mask, times[i])
+    _arrange(algorithm, operator, header, cells, values)
 
 
 @kernel(references=False)
 def begin(
-    algorithm, operator, header, cells, stamps, span, times, values, missing, wanted, out, lacking, failed
+    algorithm,
+    operator,
+    header,
+    cells,
+    stamps,
+    span,
+    times,
+    values,
+    missing,
+    wanted,
+    suffixes,
+    out,
+    lacking,
+    failed,
 ):
     """Write the results of new rows whose windows reach back to what is held, and keep that as it is.
 
-    Each window is a suffix of what is held, combined with a prefix of the new elements. Rows with fewer than
-    `wanted` observations (>= 1) are marked in `lacking`.
+    Each window is a suffix of what is held, which is not empty, combined with a prefix of the new elements.
+    `suffixes` are cells for those of the back list, made beside the rows that do not need them yet, so that
+    neither chain waits for the other. Rows with fewer than `wanted` (>= 1) are marked in `lacking`.
     """
     if len(times) == 0:
         return
-    _unfold(algorithm, operator, header, cells)
-    front, end, mask = header[FRONT], header[END], header[MASK]
+    front, back, end, tail = _enter(algorithm, operator, header, cells)
+    mask, made = header[MASK], end
+    suffix = fetch(cells, end - 1, mask)
     prefix, new = lift(operator, cells, values, 0), 0
     for i in range(len(times)):
         while front < end and fetch(stamps, front, mask) <= times[i] - span:
             front += 1
+        due = max(back, made - 1 if front < back else back)
+        while made > due:
+            made -= 1
+            if made < end - 1:
+                suffix = combine(operator, cells, fetch(cells, made, mask), suffix)
+            save(suffixes, made - back, suffix)
         if not missing[i]:
             state = lift(operator, cells, values, i)
             prefix = state if new == 0 else combine(operator, cells, prefix, state)
@@ -192,12 +208,14 @@ def begin(
         lacking[i] = end - front + new < wanted
         if lacking[i]:
             continue
-        if new == 0:
-            emit(operator, fetch(cells, front, mask), out, i, failed)
-        elif front < end:
-            emit(operator, combine(operator, cells, fetch(cells, front, mask), prefix), out, i, failed)
-        else:
-            emit(operator, prefix, out, i, failed)
+        state = prefix
+        if front < end:
+            state = fetch(cells, front, mask) if front < back else load_state(suffixes, front - back)
+            if front < back < end:
+                state = combine(operator, cells, state, tail)
+            if new > 0:
+                state = combine(operator, cells, state, prefix)
+        emit(operator, state, out, i, failed)
 
 
 @kernel(references=False)
