@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.extrema import chunk_rows
 from rollstat.kernels.doubling import scratch_length
+from rollstat.kernels.missing_bits import NO_WORDS
 from rollstat.kernels.order import Greatest, Least, worst
 from rollstat.kernels.separable import scan_lines, scan_rows
 from rollstat.kernels.vectors import aligned, lanes_in
@@ -65,9 +66,8 @@ def _along(
         chunk = min(chunk_rows(width, values.itemsize), length)
         room = len(source) + length + 2 * lanes + scratch_length(width, chunk, lanes)
         scratch = aligned(room, values.dtype)
-        return bool(
-            scan_lines(order, flat, length, across, before, source, constant, width, chunk, scratch, target)
-        )
+        lines = flat, length, across, before, source, constant
+        return bool(scan_lines(order, *lines, width, chunk, scratch, target, NO_WORDS))
     columns = max(min(_TILE // values.itemsize // width, across) // lanes, 1) * lanes
     scratch = aligned((width + 2) * columns, values.dtype)
     nan = False

@@ -95,13 +95,13 @@ def scan_rows(order, values, across, source, constant, width, columns, scratch, 
 
 
 @kernel(references=False)
-def scan_lines(order, values, length, stride, before, source, constant, width, chunk, scratch, out):
+def scan_lines(order, values, length, stride, before, source, constant, width, chunk, scratch, out, words):
     """Write the best of `width` places of the extended axis to every element of every line of `out`.
 
     A line is `length` elements of `values`, `stride` apart; `values` and `out` may be the same array.
     `before` places stand in front of a line's first element. `scratch` has room
-    for an extended line, a line of results, and what `rolling` needs for `chunk` rows. Returns whether
-    there was a NaN.
+    for an extended line, a line of results, and what `rolling` needs for `chunk` rows; nobody counts, so
+    `words` has no length. Returns whether there was a NaN.
     """
     extended = scratch[: len(source)]
     results = scratch[len(source) : len(source) + length]
@@ -119,11 +119,11 @@ def scan_lines(order, values, length, stride, before, source, constant, width, c
             for j in range(length):
                 inside[j] = read[j]
             write = out[first : first + length]
-            nan |= rolling(order, extended, width, chunk, rest, write, PASS) != 0
+            nan |= rolling(order, extended, width, chunk, rest, write, PASS, words) != 0
         else:
             for j in range(length):
                 inside[j] = values[first + j * stride]
-            nan |= rolling(order, extended, width, chunk, rest, results, PASS) != 0
+            nan |= rolling(order, extended, width, chunk, rest, results, PASS, words) != 0
             for j in range(length):
                 out[first + j * stride] = results[j]
     return nan
