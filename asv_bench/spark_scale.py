@@ -27,7 +27,6 @@ from rollstat.spark import rolling, rolling_stream, session
 
 WINDOW, BUCKETS, K = 1_000, 8, 1_000
 FORMS = ("keyed", "split", "expanding")
-CELLS = 64  # that a bucket is made of
 AGGS = {"m": ("median", "x")}
 CONF = {
     "spark.driver.memory": "2g",
@@ -46,11 +45,6 @@ CONF = {
 def row_bytes(columns: int) -> int:
     """Bytes of a row of columns of fixed size in an exchange: its length, a bit for each null, the values."""
     return 4 + 8 * math.ceil(columns / 64) + 8 * columns
-
-
-def halo_rows(rows: int) -> int:
-    """Rows that are sent to two buckets, at most: what windows reach, in whole cells."""
-    return (BUCKETS - 1) * (WINDOW - 1 + math.ceil(rows / (BUCKETS * CELLS)))
 
 
 def carried_bytes() -> int:
@@ -142,13 +136,12 @@ def batch_table(sizes: list[int], folder: Path) -> list[list[str]]:
     for form in FORMS:
         for rows in sizes:
             sent, written, passes = measured(folder, f"{form} {rows}")
-            halo = halo_rows(rows) if form == "split" else 0
-            columns = 3 if form == "keyed" else 4  # a split adds two, and the key is not there
+            columns = 4 if form == "expanding" else 3  # a split adds one or two, and the key is not there
             states = BUCKETS - 1 if form == "expanding" else 0
-            wanted = f"≤ {rows + halo:,}" if halo else f"{rows + states:,}"
-            model = (rows + halo + states) * row_bytes(columns) + states * carried_bytes()
-            model = f"{'≤ ' if halo or states else ''}{model:,}"
-            times = "1" if form == "keyed" else "3"
+            wanted = f"{rows + states:,}"
+            model = (rows + states) * row_bytes(columns) + states * carried_bytes()
+            model = f"{'≤ ' if states else ''}{model:,}"
+            times = {"keyed": "1", "split": "4", "expanding": "3"}[form]
             table.append([f"{rows:,}", form, f"{sent:,}", wanted, f"{written:,}", model, f"{passes}", times])
     return table
 

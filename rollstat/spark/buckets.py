@@ -34,6 +34,10 @@ class Parts:
     ----------
     frame : DataFrame
         The rows, those of halos repeated, with the columns `PART` and `HALO`.
+    alone : DataFrame
+        The same without halos.
+    repeated : int
+        Rows of all halos; about, where they were not counted.
     count : int
         Number of parts.
     before : dict
@@ -45,6 +49,8 @@ class Parts:
     """
 
     frame: DataFrame
+    alone: DataFrame
+    repeated: int
     count: int
     before: dict[int, int]
     ends: tuple[int, ...]
@@ -114,7 +120,16 @@ def find_parts(
     if counted or reach.in_rows:
         counts = _count(frame, order, CountCells(kind, tuple(tuple(w[1]) for w in walks), descending))
     chosen = [choose_buckets(c, w[1], b, reach) for c, w, b in zip(counts, walks, buckets)]
-    return _send(frame, keys, order, descending, [walk[0] for walk in walks], chosen)
+    repeated = sum(map(_repeated, counts, rows, chosen))
+    return _send(frame, keys, order, descending, [walk[0] for walk in walks], chosen, repeated)
+
+
+def _repeated(counts: Sequence[int] | None, rows: int, chosen: Sequence[Bucket]) -> int:
+    """Rows of the halos of a series, of which the cells are taken as equal if they were not counted."""
+    halos = [cell for b in chosen for cell in range(b.first, b.last) if not b.start <= cell < b.end]
+    if counts is None:
+        return rows * len(halos) // max(chosen[-1].end, 1)
+    return sum(counts[cell] for cell in halos)
 
 
 def _number_long_series(
@@ -195,8 +210,8 @@ def _tree(passed: Sequence[Column], results: Sequence[Column]) -> Column:
 
 def _targets(
     column: Column, data_type: T.DataType, falls: bool, cuts: pa.Array, base: int, buckets: list[Bucket]
-) -> Column:
-    """Parts that a row of a series belongs to, as an array of (part, halo)."""
+) -> tuple[Column, Column]:
+    """Parts that a row of a series belongs to, as an array of (part, halo), and the one without a halo."""
     edges = {edge for b in buckets for edge in (b.first, b.start, b.end, b.last)}
     used = sorted(edges - {0, len(cuts) + 1})
     literals = [_literal(cuts[edge - 1], data_type) for edge in used]
@@ -205,13 +220,14 @@ def _targets(
         (column <= cut) | column.isNull() if falls else column.isNotNull() & (column >= cut)
         for cut in literals
     ]
-    results = []
+    results, own = [], []
     for cell in [0, *used]:
         goes = [
             (base + i, not b.start <= cell < b.end) for i, b in enumerate(buckets) if b.first <= cell < b.last
         ]
         results.append(F.array(*(F.struct(F.lit(part), F.lit(halo)) for part, halo in goes)))
-    return _tree(passed, results)
+        own.append(F.lit(next(part for part, halo in goes if not halo)))
+    return _tree(passed, results), _tree(passed, own)
 
 
 def _send(
@@ -221,23 +237,27 @@ def _send(
     falls: bool,
     cuts: list[pa.Array],
     chosen: list[list[Bucket]],
+    repeated: int,
 ) -> Parts:
     """Add to each row the part that it goes to, once for each part."""
     plain = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200) if keys else 0
     data_type = frame.schema[order].dataType
     where: Any = None
+    part: Any = None
     before: dict[int, int] = {}
     base = plain
     ends = []
     for number, (cut, buckets) in enumerate(zip(cuts, chosen)):
-        goes = _targets(frame[order], data_type, falls, cut, base, buckets)
+        goes, own = _targets(frame[order], data_type, falls, cut, base, buckets)
         before |= {base + i: bucket.before for i, bucket in enumerate(buckets) if bucket.before}
         base += len(buckets)
         ends.append(base)
         this = F.col("rollstat_series") == number
         where = F.when(this, goes) if where is None else where.when(this, goes)
+        part = F.when(this, own) if part is None else part.when(this, own)
     if keys:
         own = F.pmod(F.hash(*(frame[key] for key in keys)), F.lit(plain))
-        where = where.otherwise(F.array(F.struct(own, F.lit(False))))
+        where, part = where.otherwise(F.array(F.struct(own, F.lit(False)))), part.otherwise(own)
     sent = frame.select("*", F.inline(where).alias(PART, HALO)).drop("rollstat_series")
-    return Parts(sent, base, before, tuple(ends), plain)
+    alone = frame.select("*", part.alias(PART), F.lit(False).alias(HALO)).drop("rollstat_series")
+    return Parts(sent, alone, repeated, base, before, tuple(ends), plain)

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from rollstat.spark.aggregates import parse_window, plan_calls
 from rollstat.spark.arrow import Kind, kind_of
-from rollstat.spark.beside import with_results
+from rollstat.spark.beside import small_halos, with_results
 from rollstat.spark.buckets import MOST_BUCKETS, PART, Parts, find_parts, reach_of
 from rollstat.spark.carried import asks_for_rows
 from rollstat.spark.expanding import CarriedPlan, carrying
@@ -94,8 +94,9 @@ def rolling(
     For expanding windows a worker holds a state instead: the k smallest for a k-th smallest, or that of an
     operator; only where a statistic has none, as a median, the columns of a whole series that it needs, and
     such series are not cut.
-    Where a series is cut makes no difference to that: rows that windows of another bucket reach are sent
-    to both in the one exchange, and each bucket is walked over as a series of its own. For expanding windows
+    Where a series is cut makes no difference to that: rows that windows of another bucket reach travel with
+    the code of the tasks, or if they are many through the one exchange, and each bucket is walked over as a
+    series of its own; the frame must give the same rows each time that it is read. For expanding windows
     a pass before that makes the states from which buckets start; floating sums are then the same at each run,
     and within their bound of those of the array functions.
 
@@ -126,18 +127,46 @@ def rolling(
     parts = _parts(rows, keys, order[0], schema, plan, _check_split(split, bool(keys), unbounded))
     width = len(places)
     rest = _tie_breakers(schema, {*plan.keys, *plan.order}) if ties == "columns" else []
+    beside = not plan.ahead and not isinstance(plan, CarriedPlan)
+    halos = None
     if parts is not None:
         plan = replace(plan, width=width, parts=width, before=parts.before)
         frame = parts.frame
         if isinstance(plan, CarriedPlan):
             frame = with_states(parts, plan, [field.dataType for field in schema], rest)
+        elif beside:
+            hashed, by = _sorting(frame, places, plan, schema, rest, carried=False)
+            halos = small_halos(parts, plan, hashed, by)
+            frame = frame if halos is None else parts.alone
         rows = frame.repartitionById(parts.count, PART)
     else:
         rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
+    carried = parts is not None and isinstance(plan, CarriedPlan)
+    hashed, by = _sorting(rows, places, plan, schema, rest, carried=carried)
+    if beside and (parts is None or halos is not None):
+        return with_results(rows.sortWithinPartitions(*by), plan, hashed, schema.names, fields, halos)
+    whole = replace(plan, width=width)
+    job = whole if hashed is None else MixedPlan(whole, len(rows.columns))
+    rows = rows if hashed is None else rows.withColumn(HASH, hashed)
+    with known_warnings():
+        return rows.sortWithinPartitions(*by).mapInArrow(job, T.StructType([*schema.fields, *fields]))
+
+
+def _sorting(
+    rows: DataFrame,
+    places: Sequence[str],
+    plan: Plan,
+    schema: T.StructType,
+    rest: Sequence[int],
+    *,
+    carried: bool,
+) -> tuple[Column | None, list[Column]]:
+    """The hash of the keys, if rows are sorted by it first, and all that they are sorted by."""
+    keys = [places[place] for place in plan.keys]
+    order = [places[place] for place in plan.order]
     by = [rows[name] for name in keys] + order_of(rows, order, plan.descending)
     by += [rows[places[place]].asc() for place in rest]
     first, kind = rows[order[0]], schema.fields[plan.order[0]].dataType
-    carried = parts is not None and isinstance(plan, CarriedPlan)
     hashed = hash_of(by[: len(keys)]) if keys else None
     prefix = None if hashed is None else prefix_of(hashed, first, kind, plan.descending[0])
     if carried:
@@ -150,13 +179,7 @@ def rolling(
         hashed = None
     else:
         by.insert(0, prefix)
-    if parts is None and not plan.ahead and not isinstance(plan, CarriedPlan):
-        return with_results(rows.sortWithinPartitions(*by), plan, hashed, schema.names, fields)
-    whole = replace(plan, width=width)
-    job = whole if hashed is None else MixedPlan(whole, len(rows.columns))
-    rows = rows if hashed is None else rows.withColumn(HASH, hashed)
-    with known_warnings():
-        return rows.sortWithinPartitions(*by).mapInArrow(job, T.StructType([*schema.fields, *fields]))
+    return hashed, by
 
 
 def _check_split(split: Any, keyed: bool, unbounded: str | None) -> int | str | None:

@@ -7,9 +7,10 @@
     with halo                |..|==== 1 ====|..|                    whole cells: no less than windows reach
 
 Cells are intervals of the values of the first order column, so the cell of a row depends on the row
-alone: a task that is run again cuts the same way. Rows of a halo are sent to each bucket that needs them
-in the one exchange that there is, marked, and dropped after the walk. Halos of windows of rows are
-chosen by the exact counts of the cells, those of windows by width by the values of the cuts.
+alone: a task that is run again cuts the same way. Few rows of halos travel with the code of the tasks
+(`beside.py`); many are sent to each bucket that needs them in the one exchange that there is. They are
+marked, and dropped after the walk. Halos of windows of rows are chosen by the exact counts of the cells,
+those of windows by width by the values of the cuts.
 """
 
 import math
@@ -135,7 +136,9 @@ def choose_buckets(
     for start, end in pairwise(starts):
         if reach.by_width:
             first = bisect_right(rising, rising[start - 1] - reach.back) if start else 0
-            last = bisect_right(rising, rising[end - 1] + reach.ahead) + 1 if end < cells else cells
+            # Values below the cut at `end` reach a row at it, or beyond it, only if windows look ahead.
+            ahead = end < cells and reach.ahead > 0
+            last = bisect_right(rising, rising[end - 1] + reach.ahead) + 1 if ahead else end
         else:
             first = max(bisect_right(total, total[start] - reach.back) - 1, 0)
             last = min(bisect_left(total, total[end] + reach.ahead), cells)

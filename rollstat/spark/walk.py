@@ -98,6 +98,7 @@ class Plan:
             order=tuple(places[place] for place in self.order),
             inputs=tuple((places[place], kind) for place, kind in self.inputs),
             time=None if self.time is None else (places[self.time[0]], self.time[1]),
+            parts=None if self.parts is None else places.get(self.parts),
         )
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

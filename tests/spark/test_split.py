@@ -1,5 +1,7 @@
 """Long series are cut into buckets with halos, and nothing changes."""
 
+import contextlib
+import io
 import re
 
 import numpy as np
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from pyspark.sql import types as T
 
 import rollstat
+from rollstat.spark import beside as beside_module
 from rollstat.spark import buckets as buckets_module
 from rollstat.spark import rolling
 from rollstat.spark.arrow import kind_of
@@ -49,7 +52,8 @@ def test_halos_of_widths_reach_far_enough(rising, buckets, back, ahead):
             # a row just below the first cell of the halo is out of reach of the first row of the bucket
             assert bucket.first == 0 or rising[bucket.first - 1] <= rising[bucket.start - 1] - back
         if bucket.end <= len(rising):
-            assert bucket.last == len(rising) + 1 or rising[bucket.last - 1] > rising[bucket.end - 1] + ahead
+            far = bucket.last == len(rising) + 1 or rising[bucket.last - 1] > rising[bucket.end - 1] + ahead
+            assert far if ahead else bucket.last == bucket.end
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -185,3 +189,24 @@ def test_degenerate_series(spark):
     for bad in (0, 1.5, True, "many", 10_000):
         with pytest.raises(ValueError, match="split must be"):
             rolling(same, split=bad, **arguments)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("most", [0, 1_000_000])
+def test_halos_travel_with_the_code_or_through_the_exchange(long, monkeypatch, most):
+    """Small ones with the code: then no row is sent twice, and only results come back."""
+    monkeypatch.setattr(beside_module, "_MOST_VALUES", most)
+    arguments = {"order_by": ["t", "row"], "aggs": AGGS}
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        rolling(long, split=4, window=20, **arguments).explain()
+    assert ("Generate" in shown.getvalue()) == (most == 0)
+    assert ("ArrowEvalPython" in shown.getvalue()) == (most > 0)
+    whole = collect(rolling(long, split=1, window=20, **arguments))
+    cut = rolling(long, split=4, window=20, **arguments)
+    assert collect(cut).equals(whole)
+    few = pa.array(whole["row"].to_numpy() % 7 == 3)
+    assert collect(cut.where("row % 7 = 3")).equals(whole.filter(few))
+    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 500)
+    many = rolling(long, partition_by="key", split=4, window=20, **arguments)
+    assert collect(many).equals(collect(rolling(long, partition_by="key", window=20, **arguments)))
