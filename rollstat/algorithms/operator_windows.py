@@ -14,7 +14,7 @@ from rollstat.algorithms.compiled import bind, kind
 from rollstat.algorithms.operator_results import Results, Written
 from rollstat.kernels import window_arrays, window_stream
 from rollstat.kernels.state_queue import END, FRONT, MASK, free_size, is_idle, rehouse, settle
-from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, SPAN
+from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, NEXT, SPAN, push_row
 from rollstat.operators.layout import Layout
 
 __all__ = ["NumberWindow", "ObjectWindow", "with_arrays"]
@@ -91,9 +91,13 @@ class NumberWindow:
         return other
 
     def quick_arguments(self, rows: int, least: int) -> tuple[Any, ...]:
-        """What :func:`push_row` takes before the float, for a window of `rows` rows."""
+        """What a step takes before the float: for a window of `rows` rows, and results of `least` of them."""
         self.header[SPAN], self.header[LEAST] = rows, least
         return self.queue, self.operator, self.header, self.cells, self.stamps
+
+    def quick_step(self, least: int) -> tuple[Any, ...]:
+        """The step that pushes a float into a window of rows, and what it takes before that."""
+        return push_row, *self.quick_arguments(int(self.header[SPAN]), least)
 
     @property
     def size(self) -> int:
@@ -216,17 +220,6 @@ class NumberWindow:
             self._make_room()
         return written
 
-    def begin(
-        self, times: NDArray[Any], span: Any, values: Any, missing: NDArray[np.bool_], wanted: int
-    ) -> Written:
-        """What :meth:`extend` gives for elements whose windows reach back to the ones held, which stay."""
-        written = Written.of(self.layout, len(times))
-        state = self.queue, self.operator, self.header, self.cells, self.stamps
-        suffixes = np.empty(self.size, self.layout.state)
-        arguments = *state, span, times, values, missing, wanted, suffixes, *written.columns
-        bind(window_stream.begin, *arguments)(*arguments)
-        return written
-
     def load(self, times: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
         """Hold these elements instead, in a window that is fixed."""
         if missing.any():
@@ -236,6 +229,24 @@ class NumberWindow:
         state = self.queue, self.operator, self.header, self.cells, self.stamps
         arguments = *state, times, values
         bind(window_stream.load, *arguments)(*arguments)
+
+    def clear(self) -> None:
+        """Forget all rows of a window that is fixed; the next one has the number 0."""
+        mask = self.header[MASK]
+        self.header[:-MORE], self.header[MASK] = 0, mask
+        self.header[NEXT] = 0
+
+    def adopt(self, arrays: list[NDArray[Any]]) -> None:
+        """Go on with the arrays of a snapshot, or raise."""
+        header, cells, stamps = arrays
+        headers, like, times = self.arrays
+        shapes = header.shape == headers.shape and cells.shape[1:] == like.shape[1:]
+        cells = np.ascontiguousarray(cells).astype(like.dtype)
+        fits = shapes and stamps.dtype == times.dtype and len(stamps) == header[MASK] + 1
+        fits = fits and (self._size != "fixed" or len(stamps) >= len(times))
+        if not (fits and header[FOLDED] >= 0 and self.queue.check(header, cells)):
+            raise ValueError("its arrays do not fit together")
+        self.arrays = [header, cells, stamps]
 
     @property
     def arrays(self) -> list[NDArray[Any]]:

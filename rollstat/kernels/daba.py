@@ -48,6 +48,7 @@ __all__ = [
     "leave",
     "pop",
     "push",
+    "push_state",
     "query",
     "rows_until_due",
 ]
@@ -93,12 +94,11 @@ def _restore(operator, header, cells):
 
 
 @kernel(forceinline=True, references=False)
-def push(operator, header, cells, element):
-    """Append one element; False, and nothing is done, if the ring is full."""
+def push_state(operator, header, cells, state):
+    """Append one state; False, and nothing is done, if the ring is full."""
     mask, end = header[MASK], header[END]
     if end - header[FRONT] > mask:
         return False
-    state = lift_element(operator, cells, element)
     store(cells, end, mask, state)
     if end > header[BACK]:
         state = combine(operator, cells, fetch_extra(cells, mask + 2), state)
@@ -106,6 +106,12 @@ def push(operator, header, cells, element):
     header[END] = end + 1
     _restore(operator, header, cells)
     return True
+
+
+@kernel(forceinline=True, references=False)
+def push(operator, header, cells, element):
+    """Append the state of one element; False, and nothing is done, if the ring is full."""
+    return push_state(operator, header, cells, lift_element(operator, cells, element))
 
 
 @kernel(forceinline=True, references=False)

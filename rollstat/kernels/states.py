@@ -32,6 +32,7 @@ __all__ = [
     "combine_states",
     "define",
     "emit",
+    "length",
     "lift",
     "lift_argument",
     "lift_element",
@@ -196,6 +197,18 @@ def _take(values, i):
         items = ", ".join(f"values[{k}][i]" for k in range(len(values)))
         return define("values, i", [f"return ({items},)"])
     return lambda values, i: values[i]
+
+
+def length(values):
+    """How many elements there are."""
+    return len(values[0] if isinstance(values, tuple) else values)
+
+
+@overload(length)
+def _length(values):
+    if isinstance(values, types.BaseTuple):
+        return lambda values: len(values[0])
+    return lambda values: len(values)
 
 
 @register_jitable

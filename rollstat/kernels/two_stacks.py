@@ -49,6 +49,7 @@ __all__ = [
     "leave",
     "pop",
     "push",
+    "push_state",
     "query",
     "rows_until_due",
 ]
@@ -67,18 +68,23 @@ def create(dtype, capacity):
 
 
 @kernel(forceinline=True, references=False)
-def push(operator, header, cells, element):
-    """Append one element; False, and nothing is done, if the ring is full."""
+def push_state(operator, header, cells, state):
+    """Append one state; False, and nothing is done, if the ring is full."""
     mask, end, middle = header[MASK], header[END], header[MIDDLE]
     if end - header[FRONT] > mask:
         return False
-    state = lift_element(operator, cells, element)
     store(cells, end, mask, state)
     if end > middle:
         state = combine(operator, cells, fetch_extra(cells, mask + 1), state)
     store_extra(cells, mask + 1, state)
     header[END] = end + 1
     return True
+
+
+@kernel(forceinline=True, references=False)
+def push(operator, header, cells, element):
+    """Append the state of one element; False, and nothing is done, if the ring is full."""
+    return push_state(operator, header, cells, lift_element(operator, cells, element))
 
 
 @kernel(forceinline=True, references=False)

@@ -23,15 +23,13 @@ import rollstat.kernels.daba as daba
 import rollstat.kernels.two_stacks as two_stacks
 from rollstat._jit import kernel
 from rollstat.kernels.state_queue import END, FRONT, MASK, carry, fetch, is_idle, store
-from rollstat.kernels.states import combine, define, emit, lift, lower, method_call, save, take
-from rollstat.kernels.states import load as load_state
+from rollstat.kernels.states import combine, define, emit, lower, method_call, take
 
 __all__ = [
     "Daba",
     "TwoStacks",
     "advance",
     "aggregate_windows",
-    "begin",
     "evaluate",
     "evict",
     "fold",
@@ -48,6 +46,7 @@ class TwoStacks(NamedTuple):
 
     create = staticmethod(two_stacks.create)
     push = staticmethod(two_stacks.push)
+    push_state = staticmethod(two_stacks.push_state)
     pop = staticmethod(two_stacks.pop)
     query = staticmethod(two_stacks.query)
     arrange = staticmethod(two_stacks.arrange)
@@ -64,6 +63,7 @@ class Daba(NamedTuple):
 
     create = staticmethod(daba.create)
     push = staticmethod(daba.push)
+    push_state = staticmethod(daba.push_state)
     pop = staticmethod(daba.pop)
     query = staticmethod(daba.query)
     arrange = staticmethod(daba.arrange)
@@ -92,7 +92,6 @@ _pop = method_of_algorithm("pop", "operator, header, cells, number")
 _query = method_of_algorithm("query", "operator, header, cells")
 _hold = method_of_algorithm("hold", "header, cells, state")
 _arrange = method_of_algorithm("arrange", "operator, header, cells, values")
-_enter = method_of_algorithm("enter", "operator, header, cells")
 
 
 @kernel(references=False)
@@ -161,61 +160,6 @@ def load(algorithm, operator, header, cells, stamps, times, values):
     for i in range(len(times)):
         store(stamps, front + i, mask, times[i])
     _arrange(algorithm, operator, header, cells, values)
-
-
-@kernel(references=False)
-def begin(
-    algorithm,
-    operator,
-    header,
-    cells,
-    stamps,
-    span,
-    times,
-    values,
-    missing,
-    wanted,
-    suffixes,
-    out,
-    lacking,
-    failed,
-):
-    """Write the results of new rows whose windows reach back to what is held, and keep that as it is.
-
-    Each window is a suffix of what is held, which is not empty, combined with a prefix of the new elements.
-    `suffixes` are cells for those of the back list, made beside the rows that do not need them yet, so that
-    neither chain waits for the other. Rows with fewer than `wanted` (>= 1) are marked in `lacking`.
-    """
-    if len(times) == 0:
-        return
-    front, back, end, tail = _enter(algorithm, operator, header, cells)
-    mask, made = header[MASK], end
-    suffix = fetch(cells, end - 1, mask)
-    prefix, new = lift(operator, cells, values, 0), 0
-    for i in range(len(times)):
-        while front < end and fetch(stamps, front, mask) <= times[i] - span:
-            front += 1
-        due = max(back, made - 1 if front < back else back)
-        while made > due:
-            made -= 1
-            if made < end - 1:
-                suffix = combine(operator, cells, fetch(cells, made, mask), suffix)
-            save(suffixes, made - back, suffix)
-        if not missing[i]:
-            state = lift(operator, cells, values, i)
-            prefix = state if new == 0 else combine(operator, cells, prefix, state)
-            new += 1
-        lacking[i] = end - front + new < wanted
-        if lacking[i]:
-            continue
-        state = prefix
-        if front < end:
-            state = fetch(cells, front, mask) if front < back else load_state(suffixes, front - back)
-            if front < back < end:
-                state = combine(operator, cells, state, tail)
-            if new > 0:
-                state = combine(operator, cells, state, prefix)
-        emit(operator, state, out, i, failed)
 
 
 @kernel(references=False)

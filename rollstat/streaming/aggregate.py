@@ -9,6 +9,7 @@ Numbers are combined in compiled code, Python objects by calls; see
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -17,8 +18,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from rollstat.algorithms.compiled import bind_step
 from rollstat.algorithms.operator_results import Written
 from rollstat.algorithms.operator_windows import NumberWindow, ObjectWindow
-from rollstat.kernels.state_queue import MASK
-from rollstat.kernels.stream_aggregates import FIRST, FOLDED, NEXT, SPAN, push_row
+from rollstat.kernels.stream_aggregates import FIRST, NEXT, SPAN
 from rollstat.operators.interface import NOTHING
 from rollstat.options import choice, whole_number
 from rollstat.snapshots import write
@@ -72,9 +72,7 @@ class Aggregate(Stream, abstract=True):
         if not self._span.fixed or self._with.objects:
             self._begin()
             return
-        none: list[Any] = [[]] * self._with.columns
-        self._window.load(np.arange(0), *self._with.words_of(self._with.series(none), 0))
-        self._window.header[NEXT] = 0
+        self._window.clear()
 
     def _begin(self) -> None:
         """Make an empty window."""
@@ -101,16 +99,10 @@ class Aggregate(Stream, abstract=True):
         """Find the compiled code of a push of a float into a window of rows."""
         self._quick: Any = None
         self._step: Any = None
-        self._queue: Any = None
-        self._ready: Any = None
-        self._header: Any = None
-        self._cells: Any = None
-        self._stamps: Any = None
         least_is_due = self._least > 0 or self._with.identity is NOTHING
         if self._span.fixed and self._with.plain and least_is_due:
-            arguments = self._window.quick_arguments(self._span.fixed, max(self._least, 1))
-            self._step = bind_step(push_row, *arguments)
-            self._queue, self._ready, self._header, self._cells, self._stamps = arguments
+            step, *arguments = self._window.quick_step(max(self._least, 1))
+            self._step = partial(bind_step(step, *arguments), *arguments)
             self._quick = float
 
     def push(self, *elements: Any) -> Any:
@@ -131,7 +123,7 @@ class Aggregate(Stream, abstract=True):
             If an exact result does not fit in 64 bits; the element has been taken in.
         """
         if len(elements) == 1 and type(elements[0]) is self._quick:
-            return self._step(self._queue, self._ready, self._header, self._cells, self._stamps, elements[0])
+            return self._step(elements[0])
         wanted = self._with.columns + self._span.timed
         if len(elements) != wanted:
             raise TypeError(f"push takes {wanted} arguments here; it was given {len(elements)}")
@@ -351,8 +343,8 @@ class Aggregate(Stream, abstract=True):
         return other
 
     def __reduce__(self) -> Any:
-        bound = ("_quick", "_step", "_queue", "_ready", "_header", "_cells", "_stamps")
-        return _unpickle, (type(self), {key: v for key, v in self.__dict__.items() if key not in bound})
+        kept = {key: value for key, value in self.__dict__.items() if key not in ("_quick", "_step")}
+        return _unpickle, (type(self), kept)
 
     def snapshot(self) -> bytes:
         """Return the state as bytes that :func:`rollstat.restore` reads, in this release and later ones."""
@@ -370,6 +362,10 @@ class Aggregate(Stream, abstract=True):
     def _operator(cls, name: str, fields: list[Any]) -> Any:
         return operator_named(name, fields)
 
+    def _window_for(self, arrays: list[NDArray[Any]]) -> Any:
+        """The window whose arrays a snapshot holds."""
+        return self._window
+
     @classmethod
     def _from_snapshot(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
         stream = cls.__new__(cls)
@@ -381,16 +377,8 @@ class Aggregate(Stream, abstract=True):
             dtype=parameters["dtype"],
             algorithm=parameters["algorithm"],
         )
-        header, cells, stamps = arrays
-        window = stream._window
-        headers, like, times = window.arrays
-        shapes = header.shape == headers.shape and cells.shape[1:] == like.shape[1:]
-        cells = np.ascontiguousarray(cells).astype(like.dtype)
-        fits = shapes and stamps.dtype == times.dtype and len(stamps) == header[MASK] + 1
-        fits = fits and (not stream._span.fixed or len(stamps) >= stream._span.fixed)
-        if not (fits and header[FOLDED] >= 0 and window.queue.check(header, cells)):
-            raise ValueError("its arrays do not fit together")
-        window.arrays = [header, cells, stamps]
+        window = stream._window_for(arrays)
+        window.adopt(arrays)
         window.header[SPAN] = stream._span.fixed or _MANY_ROWS
         stream._last = parameters["last"]
         stream._bind()

@@ -150,13 +150,19 @@ class Elements:
             return given.astype(self.dtype)
         raise TypeError(f"{name} must hold elements of {self.dtype}; its dtype was {given.dtype}")
 
+    def numbers(self, series: Any) -> NDArray[Any]:
+        """Return the words of an array of the stream's floats, perhaps itself, NaN where they are missing."""
+        plain: NDArray[Any] = np.ma.filled(series, np.nan)
+        usable = plain.dtype == self.computing and plain.flags.carray
+        return plain if usable else plain.astype(self.computing)
+
     def words(self, series: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the words of an array of the stream's dtype, perhaps itself, and which are missing."""
-        plain = np.ma.getdata(series)
         if self.kind == "f":
-            missing = np.isnan(plain)
-        else:
-            missing = np.isnat(plain) if self.kind in "mM" else np.zeros(len(plain), np.bool_)
+            plain = self.numbers(series)
+            return plain, np.isnan(plain)
+        plain = np.ma.getdata(series)
+        missing = np.isnat(plain) if self.kind in "mM" else np.zeros(len(plain), np.bool_)
         if self.kind in "mM":
             plain = plain.view(np.int64)
         masked = isinstance(series, np.ma.MaskedArray)
@@ -164,8 +170,6 @@ class Elements:
             plain = plain.astype(self.computing)
         if masked:
             missing |= np.ma.getmaskarray(series)
-        if masked and self.kind == "f":
-            plain[missing] = np.nan
         return plain, missing
 
     def series(self, words: NDArray[Any], missing: NDArray[np.bool_]) -> Any:

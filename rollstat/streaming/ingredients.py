@@ -100,6 +100,15 @@ class Ingredients:
             words.append(np.arange(row, row + len(missing)))
         return (tuple(words) if len(words) > 1 else words[0]), missing
 
+    def rows_of(self, series: Any, row: int) -> tuple[Any, NDArray[np.bool_] | None]:
+        """The same, but None for what is missing where NaN says so."""
+        if self.elements.kind != "f" or self.counts_rows:
+            return self.words_of(series, row)
+        words = [self.elements.numbers(column) for column in series]
+        if self.with_row:
+            words.append(np.arange(row, row + len(words[0])))
+        return (tuple(words) if len(words) > 1 else words[0]), None
+
     def finish(self, result: Any) -> Any:
         """A result in the dtype of the elements."""
         single = not self.objects and self.elements.dtype == np.float32

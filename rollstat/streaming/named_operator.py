@@ -2,25 +2,27 @@
 
 ::
 
-    a long array   [ first rows | windows within the array ............ | last rows ]
-                     suffixes     the function over arrays                the stream holds them
-                     of the window held, with prefixes of the array
+    a long array              [ first rows | windows within the array ............ | last rows ]
+    the window      [ rows held | again ]      the function over arrays                the stream holds them
+                      the function over arrays
 """
 
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from rollstat.kernels.stream_aggregates import NEXT
 from rollstat.registry import REGISTRY
 from rollstat.streaming.aggregate import Aggregate
+from rollstat.streaming.window_of_rows import RowsWindow
 
 __all__ = ["Named"]
 
 # An array of at least so many windows is left to the function over arrays, by kind of element. A short one
 # of whole numbers is not, since those have exact results that the function would give as float64.
 _LONG = {"f": 1, "i": 4, "u": 4, "b": 4}
+_ARRAYS_OF_STATES = 3
 # Fields of operators that are parameters of the functions.
 _PARAMETERS = ("ddof", "decay")
 
@@ -62,8 +64,20 @@ class Named(Aggregate, abstract=True):
             If an exact result does not fit in 64 bits; the element has been taken in.
         """
         if type(x) is self._quick and t is None:
-            return self._step(self._queue, self._ready, self._header, self._cells, self._stamps, x)
+            return self._step(x)
         return super().push(x) if t is None else super().push(x, t)
+
+    def _make_window(self) -> Any:
+        with_, rows = self._with, self._span.fixed
+        if not rows or with_.objects:
+            return super()._make_window()
+        return RowsWindow(with_.ready, with_.layout, with_.nothing, self._algorithm, rows)
+
+    def _window_for(self, arrays: list[NDArray[Any]]) -> Any:
+        # The first snapshots are of windows that have a state for each row, and no rows.
+        if self._span.fixed and len(arrays) == _ARRAYS_OF_STATES:
+            self._window = super()._make_window()
+        return self._window
 
     def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> Any:
         """Take in all elements of an array, one for each series, and return the result after each.
@@ -71,36 +85,51 @@ class Named(Aggregate, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            As pushing one by one gives, within the bound of rounding: windows within a long array are left to
-            the function over arrays.
+            As pushing one by one gives, within the bound of rounding: a long array is left to the function
+            over arrays.
         """
         fixed = self._span.fixed
         if not fixed or times is not None or len(columns) != self._with.columns:
             return super().extend(*columns, times=times)
         series = [self._with.elements.array(column) for column in columns]
-        short = len(series[0]) < _LONG[self._with.elements.kind] * fixed
-        if short or len({len(column) for column in series}) > 1:
+        kind, has_rows = self._with.elements.kind, isinstance(self._window, RowsWindow)
+        if len(series[0]) < _LONG[kind] * fixed or len({len(column) for column in series}) > 1:
             return super().extend(*series)
-        function = REGISTRY[self.statistic].function
+        end = int(self._window.header[NEXT]) + len(series[0])
+        if kind == "f" and has_rows:
+            results = self._with_rows(series)
+        else:
+            results = self._function(series)
+            # The window stays as it is if one of the results does not fit.
+            first = Aggregate.extend(self.copy(), *(column[: fixed - 1] for column in series))
+            for i, begun in enumerate(first if isinstance(first, tuple) else (first,)):
+                results[i] = results[i].astype(np.result_type(results[i], begun), copy=False)
+                results[i][: fixed - 1] = begun
+        if not has_rows:
+            self._begin()
+        last = [column[-fixed:] for column in series]
+        self._window.load(end, *self._with.rows_of(last, end - fixed))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _with_rows(self, series: list[Any]) -> list[Any]:
+        """Results of a long array of floats: its first rows again, after those held."""
+        results, held = self._function(series), self._window.numbers(len(series))
+        rows, firsts = len(held[0]), [column[: self._span.fixed - 1] for column in series]
+        if rows:
+            whole = [
+                np.concatenate([a, np.ma.filled(b, np.nan)], dtype=b.dtype) for a, b in zip(held, firsts)
+            ]
+            for result, begun in zip(results, self._function(whole)):
+                result[: len(firsts[0])] = begun[rows:]
+        return results
+
+    def _function(self, series: list[Any]) -> list[Any]:
+        """What the function over arrays says of every row, an array for each output."""
         fields = self._with.operator._asdict()
         parameters = {key: value for key, value in fields.items() if key in _PARAMETERS}
-        results = function(*series, window=fixed, min_periods=self._min_periods, **parameters)
-        results = list(results) if isinstance(results, tuple) else [results]
-        window, end = self._window, int(self._window.header[NEXT]) + len(series[0])
-        if window.size:
-            row = int(window.header[NEXT])
-            values, missing = self._with.words_of([column[: fixed - 1] for column in series], row)
-            stamps = np.arange(row, row + len(missing))
-            begun = self._finished(
-                window.begin(stamps, np.int64(fixed), values, missing, max(self._least, 1))
-            )
-            for i, first in enumerate(begun):
-                results[i] = results[i].astype(np.result_type(results[i], first), copy=False)
-                results[i][: fixed - 1] = first
-        values, missing = self._with.words_of([column[-fixed:] for column in series], end - fixed)
-        window.load(np.arange(end - fixed, end), values, missing)
-        window.header[NEXT] = end
-        return results[0] if len(results) == 1 else tuple(results)
+        function = REGISTRY[self.statistic].function
+        results = function(*series, window=self._span.fixed, min_periods=self._min_periods, **parameters)
+        return list(results) if isinstance(results, tuple) else [results]
 
     @classmethod
     def _operator(cls, name: str, fields: list[Any]) -> Any:

@@ -6,7 +6,6 @@ import pytest
 from rollstat.kernels import daba, two_stacks
 from rollstat.kernels.state_queue import END, FRONT, MASK, fetch
 from rollstat.kernels.stretches import lift_suffixes, lift_total
-from rollstat.kernels.window_stream import Daba, TwoStacks, begin
 from tests.spans import STATE, counting_operator
 
 SIZES = [*range(1, 14), 40, 63]
@@ -51,34 +50,3 @@ def test_elements_become_a_window(algorithm, number):
         elif header[END] - header[FRONT] < 64:
             algorithm.push(operator, header, cells, int(header[END]))
         assert algorithm is two_stacks or counter[0] - before <= 3
-
-
-@pytest.mark.parametrize("algorithm", [TwoStacks(), Daba()], ids=["two_stacks", "daba"])
-def test_rows_that_reach_back_leave_the_window_as_it_is(algorithm, rng):
-    operator, counter = counting_operator()
-    header, cells = algorithm.create(STATE, 64)
-    stamps = np.arange(64)
-    rows, span = 60, 40
-    for _ in range(300):
-        if rng.random() < 0.55 and header[END] - header[FRONT] < 64:
-            stamps[header[END] & 63] = header[END]
-            algorithm.push(operator, header, cells, int(header[END]))
-        else:
-            algorithm.pop(operator, header, cells, 1)
-        first, end = header[FRONT], header[END]
-        if first == end:
-            continue
-        times, missing = np.arange(end, end + rows), rng.random(rows) < 0.2
-        out = tuple(np.zeros(rows, STATE[name]) for name in STATE.names)
-        lacking, failed = np.zeros((2, rows), bool)
-        elements = end + np.cumsum(~missing) - 1  # as if none of them were missing
-        suffixes, before = np.empty(end - first, STATE), int(counter[0])
-        arguments = span, times, elements, missing, 1, suffixes, out, lacking, failed
-        begin(algorithm, operator, header, cells, stamps, *arguments)
-        assert counter[0] - before <= 2 * (end - first) + 3 * rows
-        for i in np.flatnonzero(~lacking):
-            oldest = max(first, times[i] - span + 1)
-            # States that are held leave by their stamps, new ones never do within so few rows.
-            assert (out[0][i], out[1][i], out[2][i]) == (min(oldest, end), elements[i], True)
-        assert algorithm.check(header, cells)
-        assert tuple(algorithm.query(operator, header, cells)) == (first, end - 1, True)

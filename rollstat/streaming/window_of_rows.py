@@ -1,0 +1,193 @@
+"""Core of an operator over the last so many rows of a stream: rows in rings, states of blocks of them."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.algorithms.compiled import bind, kind
+from rollstat.algorithms.operator_results import Results, Written
+from rollstat.algorithms.operator_windows import with_arrays
+from rollstat.kernels import row_blocks, window_stream
+from rollstat.kernels.row_blocks import (
+    BUILT,
+    COUNT,
+    CURRENT,
+    EXTRA,
+    INSIDE,
+    LAST,
+    LAST_BUILT,
+    MORE,
+    SHIFT,
+    length_of_block,
+)
+from rollstat.kernels.state_queue import MASK, ring_size
+from rollstat.kernels.stream_aggregates import LEAST, NEXT, SPAN
+from rollstat.operators.layout import Layout
+from rollstat.streaming.windows_of_order import read_ring
+
+__all__ = ["RowsWindow"]
+
+
+class RowsWindow:
+    """The last so many rows of a stream, with the methods of :class:`NumberWindow` that such a window needs.
+
+    Parameters
+    ----------
+    operator, layout
+        As :func:`rollstat.algorithms.aggregate.prepare` returned them; states are numbers or tuples of them.
+    element : number or tuple
+        An element of the types that will be pushed.
+    algorithm : {"two_stacks", "daba"}
+        Of the queue of blocks: amortised, or worst-case, O(1) combinations a step.
+    rows : int
+        Of the window.
+    """
+
+    def __init__(self, operator: Any, layout: Layout, element: Any, algorithm: str, rows: int) -> None:
+        queues: dict[str, Any] = {"two_stacks": window_stream.TwoStacks, "daba": window_stream.Daba}
+        self._made_with = operator, layout, element, algorithm, rows
+        self.queue, self.operator, self.layout = queues[algorithm](), operator, layout
+        block = length_of_block(rows)
+        header, cells = self.queue.create(layout.state, rows // block + 1)
+        self._extra = 2 * block + EXTRA
+        stamps = np.zeros(int(header[MASK]) + 1, np.int64)
+        self._several = isinstance(element, tuple)
+        elements = element if self._several else (element,)
+        rings = [np.zeros(ring_size(rows), np.asarray(x).dtype) for x in elements]
+        self.header: NDArray[np.int64]
+        self.cells: Any
+        self.stamps: Any
+        self.arrays = [
+            np.concatenate([header, np.zeros(MORE, np.int64)]),
+            np.concatenate([cells, np.zeros(self._extra, cells.dtype)]),
+            stamps,
+            np.zeros(len(rings[0]), np.bool_),
+            *rings,
+        ]
+        self.header[SHIFT], self.header[SPAN] = block.bit_length() - 1, rows
+        self._results = Results(operator, layout)
+        self._extends: dict[Any, Any] = {}
+        self.clear()
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """The whole state."""
+        return [self.header, self.cells, self.stamps, self._absent, *self._rings]
+
+    @arrays.setter
+    def arrays(self, arrays: list[NDArray[Any]]) -> None:
+        self.header, self.cells, self.stamps, self._absent, *self._rings = arrays
+        self._elements: Any = tuple(self._rings) if self._several else self._rings[0]
+
+    def adopt(self, arrays: list[NDArray[Any]]) -> None:
+        """Go on with the arrays of a snapshot, or raise."""
+        like = self.arrays
+        if [array.shape for array in arrays] != [array.shape for array in like]:
+            raise ValueError("its arrays do not fit its window")
+        given = [array.astype(own.dtype) for array, own in zip(arrays, like)]
+        header, cells = given[:2]
+        fits = self.queue.check(header, cells[: -self._extra]) and 0 <= header[COUNT] <= header[SPAN]
+        if not fits or (header[[SHIFT, SPAN]] != self.header[[SHIFT, SPAN]]).any():
+            raise ValueError("its arrays do not fit together")
+        self.arrays = given
+
+    def __reduce__(self) -> Any:
+        return with_arrays, (type(self), self._made_with, self.arrays)
+
+    def copy(self) -> Self:
+        """Return an equal window of its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.arrays = [array.copy() for array in self.arrays]
+        other._results = Results(self.operator, self.layout)
+        return other
+
+    @property
+    def size(self) -> int:
+        """Observations in the window."""
+        return int(self.header[COUNT])
+
+    @property
+    def _state(self) -> tuple[Any, ...]:
+        queue = self.queue, self.operator, self.header, self.cells, self.stamps
+        return *queue, self._absent, self._elements
+
+    def quick_step(self, least: int) -> tuple[Any, ...]:
+        """The step that pushes a float, and what it takes before that."""
+        self.header[LEAST] = least
+        return row_blocks.push_row, *self._state
+
+    def slide(self, limit: Any, stamp: int, element: Any, observed: bool = True, wanted: int = 1) -> int:
+        """Take in the element of row `stamp` if it is `observed`, after the rows up to `limit` have left.
+
+        Returns the number of observations; if they are at least `wanted`, :meth:`read` gives the result.
+        """
+        columns = element if self._several else (element,)
+        given = tuple(np.array([x], ring.dtype) for x, ring in zip(columns, self._rings))
+        values = given if self._several else given[0]
+        missing, out = np.array([not observed]), self._results.out
+        self._extend(stamp, values, missing, wanted, out, np.zeros(1, np.bool_), self._results.failed)
+        return self.size
+
+    def _extend(self, first: int, values: Any, *others: Any) -> None:
+        arguments = *self._state, first, values, *others
+        # All else is of one type.
+        of = kind(values)
+        if of not in self._extends:
+            self._extends[of] = bind(row_blocks.extend, *arguments)
+        self._extends[of](*arguments)
+
+    def read(self) -> Any:
+        """The result that :meth:`slide` computed."""
+        return self._results.read()
+
+    def value(self) -> Any:
+        """The result of the window, which must have observations."""
+        end, results = int(self.header[NEXT]), self._results
+        arguments = self.operator, self.header, self.cells, end, results.out, results.failed
+        bind(row_blocks.evaluate, *arguments)(*arguments)
+        return results.read()
+
+    def extend(
+        self,
+        stamps: NDArray[np.int64],
+        span: Any,
+        values: Any,
+        missing: NDArray[np.bool_],
+        wanted: int = 1,
+        written: Written | None = None,
+    ) -> Written:
+        """Take in many rows, `stamps` being their numbers, and return the result after each."""
+        written = Written.of(self.layout, len(missing)) if written is None else written
+        if len(missing):
+            self._extend(int(stamps[0]), values, missing, wanted, *written.columns)
+        return written
+
+    def numbers(self, columns: int) -> list[NDArray[Any]]:
+        """The rows of so many columns of floats, NaN where they are missing."""
+        end = int(self.header[NEXT])
+        first = max(end - int(self.header[SPAN]), 0)
+        held = [read_ring(ring, first, end - first) for ring in self._rings[:columns]]
+        if int(self.header[COUNT]) < end - first:
+            missing = read_ring(self._absent, first, end - first)
+            for column in held:
+                column[missing] = np.nan
+        return held
+
+    def clear(self) -> None:
+        """Forget all rows; the next one has the number 0."""
+        mask = self.header[MASK]
+        self.header[:-MORE], self.header[MASK] = 0, mask
+        self.header[[NEXT, COUNT, CURRENT, INSIDE]] = 0
+        self.header[[LAST, LAST_BUILT]], self.header[BUILT] = -1, 1 << self.header[SHIFT]
+
+    def load(self, end: int, values: Any, missing: NDArray[np.bool_] | None) -> None:
+        """Hold these rows instead, the last of which is before row `end`; as many as the window has, or all.
+
+        Where `missing` is None, those are missing that are NaN.
+        """
+        self.clear()
+        self.header[NEXT] = end
+        arguments = *self._state, end, values, missing
+        bind(row_blocks.load_rows, *arguments)(*arguments)
