@@ -14,7 +14,7 @@ from rollstat.algorithms.compiled import bind, kind
 from rollstat.algorithms.operator_results import Results, Written
 from rollstat.kernels import window_arrays, window_stream
 from rollstat.kernels.state_queue import END, FRONT, MASK, free_size, is_idle, rehouse, settle
-from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, NEXT, SPAN, push_row
+from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, NEXT, push_row
 from rollstat.operators.layout import Layout
 
 __all__ = ["NumberWindow", "ObjectWindow", "with_arrays"]
@@ -90,14 +90,14 @@ class NumberWindow:
         other._results = Results(self.operator, self.layout)
         return other
 
-    def quick_arguments(self, rows: int, least: int) -> tuple[Any, ...]:
-        """What a step takes before the float: for a window of `rows` rows, and results of `least` of them."""
-        self.header[SPAN], self.header[LEAST] = rows, least
+    def quick_arguments(self, least: int) -> tuple[Any, ...]:
+        """What a step takes before the float, for results of at least so many observations."""
+        self.header[LEAST] = least
         return self.queue, self.operator, self.header, self.cells, self.stamps
 
     def quick_step(self, least: int) -> tuple[Any, ...]:
-        """The step that pushes a float into a window of rows, and what it takes before that."""
-        return push_row, *self.quick_arguments(int(self.header[SPAN]), least)
+        """The step that pushes a float into a window of SPAN rows, and what it takes before that."""
+        return push_row, *self.quick_arguments(least)
 
     @property
     def size(self) -> int:

@@ -12,14 +12,17 @@ A state is several words, and a queue that has one for each row is that many tim
 the states are those of some ``sqrt(rows)`` rows and as many blocks, so that a window that has gone through an
 array far longer than itself is made from its last rows in a fraction of the time, and the rows are at hand.
 
-State: that of the queue, `header` with the slots below and those of
-:mod:`rollstat.kernels.stream_aggregates` at its end; `cells`, after those of the queue 2 b for suffixes, one
+State: that of the queue; after it in `header` SHIFT (b is 1 << SHIFT), COUNT of observations, CURRENT (which
+of two halves of the suffixes is of the block that leaves), LAST (its last observed place, or -1), LAST_BUILT
+(that of the other half), BUILT (places of the other half that are not built), INSIDE (whether there is a
+prefix), and the slots of :mod:`rollstat.kernels.stream_aggregates`; after it in `cells` 2 b for suffixes, one
 for the blocks between and one for the prefix; `stamps`, the number of each block of the queue; `absent` and
 `rows`, rings of what is missing and of elements. Invariant: a block that lacks all of its rows has no state;
-place j of the suffixes of a block, of those up to its last observed row, holds that of rows j to b - 1; the
-suffixes of the next whole block are built but for BUILT; the window has 2 b rows, unless it is of one.
-Cost, in combinations: at most 2 a row and 2 a result; by DABA 3 more where a block begins to leave, and 4
-where one ends, in the worst case; one a row to load them, and a few for each block.
+place j of the suffixes of a block, up to its last observed place, holds that of rows j to b - 1; the cell of
+the blocks between holds what the queue does, unless that is empty; a window of more than one row has at least
+2 b.
+Cost, in combinations: at most 2 a row and 2 a result (3 and 1 in arrays); by DABA 3 more where a block begins
+to leave, and 4 where one ends, in the worst case; one a row to load them, and a few for each block.
 
 Source: the queue is that of :mod:`rollstat.kernels.daba` or :mod:`rollstat.kernels.two_stacks`; suffixes and
 prefixes of blocks are those of van Herk, doi:10.1016/0167-8655(92)90069-C.
@@ -52,6 +55,7 @@ __all__ = [
     "length_of_block",
     "load_rows",
     "push_row",
+    "slide",
 ]
 
 SHIFT, COUNT, CURRENT, LAST, LAST_BUILT, BUILT, INSIDE = range(-7 - MORE_OF_STREAMS, -MORE_OF_STREAMS)
@@ -181,6 +185,17 @@ def _result(operator, header, cells, end):
     if header[INSIDE] and (cut or blocks):
         state = combine(operator, cells, state, load(cells, _prefix(cells)))
     return state
+
+
+@kernel(references=False)
+def slide(
+    algorithm, operator, header, cells, stamps, absent, rows, row, element, observed, wanted, out, failed
+):
+    """Take in row number `row`, and write the result into slot 0 of `out` if `wanted` (>= 1) are observed."""
+    _take_in(algorithm, operator, header, cells, stamps, absent, rows, row, element, observed)
+    if header[COUNT] >= wanted:
+        emit(operator, _result(operator, header, cells, row + 1), out, 0, failed)
+    return header[COUNT]
 
 
 @kernel(references=False)

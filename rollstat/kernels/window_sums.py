@@ -111,7 +111,7 @@ def _shift_row(series, first, border, last):
     for i in range(border, last):
         if is_observed(series, i):
             return i
-    return first
+    return min(first, last - 1)
 
 
 @kernel(references=False)

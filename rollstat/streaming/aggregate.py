@@ -292,7 +292,7 @@ class Aggregate(Stream, abstract=True):
         Returns
         -------
         stream
-            As if each element had been pushed.
+            As if all elements had been given to :meth:`extend`.
         """
         stream = cls(*arguments, **options)
         several = isinstance(array, tuple) and stream._with.columns > 1
@@ -362,8 +362,8 @@ class Aggregate(Stream, abstract=True):
     def _operator(cls, name: str, fields: list[Any]) -> Any:
         return operator_named(name, fields)
 
-    def _window_for(self, arrays: list[NDArray[Any]]) -> Any:
-        """The window whose arrays a snapshot holds."""
+    def _take_window_for(self, arrays: list[NDArray[Any]]) -> Any:
+        """The stream's window, of the kind whose arrays a snapshot holds."""
         return self._window
 
     @classmethod
@@ -377,7 +377,7 @@ class Aggregate(Stream, abstract=True):
             dtype=parameters["dtype"],
             algorithm=parameters["algorithm"],
         )
-        window = stream._window_for(arrays)
+        window = stream._take_window_for(arrays)
         window.adopt(arrays)
         window.header[SPAN] = stream._span.fixed or _MANY_ROWS
         stream._last = parameters["last"]

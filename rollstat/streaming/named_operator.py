@@ -7,6 +7,7 @@
                       the function over arrays
 """
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -73,7 +74,7 @@ class Named(Aggregate, abstract=True):
             return super()._make_window()
         return RowsWindow(with_.ready, with_.layout, with_.nothing, self._algorithm, rows)
 
-    def _window_for(self, arrays: list[NDArray[Any]]) -> Any:
+    def _take_window_for(self, arrays: list[NDArray[Any]]) -> Any:
         # The first snapshots are of windows that have a state for each row, and no rows.
         if self._span.fixed and len(arrays) == _ARRAYS_OF_STATES:
             self._window = super()._make_window()
@@ -85,13 +86,24 @@ class Named(Aggregate, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            As pushing one by one gives, within the bound of rounding: a long array is left to the function
-            over arrays.
+            As pushing one by one gives, within the bound of rounding: arrays are combined in another order,
+            and long ones are left to the function over arrays.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For elements that do not fit the dtype, or times that are missing or decrease. Nothing has changed
+            then.
+        OverflowError
+            If an exact result does not fit in 64 bits. The elements of an array of less than four windows
+            have been taken in then, those of a longer one have not.
         """
         fixed = self._span.fixed
         if not fixed or times is not None or len(columns) != self._with.columns:
             return super().extend(*columns, times=times)
         series = [self._with.elements.array(column) for column in columns]
+        if self._with.elements.kind == "f":
+            series = [np.ma.filled(column, np.nan) for column in series]
         kind, has_rows = self._with.elements.kind, isinstance(self._window, RowsWindow)
         if len(series[0]) < _LONG[kind] * fixed or len({len(column) for column in series}) > 1:
             return super().extend(*series)
@@ -102,9 +114,7 @@ class Named(Aggregate, abstract=True):
             results = self._function(series)
             # The window stays as it is if one of the results does not fit.
             first = Aggregate.extend(self.copy(), *(column[: fixed - 1] for column in series))
-            for i, begun in enumerate(first if isinstance(first, tuple) else (first,)):
-                results[i] = results[i].astype(np.result_type(results[i], begun), copy=False)
-                results[i][: fixed - 1] = begun
+            results = _begun_with(results, first if isinstance(first, tuple) else (first,))
         if not has_rows:
             self._begin()
         last = [column[-fixed:] for column in series]
@@ -115,13 +125,10 @@ class Named(Aggregate, abstract=True):
         """Results of a long array of floats: its first rows again, after those held."""
         results, held = self._function(series), self._window.numbers(len(series))
         rows, firsts = len(held[0]), [column[: self._span.fixed - 1] for column in series]
-        if rows:
-            whole = [
-                np.concatenate([a, np.ma.filled(b, np.nan)], dtype=b.dtype) for a, b in zip(held, firsts)
-            ]
-            for result, begun in zip(results, self._function(whole)):
-                result[: len(firsts[0])] = begun[rows:]
-        return results
+        if not rows:
+            return results
+        whole = [np.concatenate([a, b], dtype=b.dtype) for a, b in zip(held, firsts)]
+        return _begun_with(results, [result[rows:] for result in self._function(whole)])
 
     def _function(self, series: list[Any]) -> list[Any]:
         """What the function over arrays says of every row, an array for each output."""
@@ -134,3 +141,13 @@ class Named(Aggregate, abstract=True):
     @classmethod
     def _operator(cls, name: str, fields: list[Any]) -> Any:
         return cls.made(*fields)
+
+
+def _begun_with(results: list[Any], first: Sequence[Any]) -> list[Any]:
+    """Results whose first rows are those of `first`, where what is missing there may need another dtype."""
+    joined = [
+        result.astype(np.result_type(result, begun), copy=False) for result, begun in zip(results, first)
+    ]
+    for result, begun in zip(joined, first):
+        result[: len(begun)] = begun
+    return joined

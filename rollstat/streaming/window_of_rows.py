@@ -22,7 +22,7 @@ from rollstat.kernels.row_blocks import (
     length_of_block,
 )
 from rollstat.kernels.state_queue import MASK, ring_size
-from rollstat.kernels.stream_aggregates import LEAST, NEXT, SPAN
+from rollstat.kernels.stream_aggregates import FIRST, LEAST, NEXT, SPAN
 from rollstat.operators.layout import Layout
 from rollstat.streaming.windows_of_order import read_ring
 
@@ -30,7 +30,7 @@ __all__ = ["RowsWindow"]
 
 
 class RowsWindow:
-    """The last so many rows of a stream, with the methods of :class:`NumberWindow` that such a window needs.
+    """The last so many rows of a stream, with the methods of :class:`NumberWindow` that a push needs.
 
     Parameters
     ----------
@@ -68,6 +68,9 @@ class RowsWindow:
         self.header[SHIFT], self.header[SPAN] = block.bit_length() - 1, rows
         self._results = Results(operator, layout)
         self._extends: dict[Any, Any] = {}
+        results = self._results.out, self._results.failed
+        self._slide = bind(row_blocks.slide, *self._state, 0, element, True, 1, *results)
+        self._evaluate = bind(row_blocks.evaluate, self.operator, self.header, self.cells, 0, *results)
         self.clear()
 
     @property
@@ -83,14 +86,21 @@ class RowsWindow:
     def adopt(self, arrays: list[NDArray[Any]]) -> None:
         """Go on with the arrays of a snapshot, or raise."""
         like = self.arrays
-        if [array.shape for array in arrays] != [array.shape for array in like]:
+        if [(array.shape, array.dtype) for array in arrays] != [(array.shape, array.dtype) for array in like]:
             raise ValueError("its arrays do not fit its window")
-        given = [array.astype(own.dtype) for array, own in zip(arrays, like)]
-        header, cells = given[:2]
-        fits = self.queue.check(header, cells[: -self._extra]) and 0 <= header[COUNT] <= header[SPAN]
-        if not fits or (header[[SHIFT, SPAN]] != self.header[[SHIFT, SPAN]]).any():
+        header, cells = arrays[:2]
+        block, ones = 1 << int(self.header[SHIFT]), [CURRENT, INSIDE]
+        inside = (
+            (header[[SHIFT, SPAN, FIRST]] == self.header[[SHIFT, SPAN, FIRST]]).all()
+            and 0 <= header[COUNT] <= min(header[SPAN], header[NEXT])
+            and ((header[ones] == 0) | (header[ones] == 1)).all()
+            and (header[[LAST, LAST_BUILT]] >= -1).all()
+            and (header[[LAST, LAST_BUILT]] < block).all()
+            and 0 <= header[BUILT] <= block
+        )
+        if not (inside and self.queue.check(header, cells[: -self._extra])):
             raise ValueError("its arrays do not fit together")
-        self.arrays = given
+        self.arrays = arrays
 
     def __reduce__(self) -> Any:
         return with_arrays, (type(self), self._made_with, self.arrays)
@@ -119,16 +129,13 @@ class RowsWindow:
         return row_blocks.push_row, *self._state
 
     def slide(self, limit: Any, stamp: int, element: Any, observed: bool = True, wanted: int = 1) -> int:
-        """Take in the element of row `stamp` if it is `observed`, after the rows up to `limit` have left.
+        """Take in the element of row number `stamp` if it is `observed`; what leaves goes by its row.
 
         Returns the number of observations; if they are at least `wanted`, :meth:`read` gives the result.
         """
-        columns = element if self._several else (element,)
-        given = tuple(np.array([x], ring.dtype) for x, ring in zip(columns, self._rings))
-        values = given if self._several else given[0]
-        missing, out = np.array([not observed]), self._results.out
-        self._extend(stamp, values, missing, wanted, out, np.zeros(1, np.bool_), self._results.failed)
-        return self.size
+        results = self._results.out, self._results.failed
+        size: int = self._slide(*self._state, stamp, element, observed, wanted, *results)
+        return size
 
     def _extend(self, first: int, values: Any, *others: Any) -> None:
         arguments = *self._state, first, values, *others
@@ -144,9 +151,9 @@ class RowsWindow:
 
     def value(self) -> Any:
         """The result of the window, which must have observations."""
-        end, results = int(self.header[NEXT]), self._results
-        arguments = self.operator, self.header, self.cells, end, results.out, results.failed
-        bind(row_blocks.evaluate, *arguments)(*arguments)
+        results = self._results
+        end = int(self.header[NEXT])
+        self._evaluate(self.operator, self.header, self.cells, end, results.out, results.failed)
         return results.read()
 
     def extend(
@@ -158,7 +165,7 @@ class RowsWindow:
         wanted: int = 1,
         written: Written | None = None,
     ) -> Written:
-        """Take in many rows, `stamps` being their numbers, and return the result after each."""
+        """Take in many rows, numbered by `stamps` without a gap, and return the result after each."""
         written = Written.of(self.layout, len(missing)) if written is None else written
         if len(missing):
             self._extend(int(stamps[0]), values, missing, wanted, *written.columns)

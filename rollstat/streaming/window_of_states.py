@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.operator_windows import NumberWindow
 from rollstat.kernels.state_queue import ring_size
-from rollstat.kernels.stream_aggregates import FIRST, NEXT, push_kept_row
+from rollstat.kernels.stream_aggregates import FIRST, NEXT, SPAN, push_kept_row
 from rollstat.operators.interface import for_dtype
 from rollstat.operators.layout import describe
 from rollstat.streaming.base import Quick, bound
@@ -45,6 +45,7 @@ class StatesWindow:
         capacity = fixed or _FIRST_CAPACITY
         size = "fixed" if fixed else "free"
         self._window = NumberWindow(ready, layout, dtype.type(0), "daba", capacity, size=size)
+        self._window.header[SPAN] = fixed
         self._ring: NDArray[Any] = np.zeros(ring_size(fixed), dtype)
         # NaN says it all of floats.
         self._absent: NDArray[np.bool_] = np.zeros(0 if dtype.kind == "f" else len(self._ring), np.bool_)
@@ -52,7 +53,7 @@ class StatesWindow:
 
     def quick_step(self, least: int) -> Quick:
         """Compiled push of a float."""
-        return bound(push_kept_row, self._ring, *self._window.quick_arguments(self.fixed, least))
+        return bound(push_kept_row, self._ring, *self._window.quick_arguments(least))
 
     @property
     def rows(self) -> int:

@@ -147,3 +147,12 @@ def test_growing_windows_need_no_bounds(summand, reach, rng):
         assert np.array_equal(np.isnan(out[0]), block.count < 30)
         results.append(out)
     assert np.array_equal(*results, equal_nan=True)
+
+
+@pytest.mark.parametrize(("length", "window"), [(64, 16), (128, 32)])
+def test_a_last_block_without_rows(length, window):
+    # With bounds checks, that no shift is looked for behind the data.
+    values = np.arange(float(length))
+    values[3] = np.nan
+    wanted = [np.nanvar(values[max(i - window + 1, 0) : i + 1]) for i in range(length)]
+    np.testing.assert_allclose(rollstat.rolling_var(values, window, 0, min_periods=1), wanted, rtol=1e-12)

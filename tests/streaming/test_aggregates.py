@@ -314,3 +314,16 @@ def test_windows_without_observations_answer_as_arrays_do(name, parameters, wind
     stream = getattr(rollstat, f"Rolling{name}")(window, *parameters, min_periods=0)
     np.testing.assert_array_equal(stream.copy().extend(values), wanted)
     np.testing.assert_array_equal([float(stream.push(x)) for x in values], wanted)
+
+
+@pytest.mark.parametrize("name", ["any", "all", "sum", "count", "last"])
+@pytest.mark.parametrize("least", [1, 2, 4])
+def test_long_arrays_of_floats_that_are_masked(name, least, rng):
+    parts = [np.full(4, np.nan), np.ma.MaskedArray(np.ones(5), [1, 1, 0, 0, 0])]
+    parts += [np.ma.MaskedArray(rng.integers(0, 2, 30) * 1.0, rng.random(30) < 0.5) for _ in range(3)]
+    stream, single = (STREAMS[name](4, min_periods=least) for _ in range(2))
+    for part in parts:
+        wanted = push_all(single, [np.ma.filled(part, np.nan)])
+        got = stream.extend(part)
+        assert not isinstance(got, np.ma.MaskedArray)
+        np.testing.assert_array_equal(np.array(got, float), np.array(wanted[0], float))
