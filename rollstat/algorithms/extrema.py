@@ -19,10 +19,10 @@ from rollstat.kernels import doubling as doubling_kernel
 from rollstat.kernels import doubling_both, doubling_places, long_places, long_windows
 from rollstat.kernels import wedge as wedges
 from rollstat.kernels.block_scan import scan
-from rollstat.kernels.doubling import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.doubling_places import settle
 from rollstat.kernels.locate import locate
 from rollstat.kernels.missing_bits import NO_WORDS, mark_few, words_for
+from rollstat.kernels.nan_rules import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.vectors import aligned, lanes_in
 
@@ -43,8 +43,7 @@ __all__ = [
 _FEW_ROWS = 64
 # From so many bytes of a window on, whole blocks mostly have one answer, which is then the quicker way: the
 # earlier, the more the other one costs.
-_LONG = 16_000
-_LONG_FOR_BOTH = 8_000
+_LONG = 8_000
 _LONG_FOR_PLACES = 4_096
 # From this width on few windows change within a block: those twice as long are answered sooner.
 _MANY_BLOCKS = 2_048
@@ -144,10 +143,10 @@ def block_scan(block: Block, request: Extrema) -> None:
 
 def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
     """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
-    reach, least, longest = width * itemsize, 12_288, 8_192
-    if both:
-        least, longest = 4_096, 512
-    return (max(least, 16 * reach) if reach <= longest else max(131_072, 8 * reach)) // itemsize
+    reach = width * itemsize
+    if reach <= 2_048:
+        return (2_048 if both and reach <= 512 else 4_096) // itemsize
+    return (max(131_072, 8 * reach) if both or reach > 8_192 else 16 * reach) // itemsize
 
 
 def _block(width: int, least: int = 128) -> int:
@@ -159,7 +158,7 @@ def _block(width: int, least: int = 128) -> int:
 def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int]:
     """The kernel for so many rows, the size of a chunk or a block, and the length of scratch memory."""
     lanes = lanes_in(f"u{itemsize}")
-    if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
+    if width * itemsize >= _LONG:
         size = _block(width, 128 if width < _MANY_BLOCKS else 256)
         length = long_windows.scratch_length(width, rows, size, lanes) * (1 + both)
         return long_windows.rolling_both if both else long_windows.rolling, size, length
@@ -197,7 +196,8 @@ def _for_places(width: int, rows: int, itemsize: int, last: bool) -> tuple[Any, 
         block, chunk = _block(width), min(max(65_536, 8 * width), rows)
         length = long_places.scratch_length(width, chunk, block, lanes)
         return long_places.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
-    chunk = max(min((4_096 if width <= 128 else 8_192) // itemsize, rows), 1)
+    size = 4_096 if width < 8 else 2_048 if width < 128 else 8_192
+    chunk = max(min(size // itemsize, rows), 1)
     length = doubling_places.scratch_length(width, chunk, lanes)
     return doubling_places.rolling, (width, chunk), -(-length // lanes) * lanes
 

@@ -10,14 +10,14 @@
 
 A vector holds ``lanes`` values. Shifting it by 1, 2, 4, ... against the vector before and keeping
 the better of each pair of lanes gives the best of the last 2, 4, 8, ... values at every position, up to a
-*span* of 32 or two vectors, without leaving the registers. A window of up to two spans is two of them that
+*span* of 64 or two vectors, without leaving the registers. A window of up to two spans is two of them that
 overlap, one of up to four is four. A longer one is its first span, its last span, and what both leave out
 in all windows that begin in one row, in whole rows. Those have their best in the spans that end with a row:
 a series `lanes` times shorter with windows about `lanes` times shorter, which are treated the same way.
 
 The spans of a chunk of rows are made while the results of the chunk before are written, so that reading
-and writing memory go on together. Windows of a few rows need no spans: their values are read where each of
-their rows is, in the time that memory takes anyway.
+and writing memory go on together; those that both chunks need are copied. Windows of a few rows need no
+spans, see :mod:`rollstat.kernels.few_rows`.
 
 State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span`
 values that end at j, or of those that there are. Cost: about log2(span) + 3 vector operations for each
@@ -35,8 +35,10 @@ M. Bender and M. Farach-Colton, The LCA problem revisited, LATIN 2000, doi:10.10
 import numpy as np
 
 from rollstat._jit import INDEX, kernel
-from rollstat.kernels import monotone_runs
+from rollstat.kernels import few_rows, monotone_runs
+from rollstat.kernels.few_rows import FEW
 from rollstat.kernels.missing_bits import note_if
+from rollstat.kernels.nan_rules import ANY, CAREFUL, HOPEFUL, NAN, NO, ONE, PASS, STAND_IN, SURE
 from rollstat.kernels.order import Oldest, admit, best_of, missing_of, prefer, where_equal, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
@@ -53,40 +55,34 @@ from rollstat.kernels.vectors import (
 )
 
 __all__ = [
-    "ALL",
-    "ANY",
-    "CAREFUL",
-    "HOPEFUL",
+    "EIGHT",
+    "FOUR",
+    "FOUR_SPANS",
     "LONGEST_SPAN",
-    "NAN",
-    "NO",
-    "ONE",
-    "PASS",
-    "STAND_IN",
-    "SURE",
+    "ROWS_BETWEEN",
+    "SIXTEEN",
+    "SIXTY_FOUR",
+    "THIRTY_TWO",
+    "TWO_SPANS",
     "best_lane",
+    "doubled",
     "fill_middle",
     "largest_span",
     "rolling",
     "room_for",
     "scratch_length",
     "seen_by",
+    "shared_spans",
     "span_for",
+    "take_over",
 ]
 
 
-# What is known of NaN: that there is none, that there may be, and nothing, so that one is looked for. For a
-# literal, which these are not, what they are given to would be compiled once more.
-SURE, CAREFUL, HOPEFUL = map(np.int64, range(3))
-ONE, NO = np.int64(1), np.bool_(False)
-# Which windows give NaN: none, and whoever calls counts; those with any NaN; those where all is NaN.
-PASS, ANY, ALL = map(np.int64, range(3))
-# What was found: a NaN, and where that was looked for, a value of those that stand for NaN.
-NAN, STAND_IN = 1, 2
+# Spans, and how windows are made of them.
+FOUR, EIGHT, SIXTEEN, THIRTY_TWO, SIXTY_FOUR = map(np.int64, (4, 8, 16, 32, 64))
+TWO_SPANS, FOUR_SPANS, ROWS_BETWEEN = map(np.int64, range(3))
 # No span is longer: two vectors of the smallest elements.
 LONGEST_SPAN = 128
-# Windows of so many rows are read row by row.
-_FEW = 5
 
 
 @kernel(references=False)
@@ -101,7 +97,7 @@ def largest_span(width, limit):
 @kernel(references=False)
 def span_for(width, lanes):
     """The span of which windows of `width` are made; two vectors or more where they have rows between."""
-    return largest_span(width, max(32, 2 * lanes))
+    return largest_span(width, max(64, 2 * lanes))
 
 
 @kernel(references=False)
@@ -132,8 +128,61 @@ def best_lane(order, vector):
     return first_lane(prefer(order, vector, push_back(vector, vector, 1)))
 
 
-@kernel(references=False)
-def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, stand_in, shown):
+@kernel(references=False, forceinline=True)
+def doubled(order, span, best, kept):
+    """The best of the `span` values that end in each lane, where `best` has one value; and what is kept.
+
+    That is what the vectors before had after each step, as far back as it is shifted.
+    """
+    one, two, four, eight, sixteen, sixteen_too, thirty_two, second, third, fourth, sixty_four = kept
+    lanes = lanes_of(best)
+    if span >= 2:
+        before, one = one, best
+        best = prefer(order, best, push_back(before, best, 1))
+    if span >= 4:
+        before, two = two, best
+        best = prefer(order, best, push_back(before, best, 2))
+    if span >= 8:
+        before, four = four, best
+        best = prefer(order, best, push_back(before, best, 4))
+    if span >= 16:
+        before, eight = eight, best
+        best = prefer(order, best, push_back(before, best, 8))
+    if span >= 32 and lanes >= 16:
+        before, sixteen = sixteen, best
+        best = prefer(order, best, push_back(before, best, 16))
+    elif span >= 32:  # the same shift is two vectors of eight
+        before, sixteen, sixteen_too = sixteen, sixteen_too, best
+        best = prefer(order, best, before)
+    if span >= 64 and lanes >= 32:
+        before, thirty_two = thirty_two, best
+        best = prefer(order, best, push_back(before, best, 32))
+    elif span >= 64 and lanes >= 16:
+        before, thirty_two, second = thirty_two, second, best
+        best = prefer(order, best, before)
+    elif span >= 64:
+        before, thirty_two, second, third, fourth = thirty_two, second, third, fourth, best
+        best = prefer(order, best, before)
+    if span >= 128:
+        before, sixty_four = sixty_four, best
+        best = prefer(order, best, push_back(before, best, 64))
+    return best, (
+        one,
+        two,
+        four,
+        eight,
+        sixteen,
+        sixteen_too,
+        thirty_two,
+        second,
+        third,
+        fourth,
+        sixty_four,
+    )
+
+
+@kernel(references=False, forceinline=True)
+def _loop(order, values, span, spans, ended, half, kind, width, middle, out, look, stand_in, shown, hidden):
     """Write the best of the `span` values that end at each position, and meanwhile windows of a chunk before.
 
     Both for whole vectors: of `values` to `spans`, and from the spans `ended` to `out`, so that reading and
@@ -143,10 +192,9 @@ def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, 
     """
     lanes = lanes_of(spans)
     worst = broadcast(worst_of(order, spans))
-    one = two = four = eight = sixteen = sixteen_next = thirty_two = sixty_four = worst
+    kept = worst, worst, worst, worst, worst, worst, worst, worst, worst, worst, worst
     nan = zeros(spans)
     instead, revealed, found = broadcast(stand_in), broadcast(shown), zeros(spans)
-    half = span_for(width, lanes)
     first_spans, last_spans = ended[half - 1 :], ended[width - 1 :]
     second_spans, third_spans = ended[min(2 * half, width) - 1 :], ended[max(width - half, 1) - 1 :]
     row = 0
@@ -157,50 +205,69 @@ def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, 
                 nan = absorb_nan(nan, best)
             if look == CAREFUL:
                 found, best = where_equal(best, instead, best, found), admit(best, instead)
-            if span >= 2:
-                before, one = one, best
-                best = prefer(order, best, push_back(before, best, 1))
-            if span >= 4:
-                before, two = two, best
-                best = prefer(order, best, push_back(before, best, 2))
-            if span >= 8:
-                before, four = four, best
-                best = prefer(order, best, push_back(before, best, 4))
-            if span >= 16:
-                before, eight = eight, best
-                best = prefer(order, best, push_back(before, best, 8))
-            if span >= 32 and lanes >= 16:
-                before, sixteen = sixteen, best
-                best = prefer(order, best, push_back(before, best, 16))
-            elif span >= 32:  # the same shift is two vectors of eight
-                before, sixteen, sixteen_next = sixteen, sixteen_next, best
-                best = prefer(order, best, before)
-            if span >= 64:
-                before, thirty_two = thirty_two, best
-                best = prefer(order, best, push_back(before, best, 32))
-            if span >= 128:
-                before, sixty_four = sixty_four, best
-                best = prefer(order, best, push_back(before, best, 64))
+            best, kept = doubled(order, span, best, kept)
             store(best, spans, i)
         if i + lanes <= len(out):
             best = prefer(order, load(first_spans, i), load(last_spans, i))
-            if width > 4 * half:
+            if kind == ROWS_BETWEEN:
                 best = prefer(order, broadcast(middle[row & INDEX]), best)
                 row += 1
-            elif width > 2 * half:
+            elif kind == FOUR_SPANS:
                 inner = prefer(order, load(second_spans, i), load(third_spans, i))
                 best = prefer(order, inner, best)
-            if shown != stand_in:
+            if hidden:
                 best = where_equal(best, instead, revealed, best)
             store(best, out, i)
     return NAN * int(holds_nan(nan)) + STAND_IN * int(look == CAREFUL and holds(found, stand_in))
+
+
+@kernel(references=False, forceinline=True)
+def _known(order, values, span, spans, ended, kind, width, middle, out, look, stand_in, shown):
+    """As :func:`_loop` for a span and a kind that are constants."""
+    part = order, values, span, spans, ended, span, kind, width, middle, out
+    if look == HOPEFUL and shown == stand_in:
+        return _loop(*part, HOPEFUL, stand_in, stand_in, NO)
+    return _loop(*part, CAREFUL, stand_in, shown, shown != stand_in)
+
+
+@kernel(references=False)
+def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, stand_in, shown):
+    """As :func:`_loop`, for any span and any kind of windows."""
+    half = span_for(width, lanes_of(spans))
+    kind = TWO_SPANS if width <= 2 * half else FOUR_SPANS if width <= 4 * half else ROWS_BETWEEN
+    behind = width, middle, out, look, stand_in, shown, shown != stand_in
+    return _loop(order, values, span, spans, ended, half, kind, *behind)
+
+
+@kernel(references=False, forceinline=True)
+def _usual(order, values, span, spans, ended, width, middle, out, look, stand_in, shown):
+    """As :func:`_loop`, which is compiled for each of the usual spans, without questions in the loop."""
+    half = span_for(width, lanes_of(spans))
+    kind = TWO_SPANS if width <= 2 * half else FOUR_SPANS if width <= 4 * half else ROWS_BETWEEN
+    behind = width, middle, out, look, stand_in, shown
+    if span == half and look != SURE:
+        if span == 4:
+            return _known(order, values, FOUR, spans, ended, TWO_SPANS, *behind)
+        if span == 8:
+            return _known(order, values, EIGHT, spans, ended, TWO_SPANS, *behind)
+        if span == 16:
+            return _known(order, values, SIXTEEN, spans, ended, TWO_SPANS, *behind)
+        if span == 32:
+            return _known(order, values, THIRTY_TWO, spans, ended, TWO_SPANS, *behind)
+        if span == 64 and kind == TWO_SPANS:
+            return _known(order, values, SIXTY_FOUR, spans, ended, TWO_SPANS, *behind)
+        if span == 64 and kind == FOUR_SPANS:
+            return _known(order, values, SIXTY_FOUR, spans, ended, FOUR_SPANS, *behind)
+        if span == 64:
+            return _known(order, values, SIXTY_FOUR, spans, ended, ROWS_BETWEEN, *behind)
+    return _whole_vectors(order, values, span, spans, ended, *behind)
 
 
 @kernel(references=False)
 def _chunk(order, values, span, edge, spans, ended, width, middle, out, look, stand_in, shown):
     """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of `out`."""
     lanes = lanes_of(spans)
-    found = _whole_vectors(order, values, span, spans, ended, width, middle, out, look, stand_in, shown)
+    found = _usual(order, values, span, spans, ended, width, middle, out, look, stand_in, shown)
     careful = (CAREFUL, stand_in, stand_in)
     whole = len(values) // lanes * lanes
     if whole < len(values):
@@ -250,55 +317,6 @@ def fill_middle(order, spans, rows, width, scratch, middle):
     _whole_vectors(order, nothing, ONE, above, above, between, inner, results, *sure)
 
 
-@kernel(references=False)
-def _row_by_row(order, values, width, first, last, out, look, stand_in, shown):
-    """Write the windows that begin at ``first, ..., last - 1``, and some before if they fill no vector.
-
-    As :func:`_whole_vectors` does.
-    """
-    lanes = lanes_of(values)
-    nan, instead, revealed, found = zeros(values), broadcast(stand_in), broadcast(shown), zeros(values)
-    aligned = unaligned(out[first:])
-    i, step = first, aligned if aligned > 0 else lanes
-    while i < last:
-        i = min(i, last - lanes)
-        best = load(values, i)
-        later = load(values, i + width - 1)  # with the first rows, these are all values
-        nan = absorb_nan(absorb_nan(nan, best), later)
-        if look == CAREFUL:
-            found = where_equal(later, instead, later, where_equal(best, instead, best, found))
-            best = admit(best, instead)
-        for j in range(1, width):
-            later = load(values, i + j)
-            best = prefer(order, admit(later, instead) if look == CAREFUL else later, best)
-        if shown != stand_in:
-            best = where_equal(best, instead, revealed, best)
-        store(best, out, i)
-        i, step = i + step, lanes
-    return NAN * int(holds_nan(nan)) + STAND_IN * int(look == CAREFUL and holds(found, stand_in))
-
-
-@kernel(references=False)
-def _rolling_few(order, values, width, chunk, out, rule, words):
-    """As :func:`rolling`, for windows of a few rows; `chunk` and `out` are a vector at least."""
-    stand_in = best_of(order, values) if rule == ANY else worst_of(order, values)
-    shown, chunk = stand_in, max(chunk, lanes_of(values))
-    found = first = noted = 0
-    while first < len(out):
-        last = min(first + chunk, len(out))
-        if not found & NAN:
-            found |= _row_by_row(order, values, width, first, last, out, HOPEFUL, stand_in, stand_in)
-            if rule != PASS and found & NAN:
-                shown = missing_of(values)
-        if found & NAN:
-            found |= _row_by_row(order, values, width, first, last, out, CAREFUL, stand_in, shown)
-        if rule != PASS and found == NAN + STAND_IN:
-            return found
-        noted = note_if(found, values, noted, last + width - 1, words)
-        first = last
-    return found & NAN
-
-
 @kernel(inline="always", references=False)
 def _parts(width, chunk, scratch):
     """Scratch memory for an edge, and for two chunks under way: spans, and what is between them."""
@@ -318,6 +336,23 @@ def seen_by(values, first, last, width, lanes):
 
 
 @kernel(references=False)
+def shared_spans(known, done, span, lanes):
+    """How many of the spans of a chunk, `known` from one that began `done` rows before, need not be made.
+
+    That is in whole vectors, and leaves so many that the next ones, which are made of `span` values, follow.
+    """
+    return max(known - max(span, lanes), 0) // lanes * lanes if done % lanes == 0 else 0
+
+
+@kernel(references=False)
+def take_over(known, count, spans):
+    """Copy `count` values that are `known` to the first of the spans."""
+    lanes = lanes_of(spans)
+    for i in range(0, count, lanes):
+        store(load(known, i), spans, i)
+
+
+@kernel(references=False)
 def rolling(order, values, width, chunk, scratch, out, rule, words):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
@@ -331,12 +366,12 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
     :mod:`rollstat.kernels.missing_bits`, for whoever counts.
     """
     lanes = lanes_of(scratch)
-    if width <= _FEW and len(out) >= lanes:
-        return _rolling_few(order, values, width, chunk, out, rule, words)
+    if width <= FEW and len(out) >= lanes:
+        return few_rows.rolling(order, values, width, chunk, out, rule, words)
     span = span_for(width, lanes)
     stand_in = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
     edge, spans, ended, middle, between, rest = _parts(width, chunk, scratch)
-    found = before = first = noted = 0
+    found = before = first = noted = known = 0
     shown = stand_in
     while first < len(out):
         rows = out[first:]
@@ -345,21 +380,28 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
             pending = out[before:first]
             _chunk(order, values[:0], ONE, edge, spans, ended, width, between, pending, SURE, stand_in, shown)
             first += done
-            before = first
+            before = known = first
             continue
         # After a short chunk, vectors of results do not straddle lines of the cache.
         size = min(unaligned(rows), chunk) if before == first else 0
         last = min(first + (size if size > 0 else chunk), len(out))
         seen, results = seen_by(values, first, last, width, lanes), out[before:first]
+        shared = shared_spans(known - first, first - before, span, lanes)
         look = CAREFUL if found & NAN else HOPEFUL
-        found |= _chunk(order, seen, span, edge, spans, ended, width, between, results, look, stand_in, shown)
+        part = order, seen[shared:], span, edge, spans[shared:], ended, width, between
+        found |= _chunk(*part, results, look, stand_in, shown)
+        if shared and found and look == HOPEFUL:  # what stands for NaN was not looked for before
+            shared, part = 0, (order, seen, span, edge, spans, ended, ONE, between)
+            found |= _chunk(*part, out[:0], CAREFUL, stand_in, stand_in)
+        if shared:
+            take_over(ended[first - before :], shared + max(span, lanes), spans)
         if rule != PASS and found == NAN + STAND_IN:
             return found
         noted = note_if(found, values, noted, last + width - 1, words)
         if width > 4 * span:
             fill_middle(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
         spans, ended, middle, between = ended, spans, between, middle
-        before, first = first, last
+        before, first, known = first, last, first + len(seen)
         if rule != PASS and found & NAN:
             shown = missing_of(scratch)
     _chunk(order, values[:0], ONE, edge, spans, ended, width, between, out[before:], SURE, stand_in, shown)

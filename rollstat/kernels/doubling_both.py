@@ -13,25 +13,29 @@ the memory of one, and a second result.
 """
 
 from rollstat._jit import INDEX, kernel
-from rollstat.kernels import monotone_runs
+from rollstat.kernels import few_rows, monotone_runs
 from rollstat.kernels.doubling import (
-    ANY,
-    CAREFUL,
-    HOPEFUL,
+    EIGHT,
+    FOUR,
+    FOUR_SPANS,
     LONGEST_SPAN,
-    NAN,
-    NO,
-    ONE,
-    PASS,
-    STAND_IN,
-    SURE,
+    ROWS_BETWEEN,
+    SIXTEEN,
+    SIXTY_FOUR,
+    THIRTY_TWO,
+    TWO_SPANS,
+    doubled,
     fill_middle,
     room_for,
     seen_by,
+    shared_spans,
     span_for,
+    take_over,
 )
 from rollstat.kernels.doubling import scratch_length as length_for_one
+from rollstat.kernels.few_rows import FEW
 from rollstat.kernels.missing_bits import note_if
+from rollstat.kernels.nan_rules import ANY, CAREFUL, HOPEFUL, NAN, NO, ONE, PASS, STAND_IN, SURE
 from rollstat.kernels.order import (
     Greatest,
     Least,
@@ -50,7 +54,6 @@ from rollstat.kernels.vectors import (
     lanes_of,
     load,
     prefetch,
-    push_back,
     store,
     unaligned,
     zeros,
@@ -66,25 +69,39 @@ def scratch_length(width, chunk, lanes):
     return length_for_one(width, chunk, lanes) + more
 
 
-@kernel(references=False)
-def _whole_vectors(
-    values, span, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look, rule, hidden
+@kernel(references=False, forceinline=True)
+def _loop(
+    values,
+    span,
+    lower,
+    upper,
+    ended_lower,
+    ended_upper,
+    half,
+    kind,
+    width,
+    below,
+    above,
+    low,
+    high,
+    look,
+    rule,
+    hidden,
 ):
-    """As :func:`rollstat.kernels.doubling._whole_vectors`, for both orders.
+    """As :func:`rollstat.kernels.doubling._loop`, for both orders.
 
     NaN counts as the best by either order if the `rule` is `ANY`, else as the worst.
     """
     lanes = lanes_of(lower)
     least_worst, greatest_worst = broadcast(worst_of(Least(), lower)), broadcast(worst_of(Greatest(), lower))
-    low_one = low_two = low_four = low_eight = low_sixteen = low_next = least_worst
-    low_thirty_two = low_sixty_four = least_worst
-    high_one = high_two = high_four = high_eight = high_sixteen = high_next = greatest_worst
-    high_thirty_two = high_sixty_four = greatest_worst
+    worst = least_worst
+    low_kept = worst, worst, worst, worst, worst, worst, worst, worst, worst, worst, worst
+    worst = greatest_worst
+    high_kept = worst, worst, worst, worst, worst, worst, worst, worst, worst, worst, worst
     nan = found = zeros(lower)
     low_instead = greatest_worst if rule == ANY else least_worst
     high_instead = least_worst if rule == ANY else greatest_worst
     missing = broadcast(missing_of(lower))
-    half = span_for(width, lanes)
     second, third = min(2 * half, width) - 1, max(width - half, 1) - 1
     first_lower, last_lower = ended_lower[half - 1 :], ended_lower[width - 1 :]
     first_upper, last_upper = ended_upper[half - 1 :], ended_upper[width - 1 :]
@@ -100,46 +117,8 @@ def _whole_vectors(
                 found = where_equal(least, low_instead, least, found)
                 found = where_equal(greatest, high_instead, greatest, found)
                 least, greatest = admit(least, low_instead), admit(greatest, high_instead)
-            if span >= 2:
-                before, low_one = low_one, least
-                least = prefer(Least(), least, push_back(before, least, 1))
-                before, high_one = high_one, greatest
-                greatest = prefer(Greatest(), greatest, push_back(before, greatest, 1))
-            if span >= 4:
-                before, low_two = low_two, least
-                least = prefer(Least(), least, push_back(before, least, 2))
-                before, high_two = high_two, greatest
-                greatest = prefer(Greatest(), greatest, push_back(before, greatest, 2))
-            if span >= 8:
-                before, low_four = low_four, least
-                least = prefer(Least(), least, push_back(before, least, 4))
-                before, high_four = high_four, greatest
-                greatest = prefer(Greatest(), greatest, push_back(before, greatest, 4))
-            if span >= 16:
-                before, low_eight = low_eight, least
-                least = prefer(Least(), least, push_back(before, least, 8))
-                before, high_eight = high_eight, greatest
-                greatest = prefer(Greatest(), greatest, push_back(before, greatest, 8))
-            if span >= 32 and lanes >= 16:
-                before, low_sixteen = low_sixteen, least
-                least = prefer(Least(), least, push_back(before, least, 16))
-                before, high_sixteen = high_sixteen, greatest
-                greatest = prefer(Greatest(), greatest, push_back(before, greatest, 16))
-            elif span >= 32:  # the same shift is two vectors of eight
-                before, low_sixteen, low_next = low_sixteen, low_next, least
-                least = prefer(Least(), least, before)
-                before, high_sixteen, high_next = high_sixteen, high_next, greatest
-                greatest = prefer(Greatest(), greatest, before)
-            if span >= 64:
-                before, low_thirty_two = low_thirty_two, least
-                least = prefer(Least(), least, push_back(before, least, 32))
-                before, high_thirty_two = high_thirty_two, greatest
-                greatest = prefer(Greatest(), greatest, push_back(before, greatest, 32))
-            if span >= 128:
-                before, low_sixty_four = low_sixty_four, least
-                least = prefer(Least(), least, push_back(before, least, 64))
-                before, high_sixty_four = high_sixty_four, greatest
-                greatest = prefer(Greatest(), greatest, push_back(before, greatest, 64))
+            least, low_kept = doubled(Least(), span, least, low_kept)
+            greatest, high_kept = doubled(Greatest(), span, greatest, high_kept)
             store(least, lower, i)
             store(greatest, upper, i)
         if i + lanes <= len(low):
@@ -147,11 +126,11 @@ def _whole_vectors(
             prefetch(high, i + 8 * lanes)
             least = prefer(Least(), load(first_lower, i), load(last_lower, i))
             greatest = prefer(Greatest(), load(first_upper, i), load(last_upper, i))
-            if width > 4 * half:
+            if kind == ROWS_BETWEEN:
                 least = prefer(Least(), broadcast(below[row & INDEX]), least)
                 greatest = prefer(Greatest(), broadcast(above[row & INDEX]), greatest)
                 row += 1
-            elif width > 2 * half:
+            elif kind == FOUR_SPANS:
                 inner = prefer(Least(), load(second_lower, i), load(third_lower, i))
                 least = prefer(Least(), inner, least)
                 inner = prefer(Greatest(), load(second_upper, i), load(third_upper, i))
@@ -166,12 +145,59 @@ def _whole_vectors(
     return NAN * int(holds_nan(nan)) + STAND_IN * int(stand_in)
 
 
+@kernel(references=False, forceinline=True)
+def _known(values, span, ends, kind, width, below, above, low, high, look, rule, hidden):
+    """As :func:`_loop` for a span and a kind that are constants."""
+    part = values, span, *ends, span, kind, width, below, above, low, high
+    if look == HOPEFUL and not hidden:
+        return _loop(*part, HOPEFUL, rule, NO)
+    return _loop(*part, CAREFUL, rule, hidden)
+
+
+@kernel(references=False)
+def _whole_vectors(
+    values, span, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look, rule, hidden
+):
+    """As :func:`rollstat.kernels.doubling._whole_vectors`, for both orders."""
+    half = span_for(width, lanes_of(lower))
+    kind = TWO_SPANS if width <= 2 * half else FOUR_SPANS if width <= 4 * half else ROWS_BETWEEN
+    ends = lower, upper, ended_lower, ended_upper
+    return _loop(values, span, *ends, half, kind, width, below, above, low, high, look, rule, hidden)
+
+
+@kernel(references=False, forceinline=True)
+def _usual(
+    values, span, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look, rule, hidden
+):
+    """As :func:`rollstat.kernels.doubling._usual`, for both orders."""
+    half = span_for(width, lanes_of(lower))
+    kind = TWO_SPANS if width <= 2 * half else FOUR_SPANS if width <= 4 * half else ROWS_BETWEEN
+    ends = lower, upper, ended_lower, ended_upper
+    behind = width, below, above, low, high, look, rule, hidden
+    if span == half and look != SURE:
+        if span == 4:
+            return _known(values, FOUR, ends, TWO_SPANS, *behind)
+        if span == 8:
+            return _known(values, EIGHT, ends, TWO_SPANS, *behind)
+        if span == 16:
+            return _known(values, SIXTEEN, ends, TWO_SPANS, *behind)
+        if span == 32:
+            return _known(values, THIRTY_TWO, ends, TWO_SPANS, *behind)
+        if span == 64 and kind == TWO_SPANS:
+            return _known(values, SIXTY_FOUR, ends, TWO_SPANS, *behind)
+        if span == 64 and kind == FOUR_SPANS:
+            return _known(values, SIXTY_FOUR, ends, FOUR_SPANS, *behind)
+        if span == 64:
+            return _known(values, SIXTY_FOUR, ends, ROWS_BETWEEN, *behind)
+    return _whole_vectors(values, span, *ends, *behind)
+
+
 @kernel(references=False)
 def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, rule, hidden):
     """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of the results."""
     lower, upper = spans
     lanes = lanes_of(lower)
-    found = _whole_vectors(values, span, lower, upper, *ended, width, *middle, low, high, look, rule, hidden)
+    found = _usual(values, span, lower, upper, *ended, width, *middle, low, high, look, rule, hidden)
     nothing = low[:0]
     careful = (nothing, nothing, CAREFUL, rule, NO)
     room = LONGEST_SPAN + lanes
@@ -211,6 +237,8 @@ def rolling_both(values, width, chunk, scratch, low, high, rule, words):
     :func:`scratch_length` gives for `chunk` rows.
     """
     lanes = lanes_of(scratch)
+    if width <= FEW and len(low) >= lanes:
+        return few_rows.rolling_both(values, width, chunk, low, high, rule, words)
     span, begin = span_for(width, lanes), 3 * (LONGEST_SPAN + lanes)
     edge, scratch = scratch[:begin], scratch[begin:]
     room, rows = room_for(chunk + width - 1, lanes), room_for((chunk + width - 1) // lanes, lanes)
@@ -218,7 +246,7 @@ def rolling_both(values, width, chunk, scratch, low, high, rule, words):
     ended, scratch = _pair(room, scratch)
     middle, scratch = _pair(rows, scratch)
     between, rest = _pair(rows, scratch)
-    found = before = first = noted = 0
+    found = before = first = noted = known = 0
     hidden = NO
     while first < len(low):
         left, nothing = low[first:], low[:0]
@@ -227,23 +255,35 @@ def rolling_both(values, width, chunk, scratch, low, high, rule, words):
         if done:
             _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, rule, hidden)
             first += done
-            before = first
+            before = known = first
             continue
         # After a short chunk, vectors of results do not straddle lines of the cache.
         size = min(unaligned(left), chunk) if before == first else 0
         last = min(first + (size if size > 0 else chunk), len(low))
         seen = seen_by(values, first, last, width, lanes)
         look = CAREFUL if found & NAN else HOPEFUL
-        found |= _chunk(seen, span, edge, spans, ended, width, between, *ready, look, rule, hidden)
+        shared = shared_spans(known - first, first - before, span, lanes)
+        part = seen[shared:], span, edge, (spans[0][shared:], spans[1][shared:]), ended
+        found |= _chunk(*part, width, between, *ready, look, rule, hidden)
+        if shared and found and look == HOPEFUL:  # what stands for NaN was not looked for before
+            shared = 0
+            found |= _chunk(
+                seen, span, edge, spans, ended, ONE, between, low[:0], high[:0], CAREFUL, rule, NO
+            )
+        if shared:
+            count = shared + max(span, lanes)
+            take_over(ended[0][first - before :], count, spans[0])
+            take_over(ended[1][first - before :], count, spans[1])
         if rule != PASS and found == NAN + STAND_IN:
             return found
         noted = note_if(found, values, noted, last + width - 1, words)
         if width > 4 * span:
-            known = (last - first + width - 1) // lanes
-            fill_middle(Least(), spans[0], known, width, rest, middle[0])
-            fill_middle(Greatest(), spans[1], known, width, rest, middle[1])
+            rows = (last - first + width - 1) // lanes
+            fill_middle(Least(), spans[0], rows, width, rest, middle[0])
+            fill_middle(Greatest(), spans[1], rows, width, rest, middle[1])
         spans, ended, middle, between = ended, spans, between, middle
-        before, first, hidden = first, last, rule != PASS and found & NAN != 0
+        before, first, known = first, last, first + len(seen)
+        hidden = rule != PASS and found & NAN != 0
     ready = low[before:], high[before:]
     _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, rule, hidden)
     return found & NAN

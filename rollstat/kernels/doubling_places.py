@@ -9,6 +9,9 @@ Each vector of values has one of places, which goes through the same shifts and 
 depend on the data; a search for known values would look for long where extrema come and go. Where the data
 rises and falls in long runs, :mod:`rollstat.kernels.monotone_runs` answers before.
 
+Windows of up to 127 rows are two spans of up to 64 values, but a few rows are read one by one; longer windows
+are two spans of one vector, and the rows between.
+
 State, invariant and source: as :mod:`rollstat.kernels.doubling`, whose scratch memory is here twice, once
 for places. Places are integers as large as a value, so that lanes agree; values are of 4 or 8 bytes. Cost:
 about twice that of values alone.
@@ -16,11 +19,14 @@ about twice that of values alone.
 
 from rollstat._jit import kernel
 from rollstat.kernels import monotone_runs
-from rollstat.kernels.doubling import largest_span, room_for
-from rollstat.kernels.order import best_of, choose, prefer, reject, worst_of
+from rollstat.kernels.doubling import EIGHT, SIXTEEN, SIXTY_FOUR, THIRTY_TWO, largest_span, room_for, seen_by
+from rollstat.kernels.few_rows import FEW
+from rollstat.kernels.order import best_of, choose, prefer, reject, where_equal, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
+    add,
     broadcast,
+    holds,
     holds_nan,
     lanes_of,
     load,
@@ -34,7 +40,7 @@ __all__ = ["occurs", "place_on", "rolling", "scratch_length", "settle"]
 
 def scratch_length(width, chunk, lanes):
     """Length of each of both parts of scratch memory, for chunks of `chunk` rows of windows of `width`."""
-    length = 4 * lanes + 2 * room_for(chunk + width - 1, lanes) + room_for(chunk, lanes)
+    length = 2 * (64 + lanes) + 2 * room_for(chunk + width - 1, lanes) + room_for(chunk, lanes)
     rows = chunk + width - 1
     while width >= 2 * lanes:
         rows, width = rows // lanes, width // lanes - 1
@@ -58,62 +64,124 @@ def place_on(shift, places, out):
         out[i] = shift + places[i]
 
 
-@kernel(references=False)
-def _whole_spans(order, ties, values, places, span, spans, span_places):
+@kernel(references=False, forceinline=True)
+def _better(order, ties, older, best, older_place, place):
+    """The better of two vectors, and its places."""
+    return prefer(order, older, best), choose(order, ties, older, best, older_place, place)
+
+
+@kernel(references=False, forceinline=True)
+def _doubled(order, ties, span, best, place, kept, places_kept):
+    """As :func:`rollstat.kernels.doubling.doubled`, with places."""
+    one, two, four, eight, sixteen, sixteen_too, thirty_two, second, third, fourth = kept
+    one_at, two_at, four_at, eight_at, sixteen_at, sixteen_too_at = places_kept[:6]
+    thirty_two_at, second_at, third_at, fourth_at = places_kept[6:]
+    lanes = lanes_of(best)
+    if span >= 2:
+        older, older_at, one, one_at = push_back(one, best, 1), push_back(one_at, place, 1), best, place
+        best, place = _better(order, ties, older, best, older_at, place)
+    if span >= 4:
+        older, older_at, two, two_at = push_back(two, best, 2), push_back(two_at, place, 2), best, place
+        best, place = _better(order, ties, older, best, older_at, place)
+    if span >= 8:
+        older, older_at, four, four_at = push_back(four, best, 4), push_back(four_at, place, 4), best, place
+        best, place = _better(order, ties, older, best, older_at, place)
+    if span >= 16:
+        older, older_at = push_back(eight, best, 8), push_back(eight_at, place, 8)
+        eight, eight_at = best, place
+        best, place = _better(order, ties, older, best, older_at, place)
+    if span >= 32:
+        older, older_at = sixteen, sixteen_at
+        if lanes >= 16:
+            sixteen, sixteen_at = best, place
+        else:  # the same shift is two vectors of eight
+            sixteen, sixteen_at, sixteen_too, sixteen_too_at = sixteen_too, sixteen_too_at, best, place
+        best, place = _better(order, ties, older, best, older_at, place)
+    if span >= 64:
+        older, older_at = thirty_two, thirty_two_at
+        if lanes >= 16:
+            thirty_two, thirty_two_at, second, second_at = second, second_at, best, place
+        else:
+            thirty_two, second, third, fourth = second, third, fourth, best
+            thirty_two_at, second_at, third_at, fourth_at = second_at, third_at, fourth_at, place
+        best, place = _better(order, ties, older, best, older_at, place)
+    kept = one, two, four, eight, sixteen, sixteen_too, thirty_two, second, third, fourth
+    places_kept = (
+        one_at,
+        two_at,
+        four_at,
+        eight_at,
+        sixteen_at,
+        sixteen_too_at,
+        thirty_two_at,
+        second_at,
+        third_at,
+        fourth_at,
+    )
+    return best, place, kept, places_kept
+
+
+@kernel(references=False, forceinline=True)
+def _loop(order, ties, values, places, span, spans, span_places):
     """The best of the `span` values that end at each position, for the whole vectors of `values`."""
     lanes = lanes_of(spans)
     worst = broadcast(worst_of(order, spans))
     nan = zeros(spans)
-    one = two = four = eight = worst
-    place_one = place_two = place_four = place_eight = zeros(span_places)
+    nowhere = zeros(span_places)
+    kept = worst, worst, worst, worst, worst, worst, worst, worst, worst, worst
+    places_kept = nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, nowhere
     for i in range(0, len(values) - lanes + 1, lanes):
         best, place = load(values, i), load(places, i)
         nan = absorb_nan(nan, best)
         best = prefer(order, best, worst)
-        if span >= 2:
-            older, one = push_back(one, best, 1), best
-            older_place, place_one = push_back(place_one, place, 1), place
-            place = choose(order, ties, older, best, older_place, place)
-            best = prefer(order, older, best)
-        if span >= 4:
-            older, two = push_back(two, best, 2), best
-            older_place, place_two = push_back(place_two, place, 2), place
-            place = choose(order, ties, older, best, older_place, place)
-            best = prefer(order, older, best)
-        if span >= 8:
-            older, four = push_back(four, best, 4), best
-            older_place, place_four = push_back(place_four, place, 4), place
-            place = choose(order, ties, older, best, older_place, place)
-            best = prefer(order, older, best)
-        if lanes >= 16 and span >= 16:
-            older, eight = push_back(eight, best, 8), best
-            older_place, place_eight = push_back(place_eight, place, 8), place
-            place = choose(order, ties, older, best, older_place, place)
-            best = prefer(order, older, best)
+        best, place, kept, places_kept = _doubled(order, ties, span, best, place, kept, places_kept)
         store(best, spans, i)
         store(place, span_places, i)
     return holds_nan(nan)
 
 
 @kernel(references=False)
+def _whole_spans(order, ties, values, places, span, spans, span_places):
+    """As :func:`_loop`, which is compiled for each of the usual spans, without questions in the loop."""
+    given = order, ties, values, places
+    if span == 8:
+        return _loop(*given, EIGHT, spans, span_places)
+    if span == 16:
+        return _loop(*given, SIXTEEN, spans, span_places)
+    if span == 32:
+        return _loop(*given, THIRTY_TWO, spans, span_places)
+    if span == 64:
+        return _loop(*given, SIXTY_FOUR, spans, span_places)
+    return _loop(*given, span, spans, span_places)
+
+
+@kernel(references=False)
+def _span_for(width, lanes):
+    """The span of which windows of `width` are made: two of it, or a vector where there are rows between."""
+    return largest_span(width, SIXTY_FOUR) if width < 2 * SIXTY_FOUR else lanes
+
+
+@kernel(references=False)
 def _spans(order, ties, values, places, span, edge, edge_places, spans, span_places):
     """Write the best of the `span` values that end at each position; return whether one was NaN.
 
-    The last vector, which the values do not fill, is computed in `edge` from a copy: the vector
-    before it and what is left.
+    The last vector, which the values do not fill, is computed in `edge` from a copy: the span before it and
+    what is left.
     """
     lanes = lanes_of(spans)
     nan = _whole_spans(order, ties, values, places, span, spans, span_places)
     whole = len(values) // lanes * lanes
-    for j in range(whole - lanes, whole + lanes):
+    if whole == len(values):
+        return nan
+    room = SIXTY_FOUR + lanes
+    copy, copied, last, last_places = edge[:room], edge_places[:room], edge[room:], edge_places[room:]
+    for j in range(whole - SIXTY_FOUR, whole + lanes):
         known = 0 <= j < len(values)
-        edge[j - whole + lanes] = values[j] if known else worst_of(order, spans)
-        edge_places[j - whole + lanes] = places[j] if known else 0
-    copy, copied = edge[: 2 * lanes], edge_places[: 2 * lanes]
-    nan |= _whole_spans(order, ties, copy, copied, span, edge[2 * lanes :], edge_places[2 * lanes :])
-    for j in range(lanes):
-        spans[whole + j] = edge[3 * lanes + j]
-        span_places[whole + j] = edge_places[3 * lanes + j]
+        copy[j - whole + SIXTY_FOUR] = values[j] if known else worst_of(order, spans)
+        copied[j - whole + SIXTY_FOUR] = places[j] if known else 0
+    nan |= _whole_spans(order, ties, copy, copied, span, last, last_places)
+    store(load(last, SIXTY_FOUR), spans, whole)
+    store(load(last_places, SIXTY_FOUR), span_places, whole)
     return nan
 
 
@@ -163,10 +231,11 @@ def _best(
     lanes = lanes_of(spans)
     whole = len(out) // lanes * lanes
     last, last_places = edge[2 * lanes : 3 * lanes], edge_places[2 * lanes : 3 * lanes]
-    if width < 2 * lanes:
-        span = largest_span(width, lanes)
+    span = _span_for(width, lanes)
+    if width <= 2 * span:
         _two_spans(order, ties, spans, places, span, width, out, out_places)
-        _two_spans(order, ties, spans[whole:], places[whole:], span, width, last, last_places)
+        if whole < len(out):
+            _two_spans(order, ties, spans[whole:], places[whole:], span, width, last, last_places)
     else:
         rows = count // lanes
         room = room_for(rows, lanes)
@@ -178,7 +247,7 @@ def _best(
             total_places[row] = middle_places[row] = places[row * lanes + lanes - 1]
         if between > 1:
             above, above_places = scratch[2 * room : 3 * room], scratch_places[2 * room : 3 * room]
-            span = largest_span(between, lanes)
+            span = _span_for(between, lanes)
             _spans(order, ties, totals, total_places, span, edge, edge_places, above, above_places)
             results = rows - between + 1
             _best(
@@ -216,6 +285,33 @@ def _best(
 
 
 @kernel(references=False)
+def _few_rows(order, ties, values, places, width, found):
+    """Write where the best of every window of a few rows stands, of a vector of windows at least.
+
+    As :mod:`rollstat.kernels.few_rows` does. Returns whether there may be a NaN, and whether a window has no
+    better value than the worst.
+    """
+    lanes = lanes_of(values)
+    worst = broadcast(worst_of(order, values))
+    nan, hollow = zeros(values), zeros(values)
+    i = 0
+    while i < len(found):
+        i = min(i, len(found) - lanes)
+        best, place = load(values, i), zeros(places)
+        nan = absorb_nan(absorb_nan(nan, best), load(values, i + width - 1))  # all values, one or two times
+        best = prefer(order, best, worst)
+        for j in (1, 2, 3, 4):
+            if j < width:
+                newer = prefer(order, load(values, i + j), worst)
+                place = choose(order, ties, best, newer, place, broadcast(places[j]))
+                best = prefer(order, newer, best)
+        hollow = where_equal(best, worst, best, hollow)
+        store(add(place, load(places, i)), found, i)
+        i += lanes
+    return holds_nan(nan), holds(hollow, worst_of(order, values))
+
+
+@kernel(references=False)
 def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, position):
     """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
 
@@ -225,14 +321,15 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
     never wins, which may be an observation of it, else 0.
     """
     lanes = lanes_of(scratch)
-    edge, edge_places = scratch[: 4 * lanes], scratch_places[: 4 * lanes]
-    span = largest_span(width, lanes)
+    begin = 2 * (SIXTY_FOUR + lanes)
+    edge, edge_places = scratch[:begin], scratch_places[:begin]
+    span = _span_for(width, lanes)
     room = room_for(chunk + width - 1, lanes)
-    places = scratch_places[4 * lanes : 4 * lanes + room]
+    places = scratch_places[begin : begin + room]
     for j in range(room):
         places[j] = j
     rows = room_for(chunk, lanes)
-    begin = 4 * lanes + room
+    begin += room
     nan = hollow = False
     first = 0
     while True:
@@ -243,18 +340,22 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
         results = position[first : first + chunk]
         if len(results) == 0:
             break
-        count = len(results) + width - 1
-        spans, span_places = scratch[begin : begin + room], scratch_places[begin : begin + room]
-        seen = values[first : first + count]
-        nan |= _spans(order, ties, seen, places[:count], span, edge, edge_places, spans, span_places)
+        seen = seen_by(values, first, first + len(results), width, lanes)
+        count = len(seen)
         best, found = scratch[begin + room :][:rows], scratch_places[begin + room :][:rows]
         best, found = best[: len(results)], found[: len(results)]
-        rest, rest_places = scratch[begin + room + rows :], scratch_places[begin + room + rows :]
-        _best(
-            order, ties, spans, span_places, count, width, edge, edge_places, rest, rest_places, best, found
-        )
+        if width <= FEW and len(results) >= lanes:
+            here, empty = _few_rows(order, ties, seen, places, width, found)
+            nan |= here
+        else:
+            spans, span_places = scratch[begin : begin + room], scratch_places[begin : begin + room]
+            nan |= _spans(order, ties, seen, places[:count], span, edge, edge_places, spans, span_places)
+            rest, rest_places = scratch[begin + room + rows :], scratch_places[begin + room + rows :]
+            given = spans, span_places, count, width, edge, edge_places, rest, rest_places
+            _best(order, ties, *given, best, found)
+            empty = nan and not hollow and occurs(best, worst_of(order, values))
         if nan and not hollow:
-            hollow = occurs(best, worst_of(order, values)) and occurs(seen, worst_of(order, values))
+            hollow = empty and occurs(seen, worst_of(order, values))
         place_on(shift + first, found, results)
         first += len(results)
     return int(nan) + int(nan and hollow)

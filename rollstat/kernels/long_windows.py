@@ -27,10 +27,11 @@ arXiv:cs/0610046, section 3.
 from rollstat._jit import kernel
 from rollstat.kernels import doubling
 from rollstat.kernels.counting import has_nan
-from rollstat.kernels.doubling import ALL, ANY, NAN, NO, PASS, STAND_IN, best_lane
+from rollstat.kernels.doubling import best_lane
 from rollstat.kernels.doubling_places import occurs
 from rollstat.kernels.missing_bits import note_if
 from rollstat.kernels.monotone_runs import answer, trend
+from rollstat.kernels.nan_rules import ALL, ANY, NAN, NO, PASS, STAND_IN
 from rollstat.kernels.order import (
     Greatest,
     Least,

@@ -19,7 +19,8 @@ doi:10.1109/34.211471; separability is theirs too.
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.doubling import PASS, rolling
+from rollstat.kernels.doubling import rolling
+from rollstat.kernels.nan_rules import PASS
 from rollstat.kernels.order import prefer, worst_of
 from rollstat.kernels.vectors import absorb_nan, holds_nan, lanes_of, load, store, zeros
 

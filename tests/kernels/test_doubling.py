@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels import doubling, doubling_both
+from rollstat.kernels import doubling, doubling_both, nan_rules
 from rollstat.kernels.missing_bits import NO_WORDS
 from rollstat.kernels.order import Greatest, Least, worst
 from rollstat.kernels.vectors import aligned, lanes_in
@@ -62,21 +62,21 @@ def test_chunks_and_alignment(dtype, rng):
                 scratch = aligned(doubling.scratch_length(width, chunk, lanes), values.dtype)
                 low, high = (aligned(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1))
                 for order in (Least(), Greatest()):
-                    nan = one(order, values, width, chunk, scratch, low, doubling.PASS)
+                    nan = one(order, values, width, chunk, scratch, low, nan_rules.PASS)
                     np.testing.assert_array_equal(low, expected(order, values, width))
                     assert nan == (values != values).any()
-                    assert one(order, values, width, chunk, scratch, low, doubling.ANY) == nan
+                    assert one(order, values, width, chunk, scratch, low, nan_rules.ANY) == nan
                     np.testing.assert_array_equal(low, strictly(order, values, width))
-                    assert one(order, values, width, chunk, scratch, low, doubling.ALL) == nan
+                    assert one(order, values, width, chunk, scratch, low, nan_rules.ALL) == nan
                     np.testing.assert_array_equal(low, where_all_is_missing(order, values, width))
                 scratch = aligned(doubling_both.scratch_length(width, chunk, lanes), values.dtype)
-                assert both_of(values, width, chunk, scratch, low, high, doubling.PASS) == nan
+                assert both_of(values, width, chunk, scratch, low, high, nan_rules.PASS) == nan
                 np.testing.assert_array_equal(low, expected(Least(), values, width))
                 np.testing.assert_array_equal(high, expected(Greatest(), values, width))
-                assert both_of(values, width, chunk, scratch, low, high, doubling.ANY) == nan
+                assert both_of(values, width, chunk, scratch, low, high, nan_rules.ANY) == nan
                 np.testing.assert_array_equal(low, strictly(Least(), values, width))
                 np.testing.assert_array_equal(high, strictly(Greatest(), values, width))
-                rule = doubling.ALL
+                rule = nan_rules.ALL
                 assert both_of(values, width, chunk, scratch, low, high, rule) == nan
                 np.testing.assert_array_equal(low, where_all_is_missing(Least(), values, width))
                 np.testing.assert_array_equal(high, where_all_is_missing(Greatest(), values, width))
@@ -91,20 +91,20 @@ def test_what_stands_for_nan_among_the_values(sign, rng):
         scratch = aligned(doubling_both.scratch_length(width, 64, 8), values.dtype)
         low, high = np.empty(1501 - width), np.empty(1501 - width)
         values[700] = sign * np.inf
-        assert not one(order, values, width, 64, scratch, low, doubling.ANY)
+        assert not one(order, values, width, 64, scratch, low, nan_rules.ANY)
         np.testing.assert_array_equal(low, expected(order, values, width))
         values[1100] = np.nan
-        assert one(order, values, width, 64, scratch, low, doubling.ANY) == doubling.NAN
+        assert one(order, values, width, 64, scratch, low, nan_rules.ANY) == nan_rules.NAN
         np.testing.assert_array_equal(low, strictly(order, values, width))
-        both = doubling.NAN + doubling.STAND_IN
+        both = nan_rules.NAN + nan_rules.STAND_IN
         for place, missing in ((1101, 1100), (1400, 1100), (1410, 1499), (1498, 1499)):
             later = values.copy()
             later[place], later[missing] = sign * np.inf, np.nan
-            assert one(order, later, width, 64, scratch, low, doubling.ANY) == both
-            assert both_of(later, width, 64, scratch, low, high, doubling.ANY) == both
+            assert one(order, later, width, 64, scratch, low, nan_rules.ANY) == both
+            assert both_of(later, width, 64, scratch, low, high, nan_rules.ANY) == both
             later[place] *= -1
-            assert one(order, later, width, 64, scratch, low, doubling.ALL) == both
-            assert both_of(later, width, 64, scratch, low, high, doubling.ALL) == both
+            assert one(order, later, width, 64, scratch, low, nan_rules.ALL) == both
+            assert both_of(later, width, 64, scratch, low, high, nan_rules.ALL) == both
 
 
 def test_a_nan_late_in_the_series(rng):
@@ -115,6 +115,6 @@ def test_a_nan_late_in_the_series(rng):
     for width in (3, 20, 150):
         scratch = aligned(doubling_both.scratch_length(width, 64, 8), values.dtype)
         low, high = np.empty(2001 - width), np.empty(2001 - width)
-        assert both_of(values, width, 64, scratch, low, high, doubling.PASS)
+        assert both_of(values, width, 64, scratch, low, high, nan_rules.PASS)
         np.testing.assert_array_equal(low, expected(Least(), values, width))
         np.testing.assert_array_equal(high, expected(Greatest(), values, width))

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat.kernels import long_places, long_windows
-from rollstat.kernels.doubling import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.doubling_places import settle
 from rollstat.kernels.missing_bits import NO_WORDS
+from rollstat.kernels.nan_rules import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.vectors import aligned, lanes_in
 
