@@ -18,8 +18,9 @@ Source: as :mod:`rollstat.kernels.long_windows`.
 from rollstat._jit import kernel
 from rollstat.kernels import doubling_places, monotone_runs
 from rollstat.kernels.doubling_places import place_on
-from rollstat.kernels.long_windows import best_in, fill, room_for, totals
+from rollstat.kernels.long_windows import best_in, room_for, totals
 from rollstat.kernels.order import better, choose, prefer, worst_of
+from rollstat.kernels.plain_loops import fill
 from rollstat.kernels.vectors import (
     add,
     broadcast,

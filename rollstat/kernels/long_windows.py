@@ -44,6 +44,7 @@ from rollstat.kernels.order import (
     where_equal,
     worst_of,
 )
+from rollstat.kernels.plain_loops import copy, fill
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -62,7 +63,6 @@ from rollstat.kernels.vectors import (
 
 __all__ = [
     "best_in",
-    "fill",
     "growing",
     "rolling",
     "rolling_both",
@@ -171,20 +171,6 @@ def _settled(order, values, best, seen, stand_in, rule):
 
 
 @kernel(references=False)
-def fill(value, out):
-    """Write `value` everywhere."""
-    for i in range(len(out)):
-        out[i] = value
-
-
-@kernel(references=False)
-def _copy(values, out):
-    """Write the first of `values` to the whole of `out`."""
-    for i in range(len(out)):
-        out[i] = values[i]
-
-
-@kernel(references=False)
 def _suffixes(order, values, common, out, stand_in):
     """Write the best of `common` and ``values[i:]`` to ``out[i]``; `out` may be the shorter.
 
@@ -282,12 +268,12 @@ def _answer(order, values, width, block, k, total, best, results, stand_in, hidd
         newest = begin + width - 1
         seen = values[min(last * block, newest) : newest + len(results)]
         if trend(order, Oldest(), seen) < 0 and not better(order, best, seen[0]):
-            _copy(values[newest:], results)
+            copy(values[newest:], results)
             return
     if suffix:
         seen = values[begin : begin + block]
         if trend(order, Oldest(), seen) > 0 and not better(order, best, seen[-1]):
-            _copy(seen, results)
+            copy(seen, results)
         else:
             _suffixes(order, seen, best, results, stand_in)
     elif not running:

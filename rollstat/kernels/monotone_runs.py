@@ -22,12 +22,15 @@ Source: own construction.
 
 from rollstat._jit import kernel
 from rollstat.kernels.order import all_stay, all_take_over, better, choose
+from rollstat.kernels.plain_loops import copy, count_up, fill
 from rollstat.kernels.vectors import lanes_of, load, prefetch, store
 
 __all__ = ["answer", "trend"]
 
 # Shorter runs, and fewer rows, are left to others, who answer many rows at once.
 _LEAST = 64
+# So many positions are written together.
+_PIECE = 256
 
 
 @kernel(references=False, forceinline=True)
@@ -75,11 +78,13 @@ def _follow(order, ties, stays, values, width, shift, end, position, best, other
     lanes = lanes_of(values)
     wins, loses = (0, width - 1) if stays else (width - 1, 0)
     row, place = end - width + 2, shift + wins
+    written = row
     while end + lanes < len(values) and _goes(order, ties, stays, values, end):
         if len(position) > 0:
             prefetch(position, row + 16 * lanes)
-            for lane in range(lanes):
-                position[row + lane] = place + row + lane
+            if row - written >= _PIECE:
+                count_up(place + written, position[written:row])
+                written = row
         if len(best) > 0:
             prefetch(best, row + 16 * lanes)
             store(load(values, row + wins), best, row)
@@ -88,6 +93,8 @@ def _follow(order, ties, stays, values, width, shift, end, position, best, other
             store(load(values, row + loses), other, row)
         end += lanes
         row += lanes
+    if len(position) > 0:
+        count_up(place + written, position[written:row])
     while end + 1 < len(values) and _steps(order, ties, stays, values[end], values[end + 1]):
         if len(position) > 0:
             position[row] = place + row
@@ -117,29 +124,20 @@ def _crossing(order, ties, away, values, width, first, last):
 
 
 @kernel(references=False)
-def _take_ends(values, width, first, crossing, last, out):
-    """Write the oldest value of windows before the `crossing`, and the newest from there on."""
-    for row in range(first, crossing):
-        out[row] = values[row]
-    for row in range(crossing, last):
-        out[row] = values[row + width - 1]
-
-
-@kernel(references=False)
 def _over_turn(order, ties, away, values, width, shift, first, last, turn, position, best, other):
     """Answer the windows that begin at ``first, ..., last - 1``, over one turn, at `turn`."""
     crossing = _crossing(order, ties, away, values, width, first, last)
-    if len(position) > 0:
-        for row in range(first, crossing if away else last):
-            position[row] = shift + (row if away else turn)
-        for row in range(crossing if away else last, last):
-            position[row] = shift + row + width - 1
+    if len(position) > 0 and away:
+        count_up(shift + first, position[first:crossing])
+        count_up(shift + crossing + width - 1, position[crossing:last])
+    elif len(position) > 0:
+        fill(shift + turn, position[first:last])
     ends, turns = (best, other) if away else (other, best)
     if len(ends) > 0:
-        _take_ends(values, width, first, crossing, last, ends)
+        copy(values[first:], ends[first:crossing])
+        copy(values[crossing + width - 1 :], ends[crossing:last])
     if len(turns) > 0:
-        for row in range(first, last):
-            turns[row] = values[turn]
+        fill(values[turn], turns[first:last])
 
 
 @kernel(references=False)
