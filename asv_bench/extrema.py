@@ -46,7 +46,7 @@ def table(header: list[str], rows: list[list[str]], remark: str) -> list[str]:
 
 
 def of_series(windows: list[int], kinds: list[str], rounds: int) -> list[str]:
-    """Times of a copy and of the statistics, and what they are of one another."""
+    """Times of a copy, of two of them and of the statistics, and what they are of one another."""
     rows = []
     for kind in kinds:
         values = series(kind)
@@ -62,6 +62,7 @@ def of_series(windows: list[int], kinds: list[str], rounds: int) -> list[str]:
             times = milliseconds(
                 {
                     "copy": values.copy,
+                    "copies": np.broadcast_to(values, (2, len(values))).copy,
                     "min": call(rollstat.rolling_min),
                     "minmax": call(rollstat.rolling_minmax),
                     "argmin": call(rollstat.rolling_argmin),
@@ -70,14 +71,15 @@ def of_series(windows: list[int], kinds: list[str], rounds: int) -> list[str]:
                 rounds,
             )
             ratios = (
+                times["copies"] / times["copy"],
                 times["min"] / times["copy"],
                 times["minmax"] / times["min"],
                 times["min"] / times["float32"],
             )
             cells = [f"{t:.2f}" for t in times.values()] + [f"{ratio:.2f}" for ratio in ratios]
             rows.append([kind, f"{window:,}", *cells])
-    header = ["data", "window", "``arr.copy()``", "min", "minmax", "argmin", "min, float32"]
-    header += ["min / copy", "minmax / min", "float64 / float32"]
+    header = ["data", "window", "``arr.copy()``", "two copies", "min", "minmax", "argmin", "min, float32"]
+    header += ["two copies / copy", "min / copy", "minmax / min", "float64 / float32"]
     return table(header, rows, f"Milliseconds of one thread for {N:,} values, median of {rounds} rounds.")
 
 
