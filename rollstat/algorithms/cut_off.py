@@ -37,12 +37,12 @@ def write_cut_off(
     nan = False
     for order, out in extrema:
         nan |= bool(kernel(order, values, out))
-    if nan and least is not None:
+    if least is not None:
         rows = len(extrema[0][1])
         if grows:
             few = slice(0, max(length_with(values, least) - (len(values) - rows + 1), 0))
         else:
-            observed = np.count_nonzero(values == values)
+            observed = np.count_nonzero(values == values) if nan else len(values)
             few = slice(length_with(values, observed - least + 1), rows)
         for _, out in extrema:
             out[few] = np.nan

@@ -64,9 +64,10 @@ def test_windows_that_the_ends_cut_off(name, dtype, rng):
     for series in several:
         for window in (70, 300, 900):
             for options in ({}, {"center": True}, {"closed": "left"}, {"step": 3}):
-                wanted = function(series, window, min_periods=1, algorithm="wedge", **options)
-                found = function(series, window, min_periods=1, **options)
-                np.testing.assert_array_equal(found, wanted)
+                for least in (1, window // 2, window * 3 // 4):
+                    wanted = function(series, window, min_periods=least, algorithm="wedge", **options)
+                    found = function(series, window, min_periods=least, **options)
+                    np.testing.assert_array_equal(found, wanted)
 
 
 def test_empty_windows_of_integers_warn_of_nothing():
