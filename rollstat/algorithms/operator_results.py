@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from rollstat.operators.layout import Layout
 
-__all__ = ["Results", "Written"]
+__all__ = ["OfArrays", "Results", "Written"]
 
 
 class Results:
@@ -81,3 +81,30 @@ class Written:
         for array, given in zip(self.arrays, part.arrays):
             if array.dtype != given.dtype:
                 array[rows] = given
+
+
+class OfArrays:
+    """Windows and trees of operator states whose whole state is in arrays: copies and pickles of them."""
+
+    operator: Any
+    layout: Layout
+    arrays: Any
+    _made_with: tuple[Any, ...]
+    _results: Results
+
+    def __reduce__(self) -> Any:
+        return _with_arrays, (type(self), self._made_with, self.arrays)
+
+    def copy(self) -> Self:
+        """Return an equal one of its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.arrays = [array.copy() for array in self.arrays]
+        other._results = Results(self.operator, self.layout)
+        return other
+
+
+def _with_arrays(cls: type[OfArrays], made_with: tuple[Any, ...], arrays: list[NDArray[Any]]) -> Any:
+    made = cls(*made_with)
+    made.arrays = arrays
+    return made

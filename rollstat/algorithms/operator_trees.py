@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.compiled import bind
 from rollstat.algorithms.objects import ObjectCells
-from rollstat.algorithms.operator_results import Results
-from rollstat.algorithms.operator_windows import with_arrays
+from rollstat.algorithms.operator_results import OfArrays, Results
 from rollstat.kernels import greedy, greedy_stream
 from rollstat.kernels.greedy import LEFT, MASK
 from rollstat.operators.layout import Layout
@@ -20,7 +19,7 @@ from rollstat.operators.layout import Layout
 __all__ = ["NumberTree", "ObjectTree"]
 
 
-class NumberTree:
+class NumberTree(OfArrays):
     """The greedy algorithm online over numbers.
 
     Parameters
@@ -43,17 +42,6 @@ class NumberTree:
         self._append = bind(greedy_stream.append, operator, header, arrival, ordinals, cells, element, True)
         self._move = bind(greedy_stream.move, operator, *self.arrays, 0, 0)
         self._evaluate = bind(greedy_stream.evaluate, operator, header, cells, *results)
-
-    def __reduce__(self) -> Any:
-        return with_arrays, (type(self), self._made_with, self.arrays)
-
-    def copy(self) -> Self:
-        """Return an equal tree of its own memory."""
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.arrays = [array.copy() for array in self.arrays]
-        other._results = Results(self.operator, self.layout)
-        return other
 
     def sound(self, arrays: list[NDArray[Any]]) -> bool:
         """Whether arrays from elsewhere can be the state of this tree."""

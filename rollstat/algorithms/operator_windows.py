@@ -11,20 +11,20 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rollstat.algorithms.compiled import bind, kind
-from rollstat.algorithms.operator_results import Results, Written
+from rollstat.algorithms.operator_results import OfArrays, Results, Written
 from rollstat.kernels import window_arrays, window_stream
 from rollstat.kernels.state_queue import END, FRONT, MASK, free_size, is_idle, rehouse, settle
 from rollstat.kernels.stream_aggregates import FOLDED, LEAST, MORE, NEXT, push_row
 from rollstat.operators.layout import Layout
 
-__all__ = ["NumberWindow", "ObjectWindow", "with_arrays"]
+__all__ = ["NumberWindow", "ObjectWindow"]
 
 
 # An array of so many windows takes them by halves; to begin with that, and to end, costs about two of them.
 _MANY_WINDOWS = 4
 
 
-class NumberWindow:
+class NumberWindow(OfArrays):
     """A queue of states of numbers, each with a stamp: its row or its time.
 
     Parameters
@@ -78,17 +78,6 @@ class NumberWindow:
         self._evict = bind(window_stream.evict, *start)
         self._evaluate = bind(window_stream.evaluate, *start[:4], *results)
         self._extends: dict[Any, Any] = {}
-
-    def __reduce__(self) -> Any:
-        return with_arrays, (type(self), self._made_with, self.arrays)
-
-    def copy(self) -> Self:
-        """Return an equal window of its own memory."""
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.arrays = [array.copy() for array in self.arrays]
-        other._results = Results(self.operator, self.layout)
-        return other
 
     def quick_arguments(self, least: int) -> tuple[Any, ...]:
         """What a step takes before the float, for results of at least so many observations."""
@@ -260,13 +249,6 @@ class NumberWindow:
         self.header, self.cells, self.stamps = arrays
         if self._size == "free":
             self.cells, self.stamps = free_size([self.cells, self.stamps])
-
-
-def with_arrays(cls: Any, made_with: tuple[Any, ...], arrays: list[NDArray[Any]]) -> Any:
-    """A window or tree made anew, with this state."""
-    window = cls(*made_with)
-    window.arrays = arrays
-    return window
 
 
 class ObjectWindow:

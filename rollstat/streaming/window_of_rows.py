@@ -1,13 +1,12 @@
 """Core of an operator over the last so many rows of a stream: rows in rings, states of blocks of them."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.compiled import bind, kind
-from rollstat.algorithms.operator_results import Results, Written
-from rollstat.algorithms.operator_windows import with_arrays
+from rollstat.algorithms.operator_results import OfArrays, Results, Written
 from rollstat.kernels import row_blocks, window_stream
 from rollstat.kernels.row_blocks import (
     BUILT,
@@ -29,7 +28,7 @@ from rollstat.streaming.windows_of_order import read_ring
 __all__ = ["RowsWindow"]
 
 
-class RowsWindow:
+class RowsWindow(OfArrays):
     """The last so many rows of a stream, with the methods of :class:`NumberWindow` that a push needs.
 
     Parameters
@@ -101,17 +100,6 @@ class RowsWindow:
         if not (inside and self.queue.check(header, cells[: -self._extra])):
             raise ValueError("its arrays do not fit together")
         self.arrays = arrays
-
-    def __reduce__(self) -> Any:
-        return with_arrays, (type(self), self._made_with, self.arrays)
-
-    def copy(self) -> Self:
-        """Return an equal window of its own memory."""
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other.arrays = [array.copy() for array in self.arrays]
-        other._results = Results(self.operator, self.layout)
-        return other
 
     @property
     def size(self) -> int:
