@@ -45,8 +45,8 @@ _FEW_ROWS = 64
 # earlier, the more the other one costs.
 _LONG = 8_000
 _LONG_FOR_PLACES = 4_096
-# From this width on few windows change within a block: those twice as long are answered sooner.
-_MANY_BLOCKS = 2_048
+# Both extrema of so many bytes leave the caches before they are all there, and are written past them.
+_MANY = 12_000_000
 # From this width on, places may not fit in 32 bits.
 _FARTHEST = 1 << 30
 _NO_MASK = np.empty(0, np.bool_)
@@ -145,26 +145,33 @@ def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
     """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
     reach = width * itemsize
     if reach <= 2_048:
-        return (2_048 if both and reach <= 512 else 4_096) // itemsize
+        return (8_192 if both else 4_096) // itemsize
     return (max(131_072, 8 * reach) if both or reach > 8_192 else 16 * reach) // itemsize
 
 
-def _block(width: int, least: int = 128) -> int:
-    """Values of a block for long windows: whole vectors of any dtype, a 64th to a 128th if there are many."""
-    return max(1 << (width // 64).bit_length() - 1, least)
+def _block(width: int) -> int:
+    """Values of a block for places in long windows: whole vectors of any dtype, a 64th to a 128th if many."""
+    return max(1 << (width // 64).bit_length() - 1, 128)
+
+
+def _long_block(width: int) -> int:
+    """Values of a block for long windows: a third to a sixth, and of 1,024 or more a 32nd to a 64th."""
+    return max(1 << min((width // 3).bit_length() - 1, max((width // 32).bit_length() - 1, 10)), 128)
 
 
 @lru_cache(maxsize=256)
-def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int]:
-    """The kernel for so many rows, the size of a chunk or a block, and the length of scratch memory."""
+def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int, tuple[bool, ...]]:
+    """The kernel for so many rows, the size of its chunks or blocks, its scratch memory, how it writes."""
     lanes = lanes_in(f"u{itemsize}")
+    past = (2 * rows * itemsize >= _MANY,) if both else ()
     if width * itemsize >= _LONG:
-        size = _block(width, 128 if width < _MANY_BLOCKS else 256)
+        size = _long_block(width)
         length = long_windows.scratch_length(width, rows, size, lanes) * (1 + both)
-        return long_windows.rolling_both if both else long_windows.rolling, size, length
+        return long_windows.rolling_both if both else long_windows.rolling, size, length, past
     size = max(min(chunk_rows(width, itemsize, both), rows), 1)
     kernels = doubling_both if both else doubling_kernel
-    return kernels.rolling_both if both else kernels.rolling, size, kernels.scratch_length(width, size, lanes)
+    length = kernels.scratch_length(width, size, lanes)
+    return kernels.rolling_both if both else kernels.rolling, size, length, past
 
 
 def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, least: int | None) -> bool:
@@ -175,14 +182,14 @@ def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, le
     outputs = [out for _, out in wanted]
     rule = _rule_for(least, width)
     both, rows = len(wanted) == 2, len(outputs[0])
-    rolling, size, length = _for_values(width, rows, values.itemsize, both)
+    rolling, size, length, past = _for_values(width, rows, values.itemsize, both)
     orders = [] if both else [wanted[0][0]]
     scratch = aligned(length, values.dtype)
     words = _words_for(values, least, rule)
-    found = rolling(*orders, values, width, size, scratch, *outputs, rule, words)
+    found = rolling(*orders, values, width, size, scratch, *outputs, rule, words, *past)
     if rule != PASS and found == NAN + STAND_IN:
         rule, words = int(PASS), words_for(len(values))
-        found = rolling(*orders, values, width, size, scratch, *outputs, rule, words)
+        found = rolling(*orders, values, width, size, scratch, *outputs, rule, words, *past)
     if found and len(words):
         _mark_few(words, width, least, outputs)
     return bool(found)
@@ -288,7 +295,7 @@ def one_kernel(
             return bool(codes[0](*given) == 0)
 
         return write_positions
-    rolling, size, length = _for_values(width, rows, dtype.itemsize, both)
+    rolling, size, length, past = _for_values(width, rows, dtype.itemsize, both)
     orders, rule = () if both else (order,), _rule_for(least, width)
     begun = (Least(), Greatest()) if both else (order,)
 
@@ -298,7 +305,7 @@ def one_kernel(
             write_cut_off(parts, values[: width - 1], True, least)
             outputs = tuple(out[head:] for out in outputs)
         words = _words_for(values, least, rule)
-        given = *orders, values, width, size, aligned(length, dtype), *outputs, rule, words
+        given = *orders, values, width, size, aligned(length, dtype), *outputs, rule, words, *past
         if not codes:
             codes.append(bind(rolling, *given))
         found = codes[0](*given)

@@ -48,6 +48,7 @@ from rollstat.kernels.vectors import (
     holds_nan,
     lanes_of,
     load,
+    prefetch,
     push_back,
     store,
     unaligned,
@@ -208,6 +209,7 @@ def _loop(order, values, span, spans, ended, half, kind, width, middle, out, loo
             best, kept = doubled(order, span, best, kept)
             store(best, spans, i)
         if i + lanes <= len(out):
+            prefetch(out, i + 8 * lanes)  # a chunk is too short for the processor to do so by itself
             best = prefer(order, load(first_spans, i), load(last_spans, i))
             if kind == ROWS_BETWEEN:
                 best = prefer(order, broadcast(middle[row & INDEX]), best)
@@ -375,7 +377,7 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
     shown = stand_in
     while first < len(out):
         rows = out[first:]
-        done = monotone_runs.answer(order, Oldest(), values[first:], width, 0, out[:0], rows, out[:0])
+        done = monotone_runs.answer(order, Oldest(), values[first:], width, 0, out[:0], rows, out[:0], NO)
         if done:
             pending = out[before:first]
             _chunk(order, values[:0], ONE, edge, spans, ended, width, between, pending, SURE, stand_in, shown)

@@ -6,14 +6,15 @@
     spans of the one before    -->  results of both, in the same loop
 
 As :mod:`rollstat.kernels.doubling`, every step for one order and then for the other: a processor works on
-both at once, and on what reading the values and writing two results wait for.
+both at once, and on what reading the values and writing two results wait for. Two long results are written
+past the caches, which could not keep them and would read their memory first.
 
 State, invariant and source: as there; scratch memory for two orders. Cost: the operations of two calls and
 the memory of one, and a second result.
 """
 
 from rollstat._jit import INDEX, kernel
-from rollstat.kernels import few_rows, monotone_runs
+from rollstat.kernels import few_rows
 from rollstat.kernels.doubling import (
     EIGHT,
     FOUR,
@@ -35,6 +36,7 @@ from rollstat.kernels.doubling import (
 from rollstat.kernels.doubling import scratch_length as length_for_one
 from rollstat.kernels.few_rows import FEW
 from rollstat.kernels.missing_bits import note_if
+from rollstat.kernels.monotone_runs import LONG, answer, trend
 from rollstat.kernels.nan_rules import ANY, CAREFUL, HOPEFUL, NAN, NO, ONE, PASS, STAND_IN, SURE
 from rollstat.kernels.order import (
     Greatest,
@@ -46,6 +48,7 @@ from rollstat.kernels.order import (
     where_equal,
     worst_of,
 )
+from rollstat.kernels.plain_loops import stand_alike
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -54,6 +57,8 @@ from rollstat.kernels.vectors import (
     lanes_of,
     load,
     prefetch,
+    put,
+    settle_writes,
     store,
     unaligned,
     zeros,
@@ -87,6 +92,7 @@ def _loop(
     look,
     rule,
     hidden,
+    past,
 ):
     """As :func:`rollstat.kernels.doubling._loop`, for both orders.
 
@@ -122,8 +128,9 @@ def _loop(
             store(least, lower, i)
             store(greatest, upper, i)
         if i + lanes <= len(low):
-            prefetch(low, i + 8 * lanes)
-            prefetch(high, i + 8 * lanes)
+            if not past:
+                prefetch(low, i + 8 * lanes)
+                prefetch(high, i + 8 * lanes)
             least = prefer(Least(), load(first_lower, i), load(last_lower, i))
             greatest = prefer(Greatest(), load(first_upper, i), load(last_upper, i))
             if kind == ROWS_BETWEEN:
@@ -138,42 +145,70 @@ def _loop(
             if hidden:
                 least = where_equal(least, low_instead, missing, least)
                 greatest = where_equal(greatest, high_instead, missing, greatest)
-            store(least, low, i)
-            store(greatest, high, i)
+            put(least, low, i, past)
+            put(greatest, high, i, past)
     low_worst, high_worst = worst_of(Least(), lower), worst_of(Greatest(), lower)
     stand_in = look == CAREFUL and (holds(found, low_worst) or holds(found, high_worst))
     return NAN * int(holds_nan(nan)) + STAND_IN * int(stand_in)
 
 
 @kernel(references=False, forceinline=True)
-def _known(values, span, ends, kind, width, below, above, low, high, look, rule, hidden):
+def _known(values, span, ends, kind, width, below, above, low, high, look, rule, hidden, past):
     """As :func:`_loop` for a span and a kind that are constants."""
     part = values, span, *ends, span, kind, width, below, above, low, high
     if look == HOPEFUL and not hidden:
-        return _loop(*part, HOPEFUL, rule, NO)
-    return _loop(*part, CAREFUL, rule, hidden)
+        return _loop(*part, HOPEFUL, rule, NO, past)
+    return _loop(*part, CAREFUL, rule, hidden, past)
 
 
 @kernel(references=False)
 def _whole_vectors(
-    values, span, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look, rule, hidden
+    values,
+    span,
+    lower,
+    upper,
+    ended_lower,
+    ended_upper,
+    width,
+    below,
+    above,
+    low,
+    high,
+    look,
+    rule,
+    hidden,
+    past,
 ):
     """As :func:`rollstat.kernels.doubling._whole_vectors`, for both orders."""
     half = span_for(width, lanes_of(lower))
     kind = TWO_SPANS if width <= 2 * half else FOUR_SPANS if width <= 4 * half else ROWS_BETWEEN
     ends = lower, upper, ended_lower, ended_upper
-    return _loop(values, span, *ends, half, kind, width, below, above, low, high, look, rule, hidden)
+    return _loop(values, span, *ends, half, kind, width, below, above, low, high, look, rule, hidden, past)
 
 
 @kernel(references=False, forceinline=True)
 def _usual(
-    values, span, lower, upper, ended_lower, ended_upper, width, below, above, low, high, look, rule, hidden
+    values,
+    span,
+    lower,
+    upper,
+    ended_lower,
+    ended_upper,
+    width,
+    below,
+    above,
+    low,
+    high,
+    look,
+    rule,
+    hidden,
+    past,
 ):
     """As :func:`rollstat.kernels.doubling._usual`, for both orders."""
     half = span_for(width, lanes_of(lower))
     kind = TWO_SPANS if width <= 2 * half else FOUR_SPANS if width <= 4 * half else ROWS_BETWEEN
     ends = lower, upper, ended_lower, ended_upper
-    behind = width, below, above, low, high, look, rule, hidden
+    behind = width, below, above, low, high, look, rule, hidden, past
     if span == half and look != SURE:
         if span == 4:
             return _known(values, FOUR, ends, TWO_SPANS, *behind)
@@ -193,13 +228,13 @@ def _usual(
 
 
 @kernel(references=False)
-def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, rule, hidden):
+def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, rule, hidden, past):
     """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of the results."""
     lower, upper = spans
     lanes = lanes_of(lower)
-    found = _usual(values, span, lower, upper, *ended, width, *middle, low, high, look, rule, hidden)
+    found = _usual(values, span, lower, upper, *ended, width, *middle, low, high, look, rule, hidden, past)
     nothing = low[:0]
-    careful = (nothing, nothing, CAREFUL, rule, NO)
+    careful = (nothing, nothing, CAREFUL, rule, NO, NO)
     room = LONGEST_SPAN + lanes
     one, two, three = edge[:room], edge[room : 2 * room], edge[2 * room :]
     whole = len(values) // lanes * lanes
@@ -216,7 +251,7 @@ def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, rul
     if whole < len(low):
         rows = whole // lanes
         ends = ended[0][whole:], ended[1][whole:], width, middle[0][rows:], middle[1][rows:]
-        last = one[:lanes], two[:lanes], SURE, rule, hidden
+        last = one[:lanes], two[:lanes], SURE, rule, hidden, NO
         _whole_vectors(values[:0], ONE, lower, upper, *ends, *last)
         for i in range(whole, len(low)):
             low[i], high[i] = one[i - whole], two[i - whole]
@@ -230,15 +265,16 @@ def _pair(room, scratch):
 
 
 @kernel(references=False)
-def rolling_both(values, width, chunk, scratch, low, high, rule, words):
+def rolling_both(values, width, chunk, scratch, low, high, rule, words, past):
     """Write both extrema of every ``values[i:i + width]``.
 
     As :func:`rollstat.kernels.doubling.rolling` says for one. `scratch` has the length that
-    :func:`scratch_length` gives for `chunk` rows.
+    :func:`scratch_length` gives for `chunk` rows. Results that stand alike to the lines
+    of the cache may be written `past` it.
     """
     lanes = lanes_of(scratch)
     if width <= FEW and len(low) >= lanes:
-        return few_rows.rolling_both(values, width, chunk, low, high, rule, words)
+        return few_rows.rolling_both(values, width, chunk, low, high, rule, words, past)
     span, begin = span_for(width, lanes), 3 * (LONGEST_SPAN + lanes)
     edge, scratch = scratch[:begin], scratch[begin:]
     room, rows = room_for(chunk + width - 1, lanes), room_for((chunk + width - 1) // lanes, lanes)
@@ -247,13 +283,19 @@ def rolling_both(values, width, chunk, scratch, low, high, rule, words):
     middle, scratch = _pair(rows, scratch)
     between, rest = _pair(rows, scratch)
     found = before = first = noted = known = 0
-    hidden = NO
+    hidden, past = NO, past and stand_alike(low, high)
+    # Windows of so few rows are answered as quickly as two results are written, whatever the data: only very
+    # long runs are worth a look, and that now and then.
+    quick, asked = past and width <= 4 * span, 0
     while first < len(low):
-        left, nothing = low[first:], low[:0]
-        done = monotone_runs.answer(Least(), Oldest(), values[first:], width, 0, nothing, left, high[first:])
+        left, nothing, done = low[first:], low[:0], 0
+        if quick and first >= asked and trend(Least(), Oldest(), values[first : first + LONG]) == 0:
+            asked = first + 8 * LONG
+        if first >= asked:
+            done = answer(Least(), Oldest(), values[first:], width, 0, nothing, left, high[first:], past)
         ready = low[before:first], high[before:first]
         if done:
-            _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, rule, hidden)
+            _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, rule, hidden, past)
             first += done
             before = known = first
             continue
@@ -264,11 +306,11 @@ def rolling_both(values, width, chunk, scratch, low, high, rule, words):
         look = CAREFUL if found & NAN else HOPEFUL
         shared = shared_spans(known - first, first - before, span, lanes)
         part = seen[shared:], span, edge, (spans[0][shared:], spans[1][shared:]), ended
-        found |= _chunk(*part, width, between, *ready, look, rule, hidden)
+        found |= _chunk(*part, width, between, *ready, look, rule, hidden, past)
         if shared and found and look == HOPEFUL:  # what stands for NaN was not looked for before
             shared = 0
             found |= _chunk(
-                seen, span, edge, spans, ended, ONE, between, low[:0], high[:0], CAREFUL, rule, NO
+                seen, span, edge, spans, ended, ONE, between, low[:0], high[:0], CAREFUL, rule, NO, NO
             )
         if shared:
             count = shared + max(span, lanes)
@@ -285,5 +327,7 @@ def rolling_both(values, width, chunk, scratch, low, high, rule, words):
         before, first, known = first, last, first + len(seen)
         hidden = rule != PASS and found & NAN != 0
     ready = low[before:], high[before:]
-    _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, rule, hidden)
+    _chunk(values[:0], ONE, edge, spans, ended, width, between, *ready, SURE, rule, hidden, past)
+    if past:
+        settle_writes()
     return found & NAN

@@ -21,6 +21,7 @@ from rollstat._jit import kernel
 from rollstat.kernels import monotone_runs
 from rollstat.kernels.doubling import EIGHT, SIXTEEN, SIXTY_FOUR, THIRTY_TWO, largest_span, room_for, seen_by
 from rollstat.kernels.few_rows import FEW
+from rollstat.kernels.nan_rules import NO
 from rollstat.kernels.order import best_of, choose, prefer, reject, where_equal, worst_of
 from rollstat.kernels.vectors import (
     absorb_nan,
@@ -335,7 +336,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
     while True:
         left, nothing = position[first:], scratch[:0]
         first += monotone_runs.answer(
-            order, ties, values[first:], width, shift + first, left, nothing, nothing
+            order, ties, values[first:], width, shift + first, left, nothing, nothing, NO
         )
         results = position[first : first + chunk]
         if len(results) == 0:

@@ -29,6 +29,7 @@ from rollstat.kernels.order import (
     where_equal,
     worst_of,
 )
+from rollstat.kernels.plain_loops import stand_alike
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
@@ -36,7 +37,8 @@ from rollstat.kernels.vectors import (
     holds_nan,
     lanes_of,
     load,
-    store,
+    put,
+    settle_writes,
     unaligned,
     zeros,
 )
@@ -48,7 +50,7 @@ FEW = 5
 
 
 @kernel(references=False, forceinline=True)
-def _write(order, both, values, width, first, last, out, other, look, stand_in, inverse, hidden):
+def _write(order, both, values, width, first, last, out, other, look, stand_in, inverse, hidden, past):
     """Write the windows that begin at ``first, ..., last - 1``, and some before if they fill no vector.
 
     The best of each goes to `out`, where NaN counts as `stand_in`; if `both` are wanted, the best by the
@@ -79,32 +81,36 @@ def _write(order, both, values, width, first, last, out, other, look, stand_in, 
                     opposite = reject(order, admit(later, inverted) if look == CAREFUL else later, opposite)
         if hidden:
             best = where_equal(best, instead, missing, best)
-        store(best, out, i)
+        far = past and unaligned(out[i:]) == 0
+        put(best, out, i, far)
         if both:
             if hidden:
                 opposite = where_equal(opposite, inverted, missing, opposite)
-            store(opposite, other, i)
+            put(opposite, other, i, far)
         i, step = i + step, lanes
     confused = look == CAREFUL and (holds(found, stand_in) or (both and holds(found_too, inverse)))
     return NAN * int(holds_nan(nan)) + STAND_IN * int(confused)
 
 
 @kernel(references=False, forceinline=True)
-def _rolling(order, both, values, width, chunk, out, other, rule, words):
+def _rolling(order, both, values, width, chunk, out, other, rule, words, past):
     """As :func:`rolling`, and both extrema if `both` are wanted."""
-    chunk, hidden = max(chunk, lanes_of(values)), NO
+    hidden = NO
     stand_in, inverse = best_of(order, values), worst_of(order, values)
     if rule != ANY:
         stand_in, inverse = inverse, stand_in
     found = first = noted = 0
+    lanes = lanes_of(values)
+    chunk = max(chunk // lanes, 1) * lanes
+    last = unaligned(out)  # so that no line of the cache is written twice
     while first < len(out):
-        last = min(first + chunk, len(out))
+        last = min(last + chunk, len(out))
         part = order, both, values, width, first, last, out, other
         if not found & NAN:
-            found |= _write(*part, HOPEFUL, stand_in, inverse, NO)
+            found |= _write(*part, HOPEFUL, stand_in, inverse, NO, past)
             hidden = rule != PASS and found & NAN != 0
         if found & NAN:
-            found |= _write(*part, CAREFUL, stand_in, inverse, hidden)
+            found |= _write(*part, CAREFUL, stand_in, inverse, hidden, past)
         if rule != PASS and found == NAN + STAND_IN:
             return found
         noted = note_if(found, values, noted, last + width - 1, words)
@@ -115,10 +121,14 @@ def _rolling(order, both, values, width, chunk, out, other, rule, words):
 @kernel(references=False)
 def rolling(order, values, width, chunk, out, rule, words):
     """As :func:`rollstat.kernels.doubling.rolling`, for windows of a few rows; `out` is a vector at least."""
-    return _rolling(order, NO, values, width, chunk, out, out, rule, words)
+    return _rolling(order, NO, values, width, chunk, out, out, rule, words, NO)
 
 
 @kernel(references=False)
-def rolling_both(values, width, chunk, low, high, rule, words):
+def rolling_both(values, width, chunk, low, high, rule, words, past):
     """As :func:`rollstat.kernels.doubling_both.rolling_both`, for windows of a few rows."""
-    return _rolling(Least(), YES, values, width, chunk, low, high, rule, words)
+    past = past and stand_alike(low, high)
+    found = _rolling(Least(), YES, values, width, chunk, low, high, rule, words, past)
+    if past:
+        settle_writes()
+    return found

@@ -19,6 +19,7 @@ from rollstat._jit import kernel
 from rollstat.kernels import doubling_places, monotone_runs
 from rollstat.kernels.doubling_places import place_on
 from rollstat.kernels.long_windows import best_in, room_for, totals
+from rollstat.kernels.nan_rules import NO
 from rollstat.kernels.order import better, choose, prefer, worst_of
 from rollstat.kernels.plain_loops import fill
 from rollstat.kernels.vectors import (
@@ -128,7 +129,7 @@ def rolling(order, ties, values, width, chunk, block, last, memory, memory_place
     while True:
         left, nothing = position[first:], memory[:0]
         first += monotone_runs.answer(
-            order, ties, values[first:], width, shift + first, left, nothing, nothing
+            order, ties, values[first:], width, shift + first, left, nothing, nothing, NO
         )
         results = position[first : first + chunk]
         if len(results) == 0:

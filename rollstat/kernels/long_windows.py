@@ -10,8 +10,9 @@
 What all windows that begin in one block share, is a window over the extrema of whole blocks, a series
 many times shorter. Where neither the block in which they begin nor those in which they end hold anything
 better, that is the answer to all of them. Else the scans of van Herk and of Gil and Werman, suffixes of
-the first block and a running extremum of the last ones, are done for this block alone, in vectors. A
-group of blocks is answered as soon as what its windows hold is known, while its values are in the cache.
+the first block and a running extremum of the last ones, are done for this block alone, in vectors, see
+:mod:`rollstat.kernels.vector_scans`. A group of blocks is answered as soon as what its windows hold is known,
+while its values are in the cache.
 
 NaN is no observation; or, where it decides every window with it, it counts as the best value that there is,
 and is revealed in the results, as the worst is where windows of nothing else give NaN.
@@ -44,19 +45,16 @@ from rollstat.kernels.order import (
     where_equal,
     worst_of,
 )
-from rollstat.kernels.plain_loops import copy, fill
+from rollstat.kernels.plain_loops import copy, copy_past, fill, fill_past, stand_alike
+from rollstat.kernels.vector_scans import running, suffixes
 from rollstat.kernels.vectors import (
     absorb_nan,
     broadcast,
-    first_lane,
     holds_nan,
     lanes_of,
     load,
     prefetch,
-    pull_forward,
-    push_back,
-    spread,
-    store,
+    settle_writes,
     unaligned,
     zeros,
 )
@@ -85,7 +83,7 @@ def room_for(count, block, lanes):
 def scratch_length(width, rows, block, lanes):
     """Length of the scratch memory for `rows` windows of `width` and blocks of `block` values."""
     room = room_for(rows + width - 1, block, lanes)
-    return room + _GROUP + doubling.scratch_length(width // block, _GROUP, lanes)
+    return room + _GROUP + block + doubling.scratch_length(max(width // block, 1), _GROUP, lanes)
 
 
 @kernel(references=False)
@@ -171,67 +169,6 @@ def _settled(order, values, best, seen, stand_in, rule):
 
 
 @kernel(references=False)
-def _suffixes(order, values, common, out, stand_in):
-    """Write the best of `common` and ``values[i:]`` to ``out[i]``; `out` may be the shorter.
-
-    NaN counts as `stand_in`.
-    """
-    lanes = lanes_of(values)
-    worst, instead = broadcast(worst_of(order, values)), broadcast(stand_in)
-    best = common
-    if len(values) > len(out):
-        best = prefer(order, _best_with(order, values[len(out) :], stand_in, PASS)[0], best)
-    whole = len(out) // lanes * lanes
-    for i in range(len(out) - 1, whole - 1, -1):
-        best = prefer(order, admit(values[i], stand_in), best)
-        out[i] = best
-    carried = broadcast(best)
-    for i in range(whole - lanes, -1, -lanes):
-        tail = admit(load(values, i), instead)
-        tail = prefer(order, tail, pull_forward(tail, worst, 1))
-        tail = prefer(order, tail, pull_forward(tail, worst, 2))
-        tail = prefer(order, tail, pull_forward(tail, worst, 4))
-        if lanes > 8:
-            tail = prefer(order, tail, pull_forward(tail, worst, 8))
-        if lanes > 16:
-            tail = prefer(order, tail, pull_forward(tail, worst, 16))
-            tail = prefer(order, tail, pull_forward(tail, worst, 32))
-        store(prefer(order, tail, carried), out, i)
-        carried = prefer(order, carried, spread(tail, 0))
-
-
-@kernel(references=False)
-def _running(order, values, best, out, stand_in, merge):
-    """Write the best of `best` and ``values[:i + 1]`` to ``out[i]``, or `merge` it into what is there.
-
-    NaN counts as `stand_in`.
-    """
-    lanes = lanes_of(values)
-    worst, instead = broadcast(worst_of(order, values)), broadcast(stand_in)
-    whole = len(out) // lanes * lanes
-    carried = broadcast(best)
-    for i in range(0, whole, lanes):
-        head = admit(load(values, i), instead)
-        head = prefer(order, head, push_back(worst, head, 1))
-        head = prefer(order, head, push_back(worst, head, 2))
-        head = prefer(order, head, push_back(worst, head, 4))
-        if lanes > 8:
-            head = prefer(order, head, push_back(worst, head, 8))
-        if lanes > 16:
-            head = prefer(order, head, push_back(worst, head, 16))
-            head = prefer(order, head, push_back(worst, head, 32))
-        result = prefer(order, head, carried)
-        if merge:
-            result = prefer(order, result, load(out, i))
-        store(result, out, i)
-        carried = prefer(order, carried, spread(head, -1))
-    best = first_lane(carried)
-    for i in range(whole, len(out)):
-        best = prefer(order, admit(values[i], stand_in), best)
-        out[i] = prefer(order, best, out[i]) if merge else best
-
-
-@kernel(references=False)
 def growing(order, values, out):
     """Write the best of all of `values` but the last ones to ``out[0]``, ..., of all of them to ``out[-1]``.
 
@@ -239,52 +176,67 @@ def growing(order, values, out):
     """
     known = len(values) - len(out)
     best, missing = best_in(order, values[:known])
-    _running(order, values[known:], best, out, worst_of(order, values), NO)
+    running(order, values[known:], best, out, worst_of(order, values), NO)
     return missing or best_in(order, values[known:])[1]
 
 
 @kernel(references=False)
 def shrinking(order, values, out):
     """Write the best of ``values[i:]`` to ``out[i]``; return whether there may have been a NaN."""
-    _suffixes(order, values, worst_of(order, values), out, worst_of(order, values))
-    return best_in(order, values)[1]
+    worst = worst_of(order, values)
+    best, missing = best_in(order, values[len(out) :])
+    suffixes(order, values[: len(out)], best, values[:0], worst, out, out, worst, NO)
+    return missing or best_in(order, values[: len(out)])[1]
 
 
 @kernel(references=False)
-def _answer(order, values, width, block, k, total, best, results, stand_in, hidden):
+def _copy(values, results, past):
+    """Write the first of `values` to the results."""
+    if past:
+        copy_past(values, results)
+    else:
+        copy(values, results)
+
+
+@kernel(references=False)
+def _answer(order, values, width, block, k, total, best, scratch, results, stand_in, hidden, past):
     """Write the windows that begin in block `k`, of which `best` is common to all, to `results`.
 
     NaN counts as `stand_in`, and is to be seen in the results if it is `hidden` in what is known.
     """
-    for i in range(0, len(results), lanes_of(results)):
-        prefetch(results, i)
+    if not past:
+        for i in range(0, len(results), lanes_of(results)):
+            prefetch(results, i)
     begin, last = k * block, k + width // block
-    suffix = better(order, total[k], best)
-    running = better(order, prefer(order, total[last], total[last + 1]), best)
-    if hidden and best == stand_in and not (suffix or running):
-        fill(missing_of(results), results)
-        return
-    if running and not suffix:
-        newest = begin + width - 1
-        seen = values[min(last * block, newest) : newest + len(results)]
-        if trend(order, Oldest(), seen) < 0 and not better(order, best, seen[0]):
-            copy(values[newest:], results)
-            return
-    if suffix:
-        seen = values[begin : begin + block]
-        if trend(order, Oldest(), seen) > 0 and not better(order, best, seen[-1]):
-            copy(seen, results)
+    older, newer = values[begin : begin + block], values[begin + width - 1 :]
+    leads = better(order, total[k], best)
+    follows = better(order, prefer(order, total[last], total[last + 1]), best)
+    if not (leads or follows):
+        shown = missing_of(results) if hidden and best == stand_in else best
+        if past:
+            fill_past(shown, results)
         else:
-            _suffixes(order, seen, best, results, stand_in)
-    elif not running:
-        fill(best, results)
-    if running:
-        before = best
-        if better(order, total[last], best):
-            inside = values[last * block : begin + width]
-            before = prefer(order, _best_with(order, inside, stand_in, PASS)[0], best)
-        _running(order, values[begin + width - 1 :], before, results, stand_in, suffix)
-    if hidden and (suffix or running):
+            fill(shown, results)
+        return
+    # Results are not read, unless NaN is to be revealed in them.
+    past = past and not hidden
+    before = after = best
+    if len(results) < block:
+        after = prefer(order, _best_with(order, older[len(results) :], stand_in, PASS)[0], best)
+    if better(order, total[last], best):
+        inside = values[last * block : begin + width - 1]
+        before = prefer(order, _best_with(order, inside, stand_in, PASS)[0], best)
+    older = older[: len(results)]
+    if not follows and trend(order, Oldest(), older) > 0 and not better(order, after, older[-1]):
+        _copy(older, results, past)
+    elif leads:
+        newer = newer[: len(results) if follows else 0]
+        suffixes(order, older, after, newer, before, scratch, results, stand_in, past)
+    elif trend(order, Oldest(), newer[: len(results)]) < 0 and not better(order, before, newer[0]):
+        _copy(newer, results, past)
+    else:
+        running(order, newer, before, results, stand_in, past)
+    if hidden:
         _reveal_all(stand_in, results)
 
 
@@ -332,24 +284,23 @@ def _learn(order, values, block, first, last, total, stand_in, rule):
 
 
 @kernel(references=False)
-def _answer_group(order, values, width, block, first, last, total, common, rest, out, none, stand_in, hidden):
-    """Write the windows that begin in blocks ``first, ..., last - 1``, of which all is known."""
-    between = width // block - 1
-    inner, shared = total[first + 1 : last + between], common[: last - first]
-    doubling.rolling(order, inner, between, _GROUP, rest, shared, PASS, none)
-    for k in range(first, last):
-        results = out[k * block : (k + 1) * block]
-        _answer(order, values, width, block, k, total, shared[k - first], results, stand_in, hidden)
+def _share(order, total, first, last, between, rest, common, none):
+    """Write what all windows that begin in blocks ``first, ..., last - 1`` hold of whole blocks."""
+    if between == 0:
+        fill(worst_of(order, total), common)
+        return
+    inner = total[first + 1 : last + between]
+    doubling.rolling(order, inner, between, _GROUP, rest, common[: last - first], PASS, none)
 
 
 @kernel(references=False)
 def rolling(order, values, width, block, scratch, out, rule, words):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
-    As :func:`rollstat.kernels.doubling.rolling` says. Windows hold two blocks or more; `scratch` has the
+    As :func:`rollstat.kernels.doubling.rolling` says. Windows hold a block or more; `scratch` has the
     length that :func:`scratch_length` gives.
     """
-    done = answer(order, Oldest(), values, width, 0, out[:0], out, out[:0])
+    done = answer(order, Oldest(), values, width, 0, out[:0], out, out[:0], NO)
     if done == len(out):
         return 0
     stand_in = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
@@ -361,6 +312,7 @@ def rolling(order, values, width, block, scratch, out, rule, words):
     seen, values, out = values, values[done + lead :], out[done + lead :]
     rows, room = (len(out) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
     total, common, rest = scratch[:room], scratch[room : room + _GROUP], scratch[room + _GROUP :]
+    suffix, rest = rest[:block], rest[block:]
     known = 0
     for first in range(0, rows, _GROUP):
         last = min(first + _GROUP, rows)
@@ -370,15 +322,23 @@ def rolling(order, values, width, block, scratch, out, rule, words):
             return found
         noted = note_if(found, seen, noted, done + lead + known * block, words)
         hidden = rule != PASS and found & NAN != 0
-        part, missing = (values, width, block, first, last), (words[:0], stand_in, hidden)
-        _answer_group(order, *part, total, common, rest, out, *missing)
+        _share(order, total, first, last, width // block - 1, rest, common, words[:0])
+        for k in range(first, last):
+            results, best = out[k * block : (k + 1) * block], common[k - first]
+            _answer(order, values, width, block, k, total, best, suffix, results, stand_in, hidden, NO)
     return found & NAN
 
 
 @kernel(references=False)
-def rolling_both(values, width, block, scratch, low, high, rule, words):
-    """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long."""
-    done = answer(Least(), Oldest(), values, width, 0, low[:0], low, high)
+def rolling_both(values, width, block, scratch, low, high, rule, words, past):
+    """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long.
+
+    Results that stand alike to the lines of the cache may be written `past` it.
+    """
+    past = past and stand_alike(low, high)
+    done = answer(Least(), Oldest(), values, width, 0, low[:0], low, high, past)
+    if past and done == len(low):
+        settle_writes()
     if done == len(low):
         return 0
     least, greatest = best_of(Least(), scratch), best_of(Greatest(), scratch)
@@ -392,7 +352,8 @@ def rolling_both(values, width, block, scratch, low, high, rule, words):
     seen, values, low, high = values, values[done + lead :], low[done + lead :], high[done + lead :]
     rows, room = (len(low) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
     lowest, highest, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
-    common, rest = rest[:_GROUP], rest[_GROUP:]
+    least_common, greatest_common, rest = rest[:_GROUP], rest[_GROUP : 2 * _GROUP], rest[2 * _GROUP :]
+    suffix, rest = rest[:block], rest[block:]
     known = 0
     for first in range(0, rows, _GROUP):
         last = min(first + _GROUP, rows)
@@ -407,7 +368,15 @@ def rolling_both(values, width, block, scratch, low, high, rule, words):
             return found
         noted = note_if(found, seen, noted, done + lead + known * block, words)
         hidden = rule != PASS and found & NAN != 0
-        part = values, width, block, first, last
-        _answer_group(Least(), *part, lowest, common, rest, low, words[:0], low_stand_in, hidden)
-        _answer_group(Greatest(), *part, highest, common, rest, high, words[:0], high_stand_in, hidden)
+        between = width // block - 1
+        _share(Least(), lowest, first, last, between, rest, least_common, words[:0])
+        _share(Greatest(), highest, first, last, between, rest, greatest_common, words[:0])
+        for k in range(first, last):
+            part = values, width, block, k
+            results, best = low[k * block : (k + 1) * block], least_common[k - first]
+            _answer(Least(), *part, lowest, best, suffix, results, low_stand_in, hidden, past)
+            results, best = high[k * block : (k + 1) * block], greatest_common[k - first]
+            _answer(Greatest(), *part, highest, best, suffix, results, high_stand_in, hidden, past)
+    if past:
+        settle_writes()
     return found & NAN

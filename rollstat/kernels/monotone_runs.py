@@ -21,16 +21,19 @@ Source: own construction.
 """
 
 from rollstat._jit import kernel
+from rollstat.kernels.nan_rules import YES
 from rollstat.kernels.order import all_stay, all_take_over, better, choose
 from rollstat.kernels.plain_loops import copy, count_up, fill
-from rollstat.kernels.vectors import lanes_of, load, prefetch, store
+from rollstat.kernels.vectors import lanes_of, load, prefetch, put, store, unaligned
 
-__all__ = ["answer", "trend"]
+__all__ = ["LONG", "answer", "trend"]
 
 # Shorter runs, and fewer rows, are left to others, who answer many rows at once.
 _LEAST = 64
 # So many positions are written together.
 _PIECE = 256
+# From so many rows of a run on, the rest of it may be written past the caches.
+LONG = 2_048
 
 
 @kernel(references=False, forceinline=True)
@@ -70,7 +73,21 @@ def trend(order, ties, values):
 
 
 @kernel(references=False)
-def _follow(order, ties, stays, values, width, shift, end, position, best, other):
+def _follow_far(order, ties, stays, values, end, wins, loses, row, best, other):
+    """As :func:`_follow` from `row` on, for values alone, written past the caches; return what is known."""
+    lanes, lead = lanes_of(values), unaligned(best[row:])
+    while lead > 0 and end + 1 < len(values) and _steps(order, ties, stays, values[end], values[end + 1]):
+        best[row], other[row] = values[row + wins], values[row + loses]
+        end, row, lead = end + 1, row + 1, lead - 1
+    while lead == 0 and end + lanes < len(values) and _goes(order, ties, stays, values, end):
+        put(load(values, row + wins), best, row, YES)
+        put(load(values, row + loses), other, row, YES)
+        end, row = end + lanes, row + lanes
+    return end
+
+
+@kernel(references=False)
+def _follow(order, ties, stays, values, width, shift, end, position, best, other, past):
     """Answer the windows within a run that is known up to `end`; return the last value of the run.
 
     Those that end up to `end` are answered.
@@ -78,8 +95,10 @@ def _follow(order, ties, stays, values, width, shift, end, position, best, other
     lanes = lanes_of(values)
     wins, loses = (0, width - 1) if stays else (width - 1, 0)
     row, place = end - width + 2, shift + wins
-    written = row
+    written = begin = row
     while end + lanes < len(values) and _goes(order, ties, stays, values, end):
+        if past and row - begin >= LONG:
+            break
         if len(position) > 0:
             prefetch(position, row + 16 * lanes)
             if row - written >= _PIECE:
@@ -95,6 +114,9 @@ def _follow(order, ties, stays, values, width, shift, end, position, best, other
         row += lanes
     if len(position) > 0:
         count_up(place + written, position[written:row])
+    if past and row - begin >= LONG:
+        end = _follow_far(order, ties, stays, values, end, wins, loses, row, best, other)
+        row = end - width + 2
     while end + 1 < len(values) and _steps(order, ties, stays, values[end], values[end + 1]):
         if len(position) > 0:
             position[row] = place + row
@@ -141,12 +163,12 @@ def _over_turn(order, ties, away, values, width, shift, first, last, turn, posit
 
 
 @kernel(references=False)
-def answer(order, ties, values, width, shift, position, best, other):
+def answer(order, ties, values, width, shift, position, best, other, past):
     """Answer windows with one turn at most, as long as runs are long; return how many, 0 if few.
 
     ``position[i]`` receives where the best of ``values[i:i + width]`` stands, counted from `shift`, and
     ``best[i]`` what stands there; ``other[i]`` the best by the other order. Outputs that are not wanted have
-    no length.
+    no length. Both values, without positions, may be written `past` the caches if they stand alike to lines.
     """
     rows = len(values) - width + 1
     if width < 2 or rows < 1 or len(values) <= lanes_of(values):
@@ -163,7 +185,7 @@ def answer(order, ties, values, width, shift, position, best, other):
         row = after
         long = False
         if row >= turn and row == end - width + 2:  # no window over this turn and the next is passed over
-            end = _follow(order, ties, stays, values, width, shift, end, position, best, other)
+            end = _follow(order, ties, stays, values, width, shift, end, position, best, other, past)
             row = end - width + 2
             long = end - turn >= _LEAST
             turn, stays = end, not stays

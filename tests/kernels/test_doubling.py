@@ -31,14 +31,17 @@ def where_all_is_missing(order, values, width):
     return np.where(np.isinf(found), np.nan, found) if values.dtype.kind == "f" else found
 
 
+RULES = {nan_rules.PASS: expected, nan_rules.ANY: strictly, nan_rules.ALL: where_all_is_missing}
+
+
 def one(*arguments):
     """One extremum; who calls counts nothing."""
     return doubling.rolling(*arguments, NO_WORDS)
 
 
-def both_of(*arguments):
+def both_of(*arguments, past=False):
     """Both, in the same way."""
-    return doubling_both.rolling_both(*arguments, NO_WORDS)
+    return doubling_both.rolling_both(*arguments, NO_WORDS, past)
 
 
 def series(dtype, length, share, rng):
@@ -70,16 +73,17 @@ def test_chunks_and_alignment(dtype, rng):
                     assert one(order, values, width, chunk, scratch, low, nan_rules.ALL) == nan
                     np.testing.assert_array_equal(low, where_all_is_missing(order, values, width))
                 scratch = aligned(doubling_both.scratch_length(width, chunk, lanes), values.dtype)
-                assert both_of(values, width, chunk, scratch, low, high, nan_rules.PASS) == nan
-                np.testing.assert_array_equal(low, expected(Least(), values, width))
-                np.testing.assert_array_equal(high, expected(Greatest(), values, width))
-                assert both_of(values, width, chunk, scratch, low, high, nan_rules.ANY) == nan
-                np.testing.assert_array_equal(low, strictly(Least(), values, width))
-                np.testing.assert_array_equal(high, strictly(Greatest(), values, width))
-                rule = nan_rules.ALL
-                assert both_of(values, width, chunk, scratch, low, high, rule) == nan
-                np.testing.assert_array_equal(low, where_all_is_missing(Least(), values, width))
-                np.testing.assert_array_equal(high, where_all_is_missing(Greatest(), values, width))
+                alike = aligned(rows + 2 * lanes, values.dtype)[shift:][:rows]
+                for upper in (high, alike):
+                    arguments = values, width, chunk, scratch, low, upper
+                    for rule, of_order in RULES.items():
+                        low[:] = upper[:] = 77
+                        assert both_of(*arguments, rule, past=True) == nan
+                        np.testing.assert_array_equal(low, of_order(Least(), values, width))
+                        np.testing.assert_array_equal(upper, of_order(Greatest(), values, width))
+                        assert both_of(*arguments, rule) == nan
+                        np.testing.assert_array_equal(low, of_order(Least(), values, width))
+                        np.testing.assert_array_equal(upper, of_order(Greatest(), values, width))
 
 
 @pytest.mark.parametrize("sign", [1, -1])

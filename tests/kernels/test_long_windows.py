@@ -54,7 +54,8 @@ def extrema_and_places(order, last, values, width, block, shift=0):
 
 def assert_strict(order, values, width, block, scratch):
     """Windows with any NaN, or of nothing else, give NaN, unless what stands for it is among the values."""
-    low, high = np.empty((2, len(values) - width + 1), values.dtype)
+    rows = len(values) - width + 1
+    low, high = (aligned(rows + 1, values.dtype)[1:] for _ in range(2))
     kept, twice = windows(values, width), aligned(2 * len(scratch), values.dtype)
     lowest, highest = (
         np.where(kept == kept, kept, np.inf).min(1),
@@ -70,10 +71,12 @@ def assert_strict(order, values, width, block, scratch):
             assert np.isinf(values).any()
         else:
             np.testing.assert_array_equal(low, lows if isinstance(order, Least) else highs)
-        found = long_windows.rolling_both(values, width, block, twice, low, high, rule, NO_WORDS)
-        if found != NAN + STAND_IN:
-            np.testing.assert_array_equal(low, lows)
-            np.testing.assert_array_equal(high, highs)
+        for past in (False, True):
+            low[:] = high[:] = 77
+            found = long_windows.rolling_both(values, width, block, twice, low, high, rule, NO_WORDS, past)
+            if found != NAN + STAND_IN:
+                np.testing.assert_array_equal(low, lows)
+                np.testing.assert_array_equal(high, highs)
 
 
 def assert_right(order, last, values, width, block):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from rollstat.kernels import monotone_runs
 from rollstat.kernels.order import Greatest, Least, Newest, Oldest
+from rollstat.kernels.vectors import aligned
 
 ORDERS = [Least(), Greatest()]
 TIES = [Oldest(), Newest()]
@@ -39,7 +40,7 @@ def assert_right(order, ties, values, width):
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
     position = np.full(len(windows), -1)
     best, other = np.zeros(len(windows), values.dtype), np.zeros(len(windows), values.dtype)
-    answered = monotone_runs.answer(order, ties, values, width, 10, position, best, other)
+    answered = monotone_runs.answer(order, ties, values, width, 10, position, best, other, False)
     assert answered == 0 or answered >= 64 or answered == len(windows)
     assert all(turns(order, ties, window.tolist()) <= 1 for window in windows[:answered])
     expected = [10 + i + place(order, ties, window.tolist()) for i, window in enumerate(windows[:answered])]
@@ -52,7 +53,7 @@ def assert_right(order, ties, values, width):
     alone = np.zeros((2, len(windows)), values.dtype)
     places = np.zeros(len(windows), np.int64)
     for outputs in (places, nothing, nothing), (nothing, alone[0], nothing), (nothing, nothing, alone[1]):
-        assert monotone_runs.answer(order, ties, values, width, 10, *outputs) == answered
+        assert monotone_runs.answer(order, ties, values, width, 10, *outputs, False) == answered
     np.testing.assert_array_equal(places[:answered], position[:answered])
     np.testing.assert_array_equal(alone[:, :answered], [best[:answered], other[:answered]])
     return answered
@@ -104,6 +105,22 @@ def test_any_runs(steps, holes, width, order, ties):
 
 def test_windows_of_one_value_are_left_to_others():
     outputs = np.full(3, -1), np.zeros(3), np.zeros(3)
-    assert monotone_runs.answer(Least(), Oldest(), np.array([1.0, np.nan, 2.0]), 1, 0, *outputs) == 0
+    assert monotone_runs.answer(Least(), Oldest(), np.array([1.0, np.nan, 2.0]), 1, 0, *outputs, False) == 0
     nothing = (out[:0] for out in outputs)
-    assert monotone_runs.answer(Least(), Oldest(), np.ones(4), 5, 0, *nothing) == 0
+    assert monotone_runs.answer(Least(), Oldest(), np.ones(4), 5, 0, *nothing, False) == 0
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+def test_long_runs_past_the_caches(dtype):
+    """Both extrema of runs and turns of thousands of rows, wherever the results stand to the lines."""
+    up = np.arange(2600.0)
+    values = np.concatenate([up, up[:0:-1], -0.5 * up[:70], up - 40, -up]).astype(dtype)
+    for width in (2, 9, 100, 2300):
+        windows = np.lib.stride_tricks.sliding_window_view(values, width)
+        for shift in (0, 1, 5):
+            best, other = (aligned(shift + len(windows), dtype)[shift:] for _ in range(2))
+            run = values, width, 0, np.empty(0, np.int64), best, other, True
+            answered = monotone_runs.answer(Least(), Oldest(), *run)
+            assert answered > 2000
+            np.testing.assert_array_equal(best[:answered], windows[:answered].min(axis=1))
+            np.testing.assert_array_equal(other[:answered], windows[:answered].max(axis=1))

@@ -14,6 +14,7 @@ from rollstat.kernels import (
     long_places,
     long_windows,
     separable,
+    vector_scans,
     vectors,
 )
 from rollstat.kernels.order import (
@@ -162,13 +163,14 @@ def test_the_hot_loops_are_vector_code(dtype):
             code = assembly(doubling._whole_vectors, Least(), values, 8, memory.copy(), *ended)
             assert instruction in code
             pairs = (memory.copy(), memory.copy(), memory, memory, width, memory, memory)
-            outs = (results, results.copy(), doubling.HOPEFUL, doubling.ANY, False)
+            outs = (results, results.copy(), doubling.HOPEFUL, doubling.ANY, False, False)
             code = assembly(doubling_both._whole_vectors, values, 8, *pairs, *outs)
             assert instruction in code
     assert instruction in assembly(long_windows.best_in, Least(), memory)
-    assert instruction in assembly(
-        long_windows._suffixes, Least(), memory, memory[0], memory.copy(), memory[0]
-    )
+    scans = memory[0], memory.copy(), memory[0], False
+    assert instruction in assembly(vector_scans.running, Least(), memory, *scans)
+    scans = memory[0], memory, memory[0], memory.copy(), memory.copy(), memory[0], False
+    assert instruction in assembly(vector_scans.suffixes, Least(), memory, *scans)
     assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())
 
 
