@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from rollstat.blocks import Block
 from rollstat.kernels.counting import length_with
 from rollstat.kernels.long_windows import growing, shrinking
+from rollstat.kernels.order import worst
+from rollstat.kernels.vector_scans import suffixes
 
-__all__ = ["seen_by_cut_off", "write_cut_off"]
+__all__ = ["extrema_of_ends", "seen_by_cut_off", "write_cut_off"]
 
 
 def seen_by_cut_off(block: Block) -> tuple[NDArray[Any], bool] | None:
@@ -47,3 +49,10 @@ def write_cut_off(
         for _, out in extrema:
             out[few] = np.nan
     return nan
+
+
+def extrema_of_ends(order: Any, older: NDArray[Any], newer: NDArray[Any]) -> NDArray[Any]:
+    """Extrema of ``older[i:]`` with ``newer[:i + 1]``, for as many of both, without NaN."""
+    out, none = np.empty_like(newer), worst(order, newer.dtype)
+    suffixes(order, older, none, newer, none, out, out, none, False)
+    return out

@@ -244,14 +244,17 @@ class RollingStream(Stream, abstract=True):
 
     def _results_in_two(self, series: Any) -> list[Any]:
         """Results of a long array without a copy of it: its first rows again, after those held."""
-        held, before = len(self), self._core.pushed
         results = self._batch(series, None)
-        self._count_from(before, results)
-        whole = self._with(series[: self._span.fixed - 1])
-        firsts = [result[held:] for result in self._batch(whole, None)]
-        self._count_from(before - held, firsts)
-        for result, first in zip(results, firsts):
+        self._count_from(self._core.pushed, results)
+        for result, first in zip(results, self._first_results(series[: self._span.fixed - 1])):
             result[: len(first)] = first
+        return results
+
+    def _first_results(self, series: Any) -> list[Any]:
+        """Results of the rows in whose windows there are rows held."""
+        held = len(self)
+        results = [result[held:] for result in self._batch(self._with(series), None)]
+        self._count_from(self._core.pushed - held, results)
         return results
 
     def _count_from(self, row: int, results: list[Any]) -> None:

@@ -7,7 +7,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import rollstat.operators as operators
+from rollstat.algorithms.cut_off import extrema_of_ends
 from rollstat.kernels import stream_steps
+from rollstat.kernels.counting import has_nan
+from rollstat.kernels.order import Greatest, Least
 from rollstat.options import choice
 from rollstat.streaming.base import Quick, RollingStream, bound
 from rollstat.streaming.elements import MISSING
@@ -29,6 +32,7 @@ class _Extremum(RollingStream):
     """A stream over a wedge."""
 
     step: ClassVar[Any] = None
+    orders: ClassVar[tuple[Any, ...]] = ()
 
     def __init__(self, window: Any, *, min_periods: int | None = None, dtype: DTypeLike = np.float64) -> None:
         super().__init__(window, min_periods=min_periods, dtype=dtype, parameters={})
@@ -44,6 +48,13 @@ class _Extremum(RollingStream):
         if type(self).step is None:
             return None
         return bound(type(self).step, max(self._least, 1), *self._core.arrays)
+
+    def _first_results(self, series: Any) -> list[Any]:
+        words, missing = self._core.contents()
+        plain = self._elements.dtype == words.dtype == np.float64 and len(words) == self._span.fixed
+        if not (self.orders and plain) or missing.any() or has_nan(series):
+            return super()._first_results(series)
+        return [extrema_of_ends(order, words[1:], series) for order in self.orders]
 
     def _answer(self) -> tuple[Any, ...]:
         if self._core.count < max(self._least, 1):
@@ -117,6 +128,7 @@ class RollingMin(_OneSide):
     """
 
     statistic = "min"
+    orders = (Least(),)
     step = stream_steps.push_minimum
     sign = 1
 
@@ -138,6 +150,7 @@ class RollingMax(_OneSide):
     """
 
     statistic = "max"
+    orders = (Greatest(),)
     step = stream_steps.push_maximum
     sign = -1
 
@@ -159,6 +172,7 @@ class RollingMinMax(_Extremum):
     """
 
     statistic = "minmax"
+    orders = (Least(), Greatest())
     answer_kinds = ("value", "value")
 
     def _found(self) -> tuple[Any, ...]:

@@ -168,3 +168,18 @@ def test_an_operator_that_raises_leaves_a_stream_that_goes_on():
         stream.extend([*range(7), -1.0])
     assert len(stream) == 0
     np.testing.assert_array_equal(stream.extend([1.0, 2, 3, 4, 5]), [1, 3, 6, 10, 14])
+
+
+@pytest.mark.parametrize("kind", [rollstat.RollingMin, rollstat.RollingMax, rollstat.RollingMinMax])
+@pytest.mark.parametrize("window", [2, 9, 130])
+def test_extrema_of_rows_held_and_new_ones(kind, window, rng):
+    """Where a window is full and nothing is missing, where it is not, and where something is."""
+    for held, gaps in ((3 * window, ()), (window - 1, ()), (2 * window, (window,)), (window, (window + 1,))):
+        values = rng.standard_normal(held + 20 * window)
+        values[list(gaps)] = np.nan
+        stream, single = (kind(window, min_periods=1) for _ in range(2))
+        stream.extend(values[:held])
+        push_all(single, [values[:held]])
+        found, expected = stream.extend(values[held:]), push_all(single, [values[held:]])
+        for one, other in zip(found if isinstance(found, tuple) else (found,), expected):
+            np.testing.assert_array_equal(one, other)
