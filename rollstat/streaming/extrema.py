@@ -50,11 +50,12 @@ class _Extremum(RollingStream):
         return bound(type(self).step, max(self._least, 1), *self._core.arrays)
 
     def _first_results(self, series: Any) -> list[Any]:
-        words, missing = self._core.contents()
-        plain = self._elements.dtype == words.dtype == np.float64 and len(words) == self._span.fixed
-        if not (self.orders and plain) or missing.any() or has_nan(series):
+        if not self.orders or self._elements.dtype != np.float64 or len(self) < self._span.fixed:
             return super()._first_results(series)
-        return [extrema_of_ends(order, words[1:], series) for order in self.orders]
+        (older, missing), newer = self._core.contents(), self._elements.numbers(series)
+        if missing.any() or has_nan(newer):
+            return super()._first_results(series)
+        return [extrema_of_ends(order, older[1:], newer) for order in self.orders]
 
     def _answer(self) -> tuple[Any, ...]:
         if self._core.count < max(self._least, 1):

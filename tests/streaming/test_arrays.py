@@ -183,3 +183,21 @@ def test_extrema_of_rows_held_and_new_ones(kind, window, rng):
         found, expected = stream.extend(values[held:]), push_all(single, [values[held:]])
         for one, other in zip(found if isinstance(found, tuple) else (found,), expected):
             np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", [rollstat.RollingMin, rollstat.RollingMax, rollstat.RollingMinMax])
+def test_extrema_go_on_with_any_layout_and_with_masks(kind, rng):
+    values = rng.standard_normal((60, 2))
+    values.flags.writeable = False
+    masked = np.ma.MaskedArray(values[:, 0], np.arange(60) == 3)
+    for part, plain in (
+        (values[:, 0], values[:, 0]),
+        (values[::-1, 1], values[::-1, 1]),
+        (masked, masked.filled(np.nan)),
+    ):
+        stream, single = (kind(5, min_periods=1) for _ in range(2))
+        stream.extend(values[:9, 1])
+        push_all(single, [values[:9, 1]])
+        found, expected = stream.extend(part), push_all(single, [plain])
+        for one, other in zip(found if isinstance(found, tuple) else (found,), expected):
+            np.testing.assert_array_equal(np.ma.filled(one, np.nan), other)
