@@ -1,4 +1,4 @@
-"""The one kernel decorator, its cache policy, and intrinsics: of bits, and of the cache.
+"""The one kernel decorator, and its cache policy.
 
 Every compiled function of the library is made by :func:`kernel`. Kernels release the GIL, never use
 ``fastmath`` (it makes ``isnan(nan)`` false) and are cached on disk.
@@ -25,22 +25,16 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from llvmlite import ir
-from numba import config, njit, types
-from numba.core import cgutils
+from numba import config, types
 from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator
 from numba.core.dispatcher import _FunctionCompiler
+from numba.core.registry import CPUDispatcher
 from numba.core.sigutils import normalize_signature
-from numba.extending import intrinsic, overload
 from numba.misc.appdirs import AppDirs
 
 __all__ = [
     "INDEX",
-    "count_leading_zeros",
-    "count_ones",
-    "count_trailing_zeros",
     "kernel",
-    "prefetch",
 ]
 
 # ``i & INDEX`` is `i` for every index, and shows the compiler that it is not negative: indexing an array with
@@ -214,27 +208,44 @@ class _UncountedCompiler(_FunctionCompiler):
         return super()._compile_core(args, return_type)
 
 
-def kernel(function=None, *, inline="never", forceinline=False, boundscheck=None, references=True):
+class _Kernel(CPUDispatcher):
+    """Is compiled for the types of arguments, never once more for a literal in a kernel that calls it."""
+
+    def get_call_template(self, args, kws):
+        types_alone = [types.unliteral(type_) for type_ in args]
+        return super().get_call_template(types_alone, {name: types.unliteral(kws[name]) for name in kws})
+
+
+class _InnerKernel(_Kernel):
+    """Is called by kernels alone, and compiled without an entry for Python, a fifth of the time."""
+
+    def add_overload(self, cres):
+        # As its base, but that no call from Python finds the entry that there is not.
+        self.overloads[tuple(cres.signature.args)] = cres
+
+    def _compile_for_args(self, *args, **kws):
+        raise TypeError(f"{self.py_func.__qualname__} is compiled for calls from other kernels alone")
+
+
+def kernel(function=None, *, inline="never", forceinline=False, boundscheck=None):
     """Compile `function` on first call: no GIL, cached by content, NumPy's rules for division.
 
     Parameters
     ----------
     function : callable
-        A pure function over scalars and preallocated arrays: no allocation that grows with the data,
-        no exceptions, no keyword defaults.
+        A pure function over scalars and preallocated arrays: it makes no arrays, raises no exceptions and
+        has no keyword defaults. So arrays are not reference-counted inside, which would cost some 20 ns a
+        call; where an operator's states are arrays they are. One of the package whose name begins with
+        an underscore is for kernels to call; a call from Python is a TypeError.
     inline : {"never", "always"}
-        Whether Numba copies the body into its callers before type inference. LLVM inlines small
-        functions by itself; ``"always"`` is for the rare case where it does not.
+        Whether Numba copies the body into its callers before type inference, which takes the compiler
+        far longer than a call: ``"always"`` is for functions that return views of arrays, which nobody
+        counts.
     forceinline : bool
         Whether LLVM must inline the compiled function into kernels that call it: for small steps of a
         loop in another kernel.
     boundscheck : bool, optional
         Check every index. The default follows ``NUMBA_BOUNDSCHECK``.
-    references : bool
-        Whether arrays are reference-counted inside. A kernel that neither makes nor returns arrays, and
-        calls none that does, does without: counting around calls costs some 20 ns a call, and as
-        much again when called from Python. Where an operator's states are arrays they are counted
-        all the same.
 
     Returns
     -------
@@ -243,90 +254,25 @@ def kernel(function=None, *, inline="never", forceinline=False, boundscheck=None
     """
 
     def decorate(function):
-        options = {"inline": inline, "forceinline": forceinline, "boundscheck": boundscheck}
-        dispatcher = njit(nogil=True, error_model="numpy", _nrt=references, **options)(function)
-        if not references and not config.DISABLE_JIT:
-            kept = ("py_func", "targetdescr", "targetoptions", "locals", "pipeline_class")
-            dispatcher._compiler = _UncountedCompiler(*(getattr(dispatcher._compiler, name) for name in kept))
-        if not config.DISABLE_JIT and _cache_folder(Path(function.__code__.co_filename).resolve().parent):
+        if config.DISABLE_JIT:
+            return function
+        private = function.__name__.startswith("_")
+        inner = private and function.__module__.split(".")[0] == _PACKAGE.name
+        options = {
+            "nopython": True,
+            "nogil": True,
+            "error_model": "numpy",
+            "inline": inline,
+            "forceinline": forceinline,
+            "boundscheck": boundscheck,
+            "no_cpython_wrapper": inner,
+            "no_cfunc_wrapper": True,
+        }
+        dispatcher = (_InnerKernel if inner else _Kernel)(function, targetoptions=options)
+        kept = ("py_func", "targetdescr", "targetoptions", "locals", "pipeline_class")
+        dispatcher._compiler = _UncountedCompiler(*(getattr(dispatcher._compiler, name) for name in kept))
+        if _cache_folder(Path(function.__code__.co_filename).resolve().parent):
             dispatcher._cache = _ContentCache(function)
         return dispatcher
 
     return decorate if function is None else decorate(function)
-
-
-def _bit_intrinsic(method):
-    @intrinsic
-    def operation(typing_context, word):
-        def generate(context, builder, signature, arguments):
-            if method == "ctpop":
-                return builder.ctpop(arguments[0])
-            zero_is_undefined = ir.Constant(ir.IntType(1), 0)
-            return getattr(builder, method)(arguments[0], zero_is_undefined)
-
-        return types.uint64(types.uint64), generate
-
-    return operation
-
-
-_cttz = _bit_intrinsic("cttz")
-_ctlz = _bit_intrinsic("ctlz")
-_ctpop = _bit_intrinsic("ctpop")
-
-
-def count_trailing_zeros(word):
-    """Number of zero bits below the lowest one bit of a uint64; 64 for zero."""
-    word = int(word)
-    return 64 if word == 0 else (word & -word).bit_length() - 1
-
-
-def count_leading_zeros(word):
-    """Number of zero bits above the highest one bit of a uint64; 64 for zero."""
-    return 64 - int(word).bit_length()
-
-
-def count_ones(word):
-    """Number of one bits of a uint64."""
-    return int(word).bit_count()
-
-
-@overload(count_trailing_zeros, inline="always")
-def _count_trailing_zeros(word):
-    return lambda word: types.int64(_cttz(types.uint64(word)))
-
-
-@overload(count_leading_zeros, inline="always")
-def _count_leading_zeros(word):
-    return lambda word: types.int64(_ctlz(types.uint64(word)))
-
-
-@overload(count_ones, inline="always")
-def _count_ones(word):
-    return lambda word: types.int64(_ctpop(types.uint64(word)))
-
-
-@intrinsic
-def _prefetch(typing_context, array, index):
-    def generate(context, builder, signature, arguments):
-        view = context.make_array(array)(context, builder, arguments[0])
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        signature = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
-        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), byte)
-        to_read, to_keep, of_data = word(0), word(3), word(1)
-        builder.call(function, [address, to_read, to_keep, of_data])
-        return context.get_dummy_value()
-
-    return types.void(array, types.intp), generate
-
-
-def prefetch(array, index):
-    """Have the cache fetch the line of an element of a contiguous array, and wait for nothing.
-
-    The element need not exist.
-    """
-
-
-@overload(prefetch, inline="always")
-def _prefetch_overload(array, index):
-    return lambda array, index: _prefetch(array, index)

@@ -1,4 +1,4 @@
-"""The kernel decorator: cache freshness, read-only places, bit intrinsics."""
+"""The kernel decorator: cache freshness, read-only places, who may call what."""
 
 import os
 import shutil
@@ -8,41 +8,35 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numba import config, njit
+from numba import config, types
 
-from rollstat._jit import count_leading_zeros, count_ones, count_trailing_zeros, kernel, prefetch
+from rollstat._jit import kernel
+from rollstat.kernels import summands
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 @kernel
-def bits(word):
-    return count_leading_zeros(word), count_trailing_zeros(word), count_ones(word)
+def add(one, two):
+    return one + two
 
 
-@pytest.mark.parametrize("word", [0, 1, 2, 40, 2**63, 2**64 - 1, 0x0F0F0F0F00000000])
-def test_bit_intrinsics_agree_with_their_python_form(word):
-    word = np.uint64(word)
-    wanted = (count_leading_zeros(word), count_trailing_zeros(word), count_ones(word))
-    assert tuple(int(n) for n in bits(word)) == wanted
-
-
-@kernel(references=False)
-def ask_for(array, index):
-    prefetch(array, index)
-    return array[0]
-
-
-@pytest.mark.parametrize("index", [0, 1, 2**40, -(2**40)])
-def test_a_prefetch_of_any_element_changes_nothing(index):
-    assert ask_for(np.array([7.0]), index) == 7.0
+@kernel
+def sum_of_three(value):
+    return add(value, 1) + add(value, 2) + add(value, value)
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_a_prefetch_is_one_in_machine_code():
-    compiled = njit(ask_for.py_func)  # what comes from a cache cannot be looked at
-    compiled(np.array([7.0]), 0)
-    assert any("@llvm.prefetch" in code for code in compiled.inspect_llvm().values())
+def test_literals_are_compiled_for_their_types_alone():
+    assert sum_of_three(5) == 23
+    assert add.signatures == [(types.int64, types.int64)]
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_private_kernels_of_the_package_are_for_kernels():
+    vector = np.arange(16.0)
+    with pytest.raises(TypeError, match="_over is compiled for calls from other kernels alone"):
+        summands._over(vector, vector)
 
 
 def copy_package(folder):

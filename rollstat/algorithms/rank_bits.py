@@ -219,6 +219,7 @@ class _Scratch:
             np.empty((2, RECENT), dtype),
             np.empty(2, dtype),
             np.empty(2, np.bool_),
+            np.empty((2, 2), np.int64),
             np.empty(size, np.uint32),
         )
 

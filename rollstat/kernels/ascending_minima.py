@@ -48,10 +48,10 @@ def views(state):
     return state[:HEADER].view(np.int64), state[HEADER : HEADER + size].view(np.int64), state[HEADER + size :]
 
 
-_unpack = kernel(inline="always", references=False)(views)
+_unpack = kernel(inline="always")(views)
 
 
-@kernel(references=False)
+@kernel
 def push(state, x):
     """Append a row, NaN for a missing one, let go of the one `window` rows back, and return the minimum."""
     header, position, rows = _unpack(state)
@@ -82,7 +82,7 @@ def push(state, x):
     return rows[position[begin & last] & last]
 
 
-@kernel(references=False)
+@kernel
 def value_at(state):
     """The minimum; the window has an observation."""
     header, position, rows = _unpack(state)
@@ -90,7 +90,7 @@ def value_at(state):
     return rows[position[header[BEGIN] & last] & last]
 
 
-@kernel(references=False)
+@kernel
 def _copy_rows(header, rows, words, sign):
     """Put `words` into the ring as the rows before NEXT, and count the observations."""
     first, last, observed = header[NEXT] - len(words), len(rows) - 1, 0
@@ -109,7 +109,7 @@ def _copy_rows(header, rows, words, sign):
     return observed
 
 
-@kernel(references=False)
+@kernel
 def load(state, words, sign, pushed):
     """Make these rows, at most WINDOW, each times `sign`, the window, the last of `pushed`.
 

@@ -27,7 +27,7 @@ from rollstat.kernels.order import prefer, worst_of
 __all__ = ["scan"]
 
 
-@kernel(references=False)
+@kernel
 def scan(order, values, missing, start, end, suffix, out):
     """Write the best of every window ``values[start[i]:end[i]]`` to `out`, the worst value where none is.
 

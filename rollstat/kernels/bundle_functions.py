@@ -12,8 +12,8 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, overload
 
+from rollstat._lowering import lowered
 from rollstat.kernels.bundles import (
     LANES,
     VECTOR,
@@ -158,49 +158,54 @@ def _corrected(builder, value, divisor, inverse):
     return first, _vector_function(builder, "fma", remainder, inverse, first)
 
 
-@intrinsic
-def _fill_lacking(typing_context, lanes, other, filling):
+@lowered(fill_lacking)
+def _fill_lacking(lanes, other, filling):
     def generate(context, builder, signature, arguments):
         both = builder.fcmp_ordered("ord", *arguments[:2])
         return builder.select(both, arguments[0], arguments[2])
 
-    return lanes_type(lanes_type, lanes_type, lanes_type), generate
+    if lanes == other == filling == lanes_type:
+        return lanes_type(lanes_type, lanes_type, lanes_type), generate
 
 
-@intrinsic
-def _divide(typing_context, lanes, divisor, inverse):
+@lowered(divide)
+def _divide(lanes, divisor, inverse):
     def generate(context, builder, signature, arguments):
         first, corrected = _corrected(builder, *arguments)
         return _fill(builder, corrected, first)
 
-    return lanes_type(lanes_type, lanes_type, lanes_type), generate
+    if lanes == divisor == inverse == lanes_type:
+        return lanes_type(lanes_type, lanes_type, lanes_type), generate
 
 
-@intrinsic
-def _quotient(typing_context, lanes, divisor, inverse):
+@lowered(quotient)
+def _quotient(lanes, divisor, inverse):
     def generate(context, builder, signature, arguments):
         return _corrected(builder, *arguments)[1]
 
-    return lanes_type(lanes_type, lanes_type, lanes_type), generate
+    if lanes == divisor == inverse == lanes_type:
+        return lanes_type(lanes_type, lanes_type, lanes_type), generate
 
 
-@intrinsic
-def _subtract_product(typing_context, lanes, left, right):
+@lowered(subtract_product)
+def _subtract_product(lanes, left, right):
     def generate(context, builder, signature, arguments):
         value, first, second = arguments
         return _vector_function(builder, "fma", builder.fneg(first), second, value)
 
-    return lanes_type(lanes_type, lanes_type, lanes_type), generate
+    if lanes == left == right == lanes_type:
+        return lanes_type(lanes_type, lanes_type, lanes_type), generate
 
 
-@intrinsic
-def _mark_below(typing_context, lanes, count, least):
+@lowered(mark_below)
+def _mark_below(lanes, count, least):
     def generate(context, builder, signature, arguments):
         few = builder.fcmp_ordered("<", *arguments[1:])
         nan = ir.Constant(VECTOR, [float("nan")] * LANES)
         return pack(builder, [builder.select(few, nan, v) for v in take(builder, arguments[0], lanes)])
 
-    return lanes(lanes, count, least), generate
+    if isinstance(lanes, LanesType) and count == least == lanes_type:
+        return lanes(lanes, count, least), generate
 
 
 def _lacking(builder, vectors):
@@ -208,19 +213,20 @@ def _lacking(builder, vectors):
     return builder.fcmp_unordered("uno", vectors[0], vectors[-1])
 
 
-@intrinsic
-def _nan_changes(typing_context, leaving, entering):
+@lowered(nan_changes)
+def _nan_changes(leaving, entering):
     def generate(context, builder, signature, arguments):
         single = [_lacking(builder, take(builder, lanes, leaving)) for lanes in arguments]
         gone, come = (builder.bitcast(builder.zext(bits, _BYTES), _WORD) for bits in single)
         # A product with 1 in every byte has the running sums of bytes in its bytes.
         return builder.add(builder.mul(builder.sub(gone, come), _WORD(_ONES)), _WORD(8 * _ONES))
 
-    return types.int64(leaving, entering), generate
+    if isinstance(leaving, LanesType) and leaving == entering and leaving.count <= 2:
+        return types.int64(leaving, entering), generate
 
 
-@intrinsic
-def _counts_before(typing_context, changes, count):
+@lowered(counts_before)
+def _counts_before(changes, count):
     def generate(context, builder, signature, arguments):
         before = builder.or_(builder.shl(arguments[0], _WORD(8)), _WORD(8))
         whole = ir.VectorType(_WORD, LANES)
@@ -228,11 +234,12 @@ def _counts_before(typing_context, changes, count):
         first = builder.sub(arguments[1], _WORD(8))
         return builder.sitofp(builder.add(relative, spread_scalar(builder, first, whole)), VECTOR)
 
-    return lanes_type(types.int64, types.int64), generate
+    if changes == types.int64:
+        return lanes_type(types.int64, types.int64), generate
 
 
-@intrinsic
-def _any_nan(typing_context, lanes):
+@lowered(any_nan)
+def _any_nan(lanes):
     def generate(context, builder, signature, arguments):
         found = ir.IntType(LANES)(0)
         for vector in take(builder, arguments[0], lanes):
@@ -240,52 +247,5 @@ def _any_nan(typing_context, lanes):
             found = builder.or_(found, builder.bitcast(unordered, found.type))
         return builder.zext(builder.icmp_unsigned("!=", found, found.type(0)), ir.IntType(64))
 
-    return types.int64(lanes), generate
-
-
-@overload(fill_lacking, inline="always")
-def _fill_lacking_overload(lanes, other, filling):
-    if lanes == other == filling == lanes_type:
-        return lambda lanes, other, filling: _fill_lacking(lanes, other, filling)
-
-
-@overload(divide, inline="always")
-def _divide_overload(lanes, divisor, inverse):
-    if lanes == divisor == inverse == lanes_type:
-        return lambda lanes, divisor, inverse: _divide(lanes, divisor, inverse)
-
-
-@overload(quotient, inline="always")
-def _quotient_overload(lanes, divisor, inverse):
-    if lanes == divisor == inverse == lanes_type:
-        return lambda lanes, divisor, inverse: _quotient(lanes, divisor, inverse)
-
-
-@overload(subtract_product, inline="always")
-def _subtract_product_overload(lanes, left, right):
-    if lanes == left == right == lanes_type:
-        return lambda lanes, left, right: _subtract_product(lanes, left, right)
-
-
-@overload(any_nan, inline="always")
-def _any_nan_overload(lanes):
     if isinstance(lanes, LanesType):
-        return lambda lanes: _any_nan(lanes)
-
-
-@overload(mark_below, inline="always")
-def _mark_below_overload(lanes, count, least):
-    if isinstance(lanes, LanesType) and count == least == lanes_type:
-        return lambda lanes, count, least: _mark_below(lanes, count, least)
-
-
-@overload(nan_changes, inline="always")
-def _nan_changes_overload(leaving, entering):
-    if isinstance(leaving, LanesType) and leaving == entering and leaving.count <= 2:
-        return lambda leaving, entering: _nan_changes(leaving, entering)
-
-
-@overload(counts_before, inline="always")
-def _counts_before_overload(changes, count):
-    if changes == count == types.int64:
-        return lambda changes, count: _counts_before(changes, count)
+        return types.int64(lanes), generate

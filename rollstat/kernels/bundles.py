@@ -20,7 +20,9 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import models, register_model
+
+from rollstat._lowering import lowered
 
 __all__ = [
     "LANES",
@@ -172,34 +174,30 @@ def _address(context, builder, array_type, array, row, index, count):
 def unary(function, generate_vector):
     """Make `function` act channel by channel inside kernels, as ``generate_vector(builder, vector)``."""
 
-    @intrinsic
-    def operation(typing_context, operand):
+    @lowered(function, LanesType)
+    def _operation(operand):
+        if not isinstance(operand, LanesType):
+            return None
+
         def generate(context, builder, signature, arguments):
             return pack(builder, [generate_vector(builder, v) for v in take(builder, arguments[0], operand)])
 
         return operand(operand), generate
 
-    @overload(function, inline="always")
-    def _operation(operand):
-        if isinstance(operand, LanesType):
-            return lambda operand: operation(operand)
-
 
 def binary(function, generate_vector):
     """Make `function` act channel by channel inside kernels, as ``generate_vector(builder, left, right)``."""
 
-    @intrinsic
-    def operation(typing_context, left, right):
+    @lowered(function, LanesType, LanesType)
+    def _operation(left, right):
+        if not isinstance(left, LanesType) or left != right:
+            return None
+
         def generate(context, builder, signature, arguments):
             pairs = zip(take(builder, arguments[0], left), take(builder, arguments[1], right), strict=True)
             return pack(builder, [generate_vector(builder, *pair) for pair in pairs])
 
         return left(left, right), generate
-
-    @overload(function, inline="always")
-    def _operation(left, right):
-        if isinstance(left, LanesType) and left == right:
-            return lambda left, right: operation(left, right)
 
 
 def _shift(distance):
@@ -219,47 +217,65 @@ binary(seven_on, _shift(7))
 unary(zeros_like, lambda builder, vector: ZERO)
 
 
-@intrinsic
-def _load(typing_context, array, index, model):
-    def generate(context, builder, signature, arguments):
-        pointer = _address(context, builder, array, arguments[0], 0, arguments[1], model.count)
-        places = [builder.gep(pointer, [ir.IntType(64)(k)]) for k in range(model.count)]
-        return pack(builder, [builder.load(place, align=8) for place in places])
-
-    return model(array, types.intp, model), generate
+def _serves(array, dimensions):
+    """Whether vectors can be read from and written to arrays of this type."""
+    plain = isinstance(array, types.Array) and array.layout == "C" and array.dtype == types.float64
+    return plain and array.ndim == dimensions
 
 
-@intrinsic
-def _store(typing_context, array, index, lanes):
+def _generate_load(context, builder, signature, arguments):
+    model = signature.return_type
+    pointer = _address(context, builder, signature.args[0], arguments[0], 0, arguments[1], model.count)
+    places = [builder.gep(pointer, [ir.IntType(64)(k)]) for k in range(model.count)]
+    return pack(builder, [builder.load(place, align=8) for place in places])
+
+
+@lowered(load)
+def _load(array, i):
+    if _serves(array, 1):
+        return lanes_type(array, types.intp), _generate_load
+
+
+@lowered(load_like)
+def _load_like(array, i, model):
+    if _serves(array, 1):
+        return model(array, types.intp, model), _generate_load
+
+
+@lowered(store)
+def _store(array, i, lanes):
     def generate(context, builder, signature, arguments):
         pointer = _address(context, builder, array, arguments[0], 0, arguments[1], lanes.count)
         for k, vector in enumerate(take(builder, arguments[2], lanes)):
             builder.store(vector, builder.gep(pointer, [ir.IntType(64)(k)]), align=8)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, lanes), generate
+    if _serves(array, 1):
+        return types.void(array, types.intp, lanes), generate
 
 
-@intrinsic
-def _load_each(typing_context, array, index, model):
+@lowered(load_each)
+def _load_each(array, i, model):
     def generate(context, builder, signature, arguments):
         places = [
             _address(context, builder, array, arguments[0], k, arguments[1], 1) for k in range(model.count)
         ]
         return pack(builder, [builder.load(place, align=8) for place in places])
 
-    return model(array, types.intp, model), generate
+    if _serves(array, 2):
+        return model(array, types.intp, model), generate
 
 
-@intrinsic
-def _store_each(typing_context, array, index, lanes):
+@lowered(store_each)
+def _store_each(array, i, lanes):
     def generate(context, builder, signature, arguments):
         for k, vector in enumerate(take(builder, arguments[2], lanes)):
             pointer = _address(context, builder, array, arguments[0], k, arguments[1], 1)
             builder.store(vector, pointer, align=8)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, lanes), generate
+    if _serves(array, 2):
+        return types.void(array, types.intp, lanes), generate
 
 
 def spread_scalar(builder, scalar, vector_type):
@@ -270,80 +286,27 @@ def spread_scalar(builder, scalar, vector_type):
     return builder.shuffle_vector(single, empty, first)
 
 
-@intrinsic
-def _spread(typing_context, scalar):
+@lowered(spread)
+def _spread(scalar):
     def generate(context, builder, signature, arguments):
         return spread_scalar(builder, arguments[0], VECTOR)
 
     return lanes_type(types.float64), generate
 
 
-@intrinsic
-def _bundle(typing_context, vectors):
+@lowered(bundle)
+def _bundle(vectors):
     def generate(context, builder, signature, arguments):
         return pack(builder, cgutils.unpack_tuple(builder, arguments[0], len(vectors)))
 
-    return LanesType(len(vectors))(vectors), generate
-
-
-@intrinsic
-def _channels(typing_context, lanes):
-    result = types.UniTuple(lanes_type, lanes.count)
-
-    def generate(context, builder, signature, arguments):
-        return context.make_tuple(builder, result, take(builder, arguments[0], lanes))
-
-    return result(lanes), generate
-
-
-def _serves(array, dimensions):
-    """Whether vectors can be read from and written to arrays of this type."""
-    plain = isinstance(array, types.Array) and array.layout == "C" and array.dtype == types.float64
-    return plain and array.ndim == dimensions
-
-
-@overload(load, inline="always")
-def _load_overload(array, i):
-    if _serves(array, 1):
-        return lambda array, i: _load(array, i, _spread(0.0))
-
-
-@overload(load_like, inline="always")
-def _load_like_overload(array, i, model):
-    if _serves(array, 1):
-        return lambda array, i, model: _load(array, i, model)
-
-
-@overload(store, inline="always")
-def _store_overload(array, i, lanes):
-    if _serves(array, 1):
-        return lambda array, i, lanes: _store(array, i, lanes)
-
-
-@overload(load_each, inline="always")
-def _load_each_overload(array, i, model):
-    if _serves(array, 2):
-        return lambda array, i, model: _load_each(array, i, model)
-
-
-@overload(store_each, inline="always")
-def _store_each_overload(array, i, lanes):
-    if _serves(array, 2):
-        return lambda array, i, lanes: _store_each(array, i, lanes)
-
-
-@overload(spread, inline="always")
-def _spread_overload(scalar):
-    return lambda scalar: _spread(types.float64(scalar))
-
-
-@overload(bundle, inline="always")
-def _bundle_overload(vectors):
     if isinstance(vectors, types.UniTuple) and vectors.dtype == lanes_type:
-        return lambda vectors: _bundle(vectors)
+        return LanesType(len(vectors))(vectors), generate
 
 
-@overload(channels, inline="always")
-def _channels_overload(lanes):
+@lowered(channels)
+def _channels(lanes):
+    def generate(context, builder, signature, arguments):
+        return context.make_tuple(builder, signature.return_type, take(builder, arguments[0], lanes))
+
     if isinstance(lanes, LanesType):
-        return lambda lanes: _channels(lanes)
+        return types.UniTuple(lanes_type, lanes.count)(lanes), generate

@@ -33,7 +33,7 @@ def count_observed(missing, start, end, count):
         count[i] = observed
 
 
-@kernel(references=False)
+@kernel
 def take_mean_rows(values, start, end, slope, height):
     """Take `slope` times the mean row of each window's values that are not NaN off `height`.
 

@@ -66,7 +66,7 @@ def create(dtype, capacity):
     return header, cells
 
 
-@kernel(references=False)
+@kernel
 def _restore(operator, header, cells):
     """Do one step of the flip, after an element has come or gone."""
     mask, end = header[MASK], header[END]
@@ -93,7 +93,7 @@ def _restore(operator, header, cells):
     header[ACCUM] = accum - 1
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def push_state(operator, header, cells, state):
     """Append one state; False, and nothing is done, if the ring is full."""
     mask, end = header[MASK], header[END]
@@ -108,13 +108,13 @@ def push_state(operator, header, cells, state):
     return True
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def push(operator, header, cells, element):
     """Append the state of one element; False, and nothing is done, if the ring is full."""
     return push_state(operator, header, cells, lift_element(operator, cells, element))
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def pop(operator, header, cells, number):
     """Drop the `number` oldest states, one by one; False, and nothing is done, if there are fewer."""
     if header[FRONT] + number > header[END]:
@@ -125,7 +125,7 @@ def pop(operator, header, cells, number):
     return True
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def query(operator, header, cells):
     """The state of the whole window, which must not be empty."""
     front, mask = header[FRONT], header[MASK]
@@ -134,7 +134,7 @@ def query(operator, header, cells):
     return combine(operator, cells, fetch(cells, front, mask), fetch_extra(cells, mask + 2))
 
 
-@kernel(references=False)
+@kernel
 def hold(header, cells, state):
     """Hold one state alone, in the place of whatever the window holds."""
     front = header[END]
@@ -143,7 +143,7 @@ def hold(header, cells, state):
     store(cells, front, header[MASK], state)
 
 
-@kernel(references=False)
+@kernel
 def arrange(operator, header, cells, values):
     """Make elements the window, for which there are the counters FRONT to END - 1: one and a quarter each."""
     front, end, mask = header[FRONT], header[END], header[MASK]
@@ -156,7 +156,7 @@ def arrange(operator, header, cells, values):
         store_extra(cells, mask + 2, lift_total(operator, cells, values, back - front, back, end, mask))
 
 
-@kernel(references=False)
+@kernel
 def _finish(operator, header, cells):
     """Do what is left of the flip, ahead of the steps that would."""
     mask, left, right, accum = header[MASK], header[LEFT], header[RIGHT], header[ACCUM]
@@ -170,14 +170,14 @@ def _finish(operator, header, cells):
     header[RIGHT] = header[ACCUM] = left
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def enter(operator, header, cells):
     """The window for :mod:`rollstat.kernels.window_arrays`: front, back, end, and the states from back on."""
     _finish(operator, header, cells)
     return header[FRONT], header[BACK], header[END], fetch_extra(cells, header[MASK] + 2)
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def leave(header, cells, front, back, end, tail):
     """Take the window back: how far the steps to the next flip have come depends on the lists alone."""
     header[FRONT], header[BACK], header[END] = front, back, end
@@ -186,13 +186,13 @@ def leave(header, cells, front, back, end, tail):
     store_extra(cells, header[MASK] + 2, tail)
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def is_due(front, back, end):
     """Whether the lists are flipped, after an element has come or gone."""
     return back - front <= end - back
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def rows_until_due(front, back, end):
     """For how many rows, each of which takes in an element and drops one, they are not."""
     return (2 * back - front - end - 1) >> 1

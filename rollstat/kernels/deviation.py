@@ -33,9 +33,9 @@ on the implicit tree of ranks instead of on arrays.
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
-from rollstat._jit import count_ones, kernel
+from rollstat._jit import kernel
+from rollstat._lowering import count_ones, overloaded
 from rollstat.kernels.rank_set import (
     BELOW,
     RANK,
@@ -80,7 +80,7 @@ def centers(below, above):
     return below, above
 
 
-@overload(centers)
+@overloaded(centers)
 def _centers(below, above):
     if isinstance(below, types.Float):
         return lambda below, above: (middle(below, above), middle(below, above))

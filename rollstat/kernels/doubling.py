@@ -86,7 +86,7 @@ TWO_SPANS, FOUR_SPANS, ROWS_BETWEEN = map(np.int64, range(3))
 LONGEST_SPAN = 128
 
 
-@kernel(references=False)
+@kernel
 def largest_span(width, limit):
     """The largest power of two that is no more than `width` and `limit`."""
     span = 1
@@ -95,13 +95,13 @@ def largest_span(width, limit):
     return span
 
 
-@kernel(references=False)
+@kernel
 def span_for(width, lanes):
     """The span of which windows of `width` are made; two vectors or more where they have rows between."""
     return largest_span(width, max(64, 2 * lanes))
 
 
-@kernel(references=False)
+@kernel
 def room_for(count, lanes):
     """Space for `count` values and what whole vectors read and write beyond them."""
     return (count // lanes + 3) * lanes
@@ -118,7 +118,7 @@ def scratch_length(width, chunk, lanes):
     return length
 
 
-@kernel(references=False)
+@kernel
 def best_lane(order, vector):
     """The best of all lanes."""
     vector = prefer(order, vector, push_back(vector, vector, 32))
@@ -129,7 +129,7 @@ def best_lane(order, vector):
     return first_lane(prefer(order, vector, push_back(vector, vector, 1)))
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def doubled(order, span, best, kept):
     """The best of the `span` values that end in each lane, where `best` has one value; and what is kept.
 
@@ -182,7 +182,7 @@ def doubled(order, span, best, kept):
     )
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _loop(order, values, span, spans, ended, half, kind, width, middle, out, look, stand_in, shown, hidden):
     """Write the best of the `span` values that end at each position, and meanwhile windows of a chunk before.
 
@@ -223,7 +223,7 @@ def _loop(order, values, span, spans, ended, half, kind, width, middle, out, loo
     return NAN * int(holds_nan(nan)) + STAND_IN * int(look == CAREFUL and holds(found, stand_in))
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _known(order, values, span, spans, ended, kind, width, middle, out, look, stand_in, shown):
     """As :func:`_loop` for a span and a kind that are constants."""
     part = order, values, span, spans, ended, span, kind, width, middle, out
@@ -232,7 +232,7 @@ def _known(order, values, span, spans, ended, kind, width, middle, out, look, st
     return _loop(*part, CAREFUL, stand_in, shown, shown != stand_in)
 
 
-@kernel(references=False)
+@kernel
 def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, stand_in, shown):
     """As :func:`_loop`, for any span and any kind of windows."""
     half = span_for(width, lanes_of(spans))
@@ -241,7 +241,7 @@ def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, 
     return _loop(order, values, span, spans, ended, half, kind, *behind)
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _usual(order, values, span, spans, ended, width, middle, out, look, stand_in, shown):
     """As :func:`_loop`, which is compiled for each of the usual spans, without questions in the loop."""
     half = span_for(width, lanes_of(spans))
@@ -265,7 +265,7 @@ def _usual(order, values, span, spans, ended, width, middle, out, look, stand_in
     return _whole_vectors(order, values, span, spans, ended, *behind)
 
 
-@kernel(references=False)
+@kernel
 def _chunk(order, values, span, edge, spans, ended, width, middle, out, look, stand_in, shown):
     """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of `out`."""
     lanes = lanes_of(spans)
@@ -291,7 +291,7 @@ def _chunk(order, values, span, edge, spans, ended, width, middle, out, look, st
     return found
 
 
-@kernel(references=False)
+@kernel
 def fill_middle(order, spans, rows, width, scratch, middle):
     """Write to `middle` what windows of `width`, more than four spans, need of so many `rows` of spans.
 
@@ -319,7 +319,7 @@ def fill_middle(order, spans, rows, width, scratch, middle):
     _whole_vectors(order, nothing, ONE, above, above, between, inner, results, *sure)
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def _parts(width, chunk, scratch):
     """Scratch memory for an edge, and for two chunks under way: spans, and what is between them."""
     lanes = lanes_of(scratch)
@@ -331,13 +331,13 @@ def _parts(width, chunk, scratch):
     return edge, one, two, behind[:rows], behind[rows : 2 * rows], behind[2 * rows :]
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def seen_by(values, first, last, width, lanes):
     """Values of the windows that begin at ``first, ..., last - 1``, in whole vectors if there are more."""
     return values[first : first + (last - first + width - 1 + lanes - 1) // lanes * lanes]
 
 
-@kernel(references=False)
+@kernel
 def shared_spans(known, done, span, lanes):
     """How many of the spans of a chunk, `known` from one that began `done` rows before, need not be made.
 
@@ -346,7 +346,7 @@ def shared_spans(known, done, span, lanes):
     return max(known - max(span, lanes), 0) // lanes * lanes if done % lanes == 0 else 0
 
 
-@kernel(references=False)
+@kernel
 def take_over(known, count, spans):
     """Copy `count` values that are `known` to the first of the spans."""
     lanes = lanes_of(spans)
@@ -354,7 +354,7 @@ def take_over(known, count, spans):
         store(load(known, i), spans, i)
 
 
-@kernel(references=False)
+@kernel
 def rolling(order, values, width, chunk, scratch, out, rule, words):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 

@@ -74,7 +74,7 @@ def scratch_length(width, chunk, lanes):
     return length_for_one(width, chunk, lanes) + more
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _loop(
     values,
     span,
@@ -152,7 +152,7 @@ def _loop(
     return NAN * int(holds_nan(nan)) + STAND_IN * int(stand_in)
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _known(values, span, ends, kind, width, below, above, low, high, look, rule, hidden, past):
     """As :func:`_loop` for a span and a kind that are constants."""
     part = values, span, *ends, span, kind, width, below, above, low, high
@@ -161,7 +161,7 @@ def _known(values, span, ends, kind, width, below, above, low, high, look, rule,
     return _loop(*part, CAREFUL, rule, hidden, past)
 
 
-@kernel(references=False)
+@kernel
 def _whole_vectors(
     values,
     span,
@@ -186,7 +186,7 @@ def _whole_vectors(
     return _loop(values, span, *ends, half, kind, width, below, above, low, high, look, rule, hidden, past)
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _usual(
     values,
     span,
@@ -227,7 +227,7 @@ def _usual(
     return _whole_vectors(values, span, *ends, *behind)
 
 
-@kernel(references=False)
+@kernel
 def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, rule, hidden, past):
     """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of the results."""
     lower, upper = spans
@@ -258,13 +258,13 @@ def _chunk(values, span, edge, spans, ended, width, middle, low, high, look, rul
     return found
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def _pair(room, scratch):
     """Scratch memory for two orders, and the rest."""
     return (scratch[:room], scratch[room : 2 * room]), scratch[2 * room :]
 
 
-@kernel(references=False)
+@kernel
 def rolling_both(values, width, chunk, scratch, low, high, rule, words, past):
     """Write both extrema of every ``values[i:i + width]``.
 

@@ -49,7 +49,7 @@ def scratch_length(width, chunk, lanes):
     return length
 
 
-@kernel(references=False)
+@kernel
 def _fill_limits(order, width, limits):
     """Set `limits` for windows of `width` values: in the last lanes of a row they take in one row more."""
     lanes = lanes_of(limits)
@@ -58,20 +58,20 @@ def _fill_limits(order, width, limits):
         limits[lane] = best_of(order, limits) if more else worst_of(order, limits)
 
 
-@kernel(references=False)
+@kernel
 def place_on(shift, places, out):
     """Write ``shift + places``."""
     for i in range(len(out)):
         out[i] = shift + places[i]
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _better(order, ties, older, best, older_place, place):
     """The better of two vectors, and its places."""
     return prefer(order, older, best), choose(order, ties, older, best, older_place, place)
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _doubled(order, ties, span, best, place, kept, places_kept):
     """As :func:`rollstat.kernels.doubling.doubled`, with places."""
     one, two, four, eight, sixteen, sixteen_too, thirty_two, second, third, fourth = kept
@@ -122,7 +122,7 @@ def _doubled(order, ties, span, best, place, kept, places_kept):
     return best, place, kept, places_kept
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _loop(order, ties, values, places, span, spans, span_places):
     """The best of the `span` values that end at each position, for the whole vectors of `values`."""
     lanes = lanes_of(spans)
@@ -141,7 +141,7 @@ def _loop(order, ties, values, places, span, spans, span_places):
     return holds_nan(nan)
 
 
-@kernel(references=False)
+@kernel
 def _whole_spans(order, ties, values, places, span, spans, span_places):
     """As :func:`_loop`, which is compiled for each of the usual spans, without questions in the loop."""
     given = order, ties, values, places
@@ -156,13 +156,13 @@ def _whole_spans(order, ties, values, places, span, spans, span_places):
     return _loop(*given, span, spans, span_places)
 
 
-@kernel(references=False)
+@kernel
 def _span_for(width, lanes):
     """The span of which windows of `width` are made: two of it, or a vector where there are rows between."""
     return largest_span(width, SIXTY_FOUR) if width < 2 * SIXTY_FOUR else lanes
 
 
-@kernel(references=False)
+@kernel
 def _spans(order, ties, values, places, span, edge, edge_places, spans, span_places):
     """Write the best of the `span` values that end at each position; return whether one was NaN.
 
@@ -186,7 +186,7 @@ def _spans(order, ties, values, places, span, edge, edge_places, spans, span_pla
     return nan
 
 
-@kernel(references=False)
+@kernel
 def _two_spans(order, ties, spans, places, span, width, out, out_places):
     """Write windows of `width` values, at most two spans, to the whole vectors of `out`."""
     lanes = lanes_of(spans)
@@ -197,7 +197,7 @@ def _two_spans(order, ties, spans, places, span, width, out, out_places):
         store(prefer(order, older, newer), out, i)
 
 
-@kernel(references=False)
+@kernel
 def _spans_and_rows(order, ties, spans, places, width, middle, middle_places, limits, out, out_places):
     """Write windows of `width` values, two spans or more, to the whole vectors of `out`.
 
@@ -224,7 +224,7 @@ def _spans_and_rows(order, ties, spans, places, width, middle, middle_places, li
         row += 1
 
 
-@kernel(references=False)
+@kernel
 def _best(
     order, ties, spans, places, count, width, edge, edge_places, scratch, scratch_places, out, out_places
 ):
@@ -285,7 +285,7 @@ def _best(
         out[i], out_places[i] = last[i - whole], last_places[i - whole]
 
 
-@kernel(references=False)
+@kernel
 def _few_rows(order, ties, values, places, width, found):
     """Write where the best of every window of a few rows stands, of a vector of windows at least.
 
@@ -312,7 +312,7 @@ def _few_rows(order, ties, values, places, width, found):
     return holds_nan(nan), holds(hollow, worst_of(order, values))
 
 
-@kernel(references=False)
+@kernel
 def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, position):
     """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
 
@@ -362,7 +362,7 @@ def rolling(order, ties, values, width, chunk, scratch, scratch_places, shift, p
     return int(nan) + int(nan and hollow)
 
 
-@kernel(references=False)
+@kernel
 def settle(order, values, missing, width, last, shift, position):
     """Correct places found among values of which some are no observations.
 
@@ -386,7 +386,7 @@ def settle(order, values, missing, width, last, shift, position):
                 position[row] = shift + observed if row <= observed < row + width else -1
 
 
-@kernel(references=False)
+@kernel
 def occurs(values, value):
     """Whether `value` is among the values; a sum of tests, which compiles to vector code."""
     found = 0

@@ -49,7 +49,7 @@ __all__ = ["FEW", "rolling", "rolling_both"]
 FEW = 5
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _write(order, both, values, width, first, last, out, other, look, stand_in, inverse, hidden, past):
     """Write the windows that begin at ``first, ..., last - 1``, and some before if they fill no vector.
 
@@ -92,7 +92,7 @@ def _write(order, both, values, width, first, last, out, other, look, stand_in, 
     return NAN * int(holds_nan(nan)) + STAND_IN * int(confused)
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _rolling(order, both, values, width, chunk, out, other, rule, words, past):
     """As :func:`rolling`, and both extrema if `both` are wanted."""
     hidden = NO
@@ -118,13 +118,13 @@ def _rolling(order, both, values, width, chunk, out, other, rule, words, past):
     return found & NAN
 
 
-@kernel(references=False)
+@kernel
 def rolling(order, values, width, chunk, out, rule, words):
     """As :func:`rollstat.kernels.doubling.rolling`, for windows of a few rows; `out` is a vector at least."""
     return _rolling(order, NO, values, width, chunk, out, out, rule, words, NO)
 
 
-@kernel(references=False)
+@kernel
 def rolling_both(values, width, chunk, low, high, rule, words, past):
     """As :func:`rollstat.kernels.doubling_both.rolling_both`, for windows of a few rows."""
     past = past and stand_alike(low, high)

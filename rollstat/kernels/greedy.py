@@ -68,7 +68,7 @@ def grow(header, top, below):
     return replace(top, left, larger[1]), replace(below, left, larger[2])
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def _join(header, top, below, piece, joined, older, newer, count):
     """Put the tree at `joined` behind the highest one at `piece`, and write the combination into the plan."""
     mask, wide = header[MASK], len(top) - 1
@@ -78,7 +78,7 @@ def _join(header, top, below, piece, joined, older, newer, count):
     return count + 1
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def plan_window(header, top, below, left, right, older, newer, first):
     """Write the combinations for the window [left, right) into `older` and `newer` from slot `first` on.
 
@@ -113,7 +113,7 @@ def plan_window(header, top, below, left, right, older, newer, first):
     return count
 
 
-@kernel(references=False)
+@kernel
 def plan_windows(header, top, below, start, end, row, older, newer, stop):
     """Plan the windows from `row` on, as many as fit into the plan, which must have room for the widest.
 
@@ -127,7 +127,7 @@ def plan_windows(header, top, below, start, end, row, older, newer, stop):
     return row
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def slide(operator, header, top, below, cells, older, newer, left, right):
     """Plan the window [left, right), for which `older` and `newer` must have room, and carry out the plan."""
     count = plan_window(header, top, below, left, right, older, newer, 0)
@@ -137,7 +137,7 @@ def slide(operator, header, top, below, cells, older, newer, left, right):
     return count
 
 
-@kernel(references=False)
+@kernel
 def fold_windows(operator, header, top, below, cells, older, newer, values, start, end, out, failed):
     """Write the value of each window that is not empty into its row of `out`."""
     mask = header[MASK]

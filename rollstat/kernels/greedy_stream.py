@@ -47,7 +47,7 @@ def grow(header, arrival, ordinals, top, below, cells, older, newer):
     return header, arrival, ordinals, *rings, cells, np.zeros(size, np.int64), np.zeros(size, np.int64)
 
 
-@kernel(references=False)
+@kernel
 def append(operator, header, arrival, ordinals, cells, element, observed):
     """Take in a row; False, and nothing is done, if the ring is full."""
     row, mask = arrival[ROWS], header[MASK]
@@ -62,13 +62,13 @@ def append(operator, header, arrival, ordinals, cells, element, observed):
     return True
 
 
-@kernel(references=False)
+@kernel
 def _position(header, arrival, ordinals, row):
     """Number of observations before a row."""
     return ordinals[row & header[MASK]] if row < arrival[ROWS] else arrival[OBSERVED]
 
 
-@kernel(references=False)
+@kernel
 def move(operator, header, arrival, ordinals, top, below, cells, older, newer, left, right):
     """Move to the window of rows [left, right), which has arrived or is empty; return its observations.
 
@@ -81,7 +81,7 @@ def move(operator, header, arrival, ordinals, top, below, cells, older, newer, l
     return high - low
 
 
-@kernel(references=False)
+@kernel
 def evaluate(operator, header, cells, out, failed):
     """Write the result of the window, which must have observations, into slot 0 of `out`."""
     emit(operator, load(cells, header[LEFT] & header[MASK]), out, 0, failed)

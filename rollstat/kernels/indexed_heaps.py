@@ -28,7 +28,8 @@ with a ring: Haerdle and Steiger, doi:10.2307/2986349.
 
 import numpy as np
 
-from rollstat._jit import INDEX, kernel, prefetch
+from rollstat._jit import INDEX, kernel
+from rollstat._lowering import prefetch
 from rollstat.kernels.ring import is_older
 
 __all__ = [
@@ -52,7 +53,7 @@ CAPACITY, TARGET, TIES, NEWEST, LOW, HIGH = range(6)
 _NEAR = 1365
 
 
-@kernel(references=False)
+@kernel
 def _above(key, slot, other, other_slot, low, newest, ties):
     """Whether one key must be nearer to the top of the low, or else of the high heap, than another."""
     if key == other:
@@ -60,7 +61,7 @@ def _above(key, slot, other, other_slot, low, newest, ties):
     return (key < other) != low
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def _put(keys, links, places, place, key, slot):
     place &= INDEX
     keys[place] = key
@@ -68,7 +69,7 @@ def _put(keys, links, places, place, key, slot):
     links[(places + slot) & INDEX] = place
 
 
-@kernel(references=False)
+@kernel
 def _lift(keys, links, capacity, newest, ties, base, hole, key, slot):
     """Let a key rise from a hole to where it belongs."""
     low = base == 0
@@ -81,7 +82,7 @@ def _lift(keys, links, capacity, newest, ties, base, hole, key, slot):
     _put(keys, links, 2 * capacity, hole, key, slot)
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def _nearer_top(keys, links, one, two, low, newest, ties):
     """Whichever of two places holds what must be nearer to the top."""
     key, other = keys[one], keys[two]
@@ -90,7 +91,7 @@ def _nearer_top(keys, links, one, two, low, newest, ties):
     return one if (key < other) != low else two
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def _nearest_of_four(keys, first, low):
     """Which of four children must be nearest to the top, ties aside, and its key.
 
@@ -108,14 +109,14 @@ def _nearest_of_four(keys, first, low):
     return (two if second else one), (other if second else key)
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def _repeated(keys, first, key):
     """Whether more than one of four children have a key."""
     a, b, c, d = keys[first], keys[first + 1], keys[first + 2], keys[first + 3]
     return np.int64(a == key) + (b == key) + (c == key) + (d == key) > 1
 
 
-@kernel(references=False)
+@kernel
 def _first_by_row(keys, links, first, low, newest):
     """Which of four children must be nearest to the top, equal keys by row."""
     best = _nearer_top(keys, links, first, first + 1, low, newest, True)
@@ -123,7 +124,7 @@ def _first_by_row(keys, links, first, low, newest):
     return _nearer_top(keys, links, best, rival, low, newest, True)
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def _prefetch_children(keys, links, base, first):
     """Fetch the children of four siblings before it is known which of them are needed.
 
@@ -137,7 +138,7 @@ def _prefetch_children(keys, links, base, first):
     prefetch(links, children + 15)
 
 
-@kernel(references=False)
+@kernel
 def _sink(keys, links, capacity, newest, ties, base, size, hole, key, slot):
     """Let a key sink from a hole to where it belongs."""
     low = base == 0
@@ -168,7 +169,7 @@ def _sink(keys, links, capacity, newest, ties, base, size, hole, key, slot):
     _put(keys, links, 2 * capacity, hole, key, slot)
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def _seat(keys, links, capacity, newest, ties, base, size, hole, key, slot):
     """Put a key into a hole anywhere in a heap and move it to where it belongs."""
     parent = (base + ((hole - base - 1) >> 2)) & INDEX
@@ -180,7 +181,7 @@ def _seat(keys, links, capacity, newest, ties, base, size, hole, key, slot):
         _put(keys, links, 2 * capacity, hole, key, slot)
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def replace(keys, links, capacity, newest, ties, low_size, high_size, place, key, slot):
     """Put a newcomer in the place of a key that leaves."""
     low = place < capacity
@@ -201,7 +202,7 @@ def replace(keys, links, capacity, newest, ties, low_size, high_size, place, key
         _seat(keys, links, capacity, newest, ties, base, size, place, key, slot)
 
 
-@kernel(references=False)
+@kernel
 def _append(header, keys, links, high, key, slot):
     """Put a key into the high heap, or else the low one."""
     base = header[CAPACITY] if high else 0
@@ -211,7 +212,7 @@ def _append(header, keys, links, high, key, slot):
     _lift(keys, links, header[CAPACITY], header[NEWEST], ties, base, base + size, key, slot)
 
 
-@kernel(references=False)
+@kernel
 def insert(header, keys, links, key, slot):
     """Put a key into the heap that it belongs to; between the tops, into the one that lacks a key."""
     top = header[CAPACITY]
@@ -221,7 +222,7 @@ def insert(header, keys, links, key, slot):
     _append(header, keys, links, not (below or (not above and header[LOW] < header[TARGET])), key, slot)
 
 
-@kernel(references=False)
+@kernel
 def delete(header, keys, links, place):
     """Take the key in a place out of its heap."""
     capacity = header[CAPACITY]
@@ -234,7 +235,7 @@ def delete(header, keys, links, place):
         _seat(keys, links, capacity, header[NEWEST], header[TIES] != 0, base, size, place, key, slot)
 
 
-@kernel(references=False)
+@kernel
 def balance(header, keys, links):
     """Move tops between the heaps until the low one has as many keys as it should."""
     while header[LOW] < header[TARGET] and header[HIGH] > 0:
@@ -248,7 +249,7 @@ def balance(header, keys, links):
         _append(header, keys, links, True, key, slot)
 
 
-@kernel(references=False)
+@kernel
 def rebuild(header, keys, links, values, first, order):
     """Make heaps of ``values[first + order]`` in slots `order`, the target smallest of which come first."""
     capacity, newest, ties = header[CAPACITY], header[NEWEST], header[TIES] != 0
@@ -264,7 +265,7 @@ def rebuild(header, keys, links, values, first, order):
             _sink(keys, links, capacity, newest, ties, base, size, hole, key, slot)
 
 
-@kernel(references=False)
+@kernel
 def check_heaps(header, keys, links):
     """Whether both heaps are in order and on their sides of each other."""
     capacity, newest, ties = header[CAPACITY], header[NEWEST], header[TIES] != 0

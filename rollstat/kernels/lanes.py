@@ -24,7 +24,7 @@ from rollstat.kernels.vectors import lanes_of, load, operation, store
 __all__ = ["exchange", "lower_of", "transpose_four", "upper_of"]
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def exchange(work, count, lower, upper, first, second):
     """Write the smaller and the larger of two rows that start at `first` and `second`."""
     for lane in range(0, count, lanes_of(work)):
@@ -33,14 +33,14 @@ def exchange(work, count, lower, upper, first, second):
         store(prefer(Greatest(), two, one), work, upper + lane)
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def lower_of(work, count, lower, first, second):
     """Write the smaller of two rows."""
     for lane in range(0, count, lanes_of(work)):
         store(prefer(Least(), load(work, first + lane), load(work, second + lane)), work, lower + lane)
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def upper_of(work, count, upper, first, second):
     """Write the larger of two rows."""
     for lane in range(0, count, lanes_of(work)):

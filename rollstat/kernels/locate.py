@@ -21,7 +21,7 @@ from rollstat.kernels.order import better, worst_of
 __all__ = ["locate", "move_origin"]
 
 
-@kernel(references=False)
+@kernel
 def locate(order, values, missing, start, end, last, best, position):
     """Write where the extremum ``best[i]`` of ``values[start[i]:end[i]]`` stands, -1 where nowhere.
 
@@ -49,7 +49,7 @@ def locate(order, values, missing, start, end, last, best, position):
         previous = best[row]
 
 
-@kernel(references=False)
+@kernel
 def move_origin(position, rows):
     """Let positions count from `rows` rows earlier; -1 stays."""
     for i in range(len(position)):

@@ -43,7 +43,7 @@ def scratch_length(width, rows, block, lanes):
     return 3 * block + room + doubling_places.scratch_length(width // block, blocks, lanes)
 
 
-@kernel(references=False)
+@kernel
 def _seek(values, value, last):
     """Where `value` stands first or last; anything if it does not."""
     found = 0
@@ -54,7 +54,7 @@ def _seek(values, value, last):
     return found
 
 
-@kernel(references=False)
+@kernel
 def _suffixes(order, ties, values, common, place, steps, out, places):
     """Write the best of ``values[i:]`` and the newer `common` to ``out[i]``, and its place of `steps`."""
     lanes = lanes_of(values)
@@ -81,7 +81,7 @@ def _suffixes(order, ties, values, common, place, steps, out, places):
         carried, carried_place = spread(tail, 0), spread(where, 0)
 
 
-@kernel(references=False)
+@kernel
 def _running(order, ties, values, best, place, behind, steps, out, places):
     """Take the older `best` and ``values[:i + 1]``, which stand `behind` the steps, into ``out[i]``."""
     lanes = lanes_of(values)
@@ -109,14 +109,14 @@ def _running(order, ties, values, best, place, behind, steps, out, places):
         store(prefer(order, older, head), out, i)
 
 
-@kernel(references=False)
+@kernel
 def _takes_part(order, older, newer, ties_to_it, first):
     """Whether the `first` of two, or the second, may answer for windows that hold both."""
     wins = better(order, older, newer) if first else better(order, newer, older)
     return wins or (ties_to_it and older == newer)
 
 
-@kernel(references=False)
+@kernel
 def rolling(order, ties, values, width, chunk, block, last, memory, memory_places, shift, position):
     """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
 
@@ -142,7 +142,7 @@ def rolling(order, ties, values, width, chunk, block, last, memory, memory_place
         first += len(results)
 
 
-@kernel(references=False)
+@kernel
 def _by_blocks(order, ties, values, width, block, last, memory, memory_places, shift, position):
     """As :func:`rolling`, whatever the data."""
     lanes = lanes_of(memory)

@@ -74,7 +74,7 @@ __all__ = [
 _GROUP = 64
 
 
-@kernel(references=False)
+@kernel
 def room_for(count, block, lanes):
     """Space for what is known of each block of `count` values, and of two more."""
     return ((count + block - 1) // block // lanes + 1) * lanes + lanes
@@ -86,7 +86,7 @@ def scratch_length(width, rows, block, lanes):
     return room + _GROUP + block + doubling.scratch_length(max(width // block, 1), _GROUP, lanes)
 
 
-@kernel(references=False)
+@kernel
 def best_in(order, values):
     """The best of `values`, and a vector with NaN if there may be one."""
     lanes = lanes_of(values)
@@ -114,7 +114,7 @@ def best_in(order, values):
     return value, nan
 
 
-@kernel(references=False)
+@kernel
 def _both_in(values):
     """The least and the greatest of `values`, and whether there may be a NaN."""
     lanes = lanes_of(values)
@@ -138,7 +138,7 @@ def _both_in(values):
     return least, greatest, nan
 
 
-@kernel(references=False)
+@kernel
 def totals(order, values, block, total):
     """Write the best of each `block` of values to `total`, and behind them the value that never wins.
 
@@ -151,14 +151,14 @@ def totals(order, values, block, total):
     return nan
 
 
-@kernel(references=False)
+@kernel
 def _best_with(order, values, stand_in, rule):
     """The best of `values` where NaN counts as `stand_in`, and what was found: `NAN`, `STAND_IN` or both."""
     best, seen = best_in(order, values)
     return _settled(order, values, best, seen, stand_in, rule)
 
 
-@kernel(references=False)
+@kernel
 def _settled(order, values, best, seen, stand_in, rule):
     """As :func:`_best_with`, where the best is known, and whether there may be a NaN."""
     confused = best == stand_in if rule == ANY else rule == ALL and occurs(values, stand_in)
@@ -168,7 +168,7 @@ def _settled(order, values, best, seen, stand_in, rule):
     return stand_in if decides else best, found
 
 
-@kernel(references=False)
+@kernel
 def growing(order, values, out):
     """Write the best of all of `values` but the last ones to ``out[0]``, ..., of all of them to ``out[-1]``.
 
@@ -180,7 +180,7 @@ def growing(order, values, out):
     return missing or best_in(order, values[known:])[1]
 
 
-@kernel(references=False)
+@kernel
 def shrinking(order, values, out):
     """Write the best of ``values[i:]`` to ``out[i]``; return whether there may have been a NaN."""
     worst = worst_of(order, values)
@@ -189,7 +189,7 @@ def shrinking(order, values, out):
     return missing or best_in(order, values[: len(out)])[1]
 
 
-@kernel(references=False)
+@kernel
 def _copy(values, results, past):
     """Write the first of `values` to the results."""
     if past:
@@ -198,7 +198,7 @@ def _copy(values, results, past):
         copy(values, results)
 
 
-@kernel(references=False)
+@kernel
 def _answer(order, values, width, block, k, total, best, scratch, results, stand_in, hidden, past):
     """Write the windows that begin in block `k`, of which `best` is common to all, to `results`.
 
@@ -240,7 +240,7 @@ def _answer(order, values, width, block, k, total, best, scratch, results, stand
         _reveal_all(stand_in, results)
 
 
-@kernel(references=False)
+@kernel
 def _reveal_all(hidden, results):
     """Write NaN where there is what it is `hidden` in."""
     missing = missing_of(results)
@@ -248,7 +248,7 @@ def _reveal_all(hidden, results):
         results[i] = where_equal(results[i], hidden, missing, results[i])
 
 
-@kernel(references=False)
+@kernel
 def _take(order, values, best, stand_in):
     """The best of a few values and of `best`, and what was found, as :func:`_best_with`."""
     found = 0
@@ -258,7 +258,7 @@ def _take(order, values, best, stand_in):
     return best, found
 
 
-@kernel(references=False)
+@kernel
 def _lead(order, values, width, lead, out, stand_in, rule):
     """Write the few first windows one by one; return what was found, as :func:`_best_with`."""
     if lead == 0:
@@ -273,7 +273,7 @@ def _lead(order, values, width, lead, out, stand_in, rule):
     return found
 
 
-@kernel(references=False)
+@kernel
 def _learn(order, values, block, first, last, total, stand_in, rule):
     """Write the best of blocks ``first, ..., last - 1`` to `total`; return what was found."""
     found = 0
@@ -283,7 +283,7 @@ def _learn(order, values, block, first, last, total, stand_in, rule):
     return found
 
 
-@kernel(references=False)
+@kernel
 def _share(order, total, first, last, between, rest, common, none):
     """Write what all windows that begin in blocks ``first, ..., last - 1`` hold of whole blocks."""
     if between == 0:
@@ -293,7 +293,7 @@ def _share(order, total, first, last, between, rest, common, none):
     doubling.rolling(order, inner, between, _GROUP, rest, common[: last - first], PASS, none)
 
 
-@kernel(references=False)
+@kernel
 def rolling(order, values, width, block, scratch, out, rule, words):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
@@ -329,7 +329,7 @@ def rolling(order, values, width, block, scratch, out, rule, words):
     return found & NAN
 
 
-@kernel(references=False)
+@kernel
 def rolling_both(values, width, block, scratch, low, high, rule, words, past):
     """As :func:`rolling`, both extrema in one pass; `scratch` is twice as long.
 

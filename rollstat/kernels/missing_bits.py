@@ -14,7 +14,8 @@ most a few for each row.
 
 import numpy as np
 
-from rollstat._jit import INDEX, count_ones, count_trailing_zeros, kernel
+from rollstat._jit import INDEX, kernel
+from rollstat._lowering import count_ones, count_trailing_zeros
 from rollstat.kernels.lane_tests import nan_among
 
 __all__ = ["NO_WORDS", "mark_few", "note_if", "note_nan", "words_for"]
@@ -30,7 +31,7 @@ def words_for(length):
     return np.zeros(length // 64 + 3, np.uint64)
 
 
-@kernel(references=False)
+@kernel
 def note_nan(values, first, last, words):
     """Note which of ``values[first:last]`` are NaN; `first` is a multiple of 64.
 
@@ -49,7 +50,7 @@ def note_nan(values, first, last, words):
     return i
 
 
-@kernel(references=False)
+@kernel
 def note_if(found, values, first, last, words):
     """As :func:`note_nan`, if a NaN was `found` in ``values[:last]``, and there are any `words`."""
     if len(words) == 0:
@@ -57,7 +58,7 @@ def note_if(found, values, first, last, words):
     return note_nan(values, first, min(last, len(values)), words) if found else last & -64
 
 
-@kernel(inline="always", references=False)
+@kernel(forceinline=True)
 def _from(words, i):
     """The 64 bits from bit `i` on."""
     shift = np.uint64(i & 63)
@@ -65,7 +66,7 @@ def _from(words, i):
     return low >> shift | high << _ONE << (np.uint64(63) - shift)
 
 
-@kernel(references=False)
+@kernel
 def mark_few(words, width, need, mark, out, other):
     """Write `mark` to the rows of `out` with fewer than `need` values not missing, of `width` from it on.
 
@@ -93,7 +94,7 @@ def mark_few(words, width, need, mark, out, other):
         missing += enter - leave
 
 
-@kernel(references=False)
+@kernel
 def _few_of(low, high, width, limit):
     """Which of the 64 windows that begin in the word `low` miss more than `limit`, of fewer than 16 values.
 
@@ -113,7 +114,7 @@ def _few_of(low, high, width, limit):
     return more if limit & 1 else more | same & one
 
 
-@kernel(references=False)
+@kernel
 def _mark_all(rows, mark, out, other):
     """Mark the rows whose bits are set."""
     while rows:
@@ -126,7 +127,7 @@ def _mark_all(rows, mark, out, other):
         rows &= rows - _ONE
 
 
-@kernel(references=False)
+@kernel
 def _mark_in(leaving, entering, above, mark, out, other):
     """Mark those of up to 64 rows, the first of which misses `above` more than allowed."""
     for first in range(0, len(out), 8):

@@ -36,21 +36,21 @@ _PIECE = 256
 LONG = 2_048
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _goes(order, ties, stays, values, i):
     """Whether the pairs of neighbours that begin with the vector at `i` all go the way of the run."""
     older, newer = load(values, i), load(values, i + 1)
     return all_stay(order, ties, older, newer) if stays else all_take_over(order, ties, older, newer)
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _steps(order, ties, stays, older, newer):
     """Whether one pair of neighbours goes the way of the run."""
     takes_over = choose(order, ties, older, newer, False, True)
     return older == older and newer == newer and takes_over != stays
 
 
-@kernel(references=False)
+@kernel
 def _reach(order, ties, stays, values, begin, limit):
     """The last value of the run from `begin` on, but not beyond `limit`."""
     lanes = lanes_of(values)
@@ -62,7 +62,7 @@ def _reach(order, ties, stays, values, begin, limit):
     return end
 
 
-@kernel(references=False)
+@kernel
 def trend(order, ties, values):
     """1 if every value keeps its window against the next, -1 if each next one takes over, else 0."""
     last = len(values) - 1
@@ -72,7 +72,7 @@ def trend(order, ties, values):
     return (1 if stays else -1) if _reach(order, ties, stays, values, 0, last) == last else 0
 
 
-@kernel(references=False)
+@kernel
 def _follow_far(order, ties, stays, values, end, wins, loses, row, best, other):
     """As :func:`_follow` from `row` on, for values alone, written past the caches; return what is known."""
     lanes, lead = lanes_of(values), unaligned(best[row:])
@@ -86,7 +86,7 @@ def _follow_far(order, ties, stays, values, end, wins, loses, row, best, other):
     return end
 
 
-@kernel(references=False)
+@kernel
 def _follow(order, ties, stays, values, width, shift, end, position, best, other, past):
     """Answer the windows within a run that is known up to `end`; return the last value of the run.
 
@@ -129,7 +129,7 @@ def _follow(order, ties, stays, values, width, shift, end, position, best, other
     return end
 
 
-@kernel(references=False)
+@kernel
 def _crossing(order, ties, away, values, width, first, last):
     """Of the windows that begin at ``first, ..., last - 1``, the first whose newest row is farther off.
 
@@ -145,7 +145,7 @@ def _crossing(order, ties, away, values, width, first, last):
     return first
 
 
-@kernel(references=False)
+@kernel
 def _over_turn(order, ties, away, values, width, shift, first, last, turn, position, best, other):
     """Answer the windows that begin at ``first, ..., last - 1``, over one turn, at `turn`."""
     crossing = _crossing(order, ties, away, values, width, first, last)
@@ -162,7 +162,7 @@ def _over_turn(order, ties, away, values, width, shift, first, last, turn, posit
         fill(values[turn], turns[first:last])
 
 
-@kernel(references=False)
+@kernel
 def answer(order, ties, values, width, shift, position, best, other, past):
     """Answer windows with one turn at most, as long as runs are long; return how many, 0 if few.
 

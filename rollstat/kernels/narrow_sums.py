@@ -16,10 +16,12 @@ Shifted sums of up to 15 values are taken one value after the other instead, abo
 each window. Cost: O(1) a row for leaves and rests, O(m) for narrow windows, `m` below 32.
 """
 
-from numba import types
-from numba.extending import overload
+import inspect
 
-from rollstat._jit import kernel, prefetch
+from numba import types
+
+from rollstat._jit import kernel
+from rollstat._lowering import chosen, known, lowered, prefetch
 from rollstat.kernels.bundle_functions import any_nan, fill_lacking, mark_below
 from rollstat.kernels.bundles import (
     four_on,
@@ -56,22 +58,64 @@ def has_gaps(counts):
     return counts is not None
 
 
+@lowered(has_gaps)
+def _has_gaps(counts):
+    return known(types.boolean(counts), not isinstance(counts, types.NoneType))
+
+
+def _by_gaps(function, without, within):
+    """Let `function` be one of two kernels within kernels, as its parameter `counts` is None or an array."""
+    place = list(inspect.signature(function).parameters).index("counts")
+    chosen(function)(lambda *given: without if isinstance(given[place], types.NoneType) else within)
+
+
+@kernel
+def _none_counted(counts, series, width):
+    return 0
+
+
+@kernel
+def _first_counted(counts, series, width):
+    return numbers_among(series, 0, width)
+
+
 def observed_among(counts, series, width):
     """Observations of the first window; nobody counts them where nothing is missing."""
-    return 0 if counts is None else numbers_among(series, 0, width)
+    return (_none_counted if counts is None else _first_counted)(counts, series, width)
+
+
+@kernel
+def _as_before(counts, leaving, first, entering, second, rows, observed):
+    return observed
+
+
+@kernel
+def _rows_counted(counts, leaving, first, entering, second, rows, observed):
+    return count_rows(leaving, first, entering, second, rows, observed, counts)
 
 
 def count_gaps(counts, leaving, first, entering, second, rows, observed):
     """Count the observations of the windows of some rows, as :func:`count_rows`, if values may be missing."""
-    if counts is None:
-        return observed
-    return count_rows(leaving, first, entering, second, rows, observed, counts)
+    count = _as_before if counts is None else _rows_counted
+    return count(counts, leaving, first, entering, second, rows, observed)
 
 
-@kernel(inline="always", references=False)
+@kernel(forceinline=True)
 def lift_observed(summand, x, y, at_x, at_y):
     """What eight rows add to the channels, nothing if missing: shifts stand there, 0 for plain sums."""
     return lift(summand, fill_lacking(x, y, at_x), fill_lacking(y, x, at_y), at_x, at_y)
+
+
+@kernel(forceinline=True)
+def _write_all(summand, counts, least, width, i, sums, at_x, at_y, out, to):
+    store_each(out, to, finish(summand, sums, at_x, at_y, spread(float(width))))
+
+
+@kernel(forceinline=True)
+def _write_observed(summand, counts, least, width, i, sums, at_x, at_y, out, to):
+    count = load(counts, i)
+    outputs = finish(summand, sums, at_x, at_y, count)
+    store_each(out, to, mark_below(outputs, count, spread(least)))
 
 
 def write_rows(summand, counts, least, width, i, sums, at_x, at_y, out, to):
@@ -79,75 +123,34 @@ def write_rows(summand, counts, least, width, i, sums, at_x, at_y, out, to):
 
     Their observations are at index `i` of `counts`.
     """
-    count = spread(float(width)) if counts is None else load(counts, i)
-    outputs = finish(summand, sums, at_x, at_y, count)
-    store_each(out, to, outputs if counts is None else mark_below(outputs, count, spread(least)))
+    write = _write_all if counts is None else _write_observed
+    write(summand, counts, least, width, i, sums, at_x, at_y, out, to)
 
 
-def lift_rows(summand, counts, x, y, i, at_x, at_y):
-    """What the eight observations from index `i` on add to the channels."""
-    if counts is None:
-        return lift(summand, load(x, i), load(y, i), at_x, at_y)
+@kernel(forceinline=True)
+def _lift_all(summand, counts, x, y, i, at_x, at_y):
+    return lift(summand, load(x, i), load(y, i), at_x, at_y)
+
+
+@kernel(forceinline=True)
+def _lift_those_observed(summand, counts, x, y, i, at_x, at_y):
     series = series_of(summand, x, y)
     return lift_observed(summand, load(series[0], i), load(series[-1], i), at_x, at_y)
 
 
-@overload(has_gaps, inline="always")
-def _has_gaps_overload(counts):
-    gaps = not isinstance(counts, types.NoneType)
-    return lambda counts: gaps
+def lift_rows(summand, counts, x, y, i, at_x, at_y):
+    """What the eight observations from index `i` on add to the channels."""
+    lift_each = _lift_all if counts is None else _lift_those_observed
+    return lift_each(summand, counts, x, y, i, at_x, at_y)
 
 
-@overload(observed_among, inline="always")
-def _observed_among_overload(counts, series, width):
-    if isinstance(counts, types.NoneType):
-        return lambda counts, series, width: 0
-    return lambda counts, series, width: numbers_among(series, 0, width)
+_by_gaps(observed_among, _none_counted, _first_counted)
+_by_gaps(count_gaps, _as_before, _rows_counted)
+_by_gaps(write_rows, _write_all, _write_observed)
+_by_gaps(lift_rows, _lift_all, _lift_those_observed)
 
 
-@overload(count_gaps, inline="always")
-def _count_gaps_overload(counts, leaving, first, entering, second, rows, observed):
-    if isinstance(counts, types.NoneType):
-        return lambda counts, leaving, first, entering, second, rows, observed: observed
-    return lambda counts, leaving, first, entering, second, rows, observed: count_rows(
-        leaving, first, entering, second, rows, observed, counts
-    )
-
-
-@overload(write_rows, inline="always")
-def _write_rows_overload(summand, counts, least, width, i, sums, at_x, at_y, out, to):
-    if isinstance(counts, types.NoneType):
-
-        def write(summand, counts, least, width, i, sums, at_x, at_y, out, to):
-            store_each(out, to, finish(summand, sums, at_x, at_y, spread(float(width))))
-
-    else:
-
-        def write(summand, counts, least, width, i, sums, at_x, at_y, out, to):
-            count = load(counts, i)
-            outputs = finish(summand, sums, at_x, at_y, count)
-            store_each(out, to, mark_below(outputs, count, spread(least)))
-
-    return write
-
-
-@overload(lift_rows, inline="always")
-def _lift_rows_overload(summand, counts, x, y, i, at_x, at_y):
-    if isinstance(counts, types.NoneType):
-
-        def rows(summand, counts, x, y, i, at_x, at_y):
-            return lift(summand, load(x, i), load(y, i), at_x, at_y)
-
-    else:
-
-        def rows(summand, counts, x, y, i, at_x, at_y):
-            series = series_of(summand, x, y)
-            return lift_observed(summand, load(series[0], i), load(series[-1], i), at_x, at_y)
-
-    return rows
-
-
-@kernel(references=False)
+@kernel
 def _leaf_rows(summand, x, counts, first, rows, remainder, leaf, rest):
     """Write the sums of 8 and of `remainder` values from every position of `rows` rows on.
 
@@ -186,7 +189,7 @@ def _leaf_rows(summand, x, counts, first, rows, remainder, leaf, rest):
             store(rest, size * j, one)
 
 
-@kernel(references=False)
+@kernel
 def copy_padded(values, first, tail):
     """Copy the values from `first` on to the front of `tail` and fill it with zeros."""
     length = min(max(len(values) - first, 0), len(tail))
@@ -196,8 +199,8 @@ def copy_padded(values, first, tail):
         tail[i] = 0.0
 
 
-@kernel(references=False)
-def _narrow_rows(summand, x, y, counts, least, first, rows, width, out, to):
+@kernel
+def _narrow_rows(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
     """Windows of few values, one by one: shifted sums about the first value of each window."""
     series = series_of(summand, x, y)
     seen = 0
@@ -218,7 +221,7 @@ def _narrow_rows(summand, x, y, counts, least, first, rows, width, out, to):
     return seen
 
 
-@kernel(references=False)
+@kernel
 def _leaf_windows(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
     """Windows of few values, one by one: plain sums of at most three leaves and the rest."""
     size = 8 * channel_count(summand)
@@ -243,23 +246,16 @@ def _leaf_windows(summand, x, y, counts, least, first, rows, width, leaf, rest, 
 
 
 def _narrow_chunk(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
-    if is_shifted(summand):
-        return _narrow_rows(summand, x, y, counts, least, first, rows, width, out, to)
-    return _leaf_windows(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to)
+    windows = _narrow_rows if is_shifted(summand) else _leaf_windows
+    return windows(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to)
 
 
-@overload(_narrow_chunk)
-def _narrow_chunk_overload(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
-    if form_of(summand).shifted:  # the compiler need not look at the other
-        return lambda summand, x, y, counts, least, first, rows, width, leaf, rest, out, to: _narrow_rows(
-            summand, x, y, counts, least, first, rows, width, out, to
-        )
-    return lambda summand, x, y, counts, least, first, rows, width, leaf, rest, out, to: _leaf_windows(
-        summand, x, y, counts, least, first, rows, width, leaf, rest, out, to
-    )
+@chosen(_narrow_chunk)
+def _narrow_chunk_of(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
+    return _narrow_rows if form_of(summand).shifted else _leaf_windows
 
 
-@kernel(references=False)
+@kernel
 def narrow_windows(summand, x, y, width, counts, least, leaf, rest, tails, spare, out):
     """Windows of few values: each by itself."""
     windows = out.shape[1]

@@ -14,7 +14,8 @@ State: one whole number, the observations of the next window, which is exact. Co
 instructions for eight rows. Source: none needed.
 """
 
-from rollstat._jit import kernel, prefetch
+from rollstat._jit import kernel
+from rollstat._lowering import prefetch
 from rollstat.kernels.bundle_functions import counts_before, nan_changes
 from rollstat.kernels.bundles import LANES, bundle, load, store
 
@@ -24,13 +25,13 @@ __all__ = ["count_numbers", "count_rows", "is_observed", "numbers_among"]
 _AHEAD = 64 * LANES
 
 
-@kernel(inline="always", references=False)
+@kernel(forceinline=True)
 def is_observed(series, i):
     """Whether no series is NaN in row `i`."""
     return (series[0][i] == series[0][i]) & (series[-1][i] == series[-1][i])
 
 
-@kernel(references=False)
+@kernel
 def numbers_among(series, first, last):
     """How many of the rows ``first, ..., last - 1`` are observed."""
     part, other = series[0][first:last], series[-1][first:last]
@@ -40,13 +41,13 @@ def numbers_among(series, first, last):
     return observed
 
 
-@kernel(inline="always", references=False)
+@kernel(forceinline=True)
 def _load_both(series, i):
     """Eight rows of the first and the last series; one that is both costs no second look."""
     return bundle((load(series[0], i), load(series[-1], i)))
 
 
-@kernel(references=False)
+@kernel
 def count_rows(leaving, first, entering, second, rows, observed, count):
     """Write to the front of `count` how many values are observed in each window of so many rows of eight.
 
@@ -64,7 +65,7 @@ def count_rows(leaving, first, entering, second, rows, observed, count):
     return observed
 
 
-@kernel(references=False)
+@kernel
 def count_numbers(series, width, count):
     """Write into `count`, of float64, how many rows are observed in each window of `width`.
 

@@ -64,7 +64,7 @@ def carry_back(values, missing, carried):
         carried[i] = last
 
 
-@kernel(references=False)
+@kernel
 def copy_numbers(values, copied):
     """Copy floating numbers up to a stretch in which one is NaN; return whether there is none."""
     for first in range(0, len(values), _STRETCH):
@@ -77,7 +77,7 @@ def copy_numbers(values, copied):
     return True
 
 
-@kernel(references=False)
+@kernel
 def carry_numbers_on(values, carried):
     """Write the last number that is not NaN up to each of the last rows, as many as `carried` has."""
     behind = len(values) - len(carried)
@@ -90,7 +90,7 @@ def carry_numbers_on(values, carried):
         carried[i] = last
 
 
-@kernel(references=False)
+@kernel
 def carry_numbers_back(values, carried):
     """Write the first number that is not NaN from each of the first rows on, as many as `carried` has."""
     last = values[len(values) - 1]

@@ -26,7 +26,7 @@ from rollstat.kernels.states import combine, emit, lift, load, save
 __all__ = ["scan", "scan_fixed"]
 
 
-@kernel(references=False)
+@kernel
 def _fill_suffixes(operator, values, first, pivot, suffix):
     """Write the suffixes of values[first:pivot], which is not empty, and return the state of them all."""
     state = lift(operator, suffix, values, pivot - 1)
@@ -37,7 +37,7 @@ def _fill_suffixes(operator, values, first, pivot, suffix):
     return state
 
 
-@kernel(references=False)
+@kernel
 def scan_fixed(operator, values, width, suffix, out, failed):
     """Write the value of each window values[i:i + width] into row i of `out`, which has one for each."""
     rows = len(failed)
@@ -53,7 +53,7 @@ def scan_fixed(operator, values, width, suffix, out, failed):
                 emit(operator, combine(operator, suffix, load(suffix, i - first), prefix), out, i, failed)
 
 
-@kernel(references=False)
+@kernel
 def scan(operator, values, start, end, suffix, out, failed):
     """Write the value of each window that is not empty into its row of `out`."""
     i = 0

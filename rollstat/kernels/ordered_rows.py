@@ -43,7 +43,7 @@ def create(capacity, dtype):
     return np.zeros(5, np.int64), rows, np.zeros(capacity, np.uint8), np.zeros(capacity, dtype)
 
 
-@kernel(references=False)
+@kernel
 def below(ordered, count, value, tied):
     """Number of the first `count` entries that are less than `value`, or not greater if `tied`."""
     low, high = 0, count
@@ -56,7 +56,7 @@ def below(ordered, count, value, tied):
     return low
 
 
-@kernel(references=False)
+@kernel
 def _leave(header, ordered, value):
     count = header[COUNT]
     place = below(ordered, count, value, False)
@@ -66,7 +66,7 @@ def _leave(header, ordered, value):
     header[COUNT] = count - 1
 
 
-@kernel(references=False)
+@kernel
 def _enter(header, ordered, value):
     count = header[COUNT]
     place = below(ordered, count, value, True)
@@ -77,7 +77,7 @@ def _enter(header, ordered, value):
     header[COUNT] = count + 1
 
 
-@kernel(references=False)
+@kernel
 def pop(header, rows, absent, ordered, number):
     """Let go of the oldest rows."""
     for _ in range(number):
@@ -88,7 +88,7 @@ def pop(header, rows, absent, ordered, number):
             _leave(header, ordered, rows[slot])
 
 
-@kernel(references=False)
+@kernel
 def push(header, rows, absent, ordered, value, missing):
     """Take in a row; a full ring lets go of the oldest."""
     if header[ROWS] == len(rows):
@@ -104,7 +104,7 @@ def push(header, rows, absent, ordered, value, missing):
         _enter(header, ordered, rows[slot])
 
 
-@kernel(references=False)
+@kernel
 def rank(ordered, count, value, distinct, found):
     """Write how many observations are smaller than `value`, equal to it, and in all; or distinct ones."""
     first, last = below(ordered, count, value, False), below(ordered, count, value, True)
@@ -119,7 +119,7 @@ def rank(ordered, count, value, distinct, found):
     found[1] = 1
 
 
-@kernel(references=False)
+@kernel
 def mode(ordered, count):
     """Place of the most frequent observation, of the smallest of several; there is an observation."""
     best = most = start = 0
@@ -131,7 +131,7 @@ def mode(ordered, count):
     return best
 
 
-@kernel(references=False)
+@kernel
 def check(header, rows, absent, ordered):
     """Whether the observations are in order, as many as the rows have, and the distinct ones counted."""
     count, seen, distinct = header[COUNT], 0, 0

@@ -37,4 +37,4 @@ def views(state):
     return state[_LENGTHS * words : first].view(np.int64), state[first:last], state[last:].view(np.int32)
 
 
-unpack = kernel(inline="always", references=False)(views)
+unpack = kernel(inline="always")(views)

@@ -16,34 +16,34 @@ from rollstat.kernels.vectors import broadcast, lanes_of, load, put, unaligned
 __all__ = ["copy", "copy_past", "count_up", "fill", "fill_past", "stand_alike"]
 
 
-@kernel(references=False)
+@kernel
 def fill(value, out):
     """Write `value` everywhere."""
     for i in range(len(out)):
         out[i] = value
 
 
-@kernel(references=False)
+@kernel
 def copy(values, out):
     """Write the first of `values` to the whole of `out`."""
     for i in range(len(out)):
         out[i] = values[i]
 
 
-@kernel(references=False)
+@kernel
 def count_up(start, out):
     """Write ``start, start + 1, ...``."""
     for i in range(len(out)):
         out[i] = start + i
 
 
-@kernel(references=False)
+@kernel
 def stand_alike(first, second):
     """Whether whole lines of the cache of one array are whole lines of the other."""
     return unaligned(first) == unaligned(second)
 
 
-@kernel(references=False)
+@kernel
 def fill_past(value, out):
     """As :func:`fill`, past the caches."""
     lanes, vector = lanes_of(out), broadcast(value)
@@ -56,7 +56,7 @@ def fill_past(value, out):
     fill(value, out[whole:])
 
 
-@kernel(references=False)
+@kernel
 def copy_past(values, out):
     """As :func:`copy`, past the caches."""
     lanes = lanes_of(out)

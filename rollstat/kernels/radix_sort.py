@@ -26,6 +26,7 @@ import numpy as np
 from rollstat._jit import INDEX, kernel
 from rollstat.kernels.lane_tests import append_between
 from rollstat.kernels.order import Greatest, Least, prefer
+from rollstat.kernels.plain_loops import copy
 from rollstat.kernels.vectors import first_lane, lanes_of, load, push_back
 
 __all__ = [
@@ -130,7 +131,7 @@ def rows_inside(values, missing, lowest, highest, words):
     return n
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _word_of_float(value, row, base, limit, scale, up):
     value = np.float64(value)
     value = value if value > base else base
@@ -166,7 +167,7 @@ def place_floats(values, lowest, highest, row_bits, gathered, words):
     return True
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _word_of_key(key, row, base, limit, up, keep):
     key = np.uint64(key)
     key = key if key > base else base
@@ -262,7 +263,7 @@ def radix_sort(words, spare, digits, digit_bits, bucket):
             histogram[digit] = place + 1
         in_words = not in_words
     if not in_words:
-        words[:] = spare
+        copy(spare, words)
 
 
 @kernel

@@ -66,8 +66,11 @@ def band_from_answers(ranked, row_bits, values, deviation, recent, seen, sides, 
     """
     rows = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
     count = len(ranked)
-    low = _rank_of(ranked, rows, values, np.min(recent[0, : min(seen, RECENT)]))
-    high = _rank_of(ranked, rows, values, np.max(recent[1, : min(seen, RECENT)]))
+    lowest, highest = recent[0, 0], recent[1, 0]
+    for i in range(1, min(seen, RECENT)):
+        lowest, highest = min(lowest, recent[0, i]), max(highest, recent[1, i])
+    low = _rank_of(ranked, rows, values, lowest)
+    high = _rank_of(ranked, rows, values, highest)
     margin = (high - low) // 4 + 8 + deviation
     low, high = low - margin, high + margin
     low = max(low, 0) if sides[0] else low

@@ -26,7 +26,8 @@ G. Jacobson, Space-efficient static trees and graphs (1989), doi:10.1109/SFCS.19
 
 import numpy as np
 
-from rollstat._jit import count_ones, count_trailing_zeros, kernel
+from rollstat._jit import kernel
+from rollstat._lowering import count_ones, count_trailing_zeros
 
 __all__ = ["check", "clear", "exclude", "following", "include", "nearby", "seek", "slide_any"]
 

@@ -27,7 +27,8 @@ Source: as of :mod:`rollstat.kernels.rank_slide`.
 
 import numpy as np
 
-from rollstat._jit import INDEX, count_leading_zeros, count_trailing_zeros, kernel
+from rollstat._jit import INDEX, kernel
+from rollstat._lowering import count_leading_zeros, count_trailing_zeros
 from rollstat.kernels.lane_tests import all_beside, rows_within
 
 __all__ = ["is_calm", "slide_calm"]
@@ -94,21 +95,21 @@ def _last_within(row_of, code, bottom, top, first, width):
     return bottom - 1, _NOWHERE, _ZERO, passed
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _bit(place):
     """The bit of a place among the 64, no bit elsewhere."""
     inside = (place >= 0) & (place < _SEEN)
     return np.uint64(inside) << np.uint64(place & (_SEEN - 1))
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _from(bits, place):
     """Bits from a place on, the lowest for that place; none if it is not among the 64."""
     inside = (place >= 0) & (place < _SEEN)
     return bits >> np.uint64(place & (_SEEN - 1)) if inside else _ZERO
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _up_to(bits, place):
     """Bits up to a place, the highest for that place; none if it is not among the 64."""
     inside = (place >= 0) & (place < _SEEN)

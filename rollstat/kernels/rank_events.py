@@ -30,7 +30,7 @@ _LOOKED_AT = 4096
 _FEW = 0.6
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _is_event(leave, enter, far):
     """Whether not both are under the band, nor both over it or missing."""
     under, over = enter < np.uint32(BELOW), enter >= far

@@ -28,7 +28,8 @@ trees and graphs (1989), doi:10.1109/SFCS.1989.63533.
 
 import numpy as np
 
-from rollstat._jit import count_leading_zeros, count_ones, count_trailing_zeros, kernel
+from rollstat._jit import kernel
+from rollstat._lowering import count_leading_zeros, count_ones, count_trailing_zeros
 
 __all__ = [
     "BELOW",

@@ -31,7 +31,8 @@ M. Raykov, An optimal algorithm for sliding window order statistics, doi:10.4230
 
 import numpy as np
 
-from rollstat._jit import INDEX, count_leading_zeros, count_ones, count_trailing_zeros, kernel
+from rollstat._jit import INDEX, kernel
+from rollstat._lowering import count_leading_zeros, count_ones, count_trailing_zeros
 from rollstat.kernels.rank_calm import is_calm, slide_calm
 
 __all__ = [
@@ -113,7 +114,7 @@ def begin(code, bits, ranks):
     return under
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _next_set(bits, p):
     """Lowest set bit from `p` on, and how many words had to be passed."""
     i = p >> _SIX
@@ -160,7 +161,7 @@ def _search(bits, p, ahead, top):
     return (i << _SIX) + np.uint64(count_trailing_zeros(word)), passed
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _last_set(bits, p):
     """Highest set bit up to `p`, and how many words had to be passed."""
     i = p >> _SIX
@@ -183,7 +184,7 @@ def _start(bits, p, ahead, top):
     return p, second
 
 
-@kernel(inline="always")
+@kernel(forceinline=True)
 def _around(bits, low, high):
     """The 64 bits before `low`, and the 64 from `high` on."""
     i, s = low >> _SIX, low & _LOW  # shifts stay below 64

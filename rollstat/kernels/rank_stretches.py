@@ -150,6 +150,7 @@ def select_fixed(
     recent,
     band,
     sides,
+    tries,
     events,
     fraction,
     middle,
@@ -189,6 +190,7 @@ def select_fixed(
     recent : ndarray of the values' dtype, shape (2, RECENT)
     band : ndarray of the values' dtype, shape (2,)
     sides : ndarray of bool, shape (2,)
+    tries : ndarray of int64, shape (2, 2)
     events : ndarray of uint32, shape (stretch + width,)
         Scratch.
     fraction : float, or None
@@ -208,7 +210,9 @@ def select_fixed(
     """
     rows = len(result)
     banded, kind = False, 0
-    failures, pause = np.zeros((2, 2), np.int64)  # of bands from answers, and of those from samples
+    failures, pause = tries[0], tries[1]  # of bands from answers, and of those from samples
+    for i in range(2):
+        failures[i] = pause[i] = 0
     seen = 0
     first = np.int64(0)  # a literal would have the callees compiled for it
     while first < rows:
@@ -249,7 +253,8 @@ def select_fixed(
                 last = min(first + width // _LOOK, last)
                 part = part[: last - first + width - 1]
                 gone = gone[: len(part)]
-        sides &= banded
+        sides[0] &= banded
+        sides[1] &= banded
         lowest, highest = band[0], band[1]
         if not (sides[0] and sides[1]):
             low, high = value_range(part, gone)
@@ -294,7 +299,8 @@ def select_fixed(
             continue
         if banded:
             failures[kind] = 0
-        pause -= pause > 0
+        for i in range(2):
+            pause[i] = max(pause[i] - 1, 0)
         told = banded or not wide
         banded, kind = False, 0
         if count > 0 and bottom <= top:

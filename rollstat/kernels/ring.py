@@ -14,7 +14,7 @@ from rollstat._jit import kernel
 __all__ = ["is_older"]
 
 
-@kernel(references=False)
+@kernel
 def is_older(slot, other, newest):
     """Whether the row in `slot` is older than the row in `other`."""
     if (slot > newest) == (other > newest):

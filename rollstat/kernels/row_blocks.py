@@ -30,9 +30,9 @@ prefixes of blocks are those of van Herk, doi:10.1016/0167-8655(92)90069-C.
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
 from rollstat._jit import kernel
+from rollstat._lowering import overloaded
 from rollstat.kernels.single_step import plain, single_step
 from rollstat.kernels.state_queue import END, FRONT, MASK
 from rollstat.kernels.states import combine, define, emit, length, lift, lift_element, load, lower, save, take
@@ -75,29 +75,29 @@ def length_of_block(rows):
     return 1 << max(int(rows**0.5).bit_length() - 1, 0)
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def _middle(cells):
     return len(cells) - 2
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def _prefix(cells):
     return len(cells) - 1
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def _suffixes(header, cells, which):
     """Where the suffixes of the block that the oldest row is in begin, or those of the one after."""
     return len(cells) - EXTRA - ((2 - (header[CURRENT] ^ which)) << header[SHIFT])
 
 
-@kernel(references=False)
+@kernel
 def _note_middle(algorithm, operator, header, cells):
     if header[FRONT] < header[END]:
         save(cells, _middle(cells), _query(algorithm, operator, header, cells))
 
 
-@kernel(references=False)
+@kernel
 def _begin_block(algorithm, operator, header, cells, stamps, first):
     """Let the suffixes that were built stand for the block of row `first`, which leaves the queue."""
     header[CURRENT] ^= 1
@@ -110,7 +110,7 @@ def _begin_block(algorithm, operator, header, cells, stamps, first):
         _note_middle(algorithm, operator, header, cells)
 
 
-@kernel(references=False)
+@kernel
 def _build(operator, header, cells, absent, rows, first, place, number, which):
     """Write suffixes of the block of row `first` down from `place`; return its last observed place."""
     slot, to, last = first & (len(absent) - 1), _suffixes(header, cells, which), -1
@@ -129,7 +129,7 @@ def _build(operator, header, cells, absent, rows, first, place, number, which):
     return last
 
 
-@kernel(references=False)
+@kernel
 def _append(operator, header, cells, state):
     """Combine the prefix with what comes next."""
     if header[INSIDE]:
@@ -138,7 +138,7 @@ def _append(operator, header, cells, state):
     header[INSIDE] = 1
 
 
-@kernel(references=False)
+@kernel
 def _end_block(algorithm, operator, header, cells, stamps, number):
     """Move the prefix, which is that of a whole block, to the queue."""
     end = header[END]
@@ -148,7 +148,7 @@ def _end_block(algorithm, operator, header, cells, stamps, number):
     _note_middle(algorithm, operator, header, cells)
 
 
-@kernel(references=False)
+@kernel
 def _take_in(algorithm, operator, header, cells, stamps, absent, rows, row, element, observed):
     """Let the oldest row of a full window go, and take in row number `row`."""
     shift, mask, oldest = header[SHIFT], len(absent) - 1, header[FIRST]
@@ -172,7 +172,7 @@ def _take_in(algorithm, operator, header, cells, stamps, absent, rows, row, elem
         _end_block(algorithm, operator, header, cells, stamps, row >> shift)
 
 
-@kernel(references=False)
+@kernel
 def _result(operator, header, cells, end):
     """The state of the rows before `end` that are in the window, of which some are observed."""
     oldest = max(end - header[SPAN], header[FIRST])
@@ -187,7 +187,7 @@ def _result(operator, header, cells, end):
     return state
 
 
-@kernel(references=False)
+@kernel
 def slide(
     algorithm, operator, header, cells, stamps, absent, rows, row, element, observed, wanted, out, failed
 ):
@@ -198,7 +198,7 @@ def slide(
     return header[COUNT]
 
 
-@kernel(references=False)
+@kernel
 def evaluate(operator, header, cells, end, out, failed):
     """Write the result of the window of the rows before `end` into slot 0 of `out`."""
     emit(operator, _result(operator, header, cells, end), out, 0, failed)
@@ -217,12 +217,12 @@ def push_row(algorithm, operator, header, cells, stamps, absent, rows, x):
     return lower(operator, _result(operator, header, cells, row + 1))
 
 
-@kernel(references=False)
+@kernel
 def _pair(operator, cells, rows, i):
     return combine(operator, cells, lift(operator, cells, rows, i), lift(operator, cells, rows, i + 1))
 
 
-@kernel(references=False)
+@kernel
 def _tree(operator, cells, rows, i):
     """The state of _TREE rows."""
     older = combine(operator, cells, _pair(operator, cells, rows, i), _pair(operator, cells, rows, i + 2))
@@ -230,7 +230,7 @@ def _tree(operator, cells, rows, i):
     return combine(operator, cells, older, newer)
 
 
-@kernel(references=False)
+@kernel
 def _fold(operator, header, cells, absent, rows, slot, number, observed):
     """Combine the prefix with rows of one block, `observed` of them."""
     done = 0
@@ -245,7 +245,7 @@ def _fold(operator, header, cells, absent, rows, slot, number, observed):
             _append(operator, header, cells, lift(operator, cells, rows, i))
 
 
-@kernel(references=False)
+@kernel
 def _rows_until_due(header, row):
     """For how many rows from `row` on a full window lets one go, and no block begins to leave or ends."""
     oldest, within = row - header[SPAN], (1 << header[SHIFT]) - 1
@@ -254,7 +254,7 @@ def _rows_until_due(header, row):
     return within - max(oldest & within, row & within)
 
 
-@kernel(references=False)
+@kernel
 def _take_calm(
     operator, header, cells, absent, rows, first, values, missing, i, stop, wanted, out, lacking, failed
 ):
@@ -290,7 +290,7 @@ def _take_calm(
     _fold(operator, header, cells, absent, rows, (first + i) & mask, stop - i, observed)
 
 
-@kernel(references=False)
+@kernel
 def extend(
     algorithm,
     operator,
@@ -329,14 +329,14 @@ def extend(
         i += 1
 
 
-@kernel(references=False)
+@kernel
 def _copy(ring, slot, column, i, number):
     target, source = ring[slot : slot + number], column[i : i + number]
     for j in range(len(source)):
         target[j] = source[j]
 
 
-@kernel(references=False)
+@kernel
 def _note_nan(absent, slot, column, i, number):
     target, source = absent[slot : slot + number], column[i : i + number]
     for j in range(len(source)):
@@ -352,7 +352,7 @@ def _each(function):
         for one, column in zip(targets, values if several else (values,)):
             function(one, slot, column, i, number)
 
-    @overload(each)
+    @overloaded(each)
     def _of_types(target, slot, values, i, number):
         if not isinstance(values, types.BaseTuple):
             return lambda target, slot, values, i, number: function(target, slot, values, i, number)
@@ -368,7 +368,7 @@ def _each(function):
 _copy_each, _note_each = _each(_copy), _each(_note_nan)
 
 
-@kernel(references=False)
+@kernel
 def _put(absent, rows, slot, values, missing, i, number):
     """Put elements into the rings; return how many of them are observed: where `missing` is None, no NaN."""
     _copy_each(rows, slot, values, i, number)
@@ -384,7 +384,7 @@ def _put(absent, rows, slot, values, missing, i, number):
     return observed
 
 
-@kernel(references=False)
+@kernel
 def load_rows(algorithm, operator, header, cells, stamps, absent, rows, end, values, missing):
     """Hold elements in an empty window, the last of which is row ``end - 1``; without `missing`, NaN is."""
     size, mask = 1 << header[SHIFT], len(absent) - 1

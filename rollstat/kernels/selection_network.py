@@ -76,7 +76,7 @@ def _execute(instructions, lanes, vector_lanes, work, stride):
             upper_of(work, count, upper, first, second)
 
 
-@kernel
+@kernel(inline="always")
 def _result_row(work, stride, result, lanes):
     start = result[0] * stride + result[1]
     return work[start : start + lanes]

@@ -27,7 +27,7 @@ from rollstat.kernels.vectors import absorb_nan, holds_nan, lanes_of, load, stor
 __all__ = ["scan_lines", "scan_rows"]
 
 
-@kernel(references=False)
+@kernel
 def _fold(order, values, first, older, newer):
     """Write to `newer` the better of a row of `values` and `older`; return whether the row has a NaN."""
     lanes = lanes_of(newer)
@@ -40,14 +40,14 @@ def _fold(order, values, first, older, newer):
     return holds_nan(nan)
 
 
-@kernel(references=False)
+@kernel
 def _fold_constant(order, constant, older, newer):
     """Write to `newer` the better of `constant` and `older`."""
     for j in range(len(newer)):
         newer[j] = prefer(order, constant, older[j])
 
 
-@kernel(references=False)
+@kernel
 def _merge(order, suffix, running, out, first):
     """Write the better of two rows to a row of `out`."""
     lanes = lanes_of(running)
@@ -56,7 +56,7 @@ def _merge(order, suffix, running, out, first):
         store(prefer(order, load(suffix, j), load(running, j)), out, first + j)
 
 
-@kernel(references=False)
+@kernel
 def scan_rows(order, values, across, source, constant, width, columns, scratch, out):
     """Write the best of `width` rows of the extended axis to every row of `out`.
 
@@ -95,7 +95,7 @@ def scan_rows(order, values, across, source, constant, width, columns, scratch, 
     return nan
 
 
-@kernel(references=False)
+@kernel
 def scan_lines(order, values, length, stride, before, source, constant, width, chunk, scratch, out, words):
     """Write the best of `width` places of the extended axis to every element of every line of `out`.
 

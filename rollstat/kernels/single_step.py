@@ -139,7 +139,7 @@ def types_of_step(arguments):
 
 def single_step(function):
     """Compile a step over preallocated arrays that is to be called from Python, for the shortest call."""
-    dispatcher = kernel(references=False)(function)
+    dispatcher = kernel(function)
     if not config.DISABLE_JIT:
         dispatcher.targetoptions["nogil"] = False
     return dispatcher

@@ -17,6 +17,7 @@ import numpy as np
 
 from rollstat._jit import kernel
 from rollstat.kernels.deviation import middle
+from rollstat.kernels.plain_loops import copy
 
 __all__ = ["LANES", "nearest_of_sorted", "sum_of_sorted"]
 
@@ -79,6 +80,6 @@ def sum_of_sorted(found, total):
         end = start + len(part)
         part[:] = 0.0
         if len(found) % 2 == 1:
-            part[:] = found[len(found) - 1, start:end]
+            copy(found[len(found) - 1, start:end], part)
         for i in range(0, len(found) - 1, 2):
             _add(found[i, start:end], found[i + 1, start:end], part)

@@ -28,8 +28,8 @@ doi:10.1007/BFb0014927.
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
+from rollstat._lowering import overloaded
 from rollstat.kernels.states import load, save
 
 __all__ = [
@@ -111,7 +111,7 @@ def fetch_extra(cells, place):
     return load(cells[0] if isinstance(cells, tuple) else cells, place)
 
 
-@overload(fetch_extra)
+@overloaded(fetch_extra)
 def _fetch_extra(cells, place):
     if isinstance(cells, types.BaseTuple):
         return lambda cells, place: load(cells[0], place)
@@ -123,7 +123,7 @@ def store_extra(cells, place, state):
     save(cells[0] if isinstance(cells, tuple) else cells, place, state)
 
 
-@overload(store_extra)
+@overloaded(store_extra)
 def _store_extra(cells, place, state):
     if isinstance(cells, types.BaseTuple):
         return lambda cells, place, state: save(cells[0], place, state)
@@ -140,7 +140,7 @@ def fetch(cells, i, mask):
     return load(cells, i & mask)
 
 
-@overload(fetch)
+@overloaded(fetch)
 def _fetch(cells, i, mask):
     def moves(cells, i, mask):
         if cells[2][MOVED] <= i and i < cells[2][STOP]:
@@ -162,7 +162,7 @@ def store(cells, i, mask, state):
         save(cells, i & mask, state)
 
 
-@overload(store)
+@overloaded(store)
 def _store(cells, i, mask, state):
     def moves(cells, i, mask, state):
         if cells[2][MOVED] <= i and i < cells[2][STOP]:
@@ -191,7 +191,7 @@ def _carry(header, cells, stamps):
     moving[MOVED] = min(first + _STEP, moving[STOP])
 
 
-@overload(carry)
+@overloaded(carry)
 def _carry_overload(header, cells, stamps):
     return _carry if isinstance(cells, types.BaseTuple) else (lambda header, cells, stamps: None)
 
@@ -208,7 +208,7 @@ def _is_idle(header, cells):
     return few and header[MASK] >= SMALLEST and cells[2][MOVED] == cells[2][STOP]
 
 
-@overload(is_idle)
+@overloaded(is_idle)
 def _is_idle_overload(header, cells):
     return _is_idle if isinstance(cells, types.BaseTuple) else (lambda header, cells: False)
 

@@ -25,7 +25,8 @@ from inspect import getattr_static
 from types import FunctionType
 
 from numba import njit, types
-from numba.extending import overload, register_jitable
+
+from rollstat._lowering import NO_ENTRIES, jitable, overloaded
 
 __all__ = [
     "combine",
@@ -57,7 +58,8 @@ def _compiled(function):
     """The function as compiled code can call it: Numba knows some builtins and ufuncs by themselves."""
     if isinstance(function, FunctionType):
         # A user's method may make arrays, whatever the kernel that is being compiled does.
-        return njit(nogil=True, error_model="numpy", _nrt=True, forceinline=False)(function)
+        options = {"_nrt": True, "forceinline": False} | NO_ENTRIES
+        return njit(nogil=True, error_model="numpy", **options)(function)
     return function
 
 
@@ -89,7 +91,7 @@ def load(cells, i):
     return tuple(cells[i]) if cells.dtype.names else cells[i]
 
 
-@overload(load)
+@overloaded(load)
 def _load(cells, i):
     if isinstance(cells.dtype, types.Record):
         # An array within a structure has a type of its own; a whole view of it is a plain array.
@@ -118,7 +120,7 @@ def _copy_array(target, source, shape):
     return [*lines, f"{'    ' * len(shape)}{target.format(place)} = {source}[{place}]"]
 
 
-@overload(save)
+@overloaded(save)
 def _save(cells, i, state):
     if isinstance(cells, types.BaseTuple):
         body = [f"save(cells[{k}], i, state[{k}])" for k in range(len(cells))] + ["return None"]
@@ -147,7 +149,7 @@ def _as_state(cells, state):
     return state
 
 
-@overload(_as_state)
+@overloaded(_as_state)
 def _as_state_overload(cells, state):
     # A queue of free size has its cells in a tuple, the first of which has the dtype of all.
     cells = cells[0] if isinstance(cells, types.BaseTuple) else cells
@@ -172,7 +174,7 @@ def lift_argument(operator, element):
     return operator.lift(*element) if hasattr(operator, "lift") else element[0]
 
 
-@overload(lift_argument)
+@overloaded(lift_argument)
 def _lift_argument(operator, element):
     several = isinstance(element, types.BaseTuple)
     items = [f"element[{k}]" for k in range(len(element))] if several else ["element"]
@@ -180,7 +182,7 @@ def _lift_argument(operator, element):
     return call or define("operator, element", [f"return {items[0]}"])
 
 
-@register_jitable
+@jitable
 def lift_element(operator, cells, element):
     """The state of one element, in the dtype of `cells`."""
     return _as_state(cells, lift_argument(operator, element))
@@ -191,7 +193,7 @@ def take(values, i):
     return tuple(column[i] for column in values) if isinstance(values, tuple) else values[i]
 
 
-@overload(take)
+@overloaded(take)
 def _take(values, i):
     if isinstance(values, types.BaseTuple):
         items = ", ".join(f"values[{k}][i]" for k in range(len(values)))
@@ -204,14 +206,14 @@ def length(values):
     return len(values[0] if isinstance(values, tuple) else values)
 
 
-@overload(length)
+@overloaded(length)
 def _length(values):
     if isinstance(values, types.BaseTuple):
         return lambda values: len(values[0])
     return lambda values: len(values)
 
 
-@register_jitable
+@jitable
 def lift(operator, cells, values, i):
     """The state of element `i` of `values`."""
     return lift_element(operator, cells, take(values, i))
@@ -222,12 +224,12 @@ def combine_states(operator, older, newer):
     return operator.combine(older, newer)
 
 
-@overload(combine_states)
+@overloaded(combine_states)
 def _combine_states(operator, older, newer):
     return method_call(operator.instance_class, "combine", "operator, older, newer", ["older", "newer"])
 
 
-@register_jitable
+@jitable
 def combine(operator, cells, older, newer):
     """The state of two neighbouring stretches, the older one first, in the dtype of `cells`."""
     return _as_state(cells, combine_states(operator, older, newer))
@@ -238,7 +240,7 @@ def lower(operator, state):
     return operator.lower(state) if hasattr(operator, "lower") else state
 
 
-@overload(lower)
+@overloaded(lower)
 def _lower(operator, state):
     call = method_call(operator.instance_class, "lower", "operator, state", ["state"])
     return call or (lambda operator, state: state)
@@ -249,13 +251,13 @@ def overflowed(operator, state):
     return bool(operator.overflowed(state)) if hasattr(operator, "overflowed") else False
 
 
-@overload(overflowed)
+@overloaded(overflowed)
 def _overflowed(operator, state):
     call = method_call(operator.instance_class, "overflowed", "operator, state", ["state"])
     return call or (lambda operator, state: False)
 
 
-@register_jitable
+@jitable
 def emit(operator, state, out, i, failed):
     """Lower `state` into row `i` of `out`, or mark the row in `failed` if its result overflowed.
 

@@ -23,7 +23,7 @@ NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
 MORE = 5
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def _push(algorithm, operator, header, cells, stamps, x):
     row = header[NEXT]
     header[NEXT] = row + 1

@@ -54,7 +54,7 @@ _MINIMUM = two_heaps.MINIMUM
 _NEXT = wedge.NEXT
 
 
-@kernel(references=False)
+@kernel
 def quantile_point(below, above, count, q, interpolation):
     """The quantile between two neighbouring order statistics, as `interpolate` finds it."""
     position = q * (count - 1)
@@ -97,7 +97,7 @@ def push_median(state, x):
     return middle(below, _heaps_upper(header, keys))
 
 
-@kernel(references=False)
+@kernel
 def _quantile(q, interpolation, state, x):
     """Push a number, and return the quantile."""
     header, keys, links = unpack(state)
@@ -114,7 +114,7 @@ def push_quantile(q, interpolation, state, x):
     return _quantile(q, interpolation, state, x)
 
 
-@kernel(references=False)
+@kernel
 def distance(low, high):
     """``high - low``, zero between equal infinities."""
     if low == high:
@@ -138,7 +138,7 @@ def push_trees(state, x):
     return _trees_push(header, links.reshape(2, -1), values, x, x != x)
 
 
-@kernel(references=False)
+@kernel
 def _push_row(header, position, value, observed, rows, x):
     """Push a number into the wedge and the ring of rows; the number of observations."""
     rows[header[_NEXT] & (len(rows) - 1)] = x

@@ -34,7 +34,7 @@ __all__ = ["finish_rows", "stretch_sums"]
 GROUP = 16
 
 
-@kernel(references=False)
+@kernel
 def _close_group(sums):
     """Add the open groups (row 0) to the unevaluated sums (rows 1 and 2)."""
     for k in range(sums.shape[1]):
@@ -49,7 +49,7 @@ def _close_group(sums):
             sums[2, k] += error
 
 
-@kernel(references=False)
+@kernel
 def _add(sums, x, y, shift_x, shift_y):
     """Add one observation to the open groups."""
     channels = sums.shape[1]
@@ -77,7 +77,7 @@ def _add(sums, x, y, shift_x, shift_y):
         sums[0, 3] += square * square
 
 
-@kernel(references=False)
+@kernel
 def _fill_suffix(x, y, first, border, sums, suffix):
     """Write the sums from every row of a stretch to the border."""
     sums[:] = 0.0
@@ -95,7 +95,7 @@ def _fill_suffix(x, y, first, border, sums, suffix):
             suffix[k, i - first] = sums[0, k] + (sums[1, k] + sums[2, k])
 
 
-@kernel(references=False)
+@kernel
 def stretch_sums(x, y, start, end, suffix, sums, out, shift_x, shift_y):
     """Write the channel sums of each window, and the shifts that they are about.
 
@@ -134,7 +134,7 @@ def stretch_sums(x, y, start, end, suffix, sums, out, shift_x, shift_y):
             shift_y[i] = y[border - 1]
 
 
-@kernel(references=False)
+@kernel
 def finish_rows(summand, sums, shift_x, shift_y, count, out):
     """Write the outputs of `summand` from the channel sums of each window; rows are a multiple of 8."""
     zero = spread(0.0)

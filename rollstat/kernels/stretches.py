@@ -19,7 +19,7 @@ from rollstat.kernels.states import combine, lift
 __all__ = ["lift_suffixes", "lift_total"]
 
 
-@kernel(references=False)
+@kernel
 def lift_suffixes(operator, cells, values, first, last, mask):
     """Write the suffixes of as many elements, from the first on."""
     size = last - first
@@ -44,7 +44,7 @@ def lift_suffixes(operator, cells, values, first, last, mask):
         store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), newer))
 
 
-@kernel(references=False)
+@kernel
 def lift_total(operator, cells, values, place, first, last, mask):
     """Write the states of as many elements, from `place` on, of which there is one; return them combined."""
     size = last - first

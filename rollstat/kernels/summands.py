@@ -13,9 +13,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
+from numba import types
+from numba.core.imputils import impl_ret_borrowed
 
 from rollstat._jit import kernel
+from rollstat._lowering import chosen, known, lowered
 from rollstat.kernels.bundle_functions import (
     divide,
     fill_nan,
@@ -50,12 +52,12 @@ __all__ = [
 _INFINITY = np.inf
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _lift_sum(summand, x, y, shift_x, shift_y):
     return x
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _finish_sum(summand, sums, shift_x, shift_y, count):
     return sums
 
@@ -64,13 +66,13 @@ class Sum(NamedTuple):
     """Sum of x."""
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _over(lanes, divisor):
     """`lanes` over `divisor`; where that is the same in every row, its inverse leaves the loop."""
     return divide(lanes, divisor, spread(1.0) / divisor)
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _finish_mean(summand, sums, shift_x, shift_y, count):
     return _over(sums, count)
 
@@ -79,13 +81,13 @@ class Mean(NamedTuple):
     """Sum of x over the number of observations."""
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _lift_squares(summand, x, y, shift_x, shift_y):
     deviation = x - shift_x
     return bundle((deviation, deviation * deviation))
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _variance(sums, count, divisor):
     """Central sum of squares over `divisor`."""
     total, squares = channels(sums)
@@ -99,7 +101,7 @@ def _variance(sums, count, divisor):
     return fill_nan(quotient(central, divisor, count * inverse), overflow)
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _finish_variance(summand, sums, shift_x, shift_y, count):
     return _variance(sums, count, count - spread(summand.ddof))
 
@@ -110,7 +112,7 @@ class Variance(NamedTuple):
     ddof: float
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _finish_deviation(summand, sums, shift_x, shift_y, count):
     one = spread(1.0)
     further = one + spread(summand.error) * (count - one)
@@ -124,14 +126,14 @@ class Deviation(NamedTuple):
     error: float
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _lift_cubes(summand, x, y, shift_x, shift_y):
     deviation = x - shift_x
     square = deviation * deviation
     return bundle((deviation, square, square * deviation))
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _finish_skewness(summand, sums, shift_x, shift_y, count):
     first, second, third = channels(sums)
     one, two, three = spread(1.0), spread(2.0), spread(3.0)
@@ -145,14 +147,14 @@ class Skewness(NamedTuple):
     """Skewness without bias; NaN where all values are equal."""
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _lift_fourths(summand, x, y, shift_x, shift_y):
     deviation = x - shift_x
     square = deviation * deviation
     return bundle((deviation, square, square * deviation, square * square))
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _finish_kurtosis(summand, sums, shift_x, shift_y, count):
     first, second, third, fourth = channels(sums)
     one, two, three = spread(1.0), spread(2.0), spread(3.0)
@@ -169,14 +171,14 @@ class Kurtosis(NamedTuple):
     """Excess kurtosis without bias; NaN where all values are equal."""
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _lift_products(summand, x, y, shift_x, shift_y):
     deviation_x = x - shift_x
     deviation_y = y - shift_y
     return bundle((deviation_x, deviation_y, deviation_x * deviation_y))
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _finish_covariance(summand, sums, shift_x, shift_y, count):
     total_x, total_y, products = channels(sums)
     return _over(products - _over(total_x * total_y, count), count - spread(summand.ddof))
@@ -188,7 +190,7 @@ class Covariance(NamedTuple):
     ddof: float
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _lift_all_products(summand, x, y, shift_x, shift_y):
     deviation_x = x - shift_x
     deviation_y = y - shift_y
@@ -196,7 +198,7 @@ def _lift_all_products(summand, x, y, shift_x, shift_y):
     return bundle((deviation_x, deviation_y, squares[0], deviation_x * deviation_y, squares[1]))
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _finish_correlation(summand, sums, shift_x, shift_y, count):
     total_x, total_y, squares_x, products, squares_y = channels(sums)
     offset_x = _over(total_x, count)
@@ -216,7 +218,7 @@ class Correlation(NamedTuple):
     slope: float
 
 
-@kernel(references=False)
+@kernel(forceinline=True)
 def _finish_line(summand, sums, shift_x, shift_y, count):
     total_x, total_y, squares_x, products, squares_y = channels(sums)
     offset_x = _over(total_x, count)
@@ -316,32 +318,33 @@ def form_of(summand):
     return _FORMS[summand.instance_class]
 
 
-@overload(channel_count, inline="always")
-def _channel_count_overload(summand):
-    count = form_of(summand).channels
-    return lambda summand: count
+@lowered(channel_count)
+def _channel_count(summand):
+    return known(types.intp(summand), form_of(summand).channels)
 
 
-@overload(is_shifted, inline="always")
-def _is_shifted_overload(summand):
-    shifted = form_of(summand).shifted
-    return lambda summand: shifted
+@lowered(is_shifted)
+def _is_shifted(summand):
+    return known(types.boolean(summand), form_of(summand).shifted)
 
 
-@overload(series_of, inline="always")
-def _series_of_overload(summand, x, y):
-    if form_of(summand).paired:
-        return lambda summand, x, y: (x, y)
-    return lambda summand, x, y: (x,)
+@lowered(series_of)
+def _series_of(summand, x, y):
+    series = 2 if form_of(summand).paired else 1
+    kind = types.BaseTuple.from_types((x, y)[:series])
+
+    def generate(context, builder, signature, arguments):
+        both = context.make_tuple(builder, kind, arguments[1 : 1 + series])
+        return impl_ret_borrowed(context, builder, kind, both)
+
+    return kind(summand, x, y), generate
 
 
-@overload(lift, inline="always")
-def _lift_overload(summand, x, y, shift_x, shift_y):
-    function = form_of(summand).lifted
-    return lambda summand, x, y, shift_x, shift_y: function(summand, x, y, shift_x, shift_y)
+@chosen(lift)
+def _lift(summand, x, y, shift_x, shift_y):
+    return form_of(summand).lifted
 
 
-@overload(finish, inline="always")
-def _finish_overload(summand, sums, shift_x, shift_y, count):
-    function = form_of(summand).finished
-    return lambda summand, sums, shift_x, shift_y, count: function(summand, sums, shift_x, shift_y, count)
+@chosen(finish)
+def _finish(summand, sums, shift_x, shift_y, count):
+    return form_of(summand).finished

@@ -112,7 +112,7 @@ def create(k, m, dtype, min_periods=0, no_answer=None):
     return state
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def _precedes(values, node, other, newest, reverse):
     """Whether `node` is before `other` by (value, row), or the reverse, in the ring up to `newest`."""
     value, bound = values[node], values[other]
@@ -121,7 +121,7 @@ def _precedes(values, node, other, newest, reverse):
     return (value < bound) != reverse
 
 
-@kernel(references=False)
+@kernel
 def find_rank_three_trees(links, values, work, left, middle, right, rank, newest, reverse):
     """The node of that rank, counted from 0, among all nodes of the subtrees of three roots.
 
@@ -184,7 +184,7 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
     return find_rank(links, work, low, rank)
 
 
-@kernel(references=False)
+@kernel
 def _turn(header, links, place):
     """The middle block becomes the left one, the right one the middle, and the left one is filled anew."""
     left = header[LEFT_TREE]
@@ -203,7 +203,7 @@ def _turn(header, links, place):
         header[PREPARE_END], header[PREPARED] = FIRST, FIRST + half
 
 
-@kernel(references=False)
+@kernel
 def _prepare(header, links, values, work, reverse):
     """Go one row further back in the middle block, and note what falls out of its k smallest."""
     node = header[PREPARED] - 1
@@ -215,7 +215,7 @@ def _prepare(header, links, values, work, reverse):
     work[0] += 2
 
 
-@kernel(references=False)
+@kernel
 def _leave(header, links, values, work, node, reverse):
     """Take the oldest row out of the left tree, and put back what its coming in had pushed out."""
     if links[0, RECORD * node + BEFORE] == _MISSING:
@@ -228,7 +228,7 @@ def _leave(header, links, values, work, node, reverse):
         remove(links[0], values, work, header[LEFT_TREE], node, reverse)
 
 
-@kernel(references=False)
+@kernel
 def advance(header, links, values, value, missing):
     """Take in a row and let go of the one m rows back; the node of the new row."""
     work = header[STEPS:]
@@ -262,7 +262,7 @@ def advance(header, links, values, value, missing):
     return node
 
 
-@kernel(inline="always", references=False)
+@kernel(inline="always")
 def find(header, links, values, newest, rank):
     """The node of a rank, from 0 and in the order of the trees, in a window whose last node is `newest`."""
     return np.int64(
@@ -280,7 +280,7 @@ def find(header, links, values, newest, rank):
     )
 
 
-@kernel(references=False)
+@kernel
 def push(header, links, values, value, missing):
     """Take in a row, let go of the one m rows back, and return the k-th smallest observation."""
     newest = advance(header, links, values, value, missing)
@@ -294,7 +294,7 @@ def push(header, links, values, value, missing):
     return values[found]
 
 
-@kernel(references=False)
+@kernel
 def extend(header, links, values, new, missing, out, position):
     """Push all of `new`; the answers go to `out` and their rows to `position`, unless these are empty.
 
@@ -308,7 +308,7 @@ def extend(header, links, values, new, missing, out, position):
             position[i] = header[POSITION]
 
 
-@kernel(references=False)
+@kernel
 def select(header, links, values, new, missing, backward, rank, lower, upper, position):
     """Observations of any ranks that the trees hold, for every full window of `new`.
 
@@ -350,7 +350,7 @@ def select(header, links, values, new, missing, backward, rank, lower, upper, po
                 ]
 
 
-@kernel(references=False)
+@kernel
 def _smallest_only(links, values, tree, first, last, capacity, newest, reverse):
     """Whether a tree's size and largest node fit the observations in places `first` to `last`."""
     largest = np.int64(links[RECORD * tree + LEFT])
@@ -367,7 +367,7 @@ def _smallest_only(links, values, tree, first, last, capacity, newest, reverse):
     return links[RECORD * tree + BEFORE] == expected and not_after == expected
 
 
-@kernel(references=False)
+@kernel
 def check(header, links, values):
     """Whether every tree is in order and holds exactly what it should of its part of the window."""
     work = header[STEPS:]

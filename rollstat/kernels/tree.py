@@ -60,7 +60,7 @@ LEFT, RIGHT, BEFORE, NOTE, RECORD = 0, 1, 2, 3, 4
 WORK = 1 + 2 * 152
 
 
-@kernel(references=False)
+@kernel
 def empty(links, tree):
     """Forget all nodes of a tree, in one step."""
     links[RECORD * tree + LEFT] = 0
@@ -68,20 +68,20 @@ def empty(links, tree):
     links[RECORD * tree + BEFORE] = 0
 
 
-@kernel(references=False)
+@kernel
 def size(links, tree):
     """Number of nodes in a tree."""
     return links[RECORD * tree + BEFORE]
 
 
-@kernel(references=False)
+@kernel
 def comes_after(values, node, other, reverse):
     """Whether `node` is later than `other` in the order (value, node), or in its exact reverse."""
     value, bound = values[node], values[other]
     return (value > bound or (value == bound and node > other)) != reverse
 
 
-@kernel(references=False)
+@kernel
 def _rotate(links, link, total):
     """Balance the subtree of `total` nodes below `link`, one of whose sides is too heavy; the steps."""
     node = links[link]
@@ -126,7 +126,7 @@ def _rotate(links, link, total):
     return 9
 
 
-@kernel(references=False)
+@kernel
 def _balance(links, work, noted):
     """Rotate where the way down noted a link and the size below it, the deepest first."""
     while noted > 1:
@@ -134,7 +134,7 @@ def _balance(links, work, noted):
         work[0] += _rotate(links, work[noted], work[noted + 1])
 
 
-@kernel(references=False)
+@kernel
 def add(links, values, work, tree, node, reverse):
     """Put `node`, which is in no tree, into a tree."""
     links[RECORD * node + LEFT] = 0
@@ -165,7 +165,7 @@ def add(links, values, work, tree, node, reverse):
     _balance(links, work, noted)
 
 
-@kernel(references=False)
+@kernel
 def _take_last(links, work, link, total, noted):
     """Unlink the last of the `total` nodes below `link`, note what to balance; its node, and the notes' end.
 
@@ -188,7 +188,7 @@ def _take_last(links, work, link, total, noted):
     return here, noted
 
 
-@kernel(references=False)
+@kernel
 def remove(links, values, work, tree, node, reverse):
     """Take `node` out of the tree that it is in."""
     total = links[RECORD * tree + BEFORE]
@@ -233,7 +233,7 @@ def remove(links, values, work, tree, node, reverse):
     _balance(links, work, noted)
 
 
-@kernel(references=False)
+@kernel
 def remove_largest(links, work, tree):
     """Take the last node out of a tree that is not empty; its node."""
     total = links[RECORD * tree + BEFORE]
@@ -243,7 +243,7 @@ def remove_largest(links, work, tree):
     return last
 
 
-@kernel(references=False)
+@kernel
 def largest(links, work, tree):
     """The last node of a tree, 0 if it is empty."""
     last = links[RECORD * tree + LEFT]
@@ -255,7 +255,7 @@ def largest(links, work, tree):
     return last
 
 
-@kernel(references=False)
+@kernel
 def admit(links, values, work, tree, node, capacity, reverse):
     """Add `node`, then remove the last if there are more than `capacity`; the node removed, or 0.
 
@@ -278,7 +278,7 @@ def admit(links, values, work, tree, node, capacity, reverse):
     return last
 
 
-@kernel(references=False)
+@kernel
 def find_rank(links, work, root, rank):
     """The node of that rank, counted from 0, in the subtree of `root`, which has it."""
     here = root
@@ -296,7 +296,7 @@ def find_rank(links, work, root, rank):
     return here
 
 
-@kernel(references=False)
+@kernel
 def check(links, values, work, tree, reverse):
     """Whether a tree keeps its order, its sizes and its balance."""
     here = links[RECORD * tree + LEFT]

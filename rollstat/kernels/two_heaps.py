@@ -121,14 +121,14 @@ def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True, no
     return state
 
 
-@kernel(references=False)
+@kernel
 def _clear(header, pushed):
     """Forget all rows, in one step; the next one is row `pushed`."""
     header[LOW] = header[HIGH] = header[COUNT] = header[ROWS] = header[OLDEST] = 0
     header[PUSHED] = pushed
 
 
-@kernel(references=False)
+@kernel
 def _enter(header):
     """Slot of the row to come, from now on the newest."""
     slot = header[OLDEST] + header[ROWS]
@@ -140,7 +140,7 @@ def _enter(header):
     return slot
 
 
-@kernel(references=False)
+@kernel
 def _leave(header):
     """Slot of the oldest row, which is no longer in the window."""
     slot = header[OLDEST]
@@ -149,7 +149,7 @@ def _leave(header):
     return slot
 
 
-@kernel(references=False)
+@kernel
 def _push_row(header, keys, links, value, missing):
     """Take in a row, for which there is room."""
     slot = _enter(header)
@@ -160,7 +160,7 @@ def _push_row(header, keys, links, value, missing):
         insert(header, keys, links, value, slot)
 
 
-@kernel(references=False)
+@kernel
 def _pop_row(header, keys, links):
     """Let go of the oldest row."""
     place = np.int64(links[2 * header[CAPACITY] + _leave(header)])
@@ -169,7 +169,7 @@ def _pop_row(header, keys, links):
         delete(header, keys, links, place)
 
 
-@kernel(references=False)
+@kernel
 def _slide_row(header, keys, links, value, missing):
     """Let go of the oldest row and take in another."""
     places = 2 * header[CAPACITY]
@@ -191,14 +191,14 @@ def _slide_row(header, keys, links, value, missing):
         replace(keys, links, capacity, slot, ties, low_size, high_size, place, value, slot)
 
 
-@kernel(references=False)
+@kernel
 def _row_of(header, slot):
     """Row in a slot, counted from the first row pushed."""
     behind = header[NEWEST] - slot
     return header[PUSHED] - 1 - (behind if behind >= 0 else behind + header[CAPACITY])
 
 
-@kernel(references=False)
+@kernel
 def target(header, count):
     """How many of `count` observations belong in the low heap, by the rule; it may ask for more than all."""
     rule = header[RULE]
@@ -211,14 +211,14 @@ def target(header, count):
     return max(wanted, 0)
 
 
-@kernel(references=False)
+@kernel
 def _aim(header, keys, links):
     """Set the target by the rule and the number of observations, and balance."""
     header[TARGET] = target(header, header[COUNT])
     balance(header, keys, links)
 
 
-@kernel(references=False)
+@kernel
 def push(header, keys, links, value, missing):
     """Take in a row, let go of the oldest one of a full window, and return the order statistic."""
     # In the dtype of the keys, whatever the caller's number is.
@@ -234,7 +234,7 @@ def push(header, keys, links, value, missing):
     return value_at(header, keys, links)
 
 
-@kernel(references=False)
+@kernel
 def pop(header, keys, links, number):
     """Let go of the oldest rows, at most all, and return the order statistic."""
     if number >= header[ROWS]:
@@ -246,7 +246,7 @@ def pop(header, keys, links, number):
     return value_at(header, keys, links)
 
 
-@kernel(references=False)
+@kernel
 def value_at(header, keys, links):
     """The order statistic of the window as it is."""
     if header[COUNT] < header[MINIMUM]:
@@ -256,7 +256,7 @@ def value_at(header, keys, links):
     return keys[0]
 
 
-@kernel(references=False)
+@kernel
 def upper(header, keys):
     """The next order statistic of the window as it is, where there is one; the same one otherwise."""
     if header[COUNT] < header[MINIMUM]:
@@ -264,7 +264,7 @@ def upper(header, keys):
     return keys[header[CAPACITY]] if header[HIGH] > 0 else keys[0]
 
 
-@kernel(references=False)
+@kernel
 def extend(header, keys, links, new, missing, out, position):
     """Push all of `new`; the answers go to `out` and their rows to `position`, unless these are empty.
 
@@ -278,7 +278,7 @@ def extend(header, keys, links, new, missing, out, position):
             position[i] = header[POSITION]
 
 
-@kernel(references=False)
+@kernel
 def load(header, keys, links, values, first, rows, order, target):
     """Make `rows` rows from `first` on the window, from their order.
 
@@ -293,7 +293,7 @@ def load(header, keys, links, values, first, rows, order, target):
     rebuild(header, keys, links, values, first, order)
 
 
-@kernel(references=False)
+@kernel
 def _slide_rows(header, keys, links, values, lower, upper, position, first, rows):
     """Answer `rows` rows from `first` on, each of which slides the window by one observation."""
     capacity, ties = header[CAPACITY], header[TIES] != 0
@@ -316,7 +316,7 @@ def _slide_rows(header, keys, links, values, lower, upper, position, first, rows
     header[OLDEST], header[NEWEST], header[PUSHED] = oldest, newest, pushed + rows
 
 
-@kernel(references=False)
+@kernel
 def _answer(header, keys, links, rank, i, lower, upper, position):
     """Balance for a rank and write what is wanted into place `i`."""
     header[TARGET] = rank + 1
@@ -328,14 +328,14 @@ def _answer(header, keys, links, rank, i, lower, upper, position):
         position[i] = _row_of(header, np.int64(links[0]))
 
 
-@kernel(references=False)
+@kernel
 def select_regular(header, keys, links, values, rank, lower, upper, position):
     """One order statistic of all windows as long as the loaded one, which is the first, none missing."""
     _answer(header, keys, links, rank, 0, lower, upper, position)
     _slide_rows(header, keys, links, values, lower, upper, position, 1, len(lower) - 1)
 
 
-@kernel(references=False)
+@kernel
 def _steady(header, missing, start, end, rank, first):
     """How many rows from `first` on each slide the window by one observation and keep the rank."""
     left, right, wanted = header[PUSHED] - header[ROWS], header[PUSHED], header[LOW] - 1
@@ -352,7 +352,7 @@ def _steady(header, missing, start, end, rank, first):
     return rows
 
 
-@kernel(references=False)
+@kernel
 def select(header, keys, links, values, missing, start, end, rank, lower, upper, position):
     """One order statistic of every window ``values[start[i]:end[i]]``; the first one is loaded.
 
@@ -398,7 +398,7 @@ def select(header, keys, links, values, missing, start, end, rank, lower, upper,
         i += 1
 
 
-@kernel(references=False)
+@kernel
 def check(header, keys, links):
     """Whether both heaps are in order, on their sides of each other, and known to the ring."""
     capacity, low_size, high_size = header[CAPACITY], header[LOW], header[HIGH]

@@ -67,7 +67,7 @@ def create(dtype, capacity):
     return header, cells
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def push_state(operator, header, cells, state):
     """Append one state; False, and nothing is done, if the ring is full."""
     mask, end, middle = header[MASK], header[END], header[MIDDLE]
@@ -81,13 +81,13 @@ def push_state(operator, header, cells, state):
     return True
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def push(operator, header, cells, element):
     """Append the state of one element; False, and nothing is done, if the ring is full."""
     return push_state(operator, header, cells, lift_element(operator, cells, element))
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def pop(operator, header, cells, number):
     """Drop the `number` oldest states; False, and nothing is done, if there are fewer."""
     mask, end, front = header[MASK], header[END], header[FRONT] + number
@@ -102,7 +102,7 @@ def pop(operator, header, cells, number):
     return True
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def query(operator, header, cells):
     """The state of the whole window, which must not be empty."""
     front, middle, mask = header[FRONT], header[MIDDLE], header[MASK]
@@ -113,7 +113,7 @@ def query(operator, header, cells):
     return combine(operator, cells, fetch(cells, front, mask), fetch_extra(cells, mask + 1))
 
 
-@kernel(references=False)
+@kernel
 def hold(header, cells, state):
     """Hold one state alone, in the place of whatever the window holds."""
     front = header[END]
@@ -123,7 +123,7 @@ def hold(header, cells, state):
     store_extra(cells, header[MASK] + 1, state)
 
 
-@kernel(references=False)
+@kernel
 def arrange(operator, header, cells, values):
     """Make elements the window, for which there are the counters FRONT to END - 1: the back stack."""
     front, end, mask = header[FRONT], header[END], header[MASK]
@@ -132,26 +132,26 @@ def arrange(operator, header, cells, values):
         store_extra(cells, mask + 1, lift_total(operator, cells, values, 0, front, end, mask))
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def enter(operator, header, cells):
     """The window for :mod:`rollstat.kernels.window_arrays`: front, back, end, and the states from back on."""
     return header[FRONT], header[MIDDLE], header[END], fetch_extra(cells, header[MASK] + 1)
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def leave(header, cells, front, back, end, tail):
     """Take the window back."""
     header[FRONT], header[MIDDLE], header[END] = front, back, end
     store_extra(cells, header[MASK] + 1, tail)
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def is_due(front, back, end):
     """Whether the back stack is turned into suffixes, after an element has come or gone."""
     return front > back
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def rows_until_due(front, back, end):
     """For how many rows, each of which takes in an element and drops one, there is a front stack."""
     return back - front - 1

@@ -28,13 +28,13 @@ from rollstat.kernels.vectors import broadcast, lanes_of, load, put, store
 __all__ = ["running", "suffixes"]
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _seen(values, i, decides, stand_in):
     """The vector at `i`; NaN is the `stand_in` if that decides."""
     return admit(load(values, i), broadcast(stand_in)) if decides else load(values, i)
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _after(order, values, before):
     """What is kept of a row `before` the first, see :func:`rollstat.kernels.doubling.doubled`."""
     worst = broadcast(worst_of(order, values))
@@ -42,7 +42,7 @@ def _after(order, values, before):
     return doubled(order, lanes_of(values), before, none)[1]
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _rise(order, values, decides, stand_in, best, whole, out, past):
     """Write the windows over P for whole vectors; return the last row of P."""
     kept = _after(order, values, best)
@@ -53,7 +53,7 @@ def _rise(order, values, decides, stand_in, best, whole, out, past):
     return best
 
 
-@kernel(references=False)
+@kernel
 def running(order, values, before, out, stand_in, past):
     """Write the best of `before` and ``values[:i + 1]`` to ``out[i]``.
 
@@ -71,7 +71,7 @@ def running(order, values, before, out, stand_in, past):
         out[i] = last
 
 
-@kernel(references=False, forceinline=True)
+@kernel(forceinline=True)
 def _fall(order, older, newer, decides, stand_in, last, first, whole, scratch, out, past):
     """Write whole vectors of windows over S, and over P of any newer values; return the last row of P."""
     lanes, rises = lanes_of(older), len(newer) > 0
@@ -91,7 +91,7 @@ def _fall(order, older, newer, decides, stand_in, last, first, whole, scratch, o
     return first
 
 
-@kernel(references=False)
+@kernel
 def suffixes(order, older, after, newer, before, scratch, out, stand_in, past):
     """Write the best of ``older[i:]``, `after`, `before` and ``newer[:i + 1]`` to ``out[i]``.
 

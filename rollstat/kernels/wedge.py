@@ -92,7 +92,7 @@ def create(window, dtype, capacity=0, ties="any"):
     return header, np.zeros((2, size), np.int64), np.zeros((2, size), dtype), np.zeros(size, np.uint8)
 
 
-@kernel(references=False)
+@kernel
 def _append(header, position, value, row, x):
     """Enter observation `x`, the newest, at position `row`."""
     last = position.shape[1] - 1
@@ -131,7 +131,7 @@ def _append(header, position, value, row, x):
     header[END + UPPER] = high + 1
 
 
-@kernel(references=False)
+@kernel
 def _expire(header, position, oldest):
     """Remove the positions before `oldest` from both wedges."""
     last = position.shape[1] - 1
@@ -144,7 +144,7 @@ def _expire(header, position, oldest):
     header[BEGIN + UPPER] = high
 
 
-@kernel(references=False)
+@kernel
 def pop(header, position, value, observed, count):
     """Shorten the window by its `count` oldest rows."""
     last = len(observed) - 1
@@ -154,7 +154,7 @@ def pop(header, position, value, observed, count):
     _expire(header, position, header[OLDEST])
 
 
-@kernel(references=False)
+@kernel
 def push(header, position, value, observed, x, missing):
     """Append a row, drop the one that leaves a fixed window, and return the number of observations.
 
@@ -171,38 +171,38 @@ def push(header, position, value, observed, x, missing):
     return header[OBSERVED]
 
 
-@kernel(references=False)
+@kernel
 def minimum(header, position, value):
     """The smallest value; the window has an observation."""
     return value[LOWER, header[BEGIN + LOWER] & (position.shape[1] - 1)]
 
 
-@kernel(references=False)
+@kernel
 def maximum(header, position, value):
     """The largest value; the window has an observation."""
     return value[UPPER, header[BEGIN + UPPER] & (position.shape[1] - 1)]
 
 
-@kernel(references=False)
+@kernel
 def _front(header, position, side):
     """Position at the front of one wedge, -1 where the window has no observation."""
     begin = header[BEGIN + side]
     return position[side, begin & (position.shape[1] - 1)] if begin < header[END + side] else -1
 
 
-@kernel(references=False)
+@kernel
 def minimum_position(header, position):
     """Position of the smallest value, counted from the first row ever pushed; -1 without one."""
     return _front(header, position, LOWER)
 
 
-@kernel(references=False)
+@kernel
 def maximum_position(header, position):
     """Position of the largest value, counted from the first row ever pushed; -1 without one."""
     return _front(header, position, UPPER)
 
 
-@kernel(references=False)
+@kernel
 def push_minimum(header, position, value, observed, x, missing, least, otherwise):
     """Push, and return the minimum, or `otherwise` where there are fewer than `least` observations."""
     if push(header, position, value, observed, x, missing) < max(least, 1):
@@ -210,7 +210,7 @@ def push_minimum(header, position, value, observed, x, missing, least, otherwise
     return minimum(header, position, value)
 
 
-@kernel(references=False)
+@kernel
 def push_maximum(header, position, value, observed, x, missing, least, otherwise):
     """Push, and return the maximum, or `otherwise` where there are fewer than `least` observations."""
     if push(header, position, value, observed, x, missing) < max(least, 1):
@@ -218,7 +218,7 @@ def push_maximum(header, position, value, observed, x, missing, least, otherwise
     return maximum(header, position, value)
 
 
-@kernel(references=False)
+@kernel
 def _write(header, position, value, i, low, high, low_position, high_position):
     """Write the answers of row i to those outputs that have room; values only where there is one."""
     if header[BEGIN] < header[END]:
@@ -232,7 +232,7 @@ def _write(header, position, value, i, low, high, low_position, high_position):
         high_position[i] = maximum_position(header, position)
 
 
-@kernel(references=False)
+@kernel
 def extend(header, position, value, observed, data, missing, count, low, high, low_position, high_position):
     """Push each of `data`, and write the answers after each one; an output of no length is unwanted.
 
@@ -246,7 +246,7 @@ def extend(header, position, value, observed, data, missing, count, low, high, l
         _write(header, position, value, i, low, high, low_position, high_position)
 
 
-@kernel(references=False)
+@kernel
 def load(header, position, value, observed, words, missing, pushed):
     """Make these rows, as many as there is room for, the window, the last of `pushed`; newest first."""
     end, last = len(observed), len(observed) - 1
@@ -273,7 +273,7 @@ def load(header, position, value, observed, words, missing, pushed):
     header[END + LOWER] = header[END + UPPER] = end
 
 
-@kernel(references=False)
+@kernel
 def fill(header, position, value, data, missing, start, end, low, high, low_position, high_position):
     """Write the answers of every window ``data[start[i]:end[i]]``, bounds that never move left.
 
@@ -291,7 +291,7 @@ def fill(header, position, value, data, missing, start, end, low, high, low_posi
         _write(header, position, value, i, low, high, low_position, high_position)
 
 
-@kernel(references=False)
+@kernel
 def check(header, position, value, observed):
     """Whether the state keeps its invariant."""
     last = position.shape[1] - 1

@@ -37,7 +37,7 @@ _is_due = method_of_algorithm("is_due", "front, back, end")
 _rows_until_due = method_of_algorithm("rows_until_due", "front, back, end")
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def _turned(algorithm, operator, cells, front, back, end, mask, tail):
     """Make all states suffixes that reach `end` if that is due; return where the front list ends."""
     if not _is_due(algorithm, front, back, end):
@@ -51,7 +51,7 @@ def _turned(algorithm, operator, cells, front, back, end, mask, tail):
     return end
 
 
-@kernel(references=False)
+@kernel
 def _take_halves(operator, cells, stamps, mask, front, even, tail, times, values, i, suffixes, out, failed):
     """Take in whole halves of a full window, from one turn that is due to another.
 
@@ -108,7 +108,7 @@ def _take_halves(operator, cells, stamps, mask, front, even, tail, times, values
     return i, tail
 
 
-@kernel(references=False)
+@kernel
 def extend(
     algorithm,
     operator,

@@ -18,7 +18,7 @@ from rollstat._jit import kernel
 __all__ = ["extrema_of_three"]
 
 
-@kernel(references=False)
+@kernel
 def extrema_of_three(values, low, high):
     """Write the extrema of ``values[i:i + 3]`` to ``low[i]`` and ``high[i]``; return the comparisons made.
 

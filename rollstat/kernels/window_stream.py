@@ -17,11 +17,10 @@ Cost: that of the algorithm; dropping costs O(1) amortised a state.
 
 from typing import NamedTuple
 
-from numba.extending import overload
-
 import rollstat.kernels.daba as daba
 import rollstat.kernels.two_stacks as two_stacks
 from rollstat._jit import kernel
+from rollstat._lowering import overloaded
 from rollstat.kernels.state_queue import END, FRONT, MASK, carry, fetch, is_idle, store
 from rollstat.kernels.states import combine, define, emit, lower, method_call, take
 
@@ -83,7 +82,7 @@ def method_of_algorithm(name, parameters):
     def of_class(algorithm):
         return method_call(algorithm.instance_class, name, every, parameters.split(", "))
 
-    overload(function)(define(every, ["return of_class(algorithm)"], of_class=of_class))
+    overloaded(function)(define(every, ["return of_class(algorithm)"], of_class=of_class))
     return function
 
 
@@ -94,7 +93,7 @@ _hold = method_of_algorithm("hold", "header, cells, state")
 _arrange = method_of_algorithm("arrange", "operator, header, cells, values")
 
 
-@kernel(references=False)
+@kernel
 def evict(algorithm, operator, header, cells, stamps, limit, closed):
     """Drop the states stamped before `limit`, and those at `limit` unless the window is `closed` there."""
     front, end, mask = header[FRONT], header[END], header[MASK]
@@ -108,7 +107,7 @@ def evict(algorithm, operator, header, cells, stamps, limit, closed):
         _pop(algorithm, operator, header, cells, counter - front)
 
 
-@kernel(references=False)
+@kernel
 def advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed):
     """Move the window's start to `limit`, and take in the element if it is `observed`.
 
@@ -124,19 +123,19 @@ def advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, el
     return True
 
 
-@kernel(references=False)
+@kernel
 def evaluate(algorithm, operator, header, cells, out, failed):
     """Write the result of the window, which must not be empty, into slot 0 of `out`."""
     emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
 
 
-@kernel(forceinline=True, references=False)
+@kernel(forceinline=True)
 def result(algorithm, operator, header, cells):
     """The result of the window, which must not be empty, of an operator that cannot overflow."""
     return lower(operator, _query(algorithm, operator, header, cells))
 
 
-@kernel(references=False)
+@kernel
 def slide(
     algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed, wanted, out, failed
 ):
@@ -152,7 +151,7 @@ def slide(
     return size
 
 
-@kernel(references=False)
+@kernel
 def load(algorithm, operator, header, cells, stamps, times, values):
     """Hold these elements, for which the ring has cells, in the place of whatever the window holds."""
     front, mask = header[END], header[MASK]
@@ -162,13 +161,13 @@ def load(algorithm, operator, header, cells, stamps, times, values):
     _arrange(algorithm, operator, header, cells, values)
 
 
-@kernel(references=False)
+@kernel
 def fold(algorithm, operator, header, cells):
     """Combine the window, which must not be empty, into one state that stays its only one."""
     _hold(algorithm, header, cells, _query(algorithm, operator, header, cells))
 
 
-@kernel(references=False)
+@kernel
 def join(algorithm, operator, header, cells, other_header, other_cells):
     """Fold the window, and then another one, neither of them empty, into one state."""
     state = combine(
@@ -180,7 +179,7 @@ def join(algorithm, operator, header, cells, other_header, other_cells):
     _hold(algorithm, header, cells, state)
 
 
-@kernel(references=False)
+@kernel
 def aggregate_windows(algorithm, operator, header, cells, values, start, end, out, failed):
     """Write the value of each window that is not empty into its row of `out`.
 

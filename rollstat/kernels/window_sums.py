@@ -47,7 +47,8 @@ doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Progr
 
 import numpy as np
 
-from rollstat._jit import kernel, prefetch
+from rollstat._jit import kernel
+from rollstat._lowering import prefetch
 from rollstat.kernels.bundle_functions import any_nan, mark_below, nan_to_zero
 from rollstat.kernels.bundles import (
     four_on,
@@ -87,7 +88,7 @@ SHORTEST_SHIFTED = 16
 _LANE = np.arange(8.0)
 
 
-@kernel(inline="always", references=False)
+@kernel(forceinline=True)
 def _add_exactly(high, low, at, value):
     """Add lanes to the unevaluated sum ``high + low``."""
     old = load_like(high, at, value)
@@ -99,7 +100,7 @@ def _add_exactly(high, low, at, value):
     store(low, at, load_like(low, at, value) + nan_to_zero(error))
 
 
-@kernel(references=False)
+@kernel
 def _shift_row(series, first, border, last):
     """The last observed row before `border`, from `first` on; if there is none, the first one after.
 
@@ -114,7 +115,7 @@ def _shift_row(series, first, border, last):
     return min(first, last - 1)
 
 
-@kernel(references=False)
+@kernel
 def _shifts(series, row):
     """The values of both series in a row as their shifts, 0 if it is no observation."""
     if is_observed(series, row):
@@ -122,7 +123,7 @@ def _shifts(series, row):
     return 0.0, 0.0
 
 
-@kernel(inline="always", references=False)
+@kernel(forceinline=True)
 def _outer_sums(high, low, at, running, model):
     """Sum of the whole groups of a window: those after its first one, and those before its last one."""
     before = load_like(high, running, model)
@@ -133,7 +134,7 @@ def _outer_sums(high, low, at, running, model):
     return both + (nan_to_zero(error) + (load_like(low, running, model) + load_like(low, at, model)))
 
 
-@kernel(references=False)
+@kernel
 def _border_sum(summand, x, y, counts, i, remainder, at_x, at_y):
     """Sums of the `remainder` values from every lane of the row at index `i` on."""
     total = zeros_like(lift(summand, at_x, at_y, at_x, at_y))
@@ -142,7 +143,7 @@ def _border_sum(summand, x, y, counts, i, remainder, at_x, at_y):
     return total
 
 
-@kernel(inline="always", references=False)
+@kernel(forceinline=True)
 def _emit_group(summand, x, y, i, width, counts, least, rows, suffix, at, outer, at_x, at_y, out, to):
     """Write the results of the rows of one group; return the sum of its leaves.
 
@@ -169,7 +170,7 @@ def _emit_group(summand, x, y, i, width, counts, least, rows, suffix, at, outer,
     return prefix
 
 
-@kernel(inline="always", references=False)
+@kernel(forceinline=True)
 def _suffix_group(summand, x, y, i, counts, rows, suffix, at, at_x, at_y):
     """Write the suffix sums of the rows of one group, which begins at index `i`; return its sum."""
     size = 8 * channel_count(summand)
@@ -189,7 +190,7 @@ def _suffix_group(summand, x, y, i, counts, rows, suffix, at, at_x, at_y):
     return total
 
 
-@kernel(references=False)
+@kernel
 def _close_block(size, groups, suffix, high, low, model):
     """Turn the sums of the groups of a finished block into those of the groups after each."""
     running = size * groups
@@ -202,7 +203,7 @@ def _close_block(size, groups, suffix, high, low, model):
         _add_exactly(high, low, running, load_like(suffix, size * GROUP * g, model))
 
 
-@kernel(references=False)
+@kernel
 def _wide_windows(summand, x, y, width, counts, least, suffix, high, low, tails, spare, out):
     """Windows of at least one row: blocks of rows."""
     q = width // 8
@@ -296,7 +297,7 @@ def _wide_windows(summand, x, y, width, counts, least, suffix, high, low, tails,
     return 0
 
 
-@kernel(references=False)
+@kernel
 def window_sums(summand, x, y, width, counts, least, suffix, high, low, leaf, rest, tails, spare, out):
     """Write the outputs of `summand` for every window of `width` values; return 1 if it gave up.
 
@@ -310,7 +311,7 @@ def window_sums(summand, x, y, width, counts, least, suffix, high, low, leaf, re
     return _wide_windows(summand, x, y, width, counts, least, suffix, high, low, tails, spare, out)
 
 
-@kernel(references=False)
+@kernel
 def _one_window(summand, x, y, first, width, count, high, low, spare):
     """Write the outputs of one window to the front of `spare`: its lanes first, then all of them."""
     series = series_of(summand, x, y)
@@ -338,7 +339,7 @@ def _one_window(summand, x, y, first, width, count, high, low, spare):
     store_each(spare, 0, finish(summand, total, at_x, at_y, spread(count)))
 
 
-@kernel(references=False)
+@kernel
 def settle_rows(summand, x, y, width, least, high, low, spare, rows, out):
     """Do those windows again in which the shift of :func:`window_sums` does not lie.
 

@@ -8,7 +8,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
+
+from rollstat._lowering import jitable
 
 __all__ = [
     "Correlation",
@@ -26,7 +27,7 @@ __all__ = [
 _Spread = tuple[float, float, float]
 
 
-@register_jitable
+@jitable
 def _join_spread(older: _Spread, newer: _Spread) -> _Spread:
     a, b = older[0], newer[0]
     n = a + b
@@ -78,7 +79,7 @@ class StandardError(NamedTuple):
 _Moments = tuple[float, float, float, float, float]
 
 
-@register_jitable
+@jitable
 def _join_moments(older: _Moments, newer: _Moments) -> _Moments:
     a, b = older[0], newer[0]
     n, _, spread = _join_spread(older[:3], newer[:3])
@@ -132,7 +133,7 @@ class Kurtosis(NamedTuple):
 _Comoments = tuple[float, float, float, float, float, float]
 
 
-@register_jitable
+@jitable
 def join_pairs(older: _Comoments, newer: _Comoments) -> _Comoments:
     """Join states (count, mean x, mean y, sums of the deviations' squares and products xx, yy, xy)."""
     n = older[0] + newer[0]

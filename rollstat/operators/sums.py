@@ -9,9 +9,8 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from rollstat._jit import count_leading_zeros
+from rollstat._lowering import count_leading_zeros, jitable
 
 __all__ = [
     "Count",
@@ -28,7 +27,7 @@ __all__ = [
 _LOW_BITS = 0xFFFFFFFF
 
 
-@register_jitable
+@jitable
 def _add(total: float, rest: float, x: float, x_rest: float) -> tuple[float, float]:
     """Sum of two totals, each with the sum of what its additions rounded off."""
     result = total + x
@@ -36,13 +35,13 @@ def _add(total: float, rest: float, x: float, x_rest: float) -> tuple[float, flo
     return result, rest + x_rest + ((total - (result - shadow)) + (x - shadow))
 
 
-@register_jitable
+@jitable
 def _round(total: float, rest: float) -> float:
     # Once a total is infinite or NaN its rest means nothing.
     return total + rest if math.isfinite(total) else total
 
 
-@register_jitable
+@jitable
 def _integer_total(state: tuple[int, int]) -> tuple[int, int]:
     high, low = state
     return high + (low >> 32), low & _LOW_BITS
@@ -120,7 +119,7 @@ class Product(NamedTuple):
         return older * newer
 
 
-@register_jitable
+@jitable
 def _multiply(older: tuple[Any, int, bool], newer: tuple[Any, int, bool]) -> tuple[Any, int, bool]:
     """Product of numbers given as (magnitude, sign, whether the magnitude reached 2**64).
 
