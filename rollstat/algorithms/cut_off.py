@@ -12,7 +12,7 @@ from rollstat.kernels.long_windows import growing, shrinking
 from rollstat.kernels.order import worst
 from rollstat.kernels.vector_scans import suffixes
 
-__all__ = ["extrema_of_ends", "seen_by_cut_off", "write_cut_off"]
+__all__ = ["seen_by_cut_off", "write_cut_off", "write_extrema_of_ends"]
 
 
 def seen_by_cut_off(block: Block) -> tuple[NDArray[Any], bool] | None:
@@ -51,8 +51,7 @@ def write_cut_off(
     return nan
 
 
-def extrema_of_ends(order: Any, older: NDArray[Any], newer: NDArray[Any]) -> NDArray[Any]:
-    """Extrema of ``older[i:]`` with ``newer[:i + 1]``, for as many of both, without NaN."""
-    out, none = np.empty_like(newer), worst(order, newer.dtype)
+def write_extrema_of_ends(order: Any, older: NDArray[Any], newer: NDArray[Any], out: NDArray[Any]) -> None:
+    """Write the extrema of ``older[i:]`` with ``newer[:i + 1]``, for as many of both, without NaN."""
+    none = worst(order, newer.dtype)
     suffixes(order, older, none, newer, none, out, out, none, False)
-    return out

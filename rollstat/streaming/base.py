@@ -246,16 +246,16 @@ class RollingStream(Stream, abstract=True):
         """Results of a long array without a copy of it: its first rows again, after those held."""
         results = self._batch(series, None)
         self._count_from(self._core.pushed, results)
-        for result, first in zip(results, self._first_results(series[: self._span.fixed - 1])):
-            result[: len(first)] = first
+        self._write_first(series[: self._span.fixed - 1], results)
         return results
 
-    def _first_results(self, series: Any) -> list[Any]:
-        """Results of the rows in whose windows there are rows held."""
+    def _write_first(self, series: Any, results: list[Any]) -> None:
+        """Write the results of the rows of `series`, in whose windows there are rows held."""
         held = len(self)
-        results = [result[held:] for result in self._batch(self._with(series), None)]
-        self._count_from(self._core.pushed - held, results)
-        return results
+        first = [result[held:] for result in self._batch(self._with(series), None)]
+        self._count_from(self._core.pushed - held, first)
+        for result, part in zip(results, first):
+            result[: len(series)] = part
 
     def _count_from(self, row: int, results: list[Any]) -> None:
         """Let positions in an array whose first row is `row` count from the first row pushed."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import rollstat.operators as operators
-from rollstat.algorithms.cut_off import extrema_of_ends
+from rollstat.algorithms.cut_off import write_extrema_of_ends
 from rollstat.kernels import stream_steps
 from rollstat.kernels.counting import has_nan
 from rollstat.kernels.order import Greatest, Least
@@ -49,13 +49,16 @@ class _Extremum(RollingStream):
             return None
         return bound(type(self).step, max(self._least, 1), *self._core.arrays)
 
-    def _first_results(self, series: Any) -> list[Any]:
-        if not self.orders or self._elements.dtype != np.float64 or len(self) < self._span.fixed:
-            return super()._first_results(series)
-        (older, missing), newer = self._core.contents(), self._elements.numbers(series)
-        if missing.any() or has_nan(newer):
-            return super()._first_results(series)
-        return [extrema_of_ends(order, older[1:], newer) for order in self.orders]
+    def _write_first(self, series: Any, results: list[Any]) -> None:
+        core = self._core
+        if not self.orders or self._elements.dtype != np.float64 or core.count < self._span.fixed:
+            return super()._write_first(series, results)
+        newer = self._elements.numbers(series)
+        if has_nan(newer):
+            return super()._write_first(series, results)
+        older = core.contents()[0][1:]
+        for order, result in zip(self.orders, results):
+            write_extrema_of_ends(order, older, newer, result[: len(newer)])
 
     def _answer(self) -> tuple[Any, ...]:
         if self._core.count < max(self._least, 1):

@@ -329,7 +329,8 @@ class AscendingWindow:
         """Words and missing marks of the rows, oldest first."""
         _, _, ring = ascending_minima.views(self.state)
         words = read_ring(ring, self.pushed - self.rows, self.rows)
-        words *= self.sign
+        if self.sign < 0:
+            np.negative(words, out=words)
         return words, np.isnan(words)
 
     def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
