@@ -113,7 +113,7 @@ def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
         try:
             above = pc.greater(left, right).fill_null(False).to_numpy(zero_copy_only=False)
             below = pc.less(left, right).fill_null(False).to_numpy(zero_copy_only=False)
-        except pa.ArrowNotImplementedError as error:
+        except pa.ArrowNotImplementedError as error:  # pyarrow has no order for such values
             raise Unordered(str(kind)) from error
         sign = above.astype(np.int8) - below.astype(np.int8)
     return np.where(null_left | null_right, by_null, sign).astype(np.int8)

@@ -220,7 +220,7 @@ class _Pack:
             try:
                 encoded = column.dictionary_encode(null_encoding="encode")
             except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-                continue
+                continue  # a type that cannot be encoded tells no rows apart
             size = len(encoded.dictionary) + 1
             _, code = np.unique(code, return_inverse=True)
             code = code * size + encoded.indices.to_numpy(zero_copy_only=False)
