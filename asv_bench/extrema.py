@@ -8,7 +8,6 @@ import argparse
 import platform
 import statistics
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,21 +20,26 @@ sys.path.insert(0, str(Path(__file__).parent))
 from benchmarks.data import N, series
 from benchmarks.peers import versions
 from benchmarks.tables import list_table, write
+from benchmarks.timing import turn
 
 import rollstat
 
 
-def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Median processor time of several calls, each repeated by itself, so that all find memory as warm."""
-    medians = {}
-    for name, run in runs.items():
-        times = []
-        for _ in range(rounds + 2):
-            start = time.thread_time()
-            run()
-            times.append(1e3 * (time.thread_time() - start))
-        medians[name] = statistics.median(times[2:])
-    return medians
+def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+    """Milliseconds of several calls in each of the rounds, in which they take turns.
+
+    The speed of a shared machine drifts within a second, so that only what is of one round is compared.
+    """
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(rounds):
+        for name, run in runs.items():
+            times[name].append(turn(run))
+    return times
+
+
+def ratio(times: dict[str, list[float]], name: str, other: str) -> float:
+    """Median over the rounds of how many times as long one call takes as another."""
+    return statistics.median(t / o for t, o in zip(times[name], times[other]))
 
 
 def table(header: list[str], rows: list[list[str]], remark: str) -> list[str]:
@@ -71,12 +75,13 @@ def of_series(windows: list[int], kinds: list[str], rounds: int) -> list[str]:
                 rounds,
             )
             ratios = (
-                times["copies"] / times["copy"],
-                times["min"] / times["copy"],
-                times["minmax"] / times["min"],
-                times["min"] / times["float32"],
+                ratio(times, "copies", "copy"),
+                ratio(times, "min", "copy"),
+                ratio(times, "minmax", "min"),
+                ratio(times, "min", "float32"),
             )
-            cells = [f"{t:.2f}" for t in times.values()] + [f"{ratio:.2f}" for ratio in ratios]
+            cells = [f"{statistics.median(t):.2f}" for t in times.values()]
+            cells += [f"{value:.2f}" for value in ratios]
             rows.append([kind, f"{window:,}", *cells])
     header = ["data", "window", "``arr.copy()``", "two copies", "min", "minmax", "argmin", "min, float32"]
     header += ["two copies / copy", "min / copy", "minmax / min", "float64 / float32"]
@@ -100,7 +105,8 @@ def of_images(rounds: int) -> list[str]:
             if not np.array_equal(mine(), theirs()):
                 raise SystemExit(f"results differ for {image.dtype}, {width} x {width}")
             times = milliseconds({"copy": image.copy, "rollstat": mine, "scipy": theirs}, rounds)
-            cells = [f"{t:.1f}" for t in times.values()] + [f"{times['scipy'] / times['rollstat']:.2f}x"]
+            cells = [f"{statistics.median(t):.1f}" for t in times.values()]
+            cells.append(f"{ratio(times, 'scipy', 'rollstat'):.2f}x")
             rows.append([image.dtype.name, f"{width} x {width}", *cells])
     header = ["dtype", "box", "``arr.copy()``", "rollstat", "scipy", "scipy / rollstat"]
     remark = f"Minima in boxes of 4096 x 4096 pixels, milliseconds of one thread, median of {rounds} rounds."

@@ -122,8 +122,12 @@ FUNCTIONS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
 
 
 def extends(statistic: str, window: int, rounds: int, n: int) -> dict[str, float]:
-    """Milliseconds for an array: of the function, of streams that are new or go on, and of screamer."""
+    """Milliseconds for an array: of the function, of streams that are new or go on, and of screamer.
+
+    A stream that goes on gives what the function does for its rows and the array, joined.
+    """
     values = np.random.default_rng(7).standard_normal(n)
+    held = values[max(n - window + 1, 0) :].copy()
     make = STREAMS[statistic]
     new, on, peer = make["rollstat"](window), make["rollstat"](window), make["screamer"](window)
 
@@ -133,6 +137,7 @@ def extends(statistic: str, window: int, rounds: int, n: int) -> dict[str, float
 
     runs: dict[str, Callable[[], Any]] = {
         "function": lambda: FUNCTIONS[statistic](values, window),
+        "joined": lambda: FUNCTIONS[statistic](np.concatenate([held, values]), window)[len(held) :],
         "new": begin,
         "on": lambda: on.extend(values),
         "screamer": lambda: peer(values),
@@ -186,9 +191,8 @@ def main() -> None:
 
     others = ("rollstat three_trees", "rollstat daba", "rollstat two_stacks")
     one = [["statistic", "window", "rollstat", "by name", "screamer", "river", "screamer / rollstat"]]
-    many = [
-        ["statistic", "window", "function", "extend", "extend, going on", "screamer", "screamer / extend"]
-    ]
+    many = [["statistic", "window", "function", "extend", "function, joined", "extend, going on", "screamer"]]
+    many[0] += ["extend / function", "going on / joined", "screamer / extend"]
     for statistic in STREAMS:
         for window in arguments.windows:
             took = pushes(statistic, window, arguments.rounds, arguments.pushes)
@@ -201,9 +205,10 @@ def main() -> None:
     for statistic in STREAMS:
         for window in arguments.windows:
             took = extends(statistic, window, 3, arguments.n)
-            ratio = f"{took['screamer'] / took['new']:.1f}x"
-            shown = [f"{took[name]:.2f}" for name in ("function", "new", "on", "screamer")]
-            many.append([statistic, f"{window:,}", *shown, ratio])
+            shown = [f"{took[name]:.2f}" for name in ("function", "new", "joined", "on", "screamer")]
+            for above, below in (("new", "function"), ("on", "joined"), ("screamer", "new")):
+                shown.append(f"{took[above] / took[below]:.2f}x")
+            many.append([statistic, f"{window:,}", *shown])
             print("  ".join(f"{cell:>10}" for cell in many[-1]), flush=True)
     general = [
         ["operator", "values", "window", "function", "extend", "extend, going on", "extend / function"]
@@ -224,7 +229,8 @@ def main() -> None:
     arrays = (
         f"Milliseconds for an array of {arguments.n:,} numbers: the function over arrays, ``extend`` of an "
         "empty stream and of one whose window is full, and screamer's call, which begins with an empty one "
-        "and keeps none."
+        "and keeps none. What a stream gives that goes on, the function gives for the rows in its window "
+        "and the array, joined."
     )
     made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
     operators = (
