@@ -31,6 +31,7 @@ __all__ = [
     "lowered",
     "overloaded",
     "prefetch",
+    "prefetch_to_write",
 ]
 
 # Functions that only kernels call need no entries for Python and for C, which can take the compiler as long
@@ -144,16 +145,27 @@ def prefetch(array, index):
     """
 
 
-@lowered(prefetch)
-def _prefetch(array, index):
-    def generate(context, builder, signature, arguments):
-        view = context.make_array(array)(context, builder, arguments[0])
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        signature = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        function = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
-        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), byte)
-        to_read, to_keep, of_data = word(0), word(3), word(1)
-        builder.call(function, [address, to_read, to_keep, of_data])
-        return context.get_dummy_value()
+def prefetch_to_write(array, index):
+    """As :func:`prefetch`, for an element that is to be written."""
 
-    return types.void(array, types.intp), generate
+
+def _prefetching(function, to_write):
+    """Compile a function that has the cache fetch a line as one instruction."""
+
+    @lowered(function)
+    def _operation(array, index):
+        def generate(context, builder, signature, arguments):
+            view = context.make_array(array)(context, builder, arguments[0])
+            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+            signature = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+            called = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
+            address = builder.bitcast(builder.gep(view.data, [arguments[1]]), byte)
+            to_keep, of_data = word(3), word(1)
+            builder.call(called, [address, word(to_write), to_keep, of_data])
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp), generate
+
+
+_prefetching(prefetch, to_write=0)
+_prefetching(prefetch_to_write, to_write=1)

@@ -14,6 +14,7 @@ from rollstat._lowering import (
     known,
     lowered,
     prefetch,
+    prefetch_to_write,
 )
 
 
@@ -32,6 +33,7 @@ def test_bit_intrinsics_agree_with_their_python_form(word):
 @kernel
 def ask_for(array, index):
     prefetch(array, index)
+    prefetch_to_write(array, index)
     return array[0]
 
 
@@ -44,7 +46,10 @@ def test_a_prefetch_of_any_element_changes_nothing(index):
 def test_a_prefetch_is_one_in_machine_code():
     compiled = njit(ask_for.py_func)  # what comes from a cache cannot be looked at
     compiled(np.array([7.0]), 0)
-    assert any("@llvm.prefetch" in code for code in compiled.inspect_llvm().values())
+    [code] = compiled.inspect_llvm().values()
+    reading, writing = (line for line in code.splitlines() if "call void @llvm.prefetch" in line)
+    assert "i32 0, i32 3" in reading
+    assert "i32 1, i32 3" in writing
 
 
 def is_whole(value):

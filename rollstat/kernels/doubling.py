@@ -35,6 +35,7 @@ M. Bender and M. Farach-Colton, The LCA problem revisited, LATIN 2000, doi:10.10
 import numpy as np
 
 from rollstat._jit import INDEX, kernel
+from rollstat._lowering import prefetch_to_write
 from rollstat.kernels import few_rows, monotone_runs
 from rollstat.kernels.few_rows import FEW
 from rollstat.kernels.missing_bits import note_if
@@ -48,7 +49,6 @@ from rollstat.kernels.vectors import (
     holds_nan,
     lanes_of,
     load,
-    prefetch,
     push_back,
     store,
     unaligned,
@@ -209,7 +209,7 @@ def _loop(order, values, span, spans, ended, half, kind, width, middle, out, loo
             best, kept = doubled(order, span, best, kept)
             store(best, spans, i)
         if i + lanes <= len(out):
-            prefetch(out, i + 8 * lanes)  # a chunk is too short for the processor to do so by itself
+            prefetch_to_write(out, i + 8 * lanes)  # a chunk is too short for the processor to do so by itself
             best = prefer(order, load(first_spans, i), load(last_spans, i))
             if kind == ROWS_BETWEEN:
                 best = prefer(order, broadcast(middle[row & INDEX]), best)

@@ -14,6 +14,7 @@ the memory of one, and a second result.
 """
 
 from rollstat._jit import INDEX, kernel
+from rollstat._lowering import prefetch_to_write
 from rollstat.kernels import few_rows
 from rollstat.kernels.doubling import (
     EIGHT,
@@ -56,7 +57,6 @@ from rollstat.kernels.vectors import (
     holds_nan,
     lanes_of,
     load,
-    prefetch,
     put,
     settle_writes,
     store,
@@ -129,8 +129,8 @@ def _loop(
             store(greatest, upper, i)
         if i + lanes <= len(low):
             if not past:
-                prefetch(low, i + 8 * lanes)
-                prefetch(high, i + 8 * lanes)
+                prefetch_to_write(low, i + 8 * lanes)
+                prefetch_to_write(high, i + 8 * lanes)
             least = prefer(Least(), load(first_lower, i), load(last_lower, i))
             greatest = prefer(Greatest(), load(first_upper, i), load(last_upper, i))
             if kind == ROWS_BETWEEN:

@@ -26,6 +26,7 @@ arXiv:cs/0610046, section 3.
 """
 
 from rollstat._jit import kernel
+from rollstat._lowering import prefetch_to_write
 from rollstat.kernels import doubling
 from rollstat.kernels.counting import has_nan
 from rollstat.kernels.doubling import best_lane
@@ -53,7 +54,6 @@ from rollstat.kernels.vectors import (
     holds_nan,
     lanes_of,
     load,
-    prefetch,
     settle_writes,
     unaligned,
     zeros,
@@ -206,7 +206,7 @@ def _answer(order, values, width, block, k, total, best, scratch, results, stand
     """
     if not past:
         for i in range(0, len(results), lanes_of(results)):
-            prefetch(results, i)
+            prefetch_to_write(results, i)
     begin, last = k * block, k + width // block
     older, newer = values[begin : begin + block], values[begin + width - 1 :]
     leads = better(order, total[k], best)

@@ -21,10 +21,11 @@ Source: own construction.
 """
 
 from rollstat._jit import kernel
+from rollstat._lowering import prefetch_to_write
 from rollstat.kernels.nan_rules import YES
 from rollstat.kernels.order import all_stay, all_take_over, better, choose
 from rollstat.kernels.plain_loops import copy, count_up, fill
-from rollstat.kernels.vectors import lanes_of, load, prefetch, put, store, unaligned
+from rollstat.kernels.vectors import lanes_of, load, put, store, unaligned
 
 __all__ = ["LONG", "answer", "trend"]
 
@@ -100,15 +101,15 @@ def _follow(order, ties, stays, values, width, shift, end, position, best, other
         if past and row - begin >= LONG:
             break
         if len(position) > 0:
-            prefetch(position, row + 16 * lanes)
+            prefetch_to_write(position, row + 16 * lanes)
             if row - written >= _PIECE:
                 count_up(place + written, position[written:row])
                 written = row
         if len(best) > 0:
-            prefetch(best, row + 16 * lanes)
+            prefetch_to_write(best, row + 16 * lanes)
             store(load(values, row + wins), best, row)
         if len(other) > 0:
-            prefetch(other, row + 16 * lanes)
+            prefetch_to_write(other, row + 16 * lanes)
             store(load(values, row + loses), other, row)
         end += lanes
         row += lanes

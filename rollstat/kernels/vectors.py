@@ -35,7 +35,6 @@ __all__ = [
     "lanes_of",
     "load",
     "operation",
-    "prefetch",
     "pull_forward",
     "push_back",
     "put",
@@ -186,26 +185,6 @@ def settle_writes(context):
         return context.get_dummy_value()
 
     return types.void(), generate
-
-
-def _plain_prefetch(values, i):
-    """Ask for the line of the cache with ``values[i]``, which need not exist, to be written soon."""
-
-
-@operation(_plain_prefetch)
-def prefetch(context, values, i):
-    def generate(context, builder, signature, arguments):
-        data = context.make_array(values)(context, builder, arguments[0]).data
-        byte, word = ir.IntType(8), ir.IntType(32)
-        pointer = builder.bitcast(builder.gep(data, [arguments[1]]), byte.as_pointer())
-        shape = ir.FunctionType(ir.VoidType(), [byte.as_pointer(), word, word, word])
-        function = builder.module.globals.get("llvm.prefetch.p0") or ir.Function(
-            builder.module, shape, "llvm.prefetch.p0"
-        )
-        builder.call(function, [pointer, word(1), word(3), word(1)])
-        return context.get_dummy_value()
-
-    return types.void(values, types.intp), generate
 
 
 def _plain_broadcast(value):
