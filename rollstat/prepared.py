@@ -45,6 +45,7 @@ class _Prepared:
         self._left = getattr(windows, "left", 0)
         self._least = max(min(self._run.needs), 1)
         self._short: list[slice] = []
+        self._short_at_once = 0  # how many of them, from the first on, one kernel writes
         self._tasks: list[tuple[int, int, int, int]] = []
         for line, first, last, width in self._run.tasks():
             short = 0 if width else self._run.too_short(first, last)
@@ -69,12 +70,14 @@ class _Prepared:
             grows = self._run.windows.grows(begin, end) and least == self._run.least_for(0)
             if not grows or end != first or self._run.windows.bound(begin)[1] != width - head:
                 return None
-        kernel: Callable[..., bool] | None = make(dtype, width, last - first, first - self._left, least, head)
+        short = first - head
+        if least is None or self._short[:1] != [slice(0, short)]:
+            short = 0
         low = first - self._left
-        self._rows_at_once, self._seen_at_once = (
-            slice(first - head, last),
-            slice(low, low + last - first + width - 1),
-        )
+        kernel: Callable[..., bool] | None = make(dtype, width, last - first, low, least, head, short)
+        self._rows_at_once = slice(first - head - short, last)
+        self._seen_at_once = slice(low, low + last - first + width - 1)
+        self._short_at_once = int(kernel is not None and short > 0)
         self._after = self._tasks[len(before) + 1 :]
         return kernel
 
@@ -82,10 +85,10 @@ class _Prepared:
         """Results for a series."""
         run = self._run.on([values.reshape(1, -1)])
         run.results = empty_results(1, self._rows, run.dtypes, False)[0]
-        for rows in self._short:
+        at_once, tasks = self._at_once, self._tasks
+        for rows in self._short[0 if at_once is None else self._short_at_once :]:
             for result, fill in zip(run.results, run.fill):
                 result[0, rows] = fill
-        at_once, tasks = self._at_once, self._tasks
         if at_once is not None:
             views = [result[0, self._rows_at_once] for result in run.results]
             if at_once(values[self._seen_at_once], *views):

@@ -44,6 +44,19 @@ def test_plain_and_other_calls_agree(function, dtype, missing):
                     assert np.asarray(found).dtype == np.asarray(function(strided, window)).dtype
 
 
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_both_extrema_of_a_long_series(missing):
+    """Results, and the rows before them that have none, are so long that they are written past the caches."""
+    values = series(900_000, missing=missing)
+    for window, least in ((2, None), (100, None), (20_000, None), (20_000, 7_000)):
+        alone = [f(values, window, min_periods=least) for f in (rollstat.rolling_min, rollstat.rolling_max)]
+        if not missing:
+            assert np.isnan(alone[0][: (least or window) - 1]).all()
+            assert not np.isnan(alone[0][(least or window) - 1 :]).any()
+        for _ in range(2):
+            np.testing.assert_array_equal(rollstat.rolling_minmax(values, window, min_periods=least), alone)
+
+
 def test_results_of_two_calls_are_different_memory():
     values = series(100)
     first, second = rollstat.rolling_min(values, 5), rollstat.rolling_min(values, 5)

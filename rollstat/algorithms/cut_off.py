@@ -54,4 +54,4 @@ def write_cut_off(
 def write_extrema_of_ends(order: Any, older: NDArray[Any], newer: NDArray[Any], out: NDArray[Any]) -> None:
     """Write the extrema of ``older[i:]`` with ``newer[:i + 1]``, for as many of both, without NaN."""
     none = worst(order, newer.dtype)
-    suffixes(order, older, none, newer, none, out, out, none, False)
+    suffixes(order, older, none, newer, none, out, out, none, newer, False)

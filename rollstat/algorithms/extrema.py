@@ -24,6 +24,7 @@ from rollstat.kernels.locate import locate
 from rollstat.kernels.missing_bits import NO_WORDS, mark_few, words_for
 from rollstat.kernels.nan_rules import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
+from rollstat.kernels.plain_loops import fill_ahead
 from rollstat.kernels.vectors import aligned, lanes_in
 
 __all__ = [
@@ -43,8 +44,7 @@ __all__ = [
 _FEW_ROWS = 64
 # From so many bytes of a window on, whole blocks mostly have one answer, which is then the quicker way: the
 # earlier, the more the other one costs.
-_LONG = 8_000
-_LONG_FOR_PLACES = 4_096
+_LONG, _LONG_FOR_BOTH = 4_000, 5_000
 # Both extrema of so many bytes leave the caches before they are all there, and are written past them.
 _MANY = 12_000_000
 # From this width on, places may not fit in 32 bits.
@@ -145,7 +145,7 @@ def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
     """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
     reach = width * itemsize
     if reach <= 2_048:
-        return (8_192 if both else 4_096) // itemsize
+        return 4_096 // itemsize
     return (max(131_072, 8 * reach) if both or reach > 8_192 else 16 * reach) // itemsize
 
 
@@ -155,8 +155,8 @@ def _block(width: int) -> int:
 
 
 def _long_block(width: int) -> int:
-    """Values of a block for long windows: a third to a sixth, and of 1,024 or more a 32nd to a 64th."""
-    return max(1 << min((width // 3).bit_length() - 1, max((width // 32).bit_length() - 1, 10)), 128)
+    """Values of a block for long windows: a third to a sixth, and of 1,024 or more a 128th to a 256th."""
+    return max(1 << min((width // 3).bit_length() - 1, max((width // 128).bit_length() - 1, 10)), 128)
 
 
 @lru_cache(maxsize=256)
@@ -164,7 +164,7 @@ def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, 
     """The kernel for so many rows, the size of its chunks or blocks, its scratch memory, how it writes."""
     lanes = lanes_in(f"u{itemsize}")
     past = (2 * rows * itemsize >= _MANY,) if both else ()
-    if width * itemsize >= _LONG:
+    if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
         size = _long_block(width)
         length = long_windows.scratch_length(width, rows, size, lanes) * (1 + both)
         return long_windows.rolling_both if both else long_windows.rolling, size, length, past
@@ -199,7 +199,7 @@ def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, le
 def _for_places(width: int, rows: int, itemsize: int, last: bool) -> tuple[Any, tuple[int | bool, ...], int]:
     """The kernel for so many rows, what it is to know of windows, and the length of each scratch memory."""
     lanes = lanes_in(f"u{itemsize}")
-    if width * itemsize >= _LONG_FOR_PLACES:
+    if width * itemsize >= _LONG:
         block, chunk = _block(width), min(max(65_536, 8 * width), rows)
         length = long_places.scratch_length(width, chunk, block, lanes)
         return long_places.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
@@ -273,6 +273,7 @@ def one_kernel(
     last: bool,
     least: int | None,
     head: int,
+    short: int,
 ) -> Callable[..., bool] | None:
     """What writes extrema, or positions of one, of `rows` windows in one call; None if nothing does.
 
@@ -280,7 +281,7 @@ def one_kernel(
     """
     positions = wanted in (("argmin",), ("argmax",))
     values = wanted in (("min",), ("max",), ("min", "max"))
-    if rows < _FEW_ROWS or not (values or (positions and head == 0)):
+    if rows < _FEW_ROWS or not (values or (positions and head == short == 0)):
         return None
     codes: list[Any] = []  # compiled, once the type of the values is known
     both, order = len(wanted) == 2, Greatest() if wanted[0] in ("max", "argmax") else Least()
@@ -296,10 +297,17 @@ def one_kernel(
 
         return write_positions
     rolling, size, length, past = _for_values(width, rows, dtype.itemsize, both)
-    orders, rule = () if both else (order,), _rule_for(least, width)
+    orders, rule, missing = () if both else (order,), _rule_for(least, width), dtype.type(np.nan)
     begun = (Least(), Greatest()) if both else (order,)
 
     def write_values(values: NDArray[Any], *outputs: NDArray[Any]) -> bool:
+        if short:
+            for out in outputs:
+                if past[:1] == (True,):
+                    fill_ahead(missing, out[:short], values, True)
+                else:
+                    out[:short] = missing
+            outputs = tuple(out[short:] for out in outputs)
         if head:
             parts = [(order, out[:head]) for order, out in zip(begun, outputs)]
             write_cut_off(parts, values[: width - 1], True, least)

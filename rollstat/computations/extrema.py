@@ -74,19 +74,19 @@ class ExtremaOf:
         return rows
 
     def one_kernel(
-        self, dtype: np.dtype[Any], width: int, rows: int, base: int, least: int | None, head: int
+        self, dtype: np.dtype[Any], width: int, rows: int, base: int, least: int | None, head: int, short: int
     ) -> Callable[..., bool] | None:
         """What writes `rows` results of windows of `width` to arrays, None if no kernel does it alone.
 
         It is called with the values that the windows see, always writeable or never, and an array for each
         output, and returns whether the results are right. Positions count from `base`; rows with fewer
-        observations than `least` are NaN. The arrays begin with `head` rows more, whose windows begin where
-        the first whole one does.
+        observations than `least` are NaN. The arrays begin with `short` rows that are NaN, whatever it
+        returns, and `head` rows whose windows begin where the first whole one does.
         """
         if "ptp" in self.wanted or self.relative_to != "data" or self.algorithm not in ("auto", "doubling"):
             return None
         kernel: Callable[..., bool] | None = _driver().one_kernel(
-            tuple(self.wanted), dtype, width, rows, base, self.last, least, head
+            tuple(self.wanted), dtype, width, rows, base, self.last, least, head, short
         )
         return kernel
 

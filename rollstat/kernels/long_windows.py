@@ -12,7 +12,8 @@ many times shorter. Where neither the block in which they begin nor those in whi
 better, that is the answer to all of them. Else the scans of van Herk and of Gil and Werman, suffixes of
 the first block and a running extremum of the last ones, are done for this block alone, in vectors, see
 :mod:`rollstat.kernels.vector_scans`. A group of blocks is answered as soon as what its windows hold is known,
-while its values are in the cache.
+while its values are in the cache. For each block that is answered, one of the next group is looked at, whose
+values the cache fetches while results are written: to write and to read go on together.
 
 NaN is no observation; or, where it decides every window with it, it counts as the best value that there is,
 and is revealed in the results, as the worst is where windows of nothing else give NaN.
@@ -26,14 +27,13 @@ arXiv:cs/0610046, section 3.
 """
 
 from rollstat._jit import kernel
-from rollstat._lowering import prefetch_to_write
 from rollstat.kernels import doubling
 from rollstat.kernels.counting import has_nan
 from rollstat.kernels.doubling import best_lane
 from rollstat.kernels.doubling_places import occurs
 from rollstat.kernels.missing_bits import note_if
-from rollstat.kernels.monotone_runs import answer, trend
-from rollstat.kernels.nan_rules import ALL, ANY, NAN, NO, PASS, STAND_IN
+from rollstat.kernels.monotone_runs import answer, copy_run
+from rollstat.kernels.nan_rules import ALL, ANY, NAN, NO, PASS, STAND_IN, YES
 from rollstat.kernels.order import (
     Greatest,
     Least,
@@ -46,7 +46,7 @@ from rollstat.kernels.order import (
     where_equal,
     worst_of,
 )
-from rollstat.kernels.plain_loops import copy, copy_past, fill, fill_past, stand_alike
+from rollstat.kernels.plain_loops import fill, fill_ahead, stand_alike
 from rollstat.kernels.vector_scans import running, suffixes
 from rollstat.kernels.vectors import (
     absorb_nan,
@@ -176,7 +176,7 @@ def growing(order, values, out):
     """
     known = len(values) - len(out)
     best, missing = best_in(order, values[:known])
-    running(order, values[known:], best, out, worst_of(order, values), NO)
+    running(order, values[known:], best, out, worst_of(order, values), values, NO)
     return missing or best_in(order, values[known:])[1]
 
 
@@ -185,38 +185,24 @@ def shrinking(order, values, out):
     """Write the best of ``values[i:]`` to ``out[i]``; return whether there may have been a NaN."""
     worst = worst_of(order, values)
     best, missing = best_in(order, values[len(out) :])
-    suffixes(order, values[: len(out)], best, values[:0], worst, out, out, worst, NO)
+    suffixes(order, values[: len(out)], best, values[:0], worst, out, out, worst, values, NO)
     return missing or best_in(order, values[: len(out)])[1]
 
 
 @kernel
-def _copy(values, results, past):
-    """Write the first of `values` to the results."""
-    if past:
-        copy_past(values, results)
-    else:
-        copy(values, results)
-
-
-@kernel
-def _answer(order, values, width, block, k, total, best, scratch, results, stand_in, hidden, past):
+def _answer(order, values, width, block, k, total, best, scratch, results, stand_in, hidden, coming, past):
     """Write the windows that begin in block `k`, of which `best` is common to all, to `results`.
 
-    NaN counts as `stand_in`, and is to be seen in the results if it is `hidden` in what is known.
+    NaN counts as `stand_in`, and is to be seen in the results if it is `hidden` in what is known. Meanwhile
+    the cache fetches as many values of those that are `coming`.
     """
-    if not past:
-        for i in range(0, len(results), lanes_of(results)):
-            prefetch_to_write(results, i)
     begin, last = k * block, k + width // block
     older, newer = values[begin : begin + block], values[begin + width - 1 :]
     leads = better(order, total[k], best)
     follows = better(order, prefer(order, total[last], total[last + 1]), best)
     if not (leads or follows):
         shown = missing_of(results) if hidden and best == stand_in else best
-        if past:
-            fill_past(shown, results)
-        else:
-            fill(shown, results)
+        fill_ahead(shown, results, coming, past)
         return
     # Results are not read, unless NaN is to be revealed in them.
     past = past and not hidden
@@ -227,15 +213,16 @@ def _answer(order, values, width, block, k, total, best, scratch, results, stand
         inside = values[last * block : begin + width - 1]
         before = prefer(order, _best_with(order, inside, stand_in, PASS)[0], best)
     older = older[: len(results)]
-    if not follows and trend(order, Oldest(), older) > 0 and not better(order, after, older[-1]):
-        _copy(older, results, past)
-    elif leads:
+    written = False
+    if not follows and not better(order, after, older[-1]):
+        written = copy_run(order, Oldest(), YES, older, results, coming, past)
+    elif not leads and not better(order, before, newer[0]):
+        written = copy_run(order, Oldest(), NO, newer[: len(results)], results, coming, past)
+    if leads and not written:
         newer = newer[: len(results) if follows else 0]
-        suffixes(order, older, after, newer, before, scratch, results, stand_in, past)
-    elif trend(order, Oldest(), newer[: len(results)]) < 0 and not better(order, before, newer[0]):
-        _copy(newer, results, past)
-    else:
-        running(order, newer, before, results, stand_in, past)
+        suffixes(order, older, after, newer, before, scratch, results, stand_in, coming, past)
+    elif not written:
+        running(order, newer, before, results, stand_in, coming, past)
     if hidden:
         _reveal_all(stand_in, results)
 
@@ -274,13 +261,20 @@ def _lead(order, values, width, lead, out, stand_in, rule):
 
 
 @kernel
-def _learn(order, values, block, first, last, total, stand_in, rule):
-    """Write the best of blocks ``first, ..., last - 1`` to `total`; return what was found."""
-    found = 0
-    for b in range(first, last):
-        total[b], here = _best_with(order, values[b * block : (b + 1) * block], stand_in, rule)
-        found |= here
+def _learn(order, values, block, b, total, stand_in, rule):
+    """Write the best of block `b` to `total`; return what was found."""
+    total[b], found = _best_with(order, values[b * block : (b + 1) * block], stand_in, rule)
     return found
+
+
+@kernel
+def _learn_both(values, block, b, lowest, highest, low_stand_in, high_stand_in, rule):
+    """As :func:`_learn`, for both orders."""
+    part = values[b * block : (b + 1) * block]
+    least, greatest, nan = _both_in(part)
+    lowest[b], found = _settled(Least(), part, least, nan, low_stand_in, rule)
+    highest[b], there = _settled(Greatest(), part, greatest, nan, high_stand_in, rule)
+    return found | there
 
 
 @kernel
@@ -315,17 +309,22 @@ def rolling(order, values, width, block, scratch, out, rule, words):
     suffix, rest = rest[:block], rest[block:]
     known = 0
     for first in range(0, rows, _GROUP):
-        last = min(first + _GROUP, rows)
-        found |= _learn(order, values, block, known, last + width // block + 1, total, stand_in, rule)
-        known = last + width // block + 1
+        last, more = min(first + _GROUP, rows), min(first + 2 * _GROUP, rows)
+        while known <= last + width // block:
+            found |= _learn(order, values, block, known, total, stand_in, rule)
+            known += 1
         if rule != PASS and found == NAN + STAND_IN:
             return found
         noted = note_if(found, seen, noted, done + lead + known * block, words)
         hidden = rule != PASS and found & NAN != 0
         _share(order, total, first, last, width // block - 1, rest, common, words[:0])
         for k in range(first, last):
+            part, coming = (values, width, block, k), values[known * block :]
             results, best = out[k * block : (k + 1) * block], common[k - first]
-            _answer(order, values, width, block, k, total, best, suffix, results, stand_in, hidden, NO)
+            _answer(order, *part, total, best, suffix, results, stand_in, hidden, coming, NO)
+            if known <= more + width // block:
+                found |= _learn(order, values, block, known, total, stand_in, rule)
+                known += 1
     return found & NAN
 
 
@@ -354,16 +353,13 @@ def rolling_both(values, width, block, scratch, low, high, rule, words, past):
     lowest, highest, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
     least_common, greatest_common, rest = rest[:_GROUP], rest[_GROUP : 2 * _GROUP], rest[2 * _GROUP :]
     suffix, rest = rest[:block], rest[block:]
+    learned = lowest, highest, low_stand_in, high_stand_in, rule
     known = 0
     for first in range(0, rows, _GROUP):
-        last = min(first + _GROUP, rows)
-        for b in range(known, last + width // block + 1):
-            part = values[b * block : (b + 1) * block]
-            least, greatest, nan = _both_in(part)
-            lowest[b], here = _settled(Least(), part, least, nan, low_stand_in, rule)
-            highest[b], there = _settled(Greatest(), part, greatest, nan, high_stand_in, rule)
-            found |= here | there
-        known = last + width // block + 1
+        last, more = min(first + _GROUP, rows), min(first + 2 * _GROUP, rows)
+        while known <= last + width // block:
+            found |= _learn_both(values, block, known, *learned)
+            known += 1
         if rule != PASS and found == NAN + STAND_IN:
             return found
         noted = note_if(found, seen, noted, done + lead + known * block, words)
@@ -372,11 +368,16 @@ def rolling_both(values, width, block, scratch, low, high, rule, words, past):
         _share(Least(), lowest, first, last, between, rest, least_common, words[:0])
         _share(Greatest(), highest, first, last, between, rest, greatest_common, words[:0])
         for k in range(first, last):
-            part = values, width, block, k
+            part, coming = (values, width, block, k), values[known * block :]
             results, best = low[k * block : (k + 1) * block], least_common[k - first]
-            _answer(Least(), *part, lowest, best, suffix, results, low_stand_in, hidden, past)
+            behind = results, low_stand_in, hidden, coming, past
+            _answer(Least(), *part, lowest, best, suffix, *behind)
             results, best = high[k * block : (k + 1) * block], greatest_common[k - first]
-            _answer(Greatest(), *part, highest, best, suffix, results, high_stand_in, hidden, past)
+            behind = results, high_stand_in, hidden, suffix, past
+            _answer(Greatest(), *part, highest, best, suffix, *behind)
+            if known <= more + width // block:
+                found |= _learn_both(values, block, known, *learned)
+                known += 1
     if past:
         settle_writes()
     return found & NAN

@@ -24,17 +24,18 @@ from rollstat._jit import kernel
 from rollstat._lowering import prefetch_to_write
 from rollstat.kernels.nan_rules import YES
 from rollstat.kernels.order import all_stay, all_take_over, better, choose
-from rollstat.kernels.plain_loops import copy, count_up, fill
+from rollstat.kernels.plain_loops import copy, copy_ahead, count_up, fill, fill_ahead, put_ahead
 from rollstat.kernels.vectors import lanes_of, load, put, store, unaligned
 
-__all__ = ["LONG", "answer", "trend"]
+__all__ = ["LONG", "answer", "copy_run", "trend"]
 
 # Shorter runs, and fewer rows, are left to others, who answer many rows at once.
 _LEAST = 64
 # So many positions are written together.
 _PIECE = 256
 # From so many rows of a run on, the rest of it may be written past the caches.
-LONG = 2_048
+LONG = 2048
+_FAR = 512
 
 
 @kernel(forceinline=True)
@@ -74,6 +75,30 @@ def trend(order, ties, values):
 
 
 @kernel
+def copy_run(order, ties, stays, values, out, coming, past):
+    """Write `values`, two or more, to `out` as long as they are one run; return whether all are.
+
+    Every value keeps its window against the next if that `stays`, else each next one takes over. What is
+    `coming` and `past` the caches is as in :func:`rollstat.kernels.plain_loops.copy_ahead`, from the first
+    vector on.
+    """
+    lanes, last, i = lanes_of(values), len(values) - 1, 0
+    while i + lanes <= last and _goes(order, ties, stays, values, i):
+        put_ahead(load(values, i), out, i, coming, past)
+        i += lanes
+    if last < 1 or i + lanes <= last:
+        return False
+    for j in range(i, last):
+        if not _steps(order, ties, stays, values[j], values[j + 1]):
+            return False
+    if i + lanes == len(values):
+        put(load(values, i), out, i, past)
+    else:
+        copy(values[i:], out[i : len(values)])
+    return True
+
+
+@kernel
 def _follow_far(order, ties, stays, values, end, wins, loses, row, best, other):
     """As :func:`_follow` from `row` on, for values alone, written past the caches; return what is known."""
     lanes, lead = lanes_of(values), unaligned(best[row:])
@@ -98,7 +123,7 @@ def _follow(order, ties, stays, values, width, shift, end, position, best, other
     row, place = end - width + 2, shift + wins
     written = begin = row
     while end + lanes < len(values) and _goes(order, ties, stays, values, end):
-        if past and row - begin >= LONG:
+        if past and row - begin >= _FAR:
             break
         if len(position) > 0:
             prefetch_to_write(position, row + 16 * lanes)
@@ -115,7 +140,7 @@ def _follow(order, ties, stays, values, width, shift, end, position, best, other
         row += lanes
     if len(position) > 0:
         count_up(place + written, position[written:row])
-    if past and row - begin >= LONG:
+    if past and row - begin >= _FAR:
         end = _follow_far(order, ties, stays, values, end, wins, loses, row, best, other)
         row = end - width + 2
     while end + 1 < len(values) and _steps(order, ties, stays, values[end], values[end + 1]):
@@ -147,7 +172,16 @@ def _crossing(order, ties, away, values, width, first, last):
 
 
 @kernel
-def _over_turn(order, ties, away, values, width, shift, first, last, turn, position, best, other):
+def _copy(values, out, past):
+    """Write the first of `values` to the whole of `out`."""
+    if past and len(out) >= _FAR:
+        copy_ahead(values, out, values, YES)
+    else:
+        copy(values, out)
+
+
+@kernel
+def _over_turn(order, ties, away, values, width, shift, first, last, turn, position, best, other, past):
     """Answer the windows that begin at ``first, ..., last - 1``, over one turn, at `turn`."""
     crossing = _crossing(order, ties, away, values, width, first, last)
     if len(position) > 0 and away:
@@ -157,10 +191,13 @@ def _over_turn(order, ties, away, values, width, shift, first, last, turn, posit
         fill(shift + turn, position[first:last])
     ends, turns = (best, other) if away else (other, best)
     if len(ends) > 0:
-        copy(values[first:], ends[first:crossing])
-        copy(values[crossing + width - 1 :], ends[crossing:last])
+        _copy(values[first:], ends[first:crossing], past)
+        _copy(values[crossing + width - 1 :], ends[crossing:last], past)
     if len(turns) > 0:
-        fill(values[turn], turns[first:last])
+        if past and last - first >= _FAR:
+            fill_ahead(values[turn], turns[first:last], values, YES)
+        else:
+            fill(values[turn], turns[first:last])
 
 
 @kernel
@@ -177,16 +214,17 @@ def answer(order, ties, values, width, shift, position, best, other, past):
     if not (_goes(order, ties, True, values, 0) or _goes(order, ties, False, values, 0)):
         return 0
     stays = _steps(order, ties, True, values[0], values[1])
+    outputs = position, best, other, past
     turn = row = 0  # where the first run begins is no worse than a turn
     long = True
     while row < rows and long:
         end = _reach(order, ties, stays, values, turn, min(turn + width, len(values)) - 1)
         after = max(min(turn, end - width + 1) + 1, row)
-        _over_turn(order, ties, not stays, values, width, shift, row, after, turn, position, best, other)
+        _over_turn(order, ties, not stays, values, width, shift, row, after, turn, *outputs)
         row = after
         long = False
         if row >= turn and row == end - width + 2:  # no window over this turn and the next is passed over
-            end = _follow(order, ties, stays, values, width, shift, end, position, best, other, past)
+            end = _follow(order, ties, stays, values, width, shift, end, *outputs)
             row = end - width + 2
             long = end - turn >= _LEAST
             turn, stays = end, not stays

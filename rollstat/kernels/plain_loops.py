@@ -10,10 +10,10 @@ State: none. Cost: a store for each vector.
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.nan_rules import YES
+from rollstat._lowering import prefetch, prefetch_to_write
 from rollstat.kernels.vectors import broadcast, lanes_of, load, put, unaligned
 
-__all__ = ["copy", "copy_past", "count_up", "fill", "fill_past", "stand_alike"]
+__all__ = ["copy", "copy_ahead", "count_up", "fill", "fill_ahead", "put_ahead", "stand_alike"]
 
 
 @kernel
@@ -43,27 +43,40 @@ def stand_alike(first, second):
     return unaligned(first) == unaligned(second)
 
 
+# So many vectors before it is written, a line of the cache is asked for.
+_AHEAD = 8
+
+
+@kernel(forceinline=True)
+def put_ahead(vector, out, i, coming, past):
+    """Write a vector, and have the cache fetch what is written, unless `past` it, and read after that."""
+    prefetch(coming, i)
+    if not past:
+        prefetch_to_write(out, i + _AHEAD * lanes_of(out))
+    put(vector, out, i, past)
+
+
 @kernel
-def fill_past(value, out):
-    """As :func:`fill`, past the caches."""
+def fill_ahead(value, out, coming, past):
+    """As :func:`fill`, perhaps `past` the caches, while they fetch as much of what is `coming`."""
     lanes, vector = lanes_of(out), broadcast(value)
     lead = min(unaligned(out), len(out))
     fill(value, out[:lead])
     out = out[lead:]
     whole = len(out) // lanes * lanes
     for i in range(0, whole, lanes):
-        put(vector, out, i, YES)
+        put_ahead(vector, out, i, coming, past)
     fill(value, out[whole:])
 
 
 @kernel
-def copy_past(values, out):
-    """As :func:`copy`, past the caches."""
+def copy_ahead(values, out, coming, past):
+    """As :func:`copy`, perhaps `past` the caches, while they fetch as much of what is `coming`."""
     lanes = lanes_of(out)
     lead = min(unaligned(out), len(out))
     copy(values, out[:lead])
     values, out = values[lead:], out[lead:]
     whole = len(out) // lanes * lanes
     for i in range(0, whole, lanes):
-        put(load(values, i), out, i, YES)
+        put_ahead(load(values, i), out, i, coming, past)
     copy(values[whole:], out[whole:])

@@ -23,7 +23,8 @@ from rollstat._jit import kernel
 from rollstat.kernels.doubling import best_lane, doubled
 from rollstat.kernels.nan_rules import NO, YES
 from rollstat.kernels.order import admit, prefer, worst_of
-from rollstat.kernels.vectors import broadcast, lanes_of, load, put, store
+from rollstat.kernels.plain_loops import put_ahead
+from rollstat.kernels.vectors import broadcast, lanes_of, load, store
 
 __all__ = ["running", "suffixes"]
 
@@ -43,28 +44,29 @@ def _after(order, values, before):
 
 
 @kernel(forceinline=True)
-def _rise(order, values, decides, stand_in, best, whole, out, past):
+def _rise(order, values, decides, stand_in, best, whole, out, coming, past):
     """Write the windows over P for whole vectors; return the last row of P."""
     kept = _after(order, values, best)
     for i in range(0, whole, lanes_of(values)):
         best = prefer(order, _seen(values, i, decides, stand_in), best)
         window, kept = doubled(order, lanes_of(values), best, kept)
-        put(window, out, i, past)
+        put_ahead(window, out, i, coming, past)
     return best
 
 
 @kernel
-def running(order, values, before, out, stand_in, past):
+def running(order, values, before, out, stand_in, coming, past):
     """Write the best of `before` and ``values[:i + 1]`` to ``out[i]``.
 
     NaN counts as `stand_in`. Whole vectors of `out` are lines of the cache if they are written `past` it.
+    Meanwhile the cache fetches as much of what is `coming`, which is any memory that is read next.
     """
     lanes = lanes_of(values)
     whole = len(out) // lanes * lanes
     if stand_in != worst_of(order, values):
-        best = _rise(order, values, YES, stand_in, broadcast(before), whole, out, past)
+        best = _rise(order, values, YES, stand_in, broadcast(before), whole, out, coming, past)
     else:
-        best = _rise(order, values, NO, stand_in, broadcast(before), whole, out, past)
+        best = _rise(order, values, NO, stand_in, broadcast(before), whole, out, coming, past)
     last = best_lane(order, best)
     for i in range(whole, len(out)):
         last = prefer(order, admit(values[i], stand_in), last)
@@ -72,7 +74,7 @@ def running(order, values, before, out, stand_in, past):
 
 
 @kernel(forceinline=True)
-def _fall(order, older, newer, decides, stand_in, last, first, whole, scratch, out, past):
+def _fall(order, older, newer, decides, stand_in, last, first, whole, scratch, out, coming, past):
     """Write whole vectors of windows over S, and over P of any newer values; return the last row of P."""
     lanes, rises = lanes_of(older), len(newer) > 0
     best = last
@@ -87,16 +89,18 @@ def _fall(order, older, newer, decides, stand_in, last, first, whole, scratch, o
         if rises:
             first = prefer(order, _seen(newer, i, decides, stand_in), first)
         window, kept = doubled(order, lanes, prefer(order, best, first), kept)
-        put(prefer(order, _seen(older, i, decides, stand_in), window), out, i, past)
+        window = prefer(order, _seen(older, i, decides, stand_in), window)
+        put_ahead(window, out, i, coming, past)
     return first
 
 
 @kernel
-def suffixes(order, older, after, newer, before, scratch, out, stand_in, past):
+def suffixes(order, older, after, newer, before, scratch, out, stand_in, coming, past):
     """Write the best of ``older[i:]``, `after`, `before` and ``newer[:i + 1]`` to ``out[i]``.
 
     There are as many of the older values as of results, and at least as many of the newer ones, or none.
-    `scratch` may be `out` unless that is written `past` the cache. NaN counts as in :func:`running`.
+    `scratch` may be `out` unless that is written `past` the cache. NaN counts, and what is `coming` is
+    fetched, as in :func:`running`.
     """
     lanes = lanes_of(older)
     whole = len(out) // lanes * lanes
@@ -104,7 +108,7 @@ def suffixes(order, older, after, newer, before, scratch, out, stand_in, past):
         after = prefer(order, admit(older[i], stand_in), after)
         out[i] = after
     last, first = broadcast(after), broadcast(before)
-    behind = stand_in, last, first, whole, scratch, out, past
+    behind = stand_in, last, first, whole, scratch, out, coming, past
     if stand_in != worst_of(order, older):
         first = _fall(order, older, newer, YES, *behind)
     else:

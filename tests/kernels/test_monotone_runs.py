@@ -124,3 +124,26 @@ def test_long_runs_past_the_caches(dtype):
             assert answered > 2000
             np.testing.assert_array_equal(best[:answered], windows[:answered].min(axis=1))
             np.testing.assert_array_equal(other[:answered], windows[:answered].max(axis=1))
+
+
+@pytest.mark.parametrize("ties", TIES, ids=lambda ties: type(ties).__name__)
+@pytest.mark.parametrize("order", ORDERS, ids=lambda order: type(order).__name__)
+def test_a_run_is_copied_if_it_is_one(order, ties):
+    sign = 1 if isinstance(order, Least) else -1
+    for length in (1, 2, 7, 8, 9, 16, 17, 40):
+        for keeps, past in itertools.product((True, False), (False, True)):
+            run = sign * (1 if keeps else -1) * np.arange(1.0, length + 1)
+            out = aligned(length, np.float64)
+            assert monotone_runs.copy_run(order, ties, keeps, run, out, run, past) == (length > 1)
+            if length > 1:
+                np.testing.assert_array_equal(out, run)
+                assert not monotone_runs.copy_run(order, ties, not keeps, run, out, run, past)
+            for i in range(length):
+                for value in (np.nan, sign * (-100.0 if keeps else 100.0) if i else np.nan):
+                    broken = run.copy()
+                    broken[i] = value
+                    assert not monotone_runs.copy_run(order, ties, keeps, broken, out, run, past)
+                if i:
+                    broken[i] = broken[i - 1]
+                    same = monotone_runs.copy_run(order, ties, keeps, broken, out, run, past)
+                    assert same == (isinstance(ties, Oldest) == keeps)

@@ -28,32 +28,34 @@ def test_running_extrema_and_suffixes(order, dtype, rng):
             if older.dtype.kind == "f" and trial > 1:
                 older[rng.random(length) < 0.4] = newer[rng.random(length) < 0.4] = np.nan
                 stand_in = never if trial == 2 else -never
-            out, scratch = aligned(length, dtype), aligned(length, dtype)
+            out, scratch, coming = aligned(length, dtype), aligned(length, dtype), np.empty(0, dtype)
             rising = accumulated(order, np.r_[before, newer], stand_in)[1:]
             falling = accumulated(order, np.r_[after, older[::-1]], stand_in)[:0:-1]
             for past in (False, True):
-                vector_scans.running(order, newer, before, out, stand_in, past)
+                vector_scans.running(order, newer, before, out, stand_in, coming, past)
                 np.testing.assert_array_equal(out, rising)
-                two = (older, after, newer, before, scratch, out, stand_in, past)
+                two = (older, after, newer, before, scratch, out, stand_in, coming, past)
                 vector_scans.suffixes(order, *two)
                 np.testing.assert_array_equal(out, better(rising, falling))
-                one = (older, after, newer[:0], before, scratch, out, stand_in, past)
+                one = (older, after, newer[:0], before, scratch, out, stand_in, coming, past)
                 vector_scans.suffixes(order, *one)
                 np.testing.assert_array_equal(out, better(before, falling))
-            vector_scans.suffixes(order, *two[:4], out, out, stand_in, False)
+            vector_scans.suffixes(order, *two[:4], out, out, stand_in, coming, False)
             np.testing.assert_array_equal(out, better(rising, falling))
 
 
+@pytest.mark.parametrize("past", [False, True])
 @pytest.mark.parametrize("dtype", ["f8", "u1"])
-def test_whole_arrays_past_the_caches(dtype, rng):
+def test_whole_arrays_ahead_of_what_is_coming(dtype, past, rng):
     values = (100 * rng.random(300)).astype(dtype)
+    coming = values[200:]  # ends before as much is asked for as is written
     for length in LENGTHS:
         for shift in (0, 1, 3):
             memory = np.zeros(shift + length + lanes_in(dtype), dtype)
             out = memory[shift : shift + length]
-            plain_loops.copy_past(values, out)
+            plain_loops.copy_ahead(values, out, coming, past)
             np.testing.assert_array_equal(out, values[:length])
-            plain_loops.fill_past(values[0], out)
+            plain_loops.fill_ahead(values[0], out, coming, past)
             np.testing.assert_array_equal(out, values[0])
             assert not memory[:shift].any()
             assert not memory[shift + length :].any()

@@ -167,9 +167,9 @@ def test_the_hot_loops_are_vector_code(dtype):
             code = assembly(doubling_both._whole_vectors, values, 8, *pairs, *outs)
             assert instruction in code
     assert instruction in assembly(long_windows.best_in, Least(), memory)
-    scans = memory[0], memory.copy(), memory[0], False
+    scans = memory[0], memory.copy(), memory[0], memory, False
     assert instruction in assembly(vector_scans.running, Least(), memory, *scans)
-    scans = memory[0], memory, memory[0], memory.copy(), memory.copy(), memory[0], False
+    scans = memory[0], memory, memory[0], memory.copy(), memory.copy(), memory[0], memory, False
     assert instruction in assembly(vector_scans.suffixes, Least(), memory, *scans)
     assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())
 
