@@ -33,8 +33,9 @@ __all__ = ["LONG", "answer", "copy_run", "trend"]
 _LEAST = 64
 # So many positions are written together.
 _PIECE = 256
+# Runs of so many rows are worth a look where others are nearly as quick.
+LONG = 2_048
 # From so many rows of a run on, the rest of it may be written past the caches.
-LONG = 2048
 _FAR = 512
 
 
