@@ -59,7 +59,8 @@ def push(state, x):
     row, begin, end = header[NEXT], header[BEGIN], header[END]
     gone = row - header[WINDOW]
     leaving = rows[gone & last]
-    observed = header[OBSERVED] - (leaving == leaving)
+    # In places of rows before the first, whatever was there before is left.
+    observed = header[OBSERVED] - ((leaving == leaving) & (gone >= header[FIRST]))
     if begin < end and position[begin & last] == gone:
         begin += 1
         header[BEGIN] = begin
@@ -91,51 +92,47 @@ def value_at(state):
 
 
 @kernel
-def _copy_rows(header, rows, words, sign):
-    """Put `words` into the ring as the rows before NEXT, and count the observations."""
-    first, last, observed = header[NEXT] - len(words), len(rows) - 1, 0
-    # Before there are as many rows as the window has, a push looks for what would be leaving.
-    for row in range(header[NEXT] - header[WINDOW], first):
-        rows[row & last] = np.nan
-    done = 0
-    while done < len(words):
-        start = (first + done) & last
-        part = words[done : done + len(rows) - start]
-        ring = rows[start : start + len(part)]
-        for i in range(len(part)):
-            ring[i] = sign * part[i]
-            observed += ring[i] == ring[i]
-        done += len(part)
-    return observed
+def _note_minima(position, rows, low, high, begin):
+    """Put the minima among rows `low` to `high` - 1 before place `begin`, those of all newer rows."""
+    last = len(rows) - 1
+    empty = begin == len(rows)
+    smallest = np.inf if empty else rows[position[begin] & last]
+    for row in range(high - 1, low - 1, -1):
+        x = rows[row & last]
+        if x < smallest or (empty and x == x):
+            begin -= 1
+            position[begin] = row
+            smallest, empty = x, False
+    return begin
 
 
 @kernel
 def load(state, words, sign, pushed):
     """Make these rows, at most WINDOW, each times `sign`, the window, the last of `pushed`.
 
-    The minima are found from the newest row on, most blocks of rows by one pass that finds none.
+    From the newest row on, most blocks of rows are found to hold none of the minima while they are copied.
     """
     header, position, rows = _unpack(state)
-    end = begin = len(rows)
-    header[NEXT], header[FIRST] = pushed, pushed - len(words)
-    header[OBSERVED] = _copy_rows(header, rows, words, sign)
-    smallest, comparisons, high = np.inf, 0, len(words)
-    while high > 0:
-        low = max(high - _BLOCK, 0)
-        block = words[low:high]
+    last, first, high = len(rows) - 1, pushed - len(words), pushed
+    begin = end = len(rows)
+    smallest, comparisons, observed = np.inf, 0, 0
+    while high > first:
+        # A block that begins at a multiple of its length does not go over the end of the ring.
+        low = max((high - 1) & -min(_BLOCK, end), first)
+        source, ring = words[low - first : high - first], rows[low & last : (low & last) + high - low]
         found = begin == end
-        for i in range(len(block)):
-            found |= sign * block[i] < smallest
-        comparisons += len(block)
+        for i in range(len(source)):
+            x = sign * source[i]
+            ring[i] = x
+            observed += x == x
+            found |= x < smallest
+        comparisons += len(source)
         if found:
-            for i in range(len(block) - 1, -1, -1):
-                x = sign * block[i]
-                if x < smallest or (begin == end and x == x):
-                    begin -= 1
-                    position[begin] = header[FIRST] + low + i
-                    smallest = x
-            comparisons += len(block)
+            begin = _note_minima(position, rows, low, high, begin)
+            comparisons += len(source)
+            smallest = rows[position[begin] & last] if begin < end else np.inf
         high = low
+    header[NEXT], header[FIRST], header[OBSERVED] = pushed, first, observed
     header[BEGIN], header[END], header[COMPARISONS] = begin, end, comparisons
 
 

@@ -66,6 +66,9 @@ SLOTS = 11
 LOWER = 0
 UPPER = 1
 
+# Rows that are looked at together when many are loaded.
+_BLOCK = 64
+
 _TIES = {"any": (1, 1), "minimum_first": (0, 1), "minimum_last": (0, 0)}
 
 
@@ -247,30 +250,79 @@ def extend(header, position, value, observed, data, missing, count, low, high, l
 
 
 @kernel
-def load(header, position, value, observed, words, missing, pushed):
-    """Make these rows, as many as there is room for, the window, the last of `pushed`; newest first."""
-    end, last = len(observed), len(observed) - 1
-    low = high = end
-    held, row, rising = 0, pushed, header[RISING] != 0
-    for i in range(len(words) - 1, -1, -1):
-        row -= 1
-        observed[row & last] = not missing[i]
-        if missing[i]:
-            continue
-        held += 1
+def _note_observed(ring, words, missing):
+    """Write which rows are observations, and return how many are."""
+    count = 0
+    for i in range(len(words)):
+        seen = words[i] == words[i] if missing is None else not missing[i]
+        ring[i] = seen
+        count += seen
+    return count
+
+
+@kernel
+def _has_extremum(words, missing, smallest, greatest, rising):
+    """Whether an observation belongs in front of a wedge; all are looked at, so that many are at once."""
+    found = False
+    for i in range(len(words)):
         x = words[i]
-        if low == end or (x <= value[LOWER, low] if rising else x < value[LOWER, low]):
-            low -= 1
-            position[LOWER, low] = row
-            value[LOWER, low] = x
-        if high == end or (x > value[UPPER, high] if rising else x >= value[UPPER, high]):
-            high -= 1
-            position[UPPER, high] = row
-            value[UPPER, high] = x
-    header[NEXT], header[OLDEST], header[OBSERVED] = pushed, row, held
-    header[COMPARISONS] = 2 * max(held - 1, 0)
+        below = (x <= smallest) | (x > greatest) if rising else (x < smallest) | (x >= greatest)
+        found |= below if missing is None else below & (not missing[i])
+    return found
+
+
+@kernel
+def _prepend(header, position, value, words, missing, row):
+    """Enter observations older than all in the wedges, the newest of which is at position `row`."""
+    end, rising = position.shape[1], header[RISING] != 0
+    low, high = header[BEGIN + LOWER], header[BEGIN + UPPER]
+    for i in range(len(words) - 1, -1, -1):
+        x = words[i]
+        if x == x if missing is None else not missing[i]:
+            if low == end or (x <= value[LOWER, low] if rising else x < value[LOWER, low]):
+                low -= 1
+                position[LOWER, low] = row
+                value[LOWER, low] = x
+            if high == end or (x > value[UPPER, high] if rising else x >= value[UPPER, high]):
+                high -= 1
+                position[UPPER, high] = row
+                value[UPPER, high] = x
+        row -= 1
     header[BEGIN + LOWER], header[BEGIN + UPPER] = low, high
-    header[END + LOWER] = header[END + UPPER] = end
+
+
+@kernel
+def load(header, position, value, observed, words, missing, pushed):
+    """Make these rows, as many as there is room for, the window, the last of `pushed`; newest first.
+
+    Where `missing` is None, those are missing that are NaN. A block of rows is first asked whether it has an
+    extremum at all if, should it have one, at most 3 comparisons for each observation were made.
+    """
+    end, rising = len(observed), header[RISING] != 0
+    first, high, held, comparisons = pushed - len(words), pushed, 0, 0
+    header[BEGIN + LOWER] = header[BEGIN + UPPER] = header[END + LOWER] = header[END + UPPER] = end
+    while high > first:
+        # A block that begins at a multiple of its length does not go over the end of the ring.
+        low = max((high - 1) & -min(_BLOCK, end), first)
+        block = words[low - first : high - first]
+        absent = None if missing is None else missing[low - first : high - first]
+        slot = low & (end - 1)
+        count = _note_observed(observed[slot : slot + high - low], block, absent)
+        asked = comparisons + 4 * count <= 3 * (held + count - 1)
+        comparisons += 2 * count if asked else 0
+        if not asked or _has_extremum(
+            block,
+            absent,
+            value[LOWER, header[BEGIN + LOWER]],
+            value[UPPER, header[BEGIN + UPPER]],
+            rising,
+        ):
+            comparisons += 2 * (count if held > 0 else max(count - 1, 0))
+            _prepend(header, position, value, block, absent, high - 1)
+        held += count
+        high = low
+    header[NEXT], header[OLDEST], header[OBSERVED] = pushed, first, held
+    header[COMPARISONS] = comparisons
 
 
 @kernel

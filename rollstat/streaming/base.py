@@ -306,8 +306,11 @@ class RollingStream(Stream, abstract=True):
             stamps = times.view(np.int64) if times.dtype.kind == "M" else times
             first = int(np.searchsorted(stamps, self._span.limit(stamps[-1].item()), side="right"))
             self._stamps.load(stamps[first:])
-        words, missing = self._elements.words(series[first:])
-        self._core.load(words, missing, pushed)
+        self._core.load(*self._words_to_load(series[first:]), pushed)
+
+    def _words_to_load(self, series: Any) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+        """The words of a series, and which are missing: None where the core finds that out itself."""
+        return self._elements.words(series)
 
     @classmethod
     def from_tail(

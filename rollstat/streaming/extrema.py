@@ -60,6 +60,11 @@ class _Extremum(RollingStream):
         for order, result in zip(self.orders, results):
             write_extrema_of_ends(order, older, newer, result[: len(newer)])
 
+    def _words_to_load(self, series: Any) -> tuple[Any, Any]:
+        if self._elements.kind != "f" or isinstance(self._core, StatesWindow):
+            return super()._words_to_load(series)
+        return self._elements.numbers(series), None
+
     def _answer(self) -> tuple[Any, ...]:
         if self._core.count < max(self._least, 1):
             return (MISSING,) * len(self.answer_kinds)

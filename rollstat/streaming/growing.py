@@ -85,7 +85,7 @@ class GrowingWindow:
             if self._successor.rows == 0:
                 self._successor.begin(self._core.pushed - self._core.rows)
 
-    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
+    def load(self, words: NDArray[Any], missing: NDArray[np.bool_] | None, pushed: int) -> None:
         """Hold these rows, the last of `pushed`, instead."""
         self._room = _SMALLEST
         while self._room < 2 * len(words):

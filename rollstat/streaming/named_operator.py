@@ -123,10 +123,11 @@ class Named(Aggregate, abstract=True):
 
     def _with_rows(self, series: list[Any]) -> list[Any]:
         """Results of a long array of floats: its first rows again, after those held."""
-        results, held = self._function(series), self._window.numbers(len(series))
-        rows, firsts = len(held[0]), [column[: self._span.fixed - 1] for column in series]
-        if not rows:
+        results = self._function(series)
+        if self._window.header[NEXT] == 0:
             return results
+        held = self._window.numbers(len(series))
+        rows, firsts = len(held[0]), [column[: self._span.fixed - 1] for column in series]
         whole = [np.concatenate([a, b], dtype=b.dtype) for a, b in zip(held, firsts)]
         return _begun_with(results, [result[rows:] for result in self._function(whole)])
 

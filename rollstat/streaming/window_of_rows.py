@@ -65,12 +65,13 @@ class RowsWindow(OfArrays):
             *rings,
         ]
         self.header[SHIFT], self.header[SPAN] = block.bit_length() - 1, rows
+        self.header[[LAST, LAST_BUILT]], self.header[BUILT] = -1, block
+        self._empty = self.header.copy()
         self._results = Results(operator, layout)
-        self._extends: dict[Any, Any] = {}
+        self._codes: dict[Any, Any] = {}
         results = self._results.out, self._results.failed
         self._slide = bind(row_blocks.slide, *self._state, 0, element, True, 1, *results)
         self._evaluate = bind(row_blocks.evaluate, self.operator, self.header, self.cells, 0, *results)
-        self.clear()
 
     @property
     def arrays(self) -> list[NDArray[Any]]:
@@ -125,13 +126,12 @@ class RowsWindow(OfArrays):
         size: int = self._slide(*self._state, stamp, element, observed, wanted, *results)
         return size
 
-    def _extend(self, first: int, values: Any, *others: Any) -> None:
-        arguments = *self._state, first, values, *others
-        # All else is of one type.
-        of = kind(values)
-        if of not in self._extends:
-            self._extends[of] = bind(row_blocks.extend, *arguments)
-        self._extends[of](*arguments)
+    def _run(self, kernel: Any, *arguments: Any) -> None:
+        """Call a kernel with the state, of the types of which all calls are, and further arguments."""
+        of = kernel, *map(kind, arguments)
+        if of not in self._codes:
+            self._codes[of] = bind(kernel, *self._state, *arguments)
+        self._codes[of](*self._state, *arguments)
 
     def read(self) -> Any:
         """The result that :meth:`slide` computed."""
@@ -156,7 +156,7 @@ class RowsWindow(OfArrays):
         """Take in many rows, numbered by `stamps` without a gap, and return the result after each."""
         written = Written.of(self.layout, len(missing)) if written is None else written
         if len(missing):
-            self._extend(int(stamps[0]), values, missing, wanted, *written.columns)
+            self._run(row_blocks.extend, int(stamps[0]), values, missing, wanted, *written.columns)
         return written
 
     def numbers(self, columns: int) -> list[NDArray[Any]]:
@@ -172,10 +172,9 @@ class RowsWindow(OfArrays):
 
     def clear(self) -> None:
         """Forget all rows; the next one has the number 0."""
-        mask = self.header[MASK]
-        self.header[:-MORE], self.header[MASK] = 0, mask
-        self.header[[NEXT, COUNT, CURRENT, INSIDE]] = 0
-        self.header[[LAST, LAST_BUILT]], self.header[BUILT] = -1, 1 << self.header[SHIFT]
+        least = self.header[LEAST]
+        self.header[:] = self._empty
+        self.header[LEAST] = least
 
     def load(self, end: int, values: Any, missing: NDArray[np.bool_] | None) -> None:
         """Hold these rows instead, the last of which is before row `end`; as many as the window has, or all.
@@ -184,5 +183,4 @@ class RowsWindow(OfArrays):
         """
         self.clear()
         self.header[NEXT] = end
-        arguments = *self._state, end, values, missing
-        bind(row_blocks.load_rows, *arguments)(*arguments)
+        self._run(row_blocks.load_rows, end, values, missing)

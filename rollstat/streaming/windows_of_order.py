@@ -272,10 +272,10 @@ class WedgeWindow:
         number = min(number, self.rows - first)
         return read_ring(rows, oldest, number), read_ring(observed, oldest, number) == 0
 
-    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
-        """Hold these rows, the last of `pushed`, instead."""
+    def load(self, words: NDArray[Any], missing: NDArray[np.bool_] | None, pushed: int) -> None:
+        """Hold these rows, the last of `pushed`, instead; of floats those are missing that are NaN."""
         write_ring(self.arrays[4], pushed - len(words), words)
-        wedge.load(*self.arrays[:4], words, missing, pushed)
+        wedge.load(*self.arrays[:4], words, None if self.dtype.kind == "f" else missing, pushed)
 
     def copy(self) -> Self:
         """Return an equal core of its own memory."""
@@ -333,8 +333,8 @@ class AscendingWindow:
             np.negative(words, out=words)
         return words, np.isnan(words)
 
-    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
-        """Hold these rows, the last of `pushed`, instead."""
+    def load(self, words: NDArray[Any], missing: NDArray[np.bool_] | None, pushed: int) -> None:
+        """Hold these rows, the last of `pushed`, instead; of floats those are missing that are NaN."""
         ascending_minima.load(self.state, words, self.sign, pushed)
 
     def copy(self) -> Self:

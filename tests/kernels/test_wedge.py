@@ -172,6 +172,42 @@ def test_rows_loaded_at_once_are_rows_pushed(ties, rng):
             assert state[0][wedge.COMPARISONS] <= 3 * (len(held) - 1)
 
 
+def _hostile(kind, rows, rng):
+    """Rows of which every one, none, or every other block or half of a block is in front of a wedge."""
+    grows = np.arange(rows, 0.0, -1)  # towards the oldest row
+    return {
+        "rising": -grows,
+        "falling": grows,
+        "wider to the past": np.where(rng.random(rows) < 0.5, grows, -grows),
+        "every other block wider": np.arange(rows) // 64 % 2 * grows * rng.choice([-1, 1], rows),
+        "equal": np.zeros(rows),
+        "normal": rng.standard_normal(rows),
+        "few values": rng.integers(0, 3, rows).astype(float),
+    }[kind]
+
+
+@pytest.mark.parametrize("ties", ["any", "minimum_first", "minimum_last"])
+@pytest.mark.parametrize(
+    "kind",
+    ["rising", "falling", "wider to the past", "every other block wider", "equal", "normal", "few values"],
+)
+def test_many_rows_loaded_at_once(kind, ties, rng):
+    for rows, pushed in ((63, 63), (64, 100), (65, 65), (129, 1000), (1000, 1000), (777, 12345)):
+        for share in (0.0, 0.3, 0.98):
+            data = _hostile(kind, rows, rng)
+            data[rng.random(rows) < share] = np.nan
+            state, whole = make(1000, ties=ties), make(1000, np.int64, ties=ties)
+            wedge.load(*state, data, None, pushed)
+            held = [(pushed - rows + i, None if x != x else x) for i, x in enumerate(data)]
+            assert_answers(state, held)
+            observed = max(int(state[0][wedge.OBSERVED]), 1)
+            assert state[0][wedge.COMPARISONS] <= 3 * (observed - 1)
+            if kind != "normal":
+                wedge.load(*whole, np.nan_to_num(data).astype(np.int64), np.isnan(data), pushed)
+                assert_answers(whole, held)
+                assert whole[0][wedge.COMPARISONS] == state[0][wedge.COMPARISONS]
+
+
 def test_push_returns_the_extremum_or_what_stands_for_none():
     low, high = make(2), make(2)
     values = [(3.0, False), (1.0, False), (0.0, True), (0.0, True), (5.0, False)]
