@@ -31,7 +31,7 @@ prefixes of blocks are those of van Herk, doi:10.1016/0167-8655(92)90069-C.
 import numpy as np
 from numba import types
 
-from rollstat._jit import kernel
+from rollstat._jit import INDEX, kernel
 from rollstat._lowering import overloaded
 from rollstat.kernels.single_step import plain, single_step
 from rollstat.kernels.state_queue import END, FRONT, MASK
@@ -225,6 +225,7 @@ def _pair(operator, cells, rows, i):
 @kernel
 def _tree(operator, cells, rows, i):
     """The state of _TREE rows."""
+    i &= INDEX
     older = combine(operator, cells, _pair(operator, cells, rows, i), _pair(operator, cells, rows, i + 2))
     newer = combine(operator, cells, _pair(operator, cells, rows, i + 4), _pair(operator, cells, rows, i + 6))
     return combine(operator, cells, older, newer)
@@ -259,7 +260,8 @@ def _take_calm(
     operator, header, cells, absent, rows, first, values, missing, i, stop, wanted, out, lacking, failed
 ):
     """Take in such rows, those from `i` to `stop` - 1; the next suffixes are built beforehand."""
-    oldest, mask, within = first + i - header[SPAN], len(absent) - 1, (1 << header[SHIFT]) - 1
+    oldest, within = first + i - header[SPAN], (1 << header[SHIFT]) - 1
+    mask = (len(absent) - 1) & INDEX
     block, built = (oldest + within) & ~within, header[BUILT]
     if built:
         header[LAST_BUILT] = _build(operator, header, cells, absent, rows, block, built - 1, built, 1)
@@ -270,7 +272,7 @@ def _take_calm(
         total = combine(operator, cells, total, load(cells, _prefix(cells)))
     count, last, observed = header[COUNT], header[LAST], 0
     suffixes, place = _suffixes(header, cells, 0), oldest & within
-    for j in range(i, stop):
+    for j in range(i & INDEX, stop):
         count -= not absent[(oldest + j - i) & mask]
         place += 1
         slot = (first + j) & mask
@@ -284,7 +286,7 @@ def _take_calm(
             continue
         state = total
         if place <= last:
-            state = combine(operator, cells, load(cells, suffixes + place), state)
+            state = combine(operator, cells, load(cells, (suffixes + place) & INDEX), state)
         emit(operator, state, out, j, failed)
     header[COUNT] = count + observed
     _fold(operator, header, cells, absent, rows, (first + i) & mask, stop - i, observed)
@@ -378,9 +380,13 @@ def _put(absent, rows, slot, values, missing, i, number):
         _note_each(absent, slot, values, i, number)
     else:
         _copy(absent, slot, missing, i, number)
-    observed = 0
+    some_absent = False
     for j in range(len(marks)):
-        observed += not marks[j]
+        some_absent |= marks[j]
+    observed = number
+    if some_absent:
+        for j in range(len(marks)):
+            observed -= marks[j]
     return observed
 
 
