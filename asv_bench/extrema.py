@@ -20,26 +20,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from benchmarks.data import N, series
 from benchmarks.peers import versions
 from benchmarks.tables import list_table, write
-from benchmarks.timing import turn
+from benchmarks.timing import milliseconds, ratio
 
 import rollstat
-
-
-def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of several calls in each of the rounds, in which they take turns.
-
-    The speed of a shared machine drifts within a second, so that only what is of one round is compared.
-    """
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(rounds):
-        for name, run in runs.items():
-            times[name].append(turn(run))
-    return times
-
-
-def ratio(times: dict[str, list[float]], name: str, other: str) -> float:
-    """Median over the rounds of how many times as long one call takes as another."""
-    return statistics.median(t / o for t, o in zip(times[name], times[other]))
 
 
 def table(header: list[str], rows: list[list[str]], remark: str) -> list[str]:

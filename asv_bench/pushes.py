@@ -2,13 +2,15 @@
 
     python asv_bench/pushes.py --output docs/performance/tables/pushes.rst
 
-The libraries take turns within each round, and the shortest round counts. Pushes are timed in CPU time of the
-process: they are so short that a single pause of the machine would be most of what is measured. Arrays are
-given again and again in each turn, so that all find memory as warm.
+The libraries take turns within each round. Pushes are timed in CPU time of the process, and the shortest
+round counts: they are so short that a single pause of the machine would be most of what is measured. Arrays
+are given again and again in each turn, so that all find memory as warm; medians of the rounds count, and
+ratios are medians of those within a round. Streams and functions are compared before.
 """
 
 import argparse
 import platform
+import statistics
 import sys
 import time
 from collections.abc import Callable
@@ -23,7 +25,7 @@ import river
 import screamer
 from benchmarks.peers import versions
 from benchmarks.tables import list_table, write
-from benchmarks.timing import turn
+from benchmarks.timing import milliseconds, ratio
 from river import stats, utils
 
 import rollstat
@@ -121,7 +123,16 @@ FUNCTIONS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
 }
 
 
-def extends(statistic: str, window: int, rounds: int, n: int) -> dict[str, float]:
+Times = dict[str, list[float]]
+
+
+def shown(times: Times, names: tuple[str, ...], ratios: tuple[tuple[str, str], ...]) -> list[str]:
+    """Cells of a table: medians, and what is how many times as long as what."""
+    medians = [f"{statistics.median(times[name]):.2f}" for name in names]
+    return medians + [f"{ratio(times, *pair):.2f}x" for pair in ratios]
+
+
+def extends(statistic: str, window: int, rounds: int, n: int) -> Times:
     """Milliseconds for an array: of the function, of streams that are new or go on, and of screamer.
 
     A stream that goes on gives what the function does for its rows and the array, joined.
@@ -135,20 +146,25 @@ def extends(statistic: str, window: int, rounds: int, n: int) -> dict[str, float
         new.reset()
         new.extend(values)
 
+    def joined() -> np.ndarray:
+        return FUNCTIONS[statistic](np.concatenate([held, values]), window)[len(held) :]
+
+    np.testing.assert_allclose(on.extend(values), FUNCTIONS[statistic](values, window), 1e-9, 1e-9)
+    np.testing.assert_allclose(on.extend(values), joined(), 1e-9, 1e-9)
     runs: dict[str, Callable[[], Any]] = {
         "function": lambda: FUNCTIONS[statistic](values, window),
-        "joined": lambda: FUNCTIONS[statistic](np.concatenate([held, values]), window)[len(held) :],
+        "joined": joined,
         "new": begin,
         "on": lambda: on.extend(values),
         "screamer": lambda: peer(values),
     }
-    return shortest(runs, rounds)
+    return milliseconds(runs, rounds)
 
 
 OPERATORS = {"Sum": rollstat.operators.Sum(), "Maximum": rollstat.operators.Maximum()}
 
 
-def aggregates(name: str, kind: str, window: int, rounds: int, n: int) -> dict[str, float]:
+def aggregates(name: str, kind: str, window: int, rounds: int, n: int) -> Times:
     """Milliseconds for an array through a general window, new or going on, and of `rolling_aggregate`."""
     rng = np.random.default_rng(7)
     values = rng.integers(-1_000, 1_000, n) if kind == "int64" else rng.standard_normal(n)
@@ -167,16 +183,7 @@ def aggregates(name: str, kind: str, window: int, rounds: int, n: int) -> dict[s
         "new": begin,
         "on": lambda: on.extend(values),
     }
-    return shortest(runs, rounds)
-
-
-def shortest(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, float]:
-    """Milliseconds of each call, the shortest of rounds in which they take turns."""
-    best: dict[str, float] = {}
-    for _ in range(rounds):
-        for name, run in runs.items():
-            best[name] = min(best.get(name, float("inf")), turn(run))
-    return best
+    return milliseconds(runs, rounds)
 
 
 def main() -> None:
@@ -198,17 +205,16 @@ def main() -> None:
             took = pushes(statistic, window, arguments.rounds, arguments.pushes)
             by_name = next((took[name] for name in others if name in took), None)
             cells = [took["rollstat"], by_name, took["screamer"], took["river"]]
-            shown = ["" if cell is None else f"{cell:,.0f}" for cell in cells]
-            ratio = f"{took['screamer'] / took['rollstat']:.2f}x"
-            one.append([statistic, f"{window:,}", *shown, ratio])
+            texts = ["" if cell is None else f"{cell:,.0f}" for cell in cells]
+            times = f"{took['screamer'] / took['rollstat']:.2f}x"
+            one.append([statistic, f"{window:,}", *texts, times])
             print("  ".join(f"{cell:>10}" for cell in one[-1]), flush=True)
     for statistic in STREAMS:
         for window in arguments.windows:
-            took = extends(statistic, window, 3, arguments.n)
-            shown = [f"{took[name]:.2f}" for name in ("function", "new", "joined", "on", "screamer")]
-            for above, below in (("new", "function"), ("on", "joined"), ("screamer", "new")):
-                shown.append(f"{took[above] / took[below]:.2f}x")
-            many.append([statistic, f"{window:,}", *shown])
+            arrays = extends(statistic, window, arguments.rounds, arguments.n)
+            names = "function", "new", "joined", "on", "screamer"
+            pairs = ("new", "function"), ("on", "joined"), ("screamer", "new")
+            many.append([statistic, f"{window:,}", *shown(arrays, names, pairs)])
             print("  ".join(f"{cell:>10}" for cell in many[-1]), flush=True)
     general = [
         ["operator", "values", "window", "function", "extend", "extend, going on", "extend / function"]
@@ -216,30 +222,28 @@ def main() -> None:
     for name in OPERATORS:
         for kind in ("float64", "10 % NaN", "int64"):
             for window in (2, *arguments.windows):
-                took = aggregates(name, kind, window, 3, arguments.n)
-                shown = [f"{took[key]:.2f}" for key in ("function", "new", "on")]
-                ratio = f"{took['new'] / took['function']:.2f}x"
-                general.append([name, kind, f"{window:,}", *shown, ratio])
+                arrays = aggregates(name, kind, window, arguments.rounds, arguments.n)
+                cells = shown(arrays, ("function", "new", "on"), (("new", "function"),))
+                general.append([name, kind, f"{window:,}", *cells])
                 print("  ".join(f"{cell:>10}" for cell in general[-1]), flush=True)
     about = (
         "Nanoseconds a push from Python into a full window of normal numbers, shortest of "
         f"{arguments.rounds} rounds; the k-th is the 5 % smallest, which the others give as a quantile. "
         "By name: the k-th by ``three_trees``, the minimum by ``daba``, mean and variance by ``two_stacks``."
     )
-    arrays = (
-        f"Milliseconds for an array of {arguments.n:,} numbers: the function over arrays, ``extend`` of an "
-        "empty stream and of one whose window is full, and screamer's call, which begins with an empty one "
-        "and keeps none. What a stream gives that goes on, the function gives for the rows in its window "
-        "and the array, joined."
+    about_arrays = (
+        f"Milliseconds for an array of {arguments.n:,} numbers, median of {arguments.rounds} rounds: the "
+        "function over arrays, ``extend`` of an empty stream and of one whose window is full, and screamer's "
+        "call, which begins with an empty one and keeps none. What a stream gives that goes on, the function "
+        "gives for the rows in its window and the array, joined."
     )
     made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
-    operators = (
+    about_operators = (
         f"Milliseconds for an array of {arguments.n:,} numbers through ``FixedAggregate``, empty or full, "
         "and of ``rolling_aggregate`` with the same operator."
     )
-    tables = [*list_table(one), about, "", *list_table(many), arrays, "", *list_table(general), operators, ""]
-    text = [*tables, made_by, ""]
-    write(arguments.output, text)
+    text = [*list_table(one), about, "", *list_table(many), about_arrays, "", *list_table(general)]
+    write(arguments.output, [*text, about_operators, "", made_by, ""])
 
 
 if __name__ == "__main__":

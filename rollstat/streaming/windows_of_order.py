@@ -293,12 +293,13 @@ class AscendingWindow:
 
     def __init__(self, fixed: int, sign: int, least: int) -> None:
         self.sign = sign
-        self.state = ascending_minima.create(fixed, least)
+        self._hold(ascending_minima.create(fixed, least))
 
-    @property
-    def _header(self) -> NDArray[np.int64]:
-        header: NDArray[np.int64] = ascending_minima.views(self.state)[0]
-        return header
+    def _hold(self, state: NDArray[np.float64]) -> None:
+        self.state = state
+        self._header: NDArray[np.int64]
+        self._ring: NDArray[np.float64]
+        self._header, _, self._ring = ascending_minima.views(state)
 
     @property
     def rows(self) -> int:
@@ -327,8 +328,7 @@ class AscendingWindow:
 
     def contents(self) -> Rows:
         """Words and missing marks of the rows, oldest first."""
-        _, _, ring = ascending_minima.views(self.state)
-        words = read_ring(ring, self.pushed - self.rows, self.rows)
+        words = read_ring(self._ring, self.pushed - self.rows, self.rows)
         if self.sign < 0:
             np.negative(words, out=words)
         return words, np.isnan(words)
@@ -340,5 +340,6 @@ class AscendingWindow:
     def copy(self) -> Self:
         """Return an equal core of its own memory."""
         other = type(self).__new__(type(self))
-        other.sign, other.state = self.sign, self.state.copy()
+        other.sign = self.sign
+        other._hold(self.state.copy())
         return other
