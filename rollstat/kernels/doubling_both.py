@@ -37,7 +37,7 @@ from rollstat.kernels.doubling import (
 from rollstat.kernels.doubling import scratch_length as length_for_one
 from rollstat.kernels.few_rows import FEW
 from rollstat.kernels.missing_bits import note_if
-from rollstat.kernels.monotone_runs import LONG, answer, trend
+from rollstat.kernels.monotone_runs import answer, trend
 from rollstat.kernels.nan_rules import ANY, CAREFUL, HOPEFUL, NAN, NO, ONE, PASS, STAND_IN, SURE
 from rollstat.kernels.order import (
     Greatest,
@@ -65,6 +65,9 @@ from rollstat.kernels.vectors import (
 )
 
 __all__ = ["rolling_both", "scratch_length"]
+
+# Runs of so many rows are worth a look where others are nearly as quick.
+_RUN = 2_048
 
 
 def scratch_length(width, chunk, lanes):
@@ -289,8 +292,8 @@ def rolling_both(values, width, chunk, scratch, low, high, rule, words, past):
     quick, asked = past and width <= 4 * span, 0
     while first < len(low):
         left, nothing, done = low[first:], low[:0], 0
-        if quick and first >= asked and trend(Least(), Oldest(), values[first : first + LONG]) == 0:
-            asked = first + 8 * LONG
+        if quick and first >= asked and trend(Least(), Oldest(), values[first : first + _RUN]) == 0:
+            asked = first + 8 * _RUN
         if first >= asked:
             done = answer(Least(), Oldest(), values[first:], width, 0, nothing, left, high[first:], past)
         ready = low[before:first], high[before:first]

@@ -27,14 +27,12 @@ from rollstat.kernels.order import all_stay, all_take_over, better, choose
 from rollstat.kernels.plain_loops import copy, copy_ahead, count_up, fill, fill_ahead, put_ahead
 from rollstat.kernels.vectors import lanes_of, load, put, store, unaligned
 
-__all__ = ["LONG", "answer", "copy_run", "trend"]
+__all__ = ["answer", "copy_run", "trend"]
 
 # Shorter runs, and fewer rows, are left to others, who answer many rows at once.
 _LEAST = 64
 # So many positions are written together.
 _PIECE = 256
-# Runs of so many rows are worth a look where others are nearly as quick.
-LONG = 2_048
 # From so many rows of a run on, the rest of it may be written past the caches.
 _FAR = 512
 
