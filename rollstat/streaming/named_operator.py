@@ -23,6 +23,8 @@ __all__ = ["Named"]
 # An array of at least so many windows is left to the function over arrays, by kind of element. A short one
 # of whole numbers is not, since those have exact results that the function would give as float64.
 _LONG = {"f": 1, "i": 4, "u": 4, "b": 4}
+# Half a window of floats is enough if it is so many rows, beside which what a call costs is little.
+_MANY = 4_000
 _ARRAYS_OF_STATES = 3
 # Fields of operators that are parameters of the functions.
 _PARAMETERS = ("ddof", "decay")
@@ -105,11 +107,14 @@ class Named(Aggregate, abstract=True):
         if self._with.elements.kind == "f":
             series = [np.ma.filled(column, np.nan) for column in series]
         kind, has_rows = self._with.elements.kind, isinstance(self._window, RowsWindow)
-        if len(series[0]) < _LONG[kind] * fixed or len({len(column) for column in series}) > 1:
+        rows = len(series[0])
+        long = rows >= _LONG[kind] * fixed or (has_rows and kind == "f" and _MANY <= rows >= fixed // 2)
+        if not long or len({len(column) for column in series}) > 1:
             return super().extend(*series)
-        end = int(self._window.header[NEXT]) + len(series[0])
+        end = int(self._window.header[NEXT]) + rows
+        last = [column[-fixed:] for column in series]
         if kind == "f" and has_rows:
-            results = self._with_rows(series)
+            results, last = self._with_rows(series, last)
         else:
             results = self._function(series)
             # The window stays as it is if one of the results does not fit.
@@ -117,19 +122,23 @@ class Named(Aggregate, abstract=True):
             results = _begun_with(results, first if isinstance(first, tuple) else (first,))
         if not has_rows:
             self._begin()
-        last = [column[-fixed:] for column in series]
-        self._window.load(end, *self._with.rows_of(last, end - fixed))
+        self._window.load(end, *self._with.rows_of(last, end - len(last[0])))
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _with_rows(self, series: list[Any]) -> list[Any]:
-        """Results of a long array of floats: its first rows again, after those held."""
-        results = self._function(series)
+    def _with_rows(self, series: list[Any], last: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Results of a long array of floats, and the rows that are in the window then.
+
+        The array's first rows come again, after those held; of an array shorter than a window all rows do.
+        """
         if self._window.header[NEXT] == 0:
-            return results
-        held = self._window.numbers(len(series))
-        rows, firsts = len(held[0]), [column[: self._span.fixed - 1] for column in series]
+            return self._function(series), last
+        fixed, held = self._span.fixed, self._window.numbers(len(series))
+        firsts = [column[: fixed - 1] for column in series]
         whole = [np.concatenate([a, b], dtype=b.dtype) for a, b in zip(held, firsts)]
-        return _begun_with(results, [result[rows:] for result in self._function(whole)])
+        first = [result[len(held[0]) :] for result in self._function(whole)]
+        if len(series[0]) < fixed:
+            return first, [column[-fixed:] for column in whole]
+        return _begun_with(self._function(series), first), last
 
     def _function(self, series: list[Any]) -> list[Any]:
         """What the function over arrays says of every row, an array for each output."""

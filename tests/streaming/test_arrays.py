@@ -1,6 +1,7 @@
 """Arrays given to the general windows: what pushes give, to the bit, however the input is cut."""
 
 import tracemalloc
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -201,3 +202,36 @@ def test_extrema_go_on_with_any_layout_and_with_masks(kind, rng):
         found, expected = stream.extend(part), push_all(single, [plain])
         for one, other in zip(found if isinstance(found, tuple) else (found,), expected):
             np.testing.assert_array_equal(np.ma.filled(one, np.nan), other)
+
+
+HALVES = {
+    "first": (lambda m: rollstat.RollingFirst(m), lambda x, m: rollstat.rolling_first(x, m)),
+    "mean": (
+        lambda m: rollstat.RollingMean(m, min_periods=1),
+        lambda x, m: rollstat.rolling_mean(x, m, min_periods=1),
+    ),
+    "var": (lambda m: rollstat.RollingVar(m), lambda x, m: rollstat.rolling_var(x, m)),
+    "decayed": (
+        lambda m: rollstat.RollingDecayedSum(m, 0.999, min_periods=9),
+        lambda x, m: rollstat.rolling_decayed_sum(x, m, 0.999, min_periods=9),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HALVES)
+@pytest.mark.parametrize("gaps", [False, True])
+def test_half_a_window_at_once(name, gaps, rng):
+    make, function = HALVES[name]
+    values = rng.standard_normal(26_000)
+    if gaps:
+        values[rng.random(len(values)) < 0.0003] = np.nan
+        values[9_000:15_500] = np.nan
+    # Half windows from empty, into one that fills, and into full ones; then fewer rows, by the window itself.
+    ends = [0, 4_000, 8_500, 13_000, 20_000, 24_500, 26_000]
+    stream = make(7_000)
+    parts = [stream.extend(values[first:end]) for first, end in pairwise(ends)]
+    results = np.concatenate([*parts, [stream.push(x) for x in values[:50].tolist()]])
+    expected = function(np.concatenate([values, values[:50]]), 7_000)
+    assert [len(part) for part in parts] == np.diff(ends).tolist()
+    np.testing.assert_allclose(results, expected, 1e-11, 1e-11)
+    assert len(stream) == 7_000
