@@ -7,8 +7,9 @@
                           ^ BEGIN           ^ END
 
 State: one float64 array: HEADER words that are int64 (the slots below), a ring of ``position``, int64, and a
-ring of ``rows``, NaN where missing or not yet there. The rings are as long as each other, a power of two no
-smaller than the window. Ring indices are running numbers; their low bits say where they lie.
+ring of ``rows``, NaN where missing, and anything where no row since FIRST has been. The rings are as long as
+each other, a power of two no smaller than the window. Ring indices are running numbers; their low bits say
+where they lie.
 
 Invariant: the minima hold increasing positions within the window, end at the newest observation, and their
 values increase; every other observation has a newer one that is at most as large.
