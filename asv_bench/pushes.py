@@ -172,6 +172,8 @@ def aggregates(name: str, kind: str, window: int, rounds: int, n: int) -> Times:
         values[rng.random(n) < 0.1] = np.nan
     operator = OPERATORS[name]
     new, on = (rollstat.FixedAggregate(operator, window, dtype=values.dtype) for _ in range(2))
+    given = new.extend(values)
+    np.testing.assert_allclose(given, rollstat.rolling_aggregate(values, operator, window), 1e-9, 1e-9)
     on.extend(values[:window])
 
     def begin() -> None:
