@@ -22,79 +22,15 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 
 import river
-import screamer
 from benchmarks.peers import versions
+from benchmarks.streams import STREAMS, Q, filled
 from benchmarks.tables import list_table, write
 from benchmarks.timing import milliseconds, ratio
-from river import stats, utils
 
 import rollstat
 
-Q = 0.05
 # Elements after which a slow library's turn ends; river goes through the window at some pushes.
 SLOW = 2_000
-
-
-def _river(statistic: Any) -> Callable[[float], float]:
-    update, get = statistic.update, statistic.get
-
-    def push(x: float) -> float:
-        update(x)
-        return get()
-
-    return push
-
-
-# Statistic: library: a stream of a window, ready to be pushed to.
-STREAMS: dict[str, dict[str, Callable[[int], Any]]] = {
-    "median": {
-        "rollstat": lambda m: rollstat.RollingMedian(m),
-        "screamer": lambda m: screamer.RollingMedian(m),
-        "river": lambda m: _river(stats.RollingQuantile(0.5, m)),
-    },
-    "k-th": {
-        "rollstat": lambda m: rollstat.RollingKth(max(1, int(Q * m)), m),
-        "rollstat three_trees": lambda m: rollstat.RollingKth(max(1, int(Q * m)), m, algorithm="three_trees"),
-        "screamer": lambda m: screamer.RollingQuantile(m, Q),
-        "river": lambda m: _river(stats.RollingQuantile(Q, m)),
-    },
-    "min": {
-        "rollstat": lambda m: rollstat.RollingMin(m),
-        "rollstat daba": lambda m: rollstat.RollingMin(m, algorithm="daba"),
-        "screamer": lambda m: screamer.RollingMin(m),
-        "river": lambda m: _river(stats.RollingMin(m)),
-    },
-    "mean": {
-        "rollstat": lambda m: rollstat.RollingMean(m),
-        "rollstat two_stacks": lambda m: rollstat.RollingMean(m, algorithm="two_stacks"),
-        "screamer": lambda m: screamer.RollingMean(m),
-        "river": lambda m: _river(utils.Rolling(stats.Mean, window_size=m)),
-    },
-    "var": {
-        "rollstat": lambda m: rollstat.RollingVar(m),
-        "rollstat two_stacks": lambda m: rollstat.RollingVar(m, algorithm="two_stacks"),
-        "screamer": lambda m: screamer.RollingVar(m),
-        "river": lambda m: _river(utils.Rolling(stats.Var, window_size=m)),
-    },
-}
-
-
-def single(stream: Any) -> Callable[[float], Any]:
-    """What takes one element and returns the answer."""
-    return stream.push if hasattr(stream, "push") else stream
-
-
-def filled(library: str, stream: Any, values: np.ndarray) -> Callable[[float], Any]:
-    """`single` of a stream whose window is full."""
-    push = single(stream)
-    if library.startswith("rollstat"):
-        stream.extend(values)
-    elif library == "screamer":
-        stream(values)
-    else:
-        for x in values.tolist():
-            push(x)
-    return push
 
 
 def pushes(statistic: str, window: int, rounds: int, n: int) -> dict[str, float]:
@@ -126,9 +62,11 @@ FUNCTIONS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
 Times = dict[str, list[float]]
 
 
-def shown(times: Times, names: tuple[str, ...], ratios: tuple[tuple[str, str], ...]) -> list[str]:
+def shown(
+    times: Times, names: tuple[str, ...], ratios: tuple[tuple[str, str], ...], digits: int = 2
+) -> list[str]:
     """Cells of a table: medians, and what is how many times as long as what."""
-    medians = [f"{statistics.median(times[name]):.2f}" for name in names]
+    medians = [f"{statistics.median(times[name]):.{digits}f}" for name in names]
     return medians + [f"{ratio(times, *pair):.2f}x" for pair in ratios]
 
 
@@ -159,6 +97,25 @@ def extends(statistic: str, window: int, rounds: int, n: int) -> Times:
         "screamer": lambda: peer(values),
     }
     return milliseconds(runs, rounds)
+
+
+# Parts of a window that short arrays are.
+SHORT = (0.01, 0.1, 0.5)
+
+
+def shorts(statistic: str, window: int, share: float, rounds: int) -> Times:
+    """Milliseconds for an array shorter than the window, of a stream and of the function for its rows too."""
+    rows = int(share * window)
+    values = np.random.default_rng(7).standard_normal(2 * window + rows)
+    stream, array = STREAMS[statistic]["rollstat"](window), values[2 * window :].copy()
+    stream.extend(values[: 2 * window])
+    held = values[window + 1 : 2 * window].copy()
+
+    def joined() -> np.ndarray:
+        return FUNCTIONS[statistic](np.concatenate([held, array]), window)[len(held) :]
+
+    np.testing.assert_allclose(stream.extend(array), joined(), 1e-9, 1e-9)
+    return milliseconds({"joined": joined, "on": lambda: stream.extend(array)}, rounds)
 
 
 OPERATORS = {"Sum": rollstat.operators.Sum(), "Maximum": rollstat.operators.Maximum()}
@@ -218,6 +175,14 @@ def main() -> None:
             pairs = ("new", "function"), ("on", "joined"), ("screamer", "new")
             many.append([statistic, f"{window:,}", *shown(arrays, names, pairs)])
             print("  ".join(f"{cell:>10}" for cell in many[-1]), flush=True)
+    short = [["statistic", "window", "rows", "function, joined", "extend", "extend / joined"]]
+    for statistic in STREAMS:
+        for window in (window for window in arguments.windows if window >= 1 / min(SHORT)):
+            for share in SHORT:
+                arrays = shorts(statistic, window, share, 5 * arguments.rounds)
+                cells = shown(arrays, ("joined", "on"), (("on", "joined"),), digits=3)
+                short.append([statistic, f"{window:,}", f"{int(share * window):,}", *cells])
+                print("  ".join(f"{cell:>10}" for cell in short[-1]), flush=True)
     general = [
         ["operator", "values", "window", "function", "extend", "extend, going on", "extend / function"]
     ]
@@ -240,11 +205,17 @@ def main() -> None:
         "gives for the rows in its window and the array, joined."
     )
     made_by = f"{versions()}, river {river.__version__}; Python {platform.python_version()}."
+    about_short = (
+        "Milliseconds for an array shorter than the window, through a stream whose window is full, median of "
+        f"{5 * arguments.rounds} rounds; and of the function over arrays for the rows of the window and the "
+        "array, joined, which keeps no window for what comes next."
+    )
     about_operators = (
         f"Milliseconds for an array of {arguments.n:,} numbers through ``FixedAggregate``, empty or full, "
         "and of ``rolling_aggregate`` with the same operator."
     )
-    text = [*list_table(one), about, "", *list_table(many), about_arrays, "", *list_table(general)]
+    text = [*list_table(one), about, "", *list_table(many), about_arrays, "", *list_table(short)]
+    text += [about_short, "", *list_table(general)]
     write(arguments.output, [*text, about_operators, "", made_by, ""])
 
 

@@ -16,8 +16,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from rollstat.algorithms.compiled import bind_step
+from rollstat.algorithms.compiled import bind, bind_step
+from rollstat.dtypes import convert
 from rollstat.kernels.locate import move_origin
+from rollstat.kernels.stream_runs import run
 from rollstat.options import whole_number
 from rollstat.registry import REGISTRY
 from rollstat.snapshots import write
@@ -25,12 +27,19 @@ from rollstat.streaming.elements import Elements
 from rollstat.streaming.span import Span, Stamps
 from rollstat.streaming.stream import Stream
 
-__all__ = ["Quick", "RollingStream", "bound"]
+__all__ = ["Quick", "RollingStream"]
 
-Quick = tuple[Callable[[Any, float], Any], Any]
+# A step of :mod:`rollstat.kernels.stream_runs`, and what it takes before a float.
+Quick = tuple[Any, tuple[Any, ...]]
 
-# Fewer new elements than this part of the window are pushed one by one: the batch function sees all of it.
-_BATCH_SHARE = 8
+# An array goes through the window step by step where a step is one compiled call: one of so many elements,
+# which take less than a call of the function over arrays, and of as many more as are this part of the window,
+# where the function would see little but rows held.
+_STEPS, _STEPS_SHARE = 1_000, 4
+# Otherwise it is pushed one by one if it is less than such a part, and takes less than a call of a function:
+# that takes as long as so many pushes, and as one more for so many rows held.
+_PUSHES_SHARE = 8
+_PUSHES, _ROWS_OF_A_PUSH = 20, 256
 # An array of so many windows is no longer copied behind the rows that are held.
 _LONG = 2
 
@@ -71,7 +80,7 @@ class RollingStream(Stream, abstract=True):
         raise NotImplementedError  # every class that is not abstract has its own
 
     def _quick_step(self) -> Quick | None:
-        """Compiled push of a float into a window of rows, if there is one, and its last argument but one."""
+        """Compiled step of a float into a window of rows, if there is one, and its arguments."""
         return None
 
     def _answer(self) -> tuple[Any, ...]:
@@ -87,10 +96,12 @@ class RollingStream(Stream, abstract=True):
     def _bind(self) -> None:
         self._step: Any = None
         self._state: Any = None
+        self._quick: Quick | None = None
         if self._span.fixed and self._elements.dtype == np.float64:
-            quick = self._quick_step()
-            if quick is not None:
-                self._step, self._state = quick
+            self._quick = self._quick_step()
+            if self._quick is not None:
+                step, arguments = self._quick
+                self._step, self._state = _bound(step.push, *arguments)
 
     def push(self, x: Any, t: Any = None) -> Any:
         """Take in an element, let go of what leaves the window, and return the answer.
@@ -216,8 +227,12 @@ class RollingStream(Stream, abstract=True):
             What the function over arrays returns for these rows: equal to pushing one by one.
         """
         series, stamps = self._check_new(array, times)
-        if 0 < len(series) * _BATCH_SHARE < len(self) and not isinstance(series, np.ma.MaskedArray):
-            return self._extend_singly(series, stamps)
+        if len(series) and not isinstance(series, np.ma.MaskedArray):
+            rows, held = len(series), len(self)
+            if self._quick is not None and rows <= _STEPS + held // _STEPS_SHARE:
+                return self._extend_by_steps(self._quick, series)
+            if rows * _PUSHES_SHARE < held and rows < _PUSHES + held // _ROWS_OF_A_PUSH:
+                return self._extend_singly(series, stamps)
         held, whole, times_whole = len(self), series, None
         if stamps is not None:
             times_whole = np.concatenate([self._stamps.held, stamps])
@@ -265,6 +280,13 @@ class RollingStream(Stream, abstract=True):
                 if row:
                     move_origin(results[i], row)
 
+    def _extend_by_steps(self, quick: Quick, series: Any) -> NDArray[Any]:
+        values = np.array(series, np.float64)
+        answers = np.empty(len(values), np.int64 if self.answer_kinds[0] == "position" else np.float64)
+        given = *quick, values, answers
+        bind(run, *given)(*given)
+        return answers
+
     def _extend_singly(self, series: Any, stamps: NDArray[Any] | None) -> Any:
         words, missing = self._elements.words(series)
         answers: list[tuple[Any, ...]] = []
@@ -283,8 +305,10 @@ class RollingStream(Stream, abstract=True):
         columns = []
         for column, kind, like in zip(zip(*answers), self.answer_kinds, empties):
             values = [self._elements.decode(word, kind) for word in column]
-            values = [np.nan if value is None else value for value in values]
-            columns.append(np.array(values, like.dtype))
+            columns.append(np.array([np.nan if value is None else value for value in values], like.dtype))
+            whole = [value for value in values if isinstance(value, int)]
+            if whole:  # what rounds them says so
+                convert(np.array(whole), np.empty(len(whole), like.dtype))
         return tuple(columns) if len(columns) > 1 else columns[0]
 
     def _batch(self, series: Any, times: Any) -> list[Any]:
@@ -425,7 +449,7 @@ class RollingStream(Stream, abstract=True):
         return f"<{type(self).__name__} of {len(self)} rows, value {self.value!r}>"
 
 
-def bound(kernel: Any, *arguments: Any) -> Quick:
+def _bound(kernel: Any, *arguments: Any) -> tuple[Callable[[Any, float], Any], Any]:
     """Return the compiled code of a step with these arguments, to be called with the last one and a float.
 
     The code is called without a look at the types of its arguments, which takes longer than many a step:

@@ -8,11 +8,11 @@ from numpy.typing import DTypeLike
 
 import rollstat.operators as operators
 from rollstat.algorithms.cut_off import write_extrema_of_ends
-from rollstat.kernels import stream_steps
+from rollstat.kernels import stream_runs, stream_steps
 from rollstat.kernels.counting import has_nan
 from rollstat.kernels.order import Greatest, Least
 from rollstat.options import choice
-from rollstat.streaming.base import Quick, RollingStream, bound
+from rollstat.streaming.base import Quick, RollingStream
 from rollstat.streaming.elements import MISSING
 from rollstat.streaming.growing import window_of
 from rollstat.streaming.window_of_states import StatesWindow
@@ -47,7 +47,7 @@ class _Extremum(RollingStream):
     def _quick_step(self) -> Quick | None:
         if type(self).step is None:
             return None
-        return bound(type(self).step, max(self._least, 1), *self._core.arrays)
+        return type(self).step, (max(self._least, 1), *self._core.arrays)
 
     def _write_first(self, series: Any, results: list[Any]) -> None:
         core = self._core
@@ -103,7 +103,7 @@ class _OneSide(_Extremum):
     def _quick_step(self) -> Quick:
         if isinstance(self._core, StatesWindow):
             return self._core.quick_step(max(self._least, 1))
-        return bound(type(self).step, self._core.state)
+        return type(self).step, (self._core.state,)
 
     def _found(self) -> tuple[Any, ...]:
         if isinstance(self._core, (StatesWindow, AscendingWindow)):
@@ -138,7 +138,7 @@ class RollingMin(_OneSide):
 
     statistic = "min"
     orders = (Least(),)
-    step = stream_steps.push_minimum
+    step = stream_runs.MINIMUM
     sign = 1
 
 
@@ -160,7 +160,7 @@ class RollingMax(_OneSide):
 
     statistic = "max"
     orders = (Greatest(),)
-    step = stream_steps.push_maximum
+    step = stream_runs.MAXIMUM
     sign = -1
 
 
@@ -206,7 +206,7 @@ class RollingPtp(_Extremum):
 
     statistic = "ptp"
     answer_kinds = ("difference",)
-    step = stream_steps.push_range
+    step = stream_runs.RANGE
 
     def _found(self) -> tuple[Any, ...]:
         low, high = self._core.extrema()
@@ -255,7 +255,7 @@ class RollingArgmin(_Place):
     """
 
     statistic = "argmin"
-    step = stream_steps.push_argmin
+    step = stream_runs.ARGMIN
 
     def _ties(self) -> str:
         return "minimum_first" if self._parameters["ties"] == "first" else "minimum_last"
@@ -281,7 +281,7 @@ class RollingArgmax(_Place):
     """
 
     statistic = "argmax"
-    step = stream_steps.push_argmax
+    step = stream_runs.ARGMAX
 
     def _ties(self) -> str:
         return "minimum_last" if self._parameters["ties"] == "first" else "minimum_first"

@@ -25,6 +25,8 @@ __all__ = ["Named"]
 _LONG = {"f": 1, "i": 4, "u": 4, "b": 4}
 # Half a window of floats is enough if it is so many rows, beside which what a call costs is little.
 _MANY = 4_000
+# So few floats are pushed one by one, which takes less than a call for them all.
+_FEW = 128
 _ARRAYS_OF_STATES = 3
 # Fields of operators that are parameters of the functions.
 _PARAMETERS = ("ddof", "decay")
@@ -108,6 +110,8 @@ class Named(Aggregate, abstract=True):
             series = [np.ma.filled(column, np.nan) for column in series]
         kind, has_rows = self._with.elements.kind, isinstance(self._window, RowsWindow)
         rows = len(series[0])
+        if self._quick is not None and 0 < rows <= _FEW:
+            return np.array([self._step(x) for x in series[0].tolist()], np.float64)
         long = rows >= _LONG[kind] * fixed or (has_rows and kind == "f" and _MANY <= rows >= fixed // 2)
         if not long or len({len(column) for column in series}) > 1:
             return super().extend(*series)

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from rollstat.functions.robust import check_number
-from rollstat.kernels import stream_steps
+from rollstat.kernels import stream_runs, stream_steps
 from rollstat.kernels.quantiles import INTERPOLATIONS, interpolate, interpolate_whole, whole_spread
 from rollstat.options import choice
-from rollstat.streaming.base import Quick, RollingStream, bound
+from rollstat.streaming.base import Quick, RollingStream
 from rollstat.streaming.elements import MISSING
 from rollstat.streaming.growing import window_of
 from rollstat.streaming.windows_of_order import HeapWindow, TreeWindow
@@ -82,7 +82,7 @@ class RollingKth(RollingStream):
 
     def _quick_step(self) -> Quick:
         trees = isinstance(self._core, TreeWindow)
-        return bound(stream_steps.push_trees if trees else stream_steps.push_heaps, self._core.state)
+        return stream_runs.TREES if trees else stream_runs.HEAPS, (self._core.state,)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, abs(self._parameters["k"]))
@@ -123,7 +123,7 @@ class RollingArgkth(RollingStream):
         return window_of(fixed, partial(HeapWindow, dtype=self._elements.computing, **rule))
 
     def _quick_step(self) -> Quick:
-        return bound(stream_steps.push_argkth, self._core.state)
+        return stream_runs.ARGKTH, (self._core.state,)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, abs(self._parameters["k"]))
@@ -180,7 +180,7 @@ class RollingMedian(_OfQuantiles):
         return self._window_of(0.5)
 
     def _quick_step(self) -> Quick:
-        return bound(stream_steps.push_median, self._core.state)
+        return stream_runs.MEDIAN, (self._core.state,)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, 1)
@@ -235,7 +235,7 @@ class RollingQuantile(_OfQuantiles):
 
     def _quick_step(self) -> Quick:
         code = INTERPOLATIONS[self._parameters["interpolation"]]
-        return bound(stream_steps.push_quantile, self._parameters["q"], code, self._core.state)
+        return stream_runs.QUANTILE, (self._parameters["q"], code, self._core.state)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, 1)
@@ -338,7 +338,7 @@ class RollingIqr(_OfQuantiles):
     def _quick_step(self) -> Quick:
         p = self._parameters
         code, states = INTERPOLATIONS[p["interpolation"]], [core.state for core in self._core.cores]
-        return bound(stream_steps.push_spread, p["q_low"], p["q_high"], code, *states)
+        return stream_runs.SPREAD, (p["q_low"], p["q_high"], code, *states)
 
     def _answer(self) -> tuple[Any, ...]:
         if self._core.count < max(self._least, 1):

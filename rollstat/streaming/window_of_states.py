@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.operator_windows import NumberWindow
 from rollstat.kernels.state_queue import ring_size
-from rollstat.kernels.stream_aggregates import FIRST, NEXT, SPAN, push_kept_row
+from rollstat.kernels.stream_aggregates import FIRST, NEXT, SPAN
+from rollstat.kernels.stream_runs import KEPT_ROW
 from rollstat.operators.interface import for_dtype
 from rollstat.operators.layout import describe
-from rollstat.streaming.base import Quick, bound
+from rollstat.streaming.base import Quick
 from rollstat.streaming.chunks import Chunks
 from rollstat.streaming.windows_of_order import read_ring, write_ring
 
@@ -52,8 +53,8 @@ class StatesWindow:
         self._words, self._marks = Chunks(dtype), Chunks(np.bool_)
 
     def quick_step(self, least: int) -> Quick:
-        """Compiled push of a float."""
-        return bound(push_kept_row, self._ring, *self._window.quick_arguments(least))
+        """Compiled step of a float, and its arguments."""
+        return KEPT_ROW, (self._ring, *self._window.quick_arguments(least))
 
     @property
     def rows(self) -> int:

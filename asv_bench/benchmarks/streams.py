@@ -1,0 +1,114 @@
+"""Streams beside those of other libraries, one element and arrays of several lengths at a time."""
+
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+import rollstat
+from benchmarks.data import series
+
+Q = 0.05
+
+
+def _screamer(name: str, *arguments: Any) -> Any:
+    return getattr(import_module("screamer"), name)(*arguments)
+
+
+def _river(statistic: Any) -> Callable[[float], float]:
+    update, get = statistic.update, statistic.get
+
+    def push(x: float) -> float:
+        update(x)
+        return get()
+
+    return push
+
+
+def _stats() -> Any:
+    return import_module("river.stats")
+
+
+def _rolling(name: str, m: int) -> Any:
+    return import_module("river.utils").Rolling(getattr(_stats(), name), window_size=m)
+
+
+# Statistic: library: a stream of a window, ready to be pushed to.
+STREAMS: dict[str, dict[str, Callable[[int], Any]]] = {
+    "median": {
+        "rollstat": lambda m: rollstat.RollingMedian(m),
+        "screamer": lambda m: _screamer("RollingMedian", m),
+        "river": lambda m: _river(_stats().RollingQuantile(0.5, m)),
+    },
+    "k-th": {
+        "rollstat": lambda m: rollstat.RollingKth(max(1, int(Q * m)), m),
+        "rollstat three_trees": lambda m: rollstat.RollingKth(max(1, int(Q * m)), m, algorithm="three_trees"),
+        "screamer": lambda m: _screamer("RollingQuantile", m, Q),
+        "river": lambda m: _river(_stats().RollingQuantile(Q, m)),
+    },
+    "min": {
+        "rollstat": lambda m: rollstat.RollingMin(m),
+        "rollstat daba": lambda m: rollstat.RollingMin(m, algorithm="daba"),
+        "screamer": lambda m: _screamer("RollingMin", m),
+        "river": lambda m: _river(_stats().RollingMin(m)),
+    },
+    "mean": {
+        "rollstat": lambda m: rollstat.RollingMean(m),
+        "rollstat two_stacks": lambda m: rollstat.RollingMean(m, algorithm="two_stacks"),
+        "screamer": lambda m: _screamer("RollingMean", m),
+        "river": lambda m: _river(_rolling("Mean", m)),
+    },
+    "var": {
+        "rollstat": lambda m: rollstat.RollingVar(m),
+        "rollstat two_stacks": lambda m: rollstat.RollingVar(m, algorithm="two_stacks"),
+        "screamer": lambda m: _screamer("RollingVar", m),
+        "river": lambda m: _river(_rolling("Var", m)),
+    },
+}
+
+
+def single(stream: Any) -> Callable[[float], Any]:
+    """What takes one element and returns the answer."""
+    return stream.push if hasattr(stream, "push") else stream
+
+
+def filled(library: str, stream: Any, values: np.ndarray) -> Callable[[float], Any]:
+    """`single` of a stream whose window is full."""
+    push = single(stream)
+    if library.startswith("rollstat"):
+        stream.extend(values)
+    elif library == "screamer":
+        stream(values)
+    else:
+        for x in values.tolist():
+            push(x)
+    return push
+
+
+class Streams:
+    """A thousand pushes, or arrays of that many elements in all, into a full window."""
+
+    param_names = ("statistic", "library", "window", "rows")
+    params = (list(STREAMS), ["rollstat", "screamer"], [11, 1_000, 100_000], [1, 10, 100, 1_000])
+    timeout = 300
+
+    def setup(self, statistic, library, window, rows):
+        """Fill the window, and compile."""
+        if library != "rollstat" and (rows > 1 or not find_spec(library)):
+            # asv is told so to skip a case: an array begins anew there.
+            raise NotImplementedError("no such library, or no arrays that go on")
+        values = series("normal", window + 1_000)
+        stream = STREAMS[statistic][library](window)
+        self.push = filled(library, stream, values[:window])
+        self.parts = values[window:].tolist() if rows == 1 else np.split(values[window:], 1_000 // rows)
+        if rows > 1:
+            self.push = stream.extend
+        self.time_thousand(statistic, library, window, rows)
+
+    def time_thousand(self, statistic, library, window, rows):
+        """Time them."""
+        push = self.push
+        for part in self.parts:
+            push(part)
