@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import river
 from benchmarks.peers import versions
+from benchmarks.streams import STREAMS, filled
 from benchmarks.tables import list_table, write
-from pushes import STREAMS, filled
 
 from rollstat import RollingKth
 from rollstat.kernels import three_trees
