@@ -12,8 +12,9 @@ from rollstat.kernels import stream_runs, stream_steps
 from rollstat.kernels.counting import has_nan
 from rollstat.kernels.order import Greatest, Least
 from rollstat.options import choice
-from rollstat.streaming.base import Quick, RollingStream
+from rollstat.streaming.base import RollingStream
 from rollstat.streaming.elements import MISSING
+from rollstat.streaming.extending import Quick
 from rollstat.streaming.growing import window_of
 from rollstat.streaming.window_of_states import StatesWindow
 from rollstat.streaming.windows_of_order import AscendingWindow, WedgeWindow

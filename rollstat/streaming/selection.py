@@ -10,8 +10,9 @@ from rollstat.functions.robust import check_number
 from rollstat.kernels import stream_runs, stream_steps
 from rollstat.kernels.quantiles import INTERPOLATIONS, interpolate, interpolate_whole, whole_spread
 from rollstat.options import choice
-from rollstat.streaming.base import Quick, RollingStream
+from rollstat.streaming.base import RollingStream
 from rollstat.streaming.elements import MISSING
+from rollstat.streaming.extending import Quick
 from rollstat.streaming.growing import window_of
 from rollstat.streaming.windows_of_order import HeapWindow, TreeWindow
 

@@ -17,8 +17,8 @@ from rollstat.kernels.stream_aggregates import FIRST, NEXT, SPAN
 from rollstat.kernels.stream_runs import KEPT_ROW
 from rollstat.operators.interface import for_dtype
 from rollstat.operators.layout import describe
-from rollstat.streaming.base import Quick
 from rollstat.streaming.chunks import Chunks
+from rollstat.streaming.extending import Quick
 from rollstat.streaming.windows_of_order import read_ring, write_ring
 
 __all__ = ["StatesWindow"]
