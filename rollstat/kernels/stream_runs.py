@@ -6,7 +6,9 @@
     step      push        push        push         the step that a single element takes
     out       answer 0    answer 1    answer 2
 
-A step is an instance of a class of its own, so that :func:`run` is compiled with it.
+A step is an instance of a class of its own, so that :func:`run` is compiled with it. It says of how many
+windows an array may be, beside those that are short anyhow, for which the steps take no longer than the
+function over arrays would for the rows held and the array; and it may have an `extend` for all values.
 
 State, invariant, cost, source: those of the step, see :mod:`rollstat.kernels.stream_steps` and
 :mod:`rollstat.kernels.stream_aggregates`.
@@ -39,72 +41,86 @@ __all__ = [
 class Heaps(NamedTuple):
     """The order statistic between two heaps."""
 
+    windows = 1 / 4
     push = staticmethod(stream_steps.push_heaps)
 
 
 class Trees(NamedTuple):
     """The order statistic of three trees."""
 
+    windows = 1 / 4
     push = staticmethod(stream_steps.push_trees)
 
 
 class Argkth(NamedTuple):
     """The row of the order statistic."""
 
+    windows = 1 / 4
     push = staticmethod(stream_steps.push_argkth)
 
 
 class Median(NamedTuple):
     """The median."""
 
+    windows = 1 / 4
     push = staticmethod(stream_steps.push_median)
 
 
 class Quantile(NamedTuple):
     """A quantile."""
 
+    windows = 1 / 4
     push = staticmethod(stream_steps.push_quantile)
 
 
 class Spread(NamedTuple):
     """The distance of two quantiles."""
 
+    windows = 1 / 4
     push = staticmethod(stream_steps.push_spread)
 
 
 class Minimum(NamedTuple):
     """The minimum, by ascending minima."""
 
+    windows = 2
     push = staticmethod(stream_steps.push_minimum)
+    extend = staticmethod(stream_steps.extend_minimum)
 
 
 class Maximum(NamedTuple):
     """The maximum, by ascending minima of the opposite numbers."""
 
+    windows = 2
     push = staticmethod(stream_steps.push_maximum)
+    extend = staticmethod(stream_steps.extend_maximum)
 
 
 class Range(NamedTuple):
     """The distance from the minimum to the maximum."""
 
+    windows = 1 / 8
     push = staticmethod(stream_steps.push_range)
 
 
 class Argmin(NamedTuple):
     """The row of the minimum."""
 
+    windows = 1 / 8
     push = staticmethod(stream_steps.push_argmin)
 
 
 class Argmax(NamedTuple):
     """The row of the maximum."""
 
+    windows = 1 / 8
     push = staticmethod(stream_steps.push_argmax)
 
 
 class KeptRow(NamedTuple):
     """The result of an operator whose window keeps its rows."""
 
+    windows = 1 / 4
     push = staticmethod(stream_aggregates.push_kept_row)
 
 
@@ -124,8 +140,21 @@ def _take_of_class(step, arguments, x):
     return define("step, arguments, x", [f"return push({places}x)"], push=step.instance_class.push)
 
 
+def _take_all(step, arguments, values, out):
+    for i in range(len(values)):
+        out[i] = _take(step, arguments, values[i])
+
+
+@overloaded(_take_all)
+def _take_all_of_class(step, arguments, values, out):
+    extend = getattr(step.instance_class, "extend", None)
+    if extend is None:
+        return _take_all
+    places = "".join(f"arguments[{k}], " for k in range(len(arguments)))
+    return define("step, arguments, values, out", [f"extend({places}values, out)"], extend=extend)
+
+
 @kernel
 def run(step, arguments, values, out):
     """Push all of `values`, and write the answer after each into `out`; a step takes `arguments` first."""
-    for i in range(len(values)):
-        out[i] = _take(step, arguments, values[i])
+    _take_all(step, arguments, values, out)

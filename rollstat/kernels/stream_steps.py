@@ -24,6 +24,8 @@ from rollstat.kernels.single_step import plain, single_step
 
 __all__ = [
     "distance",
+    "extend_maximum",
+    "extend_minimum",
     "push_argkth",
     "push_argmax",
     "push_argmin",
@@ -39,6 +41,7 @@ __all__ = [
 ]
 
 _ascending_push = ascending_minima.push
+_ascending_extend = ascending_minima.extend
 _heaps_push = two_heaps.push
 _heaps_upper = two_heaps.upper
 _trees_push = three_trees.push
@@ -157,6 +160,18 @@ def push_maximum(state, x):
     """Push a number, and return the maximum: the minimum of the opposite numbers."""
     state, x = plain(state), plain(x)
     return -_ascending_push(state, -x)
+
+
+@kernel
+def extend_minimum(state, values, out):
+    """Push several numbers, and write the minimum after each into `out`."""
+    _ascending_extend(state, values, 1, out)
+
+
+@kernel
+def extend_maximum(state, values, out):
+    """Push several numbers, and write the maximum after each into `out`."""
+    _ascending_extend(state, values, -1, out)
 
 
 @single_step

@@ -21,21 +21,20 @@ from rollstat.streaming.elements import Elements
 from rollstat.streaming.span import Span, Stamps
 from rollstat.streaming.stream import Stream
 
-__all__ = ["Extending", "Quick"]
+__all__ = ["APART", "Extending", "Quick"]
 
 # A step of :mod:`rollstat.kernels.stream_runs`, and what it takes before a float.
 Quick = tuple[Any, tuple[Any, ...]]
 
 # An array goes through the window step by step where a step is one compiled call: one of so many elements,
-# which take less than a call of the function over arrays, and of as many more as are this part of the window,
-# where the function would see little but rows held.
-_STEPS, _STEPS_SHARE = 1_000, 4
+# which take less than a call of the function over arrays, and of as many more as the step says.
+_STEPS = 1_000
 # Otherwise it is pushed one by one if it is less than such a part, and takes less than a call of a function:
 # that takes as long as so many pushes, and as one more for so many rows held.
 _PUSHES_SHARE = 8
 _PUSHES, _ROWS_OF_A_PUSH = 20, 256
 # An array of so many windows is no longer copied behind the rows that are held.
-_LONG = 2
+APART = 2
 
 
 class Extending(Stream, abstract=True):
@@ -113,7 +112,7 @@ class Extending(Stream, abstract=True):
         series, stamps = self._check_new(array, times)
         if len(series) and not isinstance(series, np.ma.MaskedArray):
             rows, held = len(series), len(self)
-            if self._quick is not None and rows <= _STEPS + held // _STEPS_SHARE:
+            if self._quick is not None and rows <= _STEPS + held * self._quick[0].windows:
                 return self._extend_by_steps(self._quick, series)
             if rows * _PUSHES_SHARE < held and rows < _PUSHES + held // _ROWS_OF_A_PUSH:
                 return self._extend_singly(series, stamps)
@@ -134,7 +133,7 @@ class Extending(Stream, abstract=True):
 
     def _in_two(self, series: Any) -> bool:
         """Whether the new rows are so many that those whose windows lie within them are worth a call."""
-        if not self._span.fixed or not len(self) or len(series) < _LONG * self._span.fixed:
+        if not self._span.fixed or not len(self) or len(series) < APART * self._span.fixed:
             return False
         # Whole numbers among which some are missing have results of their own kind.
         return self._elements.kind not in "iub" or not (
@@ -165,7 +164,7 @@ class Extending(Stream, abstract=True):
                     move_origin(results[i], row)
 
     def _extend_by_steps(self, quick: Quick, series: Any) -> NDArray[Any]:
-        values = np.array(series, np.float64)
+        values = np.require(series, np.float64, ["C", "A", "W", "E"])
         answers = np.empty(len(values), np.int64 if self.answer_kinds[0] == "position" else np.float64)
         given = *quick, values, answers
         bind(run, *given)(*given)

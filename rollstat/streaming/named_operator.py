@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from rollstat.kernels.stream_aggregates import NEXT
 from rollstat.registry import REGISTRY
 from rollstat.streaming.aggregate import Aggregate
+from rollstat.streaming.extending import APART
 from rollstat.streaming.window_of_rows import RowsWindow
 
 __all__ = ["Named"]
@@ -132,15 +133,18 @@ class Named(Aggregate, abstract=True):
     def _with_rows(self, series: list[Any], last: list[Any]) -> tuple[list[Any], list[Any]]:
         """Results of a long array of floats, and the rows that are in the window then.
 
-        The array's first rows come again, after those held; of an array shorter than a window all rows do.
+        The array's first rows come again, after those held; all rows do of an array that is not much longer
+        than the window.
         """
         if self._window.header[NEXT] == 0:
             return self._function(series), last
-        fixed, held = self._span.fixed, self._window.numbers(len(series))
-        firsts = [column[: fixed - 1] for column in series]
-        whole = [np.concatenate([a, b], dtype=b.dtype) for a, b in zip(held, firsts)]
-        first = [result[len(held[0]) :] for result in self._function(whole)]
-        if len(series[0]) < fixed:
+        fixed = self._span.fixed
+        joined = len(series[0]) < APART * fixed
+        firsts = series if joined else [column[: fixed - 1] for column in series]
+        whole = self._window.before(firsts)
+        held = len(whole[0]) - len(firsts[0])
+        first = [result[held:] for result in self._function(whole)]
+        if joined:
             return first, [column[-fixed:] for column in whole]
         return _begun_with(self._function(series), first), last
 

@@ -23,7 +23,7 @@ from rollstat.kernels.row_blocks import (
 from rollstat.kernels.state_queue import MASK, ring_size
 from rollstat.kernels.stream_aggregates import FIRST, LEAST, NEXT, SPAN
 from rollstat.operators.layout import Layout
-from rollstat.streaming.windows_of_order import read_ring
+from rollstat.streaming.windows_of_order import parts_of_ring, read_ring
 
 __all__ = ["RowsWindow"]
 
@@ -159,16 +159,20 @@ class RowsWindow(OfArrays):
             self._run(row_blocks.extend, int(stamps[0]), values, missing, wanted, *written.columns)
         return written
 
-    def numbers(self, columns: int) -> list[NDArray[Any]]:
-        """The rows of so many columns of floats, NaN where they are missing."""
+    def before(self, newer: list[NDArray[Any]]) -> list[NDArray[Any]]:
+        """Columns of the rows held, NaN where they are missing, and then of `newer` ones, floats."""
         end = int(self.header[NEXT])
         first = max(end - int(self.header[SPAN]), 0)
-        held = [read_ring(ring, first, end - first) for ring in self._rings[:columns]]
-        if int(self.header[COUNT]) < end - first:
-            missing = read_ring(self._absent, first, end - first)
-            for column in held:
-                column[missing] = np.nan
-        return held
+        held = end - first
+        joined = [
+            np.concatenate([*parts_of_ring(ring, first, held), column], dtype=column.dtype)
+            for ring, column in zip(self._rings, newer)
+        ]
+        if int(self.header[COUNT]) < held:
+            missing = read_ring(self._absent, first, held)
+            for column in joined:
+                column[:held][missing] = np.nan
+        return joined
 
     def clear(self) -> None:
         """Forget all rows; the next one has the number 0."""

@@ -10,7 +10,15 @@ from rollstat.kernels import ascending_minima, three_trees, two_heaps, wedge
 from rollstat.kernels.packed import pack, views
 from rollstat.kernels.tree import BEFORE, RECORD
 
-__all__ = ["AscendingWindow", "HeapWindow", "TreeWindow", "WedgeWindow", "read_ring", "write_ring"]
+__all__ = [
+    "AscendingWindow",
+    "HeapWindow",
+    "TreeWindow",
+    "WedgeWindow",
+    "parts_of_ring",
+    "read_ring",
+    "write_ring",
+]
 
 _NO_POSITIONS = np.empty(0, np.int64)
 Rows = tuple[NDArray[Any], NDArray[np.bool_]]
@@ -24,10 +32,15 @@ def write_ring(ring: NDArray[Any], first: int, words: NDArray[Any]) -> None:
     ring[: max(len(words) - before_end, 0)] = words[before_end:]
 
 
+def parts_of_ring(ring: NDArray[Any], first: int, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The words in places ``first, first + 1, ...`` of a ring, up to its end and from its beginning."""
+    start = first % len(ring)
+    return ring[start : start + number], ring[: max(start + number - len(ring), 0)]
+
+
 def read_ring(ring: NDArray[Any], first: int, number: int) -> NDArray[Any]:
     """A copy of the words in places ``first, first + 1, ...`` of a ring."""
-    start = first % len(ring)
-    return np.concatenate([ring[start : start + number], ring[: max(start + number - len(ring), 0)]])
+    return np.concatenate(parts_of_ring(ring, first, number))
 
 
 class HeapWindow:
