@@ -8,7 +8,9 @@
 
 A step is an instance of a class of its own, so that :func:`run` is compiled with it. It says of how many
 windows an array may be, beside those that are short anyhow, for which the steps take no longer than the
-function over arrays would for the rows held and the array; and it may have an `extend` for all values.
+function over arrays would for the rows held and the array; and it may have an `extend` for all values, which
+writes so many `rows` of answers, the first of which are those asked for. A step of two answers has no push:
+its result would be no number.
 
 State, invariant, cost, source: those of the step, see :mod:`rollstat.kernels.stream_steps` and
 :mod:`rollstat.kernels.stream_aggregates`.
@@ -25,6 +27,7 @@ __all__ = [
     "ARGKTH",
     "ARGMAX",
     "ARGMIN",
+    "BOTH",
     "HEAPS",
     "KEPT_ROW",
     "MAXIMUM",
@@ -96,25 +99,40 @@ class Maximum(NamedTuple):
     extend = staticmethod(stream_steps.extend_maximum)
 
 
+class Both(NamedTuple):
+    """Minimum and maximum, two rows of answers."""
+
+    windows = 1
+    push = None
+    rows = 2
+    extend = staticmethod(stream_steps.extend_both)
+
+
 class Range(NamedTuple):
     """The distance from the minimum to the maximum."""
 
-    windows = 1 / 8
+    windows = 1
     push = staticmethod(stream_steps.push_range)
+    rows = 2
+    extend = staticmethod(stream_steps.extend_range)
 
 
 class Argmin(NamedTuple):
     """The row of the minimum."""
 
-    windows = 1 / 8
+    windows = 1
     push = staticmethod(stream_steps.push_argmin)
+    rows = 2
+    extend = staticmethod(stream_steps.extend_argmin)
 
 
 class Argmax(NamedTuple):
     """The row of the maximum."""
 
-    windows = 1 / 8
+    windows = 1
     push = staticmethod(stream_steps.push_argmax)
+    rows = 2
+    extend = staticmethod(stream_steps.extend_argmax)
 
 
 class KeptRow(NamedTuple):
@@ -126,7 +144,7 @@ class KeptRow(NamedTuple):
 
 HEAPS, TREES, ARGKTH, MEDIAN = Heaps(), Trees(), Argkth(), Median()
 QUANTILE, SPREAD, KEPT_ROW = Quantile(), Spread(), KeptRow()
-MINIMUM, MAXIMUM, RANGE = Minimum(), Maximum(), Range()
+MINIMUM, MAXIMUM, BOTH, RANGE = Minimum(), Maximum(), Both(), Range()
 ARGMIN, ARGMAX = Argmin(), Argmax()
 
 
@@ -156,5 +174,5 @@ def _take_all_of_class(step, arguments, values, out):
 
 @kernel
 def run(step, arguments, values, out):
-    """Push all of `values`, and write the answer after each into `out`; a step takes `arguments` first."""
+    """Push all of `values`, and write the answers after each into `out`; a step takes `arguments` first."""
     _take_all(step, arguments, values, out)

@@ -16,6 +16,7 @@ import rollstat.kernels.ascending_minima as ascending_minima
 import rollstat.kernels.three_trees as three_trees
 import rollstat.kernels.two_heaps as two_heaps
 import rollstat.kernels.wedge as wedge
+import rollstat.kernels.wedge_at_once as wedge_at_once
 from rollstat._jit import kernel
 from rollstat.kernels.deviation import middle
 from rollstat.kernels.packed import unpack
@@ -24,8 +25,12 @@ from rollstat.kernels.single_step import plain, single_step
 
 __all__ = [
     "distance",
+    "extend_argmax",
+    "extend_argmin",
+    "extend_both",
     "extend_maximum",
     "extend_minimum",
+    "extend_range",
     "push_argkth",
     "push_argmax",
     "push_argmin",
@@ -46,6 +51,7 @@ _heaps_push = two_heaps.push
 _heaps_upper = two_heaps.upper
 _trees_push = three_trees.push
 _wedge_push = wedge.push
+_wedge_extend = wedge_at_once.extend
 _smallest = wedge.minimum
 _largest = wedge.maximum
 _smallest_row = wedge.minimum_position
@@ -199,3 +205,32 @@ def push_argmax(least, header, position, value, observed, rows, x):
     if _push_row(header, position, value, observed, rows, x) < least:
         return -1
     return _largest_row(header, position)
+
+
+@kernel
+def extend_both(least, header, position, value, observed, rows, values, out):
+    """Push several numbers, and write minimum and maximum after each into the two rows of `out`."""
+    places = out.view(np.int64)
+    _wedge_extend(header, position, value, observed, rows, least, values, places, out)
+
+
+@kernel
+def extend_range(least, header, position, value, observed, rows, values, out):
+    """Push several numbers, and write the distance from minimum to maximum into the first row of `out`."""
+    extend_both(least, header, position, value, observed, rows, values, out)
+    for i in range(len(values)):
+        out[0, i] = distance(out[0, i], out[1, i])
+
+
+@kernel
+def extend_argmin(least, header, position, value, observed, rows, values, out):
+    """Push several numbers, and write the rows of minimum and maximum after each into `out`."""
+    _wedge_extend(header, position, value, observed, rows, least, values, out, value[:, :0])
+
+
+@kernel
+def extend_argmax(least, header, position, value, observed, rows, values, out):
+    """Push several numbers, and write the row of the maximum after each into both rows of `out`."""
+    extend_argmin(least, header, position, value, observed, rows, values, out)
+    for i in range(len(values)):
+        out[0, i] = out[1, i]

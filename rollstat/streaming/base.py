@@ -74,7 +74,8 @@ class RollingStream(Extending, abstract=True):
             self._quick = self._quick_step()
             if self._quick is not None:
                 step, arguments = self._quick
-                self._step, self._state = _bound(step.push, *arguments)
+                if step.push is not None:
+                    self._step, self._state = _bound(step.push, *arguments)
 
     def push(self, x: Any, t: Any = None) -> Any:
         """Take in an element, let go of what leaves the window, and return the answer.

@@ -163,12 +163,16 @@ class Extending(Stream, abstract=True):
                 if row:
                     move_origin(results[i], row)
 
-    def _extend_by_steps(self, quick: Quick, series: Any) -> NDArray[Any]:
+    def _extend_by_steps(self, quick: Quick, series: Any) -> Any:
         values = np.require(series, np.float64, ["C", "A", "W", "E"])
-        answers = np.empty(len(values), np.int64 if self.answer_kinds[0] == "position" else np.float64)
+        rows, kinds = getattr(quick[0], "rows", 1), self.answer_kinds
+        shape = (rows, len(values)) if rows > 1 else len(values)
+        answers = np.empty(shape, np.int64 if kinds[0] == "position" else np.float64)
         given = *quick, values, answers
         bind(run, *given)(*given)
-        return answers
+        if rows == 1:
+            return answers
+        return tuple(answers) if len(kinds) == rows else answers[0].copy()
 
     def _extend_singly(self, series: Any, stamps: NDArray[Any] | None) -> Any:
         words, missing = self._elements.words(series)

@@ -32,7 +32,7 @@ __all__ = [
 class _Extremum(RollingStream):
     """A stream over a wedge."""
 
-    step: ClassVar[Any] = None
+    step: ClassVar[Any]
     orders: ClassVar[tuple[Any, ...]] = ()
 
     def __init__(self, window: Any, *, min_periods: int | None = None, dtype: DTypeLike = np.float64) -> None:
@@ -46,8 +46,6 @@ class _Extremum(RollingStream):
         return window_of(self._span.fixed, make)
 
     def _quick_step(self) -> Quick | None:
-        if type(self).step is None:
-            return None
         return type(self).step, (max(self._least, 1), *self._core.arrays)
 
     def _write_first(self, series: Any, results: list[Any]) -> None:
@@ -183,6 +181,7 @@ class RollingMinMax(_Extremum):
 
     statistic = "minmax"
     orders = (Least(), Greatest())
+    step = stream_runs.BOTH
     answer_kinds = ("value", "value")
 
     def _found(self) -> tuple[Any, ...]:

@@ -126,18 +126,22 @@ def test_rounded_whole_numbers_are_told_of(rows):
     assert stream.value == whole[1_000 + rows]
 
 
-@pytest.mark.parametrize("cls", [rollstat.RollingMin, rollstat.RollingMax])
-def test_minima_going_on_take_arrays_of_windows_in_one_call(cls, rng, monkeypatch):
+EXTREMA = {"min", "max", "minmax", "ptp", "argmin", "argmax"}
+
+
+@pytest.mark.parametrize(("name", "sample"), [case for case in FIRST if case[0] in EXTREMA], ids=identity)
+def test_extrema_going_on_take_arrays_of_windows_in_one_call(name, sample, rng, monkeypatch):
     window = 300
-    stream, single = cls(window), cls(window)
-    values = rng.standard_normal(5 * window).cumsum()
+    stream, single = (make(name, sample, window) for _ in range(2))
+    values = np.round(rng.standard_normal(3 * window).cumsum(), 1)
     for each in (stream, single):
         each.extend(values[:window])
-    monkeypatch.setattr(cls, "_batch", refuse)
+    monkeypatch.setattr(type(stream), "_batch", refuse)
     first = window
-    for rows in (1, 70, 200, 300, 600):
-        got = stream.extend(values[first : first + rows])
-        assert got.tolist() == [single.push(x) for x in values[first : first + rows].tolist()]
+    for rows in (1, 70, 200, 300):
+        part = values[first : first + rows]
+        for got, wanted in zip(outputs(stream.extend(part)), push_all(single, [part]), strict=True):
+            assert list(got) == list(wanted)
         assert stream.value == single.value
         first += rows
     assert rollstat.restore(stream.snapshot()).push(0.0) == single.push(0.0)
