@@ -23,6 +23,7 @@ will be cut back; its values are the same, its positions are any of the tied one
 
 Cost: at most ``3 (n - 1)`` comparisons of data for n values at every moment, adaptive or not; at most
 ``2 (n - 1)`` on monotone data with ties when adaptive. Amortised O(1), worst case O(window) for one value.
+Many values at once, by :mod:`rollstat.kernels.wedge_at_once`, take more of them, most of those in vectors.
 
 Source: D. Lemire, Streaming maximum-minimum filter using no more than three comparisons per element,
 Nordic Journal of Computing 13 (2006) 328-339, Algorithm 1, arXiv:cs/0610046. There, ties in front of a
