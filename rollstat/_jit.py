@@ -43,24 +43,52 @@ __all__ = [
 INDEX = 2**62 - 1
 
 _PACKAGE = Path(__file__).resolve().parent
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+(rollstat(?:\.\w+)*)", re.MULTILINE)
+_IMPORT = re.compile(
+    rb"^[ \t]*(?:import[ \t]+(?P<whole>rollstat[\w.]*)"
+    rb"|from[ \t]+(?P<package>rollstat[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n]*))",
+    re.MULTILINE,
+)
+_COMMENT = re.compile(rb"#[^\n]*")
+_NAME = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+\w+)?")
 
 
-def _module_files(module):
-    """Files that an import of `module` may bring in: itself, or all of a package."""
-    path = _PACKAGE.joinpath(*module.split(".")[1:])
-    if path.with_suffix(".py").exists():
-        return [path.with_suffix(".py")]
-    return sorted(path.glob("*.py")) if path != _PACKAGE else []
+def _module_file(parts):
+    """File of the module with these dotted parts, or None if there is no such module."""
+    path = _PACKAGE.joinpath(*parts[1:])
+    candidates = (path.with_suffix(".py"), path / "__init__.py") if parts[1:] else (path / "__init__.py",)
+    return next((file for file in candidates if file.exists()), None)
+
+
+def _imported_files(text):
+    """Files of the package that the import statements of a source text name.
+
+    ``from rollstat.kernels.tree import add`` and ``from rollstat.kernels import tree`` both name the file
+    ``kernels/tree.py``. If `add` comes from the ``__init__`` of a package, it names that ``__init__``.
+    The top-level ``__init__`` only exports public names and no kernel may import from it.
+    """
+    files = set()
+    for match in _IMPORT.finditer(_COMMENT.sub(b"", text)):
+        if match["whole"]:
+            files.add(_module_file(match["whole"].decode().split(".")))
+            continue
+        package = match["package"].decode().split(".")
+        if b"*" in match["names"]:
+            files.add(_module_file(package))
+        for name in _NAME.findall(match["names"]):
+            files.add(_module_file([*package, name.decode()]) or _module_file(package))
+    return frozenset(files - {None, _PACKAGE / "__init__.py"})
 
 
 @cache
 def _content(path):
     """Digest of one file, and the package's files that it imports."""
     text = path.read_bytes()
-    modules = {name.decode() for name in _IMPORT.findall(text)}
-    imported = {file for module in modules for file in _module_files(module)}
-    return hashlib.sha256(text).digest(), frozenset(imported)
+    return hashlib.sha256(text).digest(), _imported_files(text)
+
+
+def _label(file):
+    """Name of a source file in a key: files of one name in two folders differ."""
+    return file.relative_to(_PACKAGE).as_posix() if file.is_relative_to(_PACKAGE) else file.name
 
 
 @cache
@@ -72,7 +100,7 @@ def _source_digest(path):
         if file not in seen:
             seen.add(file)
             waiting.extend(_content(file)[1])
-    parts = [file.name.encode() + _content(file)[0] for file in sorted(seen)]
+    parts = [_label(file).encode() + _content(file)[0] for file in sorted(seen)]
     return hashlib.sha256(b"".join(parts)).hexdigest()
 
 

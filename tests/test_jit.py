@@ -84,6 +84,47 @@ def test_an_edit_of_an_imported_file_is_never_served_stale(tmp_path):
     assert call(tmp_path) == (30, 1)
 
 
+@pytest.mark.parametrize(
+    ("statement", "called", "exports"),
+    [
+        ("from rollstat.kernels.family import low", "low.low", ""),
+        ("from rollstat.kernels.family import (  # a comment (in brackets)\n    low,\n)", "low.low", ""),
+        ("import rollstat.kernels.family.low as module", "module.low", ""),
+        ("from rollstat.kernels.family.low import low", "low", ""),
+        ("from rollstat.kernels.family import low as other", "other", "import low"),
+        ("from rollstat.kernels.family import function", "function", "import low as function"),
+    ],
+)
+def test_an_edit_of_a_kernel_in_a_subfolder_is_never_served_stale(tmp_path, statement, called, exports):
+    package = copy_package(tmp_path)
+    family = package / "kernels" / "family"
+    family.mkdir()
+    (package / "kernels" / "low.py").rename(family / "low.py")
+    (family / "__init__.py").write_text(f"from rollstat.kernels.family.low {exports}\n" if exports else "")
+    (package / "kernels" / "high.py").write_text(
+        f"from rollstat._jit import kernel\n{statement}\n@kernel\ndef high(x):\n    return {called}(x) * 10\n"
+    )
+    assert call(tmp_path) == (20, 0)
+    assert call(tmp_path) == (20, 1)
+    low = family / "low.py"
+    low.write_text(low.read_text().replace("x + 1", "x + 2"))
+    assert call(tmp_path) == (30, 0)
+
+
+def test_an_edit_of_a_file_that_is_not_imported_keeps_the_cache(tmp_path):
+    package = copy_package(tmp_path)
+    kernels = package / "kernels"
+    (kernels / "other.py").write_text("from rollstat._jit import kernel\n")
+    high = kernels / "high.py"
+    high.write_text(
+        high.read_text().replace("rollstat.kernels.low import low", "rollstat.kernels import low")
+    )
+    high.write_text(high.read_text().replace("low(x)", "low.low(x)"))
+    assert call(tmp_path) == (20, 0)
+    (kernels / "other.py").write_text("from rollstat._jit import kernel\n# edited\n")
+    assert call(tmp_path) == (20, 1)
+
+
 def test_an_edit_may_remove_the_class_of_an_argument(tmp_path):
     package = copy_package(tmp_path)
     high = package / "kernels" / "high.py"
