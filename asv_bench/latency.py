@@ -27,7 +27,7 @@ from benchmarks.streams import STREAMS, filled
 from benchmarks.tables import list_table, write
 
 from rollstat import RollingKth
-from rollstat.kernels import three_trees
+from rollstat.kernels.selection import three_trees
 
 WARM = 200
 STATISTICS = ("median", "k-th", "min", "mean")

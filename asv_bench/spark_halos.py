@@ -14,17 +14,17 @@ from pathlib import Path
 from pyspark.sql import DataFrame
 from spark_speed import CONF, median, run, take_turns, write_rows
 
-from rollstat.spark import beside, session
+from rollstat.spark import result_columns, session
 
 
 def halos_in(form: str, frame: DataFrame) -> DataFrame:
     """Rolling medians of a frame that is cut, with halos in the ``"closure"`` or in the ``"exchange"``."""
-    most = beside._MOST_VALUES
-    beside._MOST_VALUES = most if form == "closure" else 0
+    most = result_columns._MOST_VALUES
+    result_columns._MOST_VALUES = most if form == "closure" else 0
     try:
         return median(frame, 1_000, split=8)
     finally:
-        beside._MOST_VALUES = most
+        result_columns._MOST_VALUES = most
 
 
 def main() -> None:

@@ -34,8 +34,8 @@ from pyspark.sql.functions import pandas_udf
 import rollstat
 from rollstat import Expanding
 from rollstat.spark import rolling, session
-from rollstat.spark.frame import plan_rolling
-from rollstat.spark.walk import Plan
+from rollstat.spark.batch_walk import Plan
+from rollstat.spark.rolling_plan import plan_rolling
 
 CONF = {
     "spark.driver.memory": "3g",

@@ -8,14 +8,6 @@ __version__ = "0.1.0"
 
 from rollstat.dtypes import PrecisionWarning
 from rollstat.functions.aggregate import rolling_aggregate
-from rollstat.functions.choices import (
-    rolling_all,
-    rolling_any,
-    rolling_first,
-    rolling_last,
-    rolling_logsumexp,
-    rolling_prod,
-)
 from rollstat.functions.extrema import (
     lower_upper_envelope,
     rolling_argmax,
@@ -34,6 +26,14 @@ from rollstat.functions.order_statistics import (
 )
 from rollstat.functions.pairs import rolling_beta, rolling_corr, rolling_cov, rolling_linear_fit
 from rollstat.functions.ranks import rolling_mode, rolling_nunique, rolling_rank
+from rollstat.functions.reductions import (
+    rolling_all,
+    rolling_any,
+    rolling_first,
+    rolling_last,
+    rolling_logsumexp,
+    rolling_prod,
+)
 from rollstat.functions.robust import (
     hampel_filter,
     rolling_iqr,

@@ -62,8 +62,8 @@ def _module_file(parts):
 def _imported_files(text):
     """Files of the package that the import statements of a source text name.
 
-    ``from rollstat.kernels.tree import add`` and ``from rollstat.kernels import tree`` both name the file
-    ``kernels/tree.py``. If `add` comes from the ``__init__`` of a package, it names that ``__init__``.
+    ``from rollstat.kernels.tree import add`` and ``from rollstat.kernels import tree`` both name the
+    file ``kernels/tree.py``. If `add` comes from the ``__init__`` of a package, it names that ``__init__``.
     The top-level ``__init__`` only exports public names and no kernel may import from it.
     """
     files = set()

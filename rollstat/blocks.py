@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.counting import count_in_width, count_observed, has_nan, mark_nan
+from rollstat.kernels.missing.counting import count_in_width, count_observed, has_nan, mark_nan
 
 __all__ = ["UNKNOWN", "Block", "Point", "Selection", "read_only"]
 

@@ -33,7 +33,7 @@ from rollstat.dtypes import (
     same_memory,
     union_mask,
 )
-from rollstat.kernels.missing_bits import mark_few, note_nan, words_for
+from rollstat.kernels.missing.nan_bitmap import mark_few, note_nan, words_for
 from rollstat.lines import as_lines, check_axis, empty_results, lay_flat, straight_into, take_out, to_shape
 from rollstat.options import Options, Window
 from rollstat.windows import FixedWindows, Windows

@@ -19,7 +19,7 @@ doi:10.1145/3450626.3459773. Sorted lists are merged with the odd-even and biton
 K. E. Batcher, "Sorting networks and their applications", 1968, doi:10.1145/1468075.1468121, of which
 only the comparisons that a wanted rank depends on are kept.
 
-The networks run over *lanes*, one tile a lane (:mod:`rollstat.kernels.selection_network`). Value
+The networks run over *lanes*, one tile a lane (:mod:`rollstat.kernels.selection.selection_network`). Value
 ``T * s + j`` of a tile is value ``j`` of the tile ``s`` lanes further on, so there are ``T`` rows of input,
 and what two tiles have in common is computed once: a reference is a row together with a lane shift.
 """

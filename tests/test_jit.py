@@ -11,7 +11,7 @@ import pytest
 from numba import config, types
 
 from rollstat._jit import kernel
-from rollstat.kernels import summands
+from rollstat.kernels.sums import moment_formulas
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -36,7 +36,7 @@ def test_literals_are_compiled_for_their_types_alone():
 def test_private_kernels_of_the_package_are_for_kernels():
     vector = np.arange(16.0)
     with pytest.raises(TypeError, match="_over is compiled for calls from other kernels alone"):
-        summands._over(vector, vector)
+        moment_formulas._over(vector, vector)
 
 
 def copy_package(folder):

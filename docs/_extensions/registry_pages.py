@@ -6,7 +6,7 @@ import rollstat
 import rollstat.functions
 from rollstat.registry import REGISTRY
 from rollstat.streaming import STREAMS
-from rollstat.streaming.stream import CLASSES
+from rollstat.streaming.base import CLASSES
 
 
 def _summary(function) -> str:
@@ -65,13 +65,15 @@ def _functions() -> str:
 def _cards() -> dict[str, str]:
     """Return the page of each algorithm: the docstring of its kernel, which is kept beside the code."""
     pages = {}
-    for module in sorted(Path(rollstat.__file__).parent.glob("kernels/*.py")):
-        if module.stem == "__init__":
-            continue
-        title = module.stem
-        pages[title] = (
-            f"{title}\n{'=' * len(title)}\n\n.. automodule:: rollstat.kernels.{title}\n   :no-members:\n"
-        )
+    kernels = Path(rollstat.__file__).parent / "kernels"
+    for module in sorted(kernels.rglob("*.py")):
+        name = module.relative_to(kernels).with_suffix("").as_posix()
+        if module.stem != "__init__":
+            dotted = name.replace("/", ".")
+            pages[name] = (
+                f"{dotted}\n{'=' * len(dotted)}\n\n"
+                f".. automodule:: rollstat.kernels.{dotted}\n   :no-members:\n"
+            )
     return pages
 
 
@@ -80,8 +82,8 @@ def write(docs: Path) -> None:
     cards = docs / "algorithms" / "cards"
     cards.mkdir(exist_ok=True)
     pages = _cards()
-    for old in cards.glob("*.rst"):
-        if old.stem not in pages:
+    for old in cards.rglob("*.rst"):
+        if old.relative_to(cards).with_suffix("").as_posix() not in pages:
             old.unlink()
     for path, text in (
         *((cards / f"{name}.rst", page) for name, page in pages.items()),
@@ -89,5 +91,6 @@ def write(docs: Path) -> None:
         (docs / "reference" / "streams.rst", f"Streams\n=======\n\n{_streams()}"),
         (docs / "reference" / "functions.rst", f"Functions\n=========\n\n{_functions()}"),
     ):
+        path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text() != text:
             path.write_text(text)

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block
-from rollstat.kernels import greedy
-from rollstat.kernels.observed_bounds import keep_observed, observed_bounds
-from rollstat.kernels.operator_scan import scan, scan_fixed
-from rollstat.kernels.window_stream import Daba, TwoStacks, aggregate_windows
+from rollstat.kernels.aggregate import greedy
+from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
+from rollstat.kernels.aggregate.window import Daba, TwoStacks, aggregate_windows
+from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
 from rollstat.operators.layout import Layout, computing_dtype, describe
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
 from rollstat.blocks import Block
-from rollstat.kernels.counting import take_mean_rows
-from rollstat.kernels.summands import Correlation, Covariance, Line, Summand
+from rollstat.kernels.missing.counting import take_mean_rows
+from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line, Summand
 
 __all__ = ["betas", "block_rows", "correlations", "covariances", "linear_fits"]
 

@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.compiled import bind
-from rollstat.algorithms.cut_off import seen_by_cut_off, write_cut_off
+from rollstat.algorithms.bound_calls import bind
+from rollstat.algorithms.boundary_extrema import seen_by_cut_off, write_cut_off
 from rollstat.blocks import UNKNOWN, Block
-from rollstat.kernels import doubling as doubling_kernel
-from rollstat.kernels import doubling_both, doubling_places, long_places, long_windows
-from rollstat.kernels import wedge as wedges
-from rollstat.kernels.block_scan import scan
-from rollstat.kernels.doubling_places import settle
-from rollstat.kernels.locate import locate
-from rollstat.kernels.missing_bits import NO_WORDS, mark_few, words_for
-from rollstat.kernels.nan_rules import ALL, ANY, NAN, PASS, STAND_IN
-from rollstat.kernels.order import Greatest, Least, Newest, Oldest, worst
-from rollstat.kernels.plain_loops import fill_ahead
-from rollstat.kernels.vectors import aligned, lanes_in
+from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg, doubling_both
+from rollstat.kernels.extrema import doubling as doubling_kernel
+from rollstat.kernels.extrema import wedge as wedges
+from rollstat.kernels.extrema.doubling_arg import settle
+from rollstat.kernels.extrema.nan_policy import ALL, ANY, NAN, PASS, STAND_IN
+from rollstat.kernels.extrema.positions import locate
+from rollstat.kernels.extrema.van_herk import scan
+from rollstat.kernels.missing.nan_bitmap import NO_WORDS, mark_few, words_for
+from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
+from rollstat.kernels.simd.fill_copy import fill_ahead
+from rollstat.kernels.simd.vectors import aligned, lanes_in
 
 __all__ = [
     "ALGORITHMS",
@@ -166,8 +166,8 @@ def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, 
     past = (2 * rows * itemsize >= _MANY,) if both else ()
     if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
         size = _long_block(width)
-        length = long_windows.scratch_length(width, rows, size, lanes) * (1 + both)
-        return long_windows.rolling_both if both else long_windows.rolling, size, length, past
+        length = blockwise.scratch_length(width, rows, size, lanes) * (1 + both)
+        return blockwise.rolling_both if both else blockwise.rolling, size, length, past
     size = max(min(chunk_rows(width, itemsize, both), rows), 1)
     kernels = doubling_both if both else doubling_kernel
     length = kernels.scratch_length(width, size, lanes)
@@ -201,12 +201,12 @@ def _for_places(width: int, rows: int, itemsize: int, last: bool) -> tuple[Any, 
     lanes = lanes_in(f"u{itemsize}")
     if width * itemsize >= _LONG:
         block, chunk = _block(width), min(max(65_536, 8 * width), rows)
-        length = long_places.scratch_length(width, chunk, block, lanes)
-        return long_places.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
+        length = blockwise_arg.scratch_length(width, chunk, block, lanes)
+        return blockwise_arg.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
     size = 4_096 if width < 8 else 2_048 if width < 128 else 8_192
     chunk = max(min(size // itemsize, rows), 1)
-    length = doubling_places.scratch_length(width, chunk, lanes)
-    return doubling_places.rolling, (width, chunk), -(-length // lanes) * lanes
+    length = doubling_arg.scratch_length(width, chunk, lanes)
+    return doubling_arg.rolling, (width, chunk), -(-length // lanes) * lanes
 
 
 def _with_places(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
 from rollstat.blocks import Block
-from rollstat.kernels.summands import Deviation, Kurtosis, Mean, Skewness, Sum, Summand, Variance
+from rollstat.kernels.sums.moment_formulas import Deviation, Kurtosis, Mean, Skewness, Sum, Summand, Variance
 
 __all__ = [
     "block_rows",

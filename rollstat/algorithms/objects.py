@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels import greedy
-from rollstat.kernels.observed_bounds import observed_bounds
+from rollstat.kernels.aggregate import greedy
+from rollstat.kernels.missing.compaction import observed_bounds
 from rollstat.operators.interface import NOTHING, empty_result
 
 __all__ = ["ObjectCells", "aggregate_objects"]

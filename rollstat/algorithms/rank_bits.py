@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.algorithms.ranking import NOTHING_MISSING, buckets, ranks, unsigned_keys, values_of
 from rollstat.blocks import Block, Point, Selection, read_only
-from rollstat.kernels.few_values import are_levels, select_few
-from rollstat.kernels.monotone import direction
-from rollstat.kernels.quantiles import interpolate_constant
-from rollstat.kernels.rank_band import RECENT
-from rollstat.kernels.rank_bits import slide_any
-from rollstat.kernels.rank_slide import words_for
-from rollstat.kernels.rank_stretches import select_fixed
+from rollstat.kernels.selection.bitset_fixed import words_for
+from rollstat.kernels.selection.bitset_variable import slide_any
+from rollstat.kernels.selection.bulk_select import select_fixed
+from rollstat.kernels.selection.prefix_counts import are_levels, select_few
+from rollstat.kernels.selection.quantiles import interpolate_constant
+from rollstat.kernels.selection.sortedness import direction
+from rollstat.kernels.selection.value_band import RECENT
 
 __all__ = ["block_rows", "select", "select_points", "stretches"]
 

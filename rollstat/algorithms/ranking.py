@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.radix_sort import DIGITS, LARGEST_DIGIT, bits_for, sort_words, value_range
-from rollstat.kernels.rank_numbers import number, number_dense, number_tied, rows_of
-from rollstat.kernels.sort_keys import keys_of_floats, keys_of_integers
+from rollstat.kernels.selection.inverse_permutation import number, number_dense, number_tied, rows_of
+from rollstat.kernels.selection.radix_sort import DIGITS, LARGEST_DIGIT, bits_for, sort_words, value_range
+from rollstat.kernels.selection.sort_keys import keys_of_floats, keys_of_integers
 
 __all__ = ["NOTHING_MISSING", "buckets", "order", "ranks", "tied_ranks", "unsigned_keys", "values_of"]
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.blocks import Block, Point, Selection, read_only
-from rollstat.kernels.monotone import direction
-from rollstat.kernels.quantiles import interpolate_constant
-from rollstat.kernels.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
-from rollstat.kernels.small_window import pick, place_sentinels, rank_in_all
-from rollstat.kernels.vectors import VECTOR_BYTES
-from rollstat.kernels.window_of_five import point_of_five
+from rollstat.kernels.selection.network_five import point_of_five
+from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
+from rollstat.kernels.selection.quantiles import interpolate_constant
+from rollstat.kernels.selection.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
+from rollstat.kernels.selection.sortedness import direction
+from rollstat.kernels.simd.vectors import VECTOR_BYTES
 from rollstat.networks import selection_network
 
 __all__ = [

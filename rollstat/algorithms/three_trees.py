@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Selection
-from rollstat.kernels import three_trees
+from rollstat.kernels.selection import three_trees
 
 __all__ = ["block_rows", "select"]
 

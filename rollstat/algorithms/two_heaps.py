@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Selection
-from rollstat.kernels import two_heaps
+from rollstat.kernels.selection import two_heaps
 
 __all__ = ["block_rows", "parted", "select"]
 

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import UNKNOWN, Block
-from rollstat.kernels.narrow_sums import CHUNK
-from rollstat.kernels.number_counts import count_numbers
-from rollstat.kernels.stretch_sums import finish_rows, stretch_sums
-from rollstat.kernels.summands import Summand, form, series_of
-from rollstat.kernels.window_sums import GROUP, SHORTEST_SHIFTED, settle_rows, window_sums
+from rollstat.kernels.missing.simd_counts import count_numbers
+from rollstat.kernels.sums.fixed_windows import GROUP, SHORTEST_SHIFTED, settle_rows, window_sums
+from rollstat.kernels.sums.moment_formulas import Summand, form, series_of
+from rollstat.kernels.sums.short_windows import CHUNK
+from rollstat.kernels.sums.variable_windows import finish_rows, stretch_sums
 
 __all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
 
@@ -112,7 +112,7 @@ def scan(
     block : Block
         Where nobody has looked for missing values yet, this looks on the way.
     summand : Summand
-        What to sum, see :mod:`rollstat.kernels.summands`.
+        What to sum, see :mod:`rollstat.kernels.sums.moment_formulas`.
     out : ndarray of float64, shape (outputs, rows)
         C-contiguous.
     x, y : ndarray of float64
@@ -207,7 +207,7 @@ def _scan_gaps(
 
 
 def _working_memory(summand: Summand, width: int) -> tuple[NDArray[np.float64], ...]:
-    """Arrays for :func:`rollstat.kernels.window_sums.window_sums`, that for counts first."""
+    """Arrays for :func:`rollstat.kernels.sums.fixed_windows.window_sums`, that for counts first."""
     size = 8 * form(summand).channels
     rows = max(width // 8, 1)
     groups = size * (rows // GROUP + 2)

@@ -13,7 +13,7 @@ from rollstat.algorithms import small_window
 from rollstat.algorithms.extrema import Extrema, automatic
 from rollstat.blocks import Block, Point, Selection
 from rollstat.engine import Output
-from rollstat.kernels.quantiles import (
+from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
     interpolate,
     interpolate_constant,

@@ -10,11 +10,11 @@ from rollstat.algorithms import rank_space
 from rollstat.algorithms.rank_space import ranked_stretches
 from rollstat.blocks import Block, read_only
 from rollstat.engine import Output
-from rollstat.kernels import rank_set
-from rollstat.kernels.distinct import count_distinct
-from rollstat.kernels.mode import create as create_peaks
-from rollstat.kernels.mode import follow_mode
-from rollstat.kernels.rank_of_newest import (
+from rollstat.kernels.rank_space import bitset_tree
+from rollstat.kernels.rank_space.mode import create as create_peaks
+from rollstat.kernels.rank_space.mode import follow_mode
+from rollstat.kernels.rank_space.nunique import count_distinct
+from rollstat.kernels.rank_space.rank import (
     AVERAGE,
     DENSE,
     FIRST,
@@ -103,7 +103,7 @@ class RankOfNewest(_InRankSpace):
                 part.end,
                 self.method == DENSE,
                 np.zeros(ranks, np.int64),
-                *rank_set.create(ranks),
+                *bitset_tree.create(ranks),
                 smaller[part.rows],
                 equal[part.rows],
                 total[part.rows],

@@ -2,24 +2,24 @@
 
 from rollstat.functions import (
     aggregate,
-    choices,
     extrema,
     moments,
     order_statistics,
     pairs,
     ranks,
+    reductions,
     robust,
     sums,
 )
 
 __all__ = [
     "aggregate",
-    "choices",
     "extrema",
     "moments",
     "order_statistics",
     "pairs",
     "ranks",
+    "reductions",
     "robust",
     "sums",
 ]

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms.separable import box_extremum, extended_rows
 from rollstat.dtypes import check_array, missing_value, plain, refuse_missing, result_dtype
-from rollstat.kernels.order import Greatest, Least
+from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.options import choice, whole_number
 
 __all__ = ["box_extrema"]

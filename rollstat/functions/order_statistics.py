@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.computations.order_statistics import ALGORITHMS, Kth, OrderStatistics, Quantile
 from rollstat.engine import Result, run
 from rollstat.functions.common import statistic
-from rollstat.kernels.quantiles import INTERPOLATIONS
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
 

@@ -7,13 +7,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.computations.deviations import DEVIATION_ALGORITHMS, Deviation, Hampel
+from rollstat.computations.mad import DEVIATION_ALGORITHMS, Deviation, Hampel
 from rollstat.computations.order_statistics import ALGORITHMS, Quantile
-from rollstat.computations.spread import Spread
-from rollstat.computations.trimmed import TRIMMED_ALGORITHMS, TrimmedMean
+from rollstat.computations.quantile_range import Spread
+from rollstat.computations.trimmed_mean import TRIMMED_ALGORITHMS, TrimmedMean
 from rollstat.engine import run
 from rollstat.functions.common import statistic
-from rollstat.kernels.quantiles import INTERPOLATIONS
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
 from rollstat.thresholds import SORTED_WINDOW_OF_DEVIATIONS, SORTED_WINDOW_OF_TRIMMED_MEANS

@@ -5,7 +5,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.algorithms import ends as window_ends
+from rollstat.algorithms import first_last as window_ends
 from rollstat.algorithms import moments
 from rollstat.algorithms.aggregate import ALGORITHMS
 from rollstat.functions.apply import COMBINE_COST, COMBINE_SOURCE, combine, ends, formula, numbers, operators

@@ -14,7 +14,7 @@ from numba.core.errors import NumbaError
 from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
-from rollstat.kernels.states import combine_states, lift_argument, lower
+from rollstat.kernels.aggregate.operator_calls import combine_states, lift_argument, lower
 
 __all__ = ["Layout", "computing_dtype", "describe"]
 

@@ -4,10 +4,10 @@
 frame, ``rolling_udf`` gives a function for columns of arrays and for Spark's own windows.
 """
 
-from rollstat.spark.aggregates import Aggregate, aggregate
-from rollstat.spark.frame import rolling
+from rollstat.spark.aggregate_spec import Aggregate, aggregate
+from rollstat.spark.rolling_plan import rolling
 from rollstat.spark.session import session
-from rollstat.spark.stream import rolling_stream
+from rollstat.spark.stream_processor import rolling_stream
 from rollstat.spark.udf import rolling_udf
 
 __all__ = ["Aggregate", "aggregate", "rolling", "rolling_stream", "rolling_udf", "session"]

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 import rollstat
 from rollstat.spark.java import find_java
-from rollstat.spark.quiet import known_warnings
+from rollstat.spark.warnings_filter import known_warnings
 
 __all__ = ["session"]
 

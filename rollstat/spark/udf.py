@@ -17,9 +17,9 @@ from pyspark.sql import types as T
 from pyspark.sql.functions import arrow_udf, pandas_udf
 
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import check_statistic, evaluate, result_types
-from rollstat.spark.arrow import Kind, kind_of, kind_of_arrow, to_arrow, to_masked
-from rollstat.spark.quiet import known_warnings
+from rollstat.spark.aggregate_spec import check_statistic, evaluate, result_types
+from rollstat.spark.arrow_columns import Kind, kind_of, kind_of_arrow, to_arrow, to_masked
+from rollstat.spark.warnings_filter import known_warnings
 
 __all__ = ["rolling_udf"]
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from rollstat.streaming.aggregates import FixedAggregate, SlidingAggregate, TimeAggregate
+from rollstat.streaming.base import CLASSES, restore
 from rollstat.streaming.extrema import (
     RollingArgmax,
     RollingArgmin,
@@ -13,7 +14,7 @@ from rollstat.streaming.extrema import (
 )
 from rollstat.streaming.greedy import GreedyAggregate
 from rollstat.streaming.line import RollingLinearFit
-from rollstat.streaming.named import (
+from rollstat.streaming.moments import (
     RollingAll,
     RollingAny,
     RollingCount,
@@ -31,7 +32,8 @@ from rollstat.streaming.named import (
     RollingSum,
     RollingVar,
 )
-from rollstat.streaming.ordered import (
+from rollstat.streaming.pairs import RollingBeta, RollingCorr, RollingCov, RollingWeightedMean
+from rollstat.streaming.rank_based import (
     Hampel,
     RollingMad,
     RollingMode,
@@ -40,7 +42,6 @@ from rollstat.streaming.ordered import (
     RollingTrimmedMean,
     RollingWinsorizedMean,
 )
-from rollstat.streaming.pairs import RollingBeta, RollingCorr, RollingCov, RollingWeightedMean
 from rollstat.streaming.selection import (
     RollingArgkth,
     RollingIqr,
@@ -48,7 +49,6 @@ from rollstat.streaming.selection import (
     RollingMedian,
     RollingQuantile,
 )
-from rollstat.streaming.stream import CLASSES, restore
 
 __all__ = [
     "REASONS",

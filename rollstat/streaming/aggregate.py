@@ -5,7 +5,7 @@
     push ---> encode the element, find what leaves ---> a queue of states of numbers or objects ---> result
 
 Numbers are combined in compiled code, Python objects by calls; see
-:mod:`rollstat.algorithms.operator_windows`.
+:mod:`rollstat.streaming.windows.operator`.
 """
 
 from collections.abc import Mapping
@@ -15,16 +15,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from rollstat.algorithms.compiled import bind_step
-from rollstat.algorithms.operator_results import Written
-from rollstat.algorithms.operator_windows import NumberWindow, ObjectWindow
-from rollstat.kernels.stream_aggregates import FIRST, NEXT, SPAN
+from rollstat.algorithms.bound_calls import bind_step
+from rollstat.kernels.stream.aggregate_steps import FIRST, NEXT, SPAN
 from rollstat.operators.interface import NOTHING
 from rollstat.options import choice, whole_number
 from rollstat.snapshots import write
-from rollstat.streaming.ingredients import Ingredients, operator_named
-from rollstat.streaming.span import Span
-from rollstat.streaming.stream import Stream
+from rollstat.streaming.base import Stream
+from rollstat.streaming.operator_adapter import Ingredients, operator_named
+from rollstat.streaming.window_spec import Span
+from rollstat.streaming.windows.operator import NumberWindow, ObjectWindow
+from rollstat.streaming.windows.operator_results import Written
 
 __all__ = ["Aggregate"]
 

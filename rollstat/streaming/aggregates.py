@@ -7,7 +7,7 @@ from numpy.typing import DTypeLike
 
 from rollstat.options import whole_number
 from rollstat.streaming.aggregate import Aggregate
-from rollstat.streaming.span import Span
+from rollstat.streaming.window_spec import Span
 
 __all__ = ["FixedAggregate", "SlidingAggregate", "TimeAggregate"]
 

@@ -7,17 +7,17 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 import rollstat.operators as operators
-from rollstat.algorithms.cut_off import write_extrema_of_ends
-from rollstat.kernels import stream_runs, stream_steps
-from rollstat.kernels.counting import has_nan
-from rollstat.kernels.order import Greatest, Least
+from rollstat.algorithms.boundary_extrema import write_extrema_of_ends
+from rollstat.kernels.missing.counting import has_nan
+from rollstat.kernels.simd.comparator import Greatest, Least
+from rollstat.kernels.stream import runs, steps
 from rollstat.options import choice
-from rollstat.streaming.base import RollingStream
-from rollstat.streaming.elements import MISSING
-from rollstat.streaming.extending import Quick
-from rollstat.streaming.growing import window_of
-from rollstat.streaming.window_of_states import StatesWindow
-from rollstat.streaming.windows_of_order import AscendingWindow, WedgeWindow
+from rollstat.streaming.bulk_extend import Quick
+from rollstat.streaming.codec import MISSING
+from rollstat.streaming.resizing import window_of
+from rollstat.streaming.statistic_stream import RollingStream
+from rollstat.streaming.windows.daba import StatesWindow
+from rollstat.streaming.windows.selection import AscendingWindow, WedgeWindow
 
 __all__ = [
     "RollingArgmax",
@@ -137,7 +137,7 @@ class RollingMin(_OneSide):
 
     statistic = "min"
     orders = (Least(),)
-    step = stream_runs.MINIMUM
+    step = runs.MINIMUM
     sign = 1
 
 
@@ -159,7 +159,7 @@ class RollingMax(_OneSide):
 
     statistic = "max"
     orders = (Greatest(),)
-    step = stream_runs.MAXIMUM
+    step = runs.MAXIMUM
     sign = -1
 
 
@@ -181,7 +181,7 @@ class RollingMinMax(_Extremum):
 
     statistic = "minmax"
     orders = (Least(), Greatest())
-    step = stream_runs.BOTH
+    step = runs.BOTH
     answer_kinds = ("value", "value")
 
     def _found(self) -> tuple[Any, ...]:
@@ -206,13 +206,13 @@ class RollingPtp(_Extremum):
 
     statistic = "ptp"
     answer_kinds = ("difference",)
-    step = stream_runs.RANGE
+    step = runs.RANGE
 
     def _found(self) -> tuple[Any, ...]:
         low, high = self._core.extrema()
         if self._elements.kind == "f":
             # In the dtype of the elements, as over arrays.
-            return (stream_steps.distance(*map(self._elements.dtype.type, (low, high))),)
+            return (steps.distance(*map(self._elements.dtype.type, (low, high))),)
         gap = int(high) - int(low)
         if self._elements.kind in "mM" and gap >= 2**63:
             raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")
@@ -255,7 +255,7 @@ class RollingArgmin(_Place):
     """
 
     statistic = "argmin"
-    step = stream_runs.ARGMIN
+    step = runs.ARGMIN
 
     def _ties(self) -> str:
         return "minimum_first" if self._parameters["ties"] == "first" else "minimum_last"
@@ -281,7 +281,7 @@ class RollingArgmax(_Place):
     """
 
     statistic = "argmax"
-    step = stream_runs.ARGMAX
+    step = runs.ARGMAX
 
     def _ties(self) -> str:
         return "minimum_last" if self._parameters["ties"] == "first" else "minimum_first"

@@ -6,11 +6,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from rollstat.algorithms.operator_trees import NumberTree, ObjectTree
 from rollstat.options import whole_number
 from rollstat.snapshots import write
-from rollstat.streaming.ingredients import Ingredients, operator_named
-from rollstat.streaming.stream import Stream
+from rollstat.streaming.base import Stream
+from rollstat.streaming.operator_adapter import Ingredients, operator_named
+from rollstat.streaming.windows.operator_trees import NumberTree, ObjectTree
 
 __all__ = ["GreedyAggregate"]
 

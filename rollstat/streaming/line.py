@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollstat.operators.moments import join_pairs
-from rollstat.streaming.named_operator import Named
+from rollstat.streaming.operator_stream import Named
 
 __all__ = ["RollingLinearFit"]
 

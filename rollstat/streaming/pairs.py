@@ -2,8 +2,8 @@
 
 import rollstat.operators as operators
 from rollstat.streaming.aggregate import Aggregate
-from rollstat.streaming.named import Spread
-from rollstat.streaming.named_operator import Named
+from rollstat.streaming.moments import Spread
+from rollstat.streaming.operator_stream import Named
 
 __all__ = ["RollingBeta", "RollingCorr", "RollingCov", "RollingWeightedMean"]
 

@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from rollstat.functions.robust import check_number
-from rollstat.kernels import stream_runs, stream_steps
-from rollstat.kernels.quantiles import INTERPOLATIONS, interpolate, interpolate_whole, whole_spread
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate, interpolate_whole, whole_spread
+from rollstat.kernels.stream import runs, steps
 from rollstat.options import choice
-from rollstat.streaming.base import RollingStream
-from rollstat.streaming.elements import MISSING
-from rollstat.streaming.extending import Quick
-from rollstat.streaming.growing import window_of
-from rollstat.streaming.windows_of_order import HeapWindow, TreeWindow
+from rollstat.streaming.bulk_extend import Quick
+from rollstat.streaming.codec import MISSING
+from rollstat.streaming.resizing import window_of
+from rollstat.streaming.statistic_stream import RollingStream
+from rollstat.streaming.windows.selection import HeapWindow, TreeWindow
 
 __all__ = ["RollingArgkth", "RollingIqr", "RollingKth", "RollingMedian", "RollingQuantile"]
 
@@ -83,7 +83,7 @@ class RollingKth(RollingStream):
 
     def _quick_step(self) -> Quick:
         trees = isinstance(self._core, TreeWindow)
-        return stream_runs.TREES if trees else stream_runs.HEAPS, (self._core.state,)
+        return runs.TREES if trees else runs.HEAPS, (self._core.state,)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, abs(self._parameters["k"]))
@@ -124,7 +124,7 @@ class RollingArgkth(RollingStream):
         return window_of(fixed, partial(HeapWindow, dtype=self._elements.computing, **rule))
 
     def _quick_step(self) -> Quick:
-        return stream_runs.ARGKTH, (self._core.state,)
+        return runs.ARGKTH, (self._core.state,)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, abs(self._parameters["k"]))
@@ -145,7 +145,7 @@ class _OfQuantiles(RollingStream):
         interpolation = self._parameters.get("interpolation", "midpoint")
         code, count = INTERPOLATIONS[interpolation], core.count
         if self._elements.kind == "f":
-            return stream_steps.quantile_point(below, above, count, q, code)
+            return steps.quantile_point(below, above, count, q, code)
         if interpolation not in ("linear", "midpoint") or self._elements.kind in "mM":
             blend, result = interpolate_whole, np.zeros(1, self._elements.computing)
         else:
@@ -181,7 +181,7 @@ class RollingMedian(_OfQuantiles):
         return self._window_of(0.5)
 
     def _quick_step(self) -> Quick:
-        return stream_runs.MEDIAN, (self._core.state,)
+        return runs.MEDIAN, (self._core.state,)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, 1)
@@ -236,7 +236,7 @@ class RollingQuantile(_OfQuantiles):
 
     def _quick_step(self) -> Quick:
         code = INTERPOLATIONS[self._parameters["interpolation"]]
-        return stream_runs.QUANTILE, (self._parameters["q"], code, self._core.state)
+        return runs.QUANTILE, (self._parameters["q"], code, self._core.state)
 
     def _answer(self) -> tuple[Any, ...]:
         enough = self._core.count >= max(self._least, 1)
@@ -339,7 +339,7 @@ class RollingIqr(_OfQuantiles):
     def _quick_step(self) -> Quick:
         p = self._parameters
         code, states = INTERPOLATIONS[p["interpolation"]], [core.state for core in self._core.cores]
-        return stream_runs.SPREAD, (p["q_low"], p["q_high"], code, *states)
+        return runs.SPREAD, (p["q_low"], p["q_high"], code, *states)
 
     def _answer(self) -> tuple[Any, ...]:
         if self._core.count < max(self._least, 1):
@@ -355,9 +355,9 @@ class RollingIqr(_OfQuantiles):
             return (result[0],)
         first, second = self._between(low, p["q_low"]), self._between(high, p["q_high"])
         if self._elements.kind == "f":
-            return (stream_steps.distance(*map(self._elements.dtype.type, (first, second))),)
+            return (steps.distance(*map(self._elements.dtype.type, (first, second))),)
         if between and self._elements.kind not in "mM":
-            return (stream_steps.distance(first, second),)
+            return (steps.distance(first, second),)
         distance = int(second) - int(first)
         if self._elements.kind in "mM" and distance >= 2**63:
             raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.kernels.narrow_sums import CHUNK
-from rollstat.kernels.window_sums import GROUP
+from rollstat.kernels.sums.fixed_windows import GROUP
+from rollstat.kernels.sums.short_windows import CHUNK
 
 
 def pair_with_gaps(length, missing, rng):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from rollstat.algorithms import objects
 from rollstat.algorithms.objects import aggregate_objects
-from rollstat.kernels import greedy
+from rollstat.kernels.aggregate import greedy
 from rollstat.operators import function_operator
 from tests.algorithms.test_aggregate import bounds_of, bounds_strategy
 

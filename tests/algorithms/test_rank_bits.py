@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rollstat.algorithms import rank_bits
 from rollstat.blocks import Block, Point, Selection
-from rollstat.kernels.quantiles import interpolate_constant
+from rollstat.kernels.selection.quantiles import interpolate_constant
 from tests.selections import check_selection, fixed_block, quantile_rank, values_at_limits
 
 

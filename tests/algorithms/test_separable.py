@@ -7,7 +7,7 @@ import pytest
 from scipy import ndimage
 
 from rollstat.algorithms.separable import MODES, box_extremum, extended_rows
-from rollstat.kernels.order import Greatest, Least, worst
+from rollstat.kernels.simd.comparator import Greatest, Least, worst
 
 FILTERS = [(Least(), ndimage.minimum_filter), (Greatest(), ndimage.maximum_filter)]
 

@@ -6,7 +6,7 @@ import pytest
 import rollstat
 from rollstat import thresholds
 from rollstat.algorithms import sorted_rows
-from rollstat.kernels.sorted_rows import LANES, nearest_of_sorted, sum_of_sorted
+from rollstat.kernels.rank_space.sorted_columns import LANES, nearest_of_sorted, sum_of_sorted
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8, 23])

@@ -8,9 +8,9 @@ import pytest
 import rollstat
 from rollstat.algorithms.window_sums import evaluate, observations
 from rollstat.blocks import UNKNOWN, Block
-from rollstat.kernels.narrow_sums import CHUNK
-from rollstat.kernels.summands import Sum, Variance
-from rollstat.kernels.window_sums import GROUP
+from rollstat.kernels.sums.fixed_windows import GROUP
+from rollstat.kernels.sums.moment_formulas import Sum, Variance
+from rollstat.kernels.sums.short_windows import CHUNK
 
 # Ends of chunks of narrow windows, of rows and of groups.
 EDGES = [0, 7, 8, 8 * (CHUNK - 4) - 1, 8 * (CHUNK - 4), 8 * GROUP - 1, 8 * GROUP]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rollstat.kernels.state_queue import (
+from rollstat.kernels.aggregate.ring_queue import (
     END,
     FRONT,
     MASK,

@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 CALL = """
 import numpy as np
-from rollstat.kernels import two_stacks
+from rollstat.kernels.aggregate import two_stacks
 {imports}
 header, cells = two_stacks.create(np.dtype(np.float64), 4)
 for x in (2.0, 3.0):

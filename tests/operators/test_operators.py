@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numba import config
 
 from rollstat import operators as ops
-from rollstat.kernels.states import lift_argument
+from rollstat.kernels.aggregate.operator_calls import lift_argument
 from rollstat.operators import layout
 from rollstat.operators.interface import NOTHING, as_operator, empty_result, for_dtype
 from tests.operators.builtin import BUILTIN, FLOATS, WITH_ROW, columns, same

@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 import rollstat
 from rollstat.registry import REGISTRY
 from rollstat.spark import aggregate, rolling
-from rollstat.spark import frame as frame_module
-from rollstat.spark.carried import why_not
+from rollstat.spark import rolling as frame_module
+from rollstat.spark.carried_states import why_not
 
 pytestmark = pytest.mark.spark
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from rollstat.registry import REGISTRY
 from rollstat.streaming import REASONS, STREAMS
-from rollstat.streaming.base import RollingStream
+from rollstat.streaming.statistic_stream import RollingStream
 
 LEADING = {"kth": ("k",), "argkth": ("k",)}
 

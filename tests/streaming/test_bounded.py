@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.kernels import ascending_minima, three_trees
-from tests.kernels.test_three_trees import STEPS_A_LEVEL
+from rollstat.kernels.extrema import monotonic_deque
+from rollstat.kernels.selection import three_trees
+from tests.kernels.selection.test_three_trees import STEPS_A_LEVEL
 from tests.spans import counting_operator
 from tests.streaming.cases import AGGREGATES, FIRST, columns_of, identity, make, push_all
 
@@ -40,7 +41,7 @@ def test_comparisons_of_one_extremum(data, sign):
     stream = (rollstat.RollingMin if sign > 0 else rollstat.RollingMax)(256)
     for i, x in enumerate(HOSTILE[data].tolist()):
         stream.push(x)
-        assert ascending_minima.views(stream._core.state)[0][ascending_minima.COMPARISONS] <= 2 * (i + 1)
+        assert monotonic_deque.views(stream._core.state)[0][monotonic_deque.COMPARISONS] <= 2 * (i + 1)
 
 
 def test_combinations_of_daba_in_every_single_step(rng):

@@ -13,7 +13,7 @@ import rollstat
 from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError
 from rollstat.streaming import REASONS, STREAMS
-from rollstat.streaming.stream import CLASSES
+from rollstat.streaming.base import CLASSES
 from tests.streaming.cases import (
     CASES,
     FIRST,

@@ -15,7 +15,7 @@ import pytest
 import rollstat
 from rollstat import operators
 from rollstat.streaming import STREAMS
-from rollstat.streaming.stream import CLASSES
+from rollstat.streaming.base import CLASSES
 from tests.streaming.cases import AGGREGATES, NAMED, columns_of, identity, make, outputs, push_all, same
 
 DATA = Path(__file__).parent / "data"

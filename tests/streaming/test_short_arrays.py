@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.streaming import extending, named_operator
+from rollstat.streaming import bulk_extend, operator_stream
 from tests.streaming.cases import (
     AGGREGATES,
     CASES,
@@ -92,8 +92,8 @@ def test_algorithms_by_name_in_one_call(stream, rng, monkeypatch):
 @pytest.mark.parametrize(("name", "sample"), NAMED, ids=identity)
 @pytest.mark.parametrize("window", [1, 5, 300])
 def test_short_arrays_into_any_window(name, sample, window, rng, monkeypatch):
-    monkeypatch.setattr(extending, "_STEPS", 100)
-    monkeypatch.setattr(named_operator, "_FEW", 100)
+    monkeypatch.setattr(bulk_extend, "_STEPS", 100)
+    monkeypatch.setattr(operator_stream, "_FEW", 100)
     columns = columns_of(name, rng, 200)
     own = sample if abs(sample.get("k", 1)) <= window else sample | {"k": 1}
     stream, single = (make(name, own, window, min_periods=1) for _ in range(2))

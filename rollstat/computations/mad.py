@@ -1,0 +1,209 @@
+"""Median absolute deviation, and the Hampel filter that is made of it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat import thresholds
+from rollstat.algorithms import rank_space, sorted_rows
+from rollstat.algorithms.rank_space import (
+    NOTHING_MISSING,
+    check_network,
+    choose,
+    plain_stretches,
+    ranked_stretches,
+)
+from rollstat.blocks import Block, read_only
+from rollstat.engine import Output
+from rollstat.kernels.rank_space import bitset_tree
+from rollstat.kernels.rank_space.mad_sorted import follow_small_deviation
+from rollstat.kernels.rank_space.mad_tree import (
+    float_deviation,
+    follow_deviation,
+    whole_deviation,
+    whole_distance,
+)
+from rollstat.kernels.rank_space.sorted_columns import LANES, nearest_of_sorted
+from rollstat.windows import Windows
+
+__all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel"]
+
+DEVIATION_ALGORITHMS = {
+    "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
+    "sorted_window": "every window and dtype, in O(m)",
+    "rank_set": "every window and dtype",
+}
+
+_SIGN = np.uint64(1 << 63)
+
+
+def _measurable(values: NDArray[Any]) -> NDArray[Any]:
+    """Values of which distances are exact or round as in NumPy: float64, or uint64 with the same order."""
+    if values.dtype == np.int64:
+        return read_only(values.view(np.uint64) ^ _SIGN)
+    if values.dtype != np.uint64:
+        values = values.astype(np.float64, copy=False)
+    return read_only(values)
+
+
+class _Distances:
+    """The two middle observations of every window, and the two middle distances from the median."""
+
+    def __init__(self, algorithm: str, windows: Windows) -> None:
+        check_network(algorithm, windows, DEVIATION_ALGORITHMS)
+        self.algorithm = algorithm
+
+    def block_rows(self, width: int) -> int:
+        """Output rows of a block that suit windows of `width` rows."""
+        return rank_space.block_rows(width)
+
+    def _find(self, block: Block) -> list[NDArray[Any]]:
+        """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
+        algorithm, longest = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS)
+        dtype = _measurable(block.values[:0]).dtype
+        if algorithm == "network" and dtype == np.float64:
+            return _sort_all(_measurable(block.values), block.width)
+        found = [np.zeros(block.rows, dtype) for _ in range(4)]
+        if algorithm in ("sorted_window", "network"):
+            window = np.empty(longest + 1, dtype)
+            for part in plain_stretches(block):
+                missing = NOTHING_MISSING if part.missing is None else part.missing
+                follow_small_deviation(
+                    _measurable(part.values),
+                    missing,
+                    part.start,
+                    part.end,
+                    window,
+                    *(array[part.rows] for array in found),
+                )
+            return found
+        for part, rank, ordered in ranked_stretches(block):
+            ranks = len(ordered)
+            follow_deviation(
+                rank,
+                _measurable(ordered),
+                part.start,
+                part.end,
+                np.zeros(ranks, np.int64),
+                *bitset_tree.create(ranks),
+                np.zeros((3, 2), np.int64),
+                np.zeros(2, np.int64),
+                *(array[part.rows] for array in found),
+            )
+        return found
+
+
+def _sort_all(values: NDArray[Any], width: int) -> list[NDArray[Any]]:
+    """Return what :meth:`_Distances._find` does, from all windows of `width` values sorted at once."""
+    parts = [np.empty(len(values) - width + 1) for _ in range(4)]
+    for rows, found in sorted_rows.sorted_rows(values, width, 0, width - 1):
+        lower, upper, near, far = (part[rows] for part in parts)
+        lower[...], upper[...] = found[(width - 1) // 2], found[width // 2]
+        nearest_of_sorted(found, np.empty(LANES), near, far)
+    return parts
+
+
+class Deviation(_Distances):
+    """Median of the distances from the median.
+
+    Parameters
+    ----------
+    scale : float
+        What the deviation is divided by.
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the run.
+    algorithm : str
+        ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
+    """
+
+    def __init__(self, scale: float, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
+        super().__init__(algorithm, windows)
+        self.scale = scale
+        self.can_fail = dtype.kind in "mM"
+        self.outputs = [Output("difference" if self.can_fail else "interpolated")]
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the deviation of every window."""
+        if self.can_fail:
+            self._write_times(self._find(block), results[0])
+            return
+        deviation = np.empty(block.rows)
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            found = self._find(block)
+            if found[0].dtype == np.uint64:
+                whole_deviation(*found, deviation)
+            else:
+                float_deviation(*found, np.empty(block.rows), deviation)
+            results[0][...] = deviation if self.scale == 1 else deviation / self.scale
+
+    def _write_times(self, found: list[NDArray[Any]], result: NDArray[Any]) -> None:
+        """Write whole numbers of the unit of time, rounded down."""
+        lower, upper, near, far = found
+        gap, one = upper - lower, np.uint64(1)
+        odd = (near & one) + (far & one) + (gap & one)
+        whole = (near >> one) + (far >> one) + (gap >> one) + (odd >> one)
+        if self.scale != 1:
+            scaled = np.floor(whole / self.scale)
+            if (scaled >= 2.0**63).any():
+                raise OverflowError("a deviation of datetimes, divided by scale, does not fit in 64 bits")
+            whole = scaled
+        result[...] = whole.astype(np.int64)
+
+
+class Hampel(_Distances):
+    """Values with outliers replaced by the median of their window, and where they were.
+
+    Parameters
+    ----------
+    factor : float
+        Distance from the median, in deviations, beyond which a value is an outlier.
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the run: one for each row, or each `step`-th.
+    algorithm : str
+        ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
+    """
+
+    needs_own = True
+    outputs = (Output("interpolated"), Output("flag"))
+
+    def __init__(self, factor: float, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
+        super().__init__(algorithm, windows)
+        if dtype.kind not in "fiub":
+            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
+        windows.position(0, 0)
+        self.factor = factor
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the cleaned values and the outliers; rows whose own value is missing are lacking."""
+        assert block.own is not None
+        own, deviation = block.values[block.own], np.empty(block.rows)
+        plain = own.astype(np.float64)
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            found = self._find(block)
+            if found[0].dtype == np.uint64:
+                whole_deviation(*found, deviation)
+                center = _whole_center(found[0], found[1], own.dtype)
+                distance = np.empty(block.rows)
+                whole_distance(_measurable(own), found[0], found[1], distance)
+            else:
+                center = np.empty(block.rows)
+                float_deviation(*found, center, deviation)
+                distance = np.abs(plain - center)
+            outlier = distance > self.factor * deviation
+            results[0][...] = np.where(outlier, center, plain)
+        results[1][...] = outlier
+        if block.missing is not None:
+            block.lacking = block.missing[block.own]
+
+
+def _whole_center(lower: NDArray[Any], upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Medians of whole numbers of `dtype` as float64, from the keys of the two middle ones."""
+    if dtype == np.int64:
+        lower = (lower ^ _SIGN).view(np.int64)
+        upper = (upper ^ _SIGN).view(np.int64)
+    return (lower.astype(np.float64) + upper.astype(np.float64)) / 2

@@ -1,0 +1,65 @@
+"""Distance of two quantiles."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.blocks import Block, Selection
+from rollstat.computations.extrema import write_distance
+from rollstat.computations.order_statistics import OrderStatistics, Quantile
+from rollstat.dtypes import compute_dtype
+from rollstat.engine import Output
+from rollstat.kernels.selection.quantiles import whole_spread
+from rollstat.windows import Windows
+
+__all__ = ["Spread"]
+
+
+class Spread(OrderStatistics):
+    """Difference of two quantiles of every window, from one selection.
+
+    Parameters
+    ----------
+    low, high : Quantile
+        The two, of one interpolation.
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the run.
+    algorithm : str
+        ``"auto"`` or a name of :data:`rollstat.computations.order_statistics.ALGORITHMS`.
+    """
+
+    def __init__(
+        self, low: Quantile, high: Quantile, dtype: np.dtype[Any], windows: Windows, algorithm: str
+    ) -> None:
+        super().__init__([low, high], dtype, windows, algorithm)
+        kind = low.kind()
+        self.can_fail = dtype.kind in "mM"
+        self._wide = dtype.kind in "iu" and dtype.itemsize == 8 and kind == "interpolated"
+        self._inner = compute_dtype(kind, dtype)
+        whole = self.can_fail or (dtype.kind in "iub" and kind == "value")
+        self.outputs = [Output("difference" if whole else "interpolated")]
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the distance of every row that has at least `wanted` observations."""
+        low, high = np.zeros(block.rows, self._inner), np.zeros(block.rows, self._inner)
+        super().compute(block, wanted, [low, high])
+        write_distance(block, wanted, low, high, results[0])
+
+    def _write_points(self, driver: Any, block: Block, results: list[NDArray[Any]]) -> bool:
+        return not self._wide and super()._write_points(driver, block, results)
+
+    def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
+        """Subtract 64-bit integers before they are rounded: the distance stands in for the upper quantile."""
+        if not self._wide:
+            super()._combine(block, selection, results)
+            return
+        low, high = self.requests
+        assert isinstance(low, Quantile)
+        assert isinstance(high, Quantile)
+        upper = selection.lower if selection.upper is None else selection.upper
+        results[0][...] = 0
+        middle = low.interpolation == "midpoint"
+        whole_spread(selection.lower, upper, block.count, low.q, high.q, middle, results[1])

@@ -1,0 +1,117 @@
+"""Trimmed and winsorized means."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat import thresholds
+from rollstat.algorithms import rank_space, sorted_rows
+from rollstat.algorithms.rank_space import (
+    NOTHING_MISSING,
+    check_network,
+    choose,
+    plain_stretches,
+    ranked_stretches,
+)
+from rollstat.blocks import Block, read_only
+from rollstat.engine import Output
+from rollstat.kernels.rank_space import bitset_tree, sum_tree
+from rollstat.kernels.rank_space.sorted_columns import sum_of_sorted
+from rollstat.kernels.rank_space.trimmed_mean import follow_small_trimmed, follow_trimmed
+from rollstat.windows import Windows
+
+__all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
+
+TRIMMED_ALGORITHMS = {
+    "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
+    "sorted_window": "every window and dtype, in O(m)",
+    "rank_set": "every window and dtype",
+}
+
+
+class TrimmedMean:
+    """Mean without the outermost observations, or with them replaced by the outermost that is kept.
+
+    Parameters
+    ----------
+    proportion : float
+        Share of the observations at each end, rounded down to whole ones.
+    winsorize : bool
+        Whether they are replaced instead of left out.
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the run.
+    algorithm : str
+        ``"auto"`` or a key of `TRIMMED_ALGORITHMS`.
+    """
+
+    outputs = (Output("float"),)
+
+    def __init__(
+        self, proportion: float, winsorize: bool, dtype: np.dtype[Any], windows: Windows, algorithm: str
+    ) -> None:
+        check_network(algorithm, windows, TRIMMED_ALGORITHMS)
+        if dtype.kind not in "fiub":
+            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
+        self.proportion = proportion
+        self.winsorize = winsorize
+        self.algorithm = algorithm
+
+    def block_rows(self, width: int) -> int:
+        """Output rows of a block that suit windows of `width` rows."""
+        return rank_space.block_rows(width)
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the mean of every window."""
+        result = np.empty(block.rows)
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            self._write(block, result)
+            results[0][...] = result
+
+    def _write(self, block: Block, result: NDArray[Any]) -> None:
+        algorithm, longest = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS)
+        if algorithm == "network":
+            self._sort_all(block.values.astype(np.float64, copy=False), block.width, result)
+        elif algorithm == "rank_set":
+            self._follow(block, result)
+        else:
+            for part in plain_stretches(block):
+                follow_small_trimmed(
+                    read_only(part.values.astype(np.float64, copy=False)),
+                    NOTHING_MISSING if part.missing is None else part.missing,
+                    part.start,
+                    part.end,
+                    np.empty(longest + 1),
+                    self.proportion,
+                    self.winsorize,
+                    result[part.rows],
+                )
+
+    def _sort_all(self, values: NDArray[Any], width: int, result: NDArray[Any]) -> None:
+        """Write the means from all windows of `width` values sorted at once."""
+        cut = int(self.proportion * width)
+        for rows, found in sorted_rows.sorted_rows(values, width, cut, width - 1 - cut):
+            total = result[rows]
+            sum_of_sorted(found, total)
+            if self.winsorize and cut:
+                total += cut * found[0] + cut * found[-1]
+        result /= width if self.winsorize else width - 2 * cut
+
+    def _follow(self, block: Block, result: NDArray[Any]) -> None:
+        for part, rank, ordered in ranked_stretches(block):
+            ranks = len(ordered)
+            follow_trimmed(
+                rank,
+                ordered.astype(np.float64, copy=False),
+                part.start,
+                part.end,
+                np.zeros(ranks, np.int64),
+                *bitset_tree.create(ranks),
+                np.zeros((2, 2), np.int64),
+                *sum_tree.create(ranks),
+                self.proportion,
+                self.winsorize,
+                result[part.rows],
+            )

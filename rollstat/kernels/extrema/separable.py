@@ -1,0 +1,130 @@
+"""Extrema along one axis of an image or a volume, edges extended by rule.
+
+::
+
+    rows      . . . . . . . .   suffix[k]: best of rows k ... width - 1 of a block, upwards
+              . . . . . . . .   running:   best of the rows after the block, downwards
+    one step  v v v v v v v v   result of the window that begins at row k: better of the two
+
+A window along the last axis slides within lines, by doubling. Along any other axis the rows across it are
+taken as they lie: each step of van Herk's and Gil and Werman's scan is done for a whole tile of
+columns in vectors, and nothing is transposed.
+
+State: scratch memory. ``source[p]`` is the row that stands at place p of the extended axis, -1 where a
+constant stands. Invariant: as in block_scan, for every column. Cost: 3 vector comparisons for each
+vector of results along rows, whatever the window; as doubling along lines.
+
+Source: J. Gil and M. Werman, Computing 2-D min, median, and max filters, IEEE TPAMI 15 (1993) 504-507,
+doi:10.1109/34.211471; separability is theirs too.
+"""
+
+from rollstat._jit import kernel
+from rollstat.kernels.extrema.doubling import rolling
+from rollstat.kernels.extrema.nan_policy import PASS
+from rollstat.kernels.simd.comparator import prefer, worst_of
+from rollstat.kernels.simd.vectors import absorb_nan, holds_nan, lanes_of, load, store, zeros
+
+__all__ = ["scan_lines", "scan_rows"]
+
+
+@kernel
+def _fold(order, values, first, older, newer):
+    """Write to `newer` the better of a row of `values` and `older`; return whether the row has a NaN."""
+    lanes = lanes_of(newer)
+    nan = zeros(newer)
+    for i in range(0, len(newer), lanes):
+        j = min(i, len(newer) - lanes)
+        value = load(values, first + j)
+        nan = absorb_nan(nan, value)
+        store(prefer(order, value, load(older, j)), newer, j)
+    return holds_nan(nan)
+
+
+@kernel
+def _fold_constant(order, constant, older, newer):
+    """Write to `newer` the better of `constant` and `older`."""
+    for j in range(len(newer)):
+        newer[j] = prefer(order, constant, older[j])
+
+
+@kernel
+def _merge(order, suffix, running, out, first):
+    """Write the better of two rows to a row of `out`."""
+    lanes = lanes_of(running)
+    for i in range(0, len(running), lanes):
+        j = min(i, len(running) - lanes)
+        store(prefer(order, load(suffix, j), load(running, j)), out, first + j)
+
+
+@kernel
+def scan_rows(order, values, across, source, constant, width, columns, scratch, out):
+    """Write the best of `width` rows of the extended axis to every row of `out`.
+
+    `values` and `out` are different arrays of rows of `across` elements, at least one vector, laid flat.
+    `columns`, a multiple of the lanes, is how many are scanned at once, and `scratch` has
+    ``(width + 2) * columns`` elements. Returns whether there was a NaN.
+    """
+    lanes = lanes_of(out)
+    rows = len(out) // across
+    nan = False
+    for tile in range(0, across, columns):
+        left = min(tile, across - lanes)
+        wide = min(columns, across - left)
+        running = scratch[:wide]
+        for block in range(0, rows, width):
+            below = scratch[columns : columns + wide]
+            below[:] = worst_of(order, out)
+            for k in range(width - 1, -1, -1):
+                suffix = scratch[(k + 2) * columns : (k + 2) * columns + wide]
+                row = source[block + k]
+                if row >= 0:
+                    nan |= _fold(order, values, row * across + left, below, suffix)
+                else:
+                    _fold_constant(order, constant, below, suffix)
+                below = suffix
+            running[:] = worst_of(order, out)
+            for i in range(block, min(block + width, rows)):
+                suffix = scratch[(i - block + 2) * columns : (i - block + 2) * columns + wide]
+                if i > block:
+                    row = source[i + width - 1]
+                    if row >= 0:
+                        nan |= _fold(order, values, row * across + left, running, running)
+                    else:
+                        _fold_constant(order, constant, running, running)
+                _merge(order, suffix, running, out, i * across + left)
+    return nan
+
+
+@kernel
+def scan_lines(order, values, length, stride, before, source, constant, width, chunk, scratch, out, words):
+    """Write the best of `width` places of the extended axis to every element of every line of `out`.
+
+    A line is `length` elements of `values`, `stride` apart; `values` and `out` may be the same array.
+    `before` places stand in front of a line's first element. `scratch` has room
+    for an extended line, a line of results, and what `rolling` needs for `chunk` rows; nobody counts, so
+    `words` has no length. Returns whether there was a NaN.
+    """
+    extended = scratch[: len(source)]
+    results = scratch[len(source) : len(source) + length]
+    rest = scratch[(len(source) + length) // lanes_of(scratch) * lanes_of(scratch) + lanes_of(scratch) :]
+    nan = False
+    for line in range(len(out) // length):
+        first = line // stride * stride * length + line % stride
+        for p in range(before):
+            extended[p] = values[first + source[p] * stride] if source[p] >= 0 else constant
+        for p in range(before + length, len(source)):
+            extended[p] = values[first + source[p] * stride] if source[p] >= 0 else constant
+        inside = extended[before : before + length]
+        if stride == 1:
+            read = values[first : first + length]
+            for j in range(length):
+                inside[j] = read[j]
+            write = out[first : first + length]
+            nan |= rolling(order, extended, width, chunk, rest, write, PASS, words) != 0
+        else:
+            for j in range(length):
+                inside[j] = values[first + j * stride]
+            nan |= rolling(order, extended, width, chunk, rest, results, PASS, words) != 0
+            for j in range(length):
+                out[first + j * stride] = results[j]
+    return nan

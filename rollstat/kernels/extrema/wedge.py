@@ -1,0 +1,374 @@
+"""Lemire's monotonic wedge: minimum and maximum of a sliding window, at most 3 comparisons a value.
+
+::
+
+    values    3 1 4 1 5 9 2 6            positions 0 ... 7, window of 6 rows: 2 ... 7
+    upper             5 7                position of the maximum, of the maximum after it, ...
+    lower       3     6 7                position of the minimum, of the minimum after it, ...
+
+State: an int64 ``header`` (the slots below), ``position`` int64 ``(2, capacity)`` and ``value``
+``(2, capacity)``, two rings with the lower wedge in row 0 and the upper in row 1, and ``observed`` uint8
+``(capacity,)``, a ring of which rows of the window are observations. The capacity is a power of two no
+smaller than the window. A ring index is a running number; its low bits say where it lies.
+
+Invariant: both wedges hold increasing positions within the window and end at the newest observation; the
+values of the lower never fall and those of the upper never rise; an observation that is in neither has a
+newer one that is at least as small, and a newer one that is at least as large.
+
+One comparison with the newest observation decides which wedge it leaves; the other wedge is not touched.
+``value > newest`` sends a tie to the lower wedge, so its ties end at the last row and those of the upper
+at the first; ``value < newest`` does the reverse. An adaptive wedge asks the second while the
+data rise and the first while they fall, so that a run of equal values never piles up in the wedge that
+will be cut back; its values are the same, its positions are any of the tied ones.
+
+Cost: at most ``3 (n - 1)`` comparisons of data for n values at every moment, adaptive or not; at most
+``2 (n - 1)`` on monotone data with ties when adaptive. Amortised O(1), worst case O(window) for one value.
+Many values at once, by :mod:`rollstat.kernels.extrema.wedge_extend`, take more of them, most of those in
+vectors.
+
+Source: D. Lemire, Streaming maximum-minimum filter using no more than three comparisons per element,
+Nordic Journal of Computing 13 (2006) 328-339, Algorithm 1, arXiv:cs/0610046. There, ties in front of a
+larger value cost a third comparison on monotone data; the alternating question is what removes it.
+"""
+
+import numpy as np
+
+from rollstat._jit import kernel
+
+__all__ = [
+    "ADAPTIVE",
+    "COMPARISONS",
+    "OBSERVED",
+    "check",
+    "create",
+    "extend",
+    "fill",
+    "load",
+    "maximum",
+    "maximum_position",
+    "minimum",
+    "minimum_position",
+    "pop",
+    "push",
+    "push_maximum",
+    "push_minimum",
+]
+
+NEXT = 0  # position of the row that comes next
+OLDEST = 1  # position of the oldest row of the window
+WINDOW = 2  # rows of the window, 0 where the caller pops
+OBSERVED = 3  # observations in the window
+ADAPTIVE = 4  # whether the question follows the trend of the data
+RISING = 5  # whether the question is value < newest
+COMPARISONS = 6  # comparisons of data values made so far
+BEGIN = 7  # two slots: ring index of the front of each wedge
+END = 9  # two slots: ring index after the back of each wedge
+SLOTS = 11
+
+LOWER = 0
+UPPER = 1
+
+# Rows that are looked at together when many are loaded.
+_BLOCK = 64
+
+_TIES = {"any": (1, 1), "minimum_first": (0, 1), "minimum_last": (0, 0)}
+
+
+def create(window, dtype, capacity=0, ties="any"):
+    """Return the empty state ``(header, position, value, observed)``.
+
+    Parameters
+    ----------
+    window : int
+        Rows of the window; 0 for a window that is shortened by :func:`pop` alone.
+    dtype : dtype
+        Of the values.
+    capacity : int
+        Rows that a window without a fixed length can hold.
+    ties : {"any", "minimum_first", "minimum_last"}
+        Which of equal values is the position of the extremum. With ``"minimum_first"`` ties of the
+        minimum go to the oldest row and those of the maximum to the newest; ``"minimum_last"`` is
+        the reverse; ``"any"`` makes the fewest comparisons.
+    """
+    size = 1 << max(int(max(window, capacity, 1)) - 1, 0).bit_length()
+    header = np.zeros(SLOTS, np.int64)
+    header[WINDOW] = window
+    header[ADAPTIVE], header[RISING] = _TIES[ties]
+    return header, np.zeros((2, size), np.int64), np.zeros((2, size), dtype), np.zeros(size, np.uint8)
+
+
+@kernel
+def _append(header, position, value, row, x):
+    """Enter observation `x`, the newest, at position `row`."""
+    last = position.shape[1] - 1
+    low, high = header[END + LOWER], header[END + UPPER]
+    begin = header[BEGIN + LOWER]
+    if low > begin:
+        newest = value[LOWER, (low - 1) & last]
+        rising = header[RISING] != 0
+        falls = x < newest if rising else not x > newest
+        comparisons = 1
+        if falls:
+            low -= 1
+            while low > begin:
+                back = value[LOWER, (low - 1) & last]
+                comparisons += 1
+                if not (x < back if rising else x <= back):
+                    break
+                low -= 1
+        else:
+            begin = header[BEGIN + UPPER]
+            high -= 1
+            while high > begin:
+                back = value[UPPER, (high - 1) & last]
+                comparisons += 1
+                if not (x >= back if rising else x > back):
+                    break
+                high -= 1
+        header[COMPARISONS] += comparisons
+        if header[ADAPTIVE]:
+            header[RISING] = not falls
+    position[LOWER, low & last] = row
+    value[LOWER, low & last] = x
+    position[UPPER, high & last] = row
+    value[UPPER, high & last] = x
+    header[END + LOWER] = low + 1
+    header[END + UPPER] = high + 1
+
+
+@kernel
+def _expire(header, position, oldest):
+    """Remove the positions before `oldest` from both wedges."""
+    last = position.shape[1] - 1
+    low, high = header[BEGIN + LOWER], header[BEGIN + UPPER]
+    while low < header[END + LOWER] and position[LOWER, low & last] < oldest:
+        low += 1
+    while high < header[END + UPPER] and position[UPPER, high & last] < oldest:
+        high += 1
+    header[BEGIN + LOWER] = low
+    header[BEGIN + UPPER] = high
+
+
+@kernel
+def pop(header, position, value, observed, count):
+    """Shorten the window by its `count` oldest rows."""
+    last = len(observed) - 1
+    for row in range(header[OLDEST], header[OLDEST] + count):
+        header[OBSERVED] -= observed[row & last]
+    header[OLDEST] += count
+    _expire(header, position, header[OLDEST])
+
+
+@kernel
+def push(header, position, value, observed, x, missing):
+    """Append a row, drop the one that leaves a fixed window, and return the number of observations.
+
+    A window without a fixed length must have room: fewer rows than the capacity.
+    """
+    row = header[NEXT]
+    if header[WINDOW] > 0 and row - header[OLDEST] == header[WINDOW]:
+        pop(header, position, value, observed, 1)
+    observed[row & (len(observed) - 1)] = not missing
+    if not missing:
+        header[OBSERVED] += 1
+        _append(header, position, value, row, x)
+    header[NEXT] = row + 1
+    return header[OBSERVED]
+
+
+@kernel
+def minimum(header, position, value):
+    """The smallest value; the window has an observation."""
+    return value[LOWER, header[BEGIN + LOWER] & (position.shape[1] - 1)]
+
+
+@kernel
+def maximum(header, position, value):
+    """The largest value; the window has an observation."""
+    return value[UPPER, header[BEGIN + UPPER] & (position.shape[1] - 1)]
+
+
+@kernel
+def _front(header, position, side):
+    """Position at the front of one wedge, -1 where the window has no observation."""
+    begin = header[BEGIN + side]
+    return position[side, begin & (position.shape[1] - 1)] if begin < header[END + side] else -1
+
+
+@kernel
+def minimum_position(header, position):
+    """Position of the smallest value, counted from the first row ever pushed; -1 without one."""
+    return _front(header, position, LOWER)
+
+
+@kernel
+def maximum_position(header, position):
+    """Position of the largest value, counted from the first row ever pushed; -1 without one."""
+    return _front(header, position, UPPER)
+
+
+@kernel
+def push_minimum(header, position, value, observed, x, missing, least, otherwise):
+    """Push, and return the minimum, or `otherwise` where there are fewer than `least` observations."""
+    if push(header, position, value, observed, x, missing) < max(least, 1):
+        return otherwise
+    return minimum(header, position, value)
+
+
+@kernel
+def push_maximum(header, position, value, observed, x, missing, least, otherwise):
+    """Push, and return the maximum, or `otherwise` where there are fewer than `least` observations."""
+    if push(header, position, value, observed, x, missing) < max(least, 1):
+        return otherwise
+    return maximum(header, position, value)
+
+
+@kernel
+def _write(header, position, value, i, low, high, low_position, high_position):
+    """Write the answers of row i to those outputs that have room; values only where there is one."""
+    if header[BEGIN] < header[END]:
+        if len(low) > 0:
+            low[i] = minimum(header, position, value)
+        if len(high) > 0:
+            high[i] = maximum(header, position, value)
+    if len(low_position) > 0:
+        low_position[i] = minimum_position(header, position)
+    if len(high_position) > 0:
+        high_position[i] = maximum_position(header, position)
+
+
+@kernel
+def extend(header, position, value, observed, data, missing, count, low, high, low_position, high_position):
+    """Push each of `data`, and write the answers after each one; an output of no length is unwanted.
+
+    `missing` may have no length: then nothing is missing.
+    """
+    for i in range(len(data)):
+        absent = len(missing) > 0 and missing[i]
+        held = push(header, position, value, observed, data[i], absent)
+        if len(count) > 0:
+            count[i] = held
+        _write(header, position, value, i, low, high, low_position, high_position)
+
+
+@kernel
+def _note_observed(ring, words, missing):
+    """Write which rows are observations, and return how many are."""
+    count = 0
+    for i in range(len(words)):
+        seen = words[i] == words[i] if missing is None else not missing[i]
+        ring[i] = seen
+        count += seen
+    return count
+
+
+@kernel
+def _has_extremum(words, missing, smallest, greatest, rising):
+    """Whether an observation belongs in front of a wedge; all are looked at, so that many are at once."""
+    found = False
+    for i in range(len(words)):
+        x = words[i]
+        below = (x <= smallest) | (x > greatest) if rising else (x < smallest) | (x >= greatest)
+        found |= below if missing is None else below & (not missing[i])
+    return found
+
+
+@kernel
+def _prepend(header, position, value, words, missing, row):
+    """Enter observations older than all in the wedges, the newest of which is at position `row`."""
+    end, rising = position.shape[1], header[RISING] != 0
+    low, high = header[BEGIN + LOWER], header[BEGIN + UPPER]
+    for i in range(len(words) - 1, -1, -1):
+        x = words[i]
+        if x == x if missing is None else not missing[i]:
+            if low == end or (x <= value[LOWER, low] if rising else x < value[LOWER, low]):
+                low -= 1
+                position[LOWER, low] = row
+                value[LOWER, low] = x
+            if high == end or (x > value[UPPER, high] if rising else x >= value[UPPER, high]):
+                high -= 1
+                position[UPPER, high] = row
+                value[UPPER, high] = x
+        row -= 1
+    header[BEGIN + LOWER], header[BEGIN + UPPER] = low, high
+
+
+@kernel
+def load(header, position, value, observed, words, missing, pushed):
+    """Make these rows, as many as there is room for, the window, the last of `pushed`; newest first.
+
+    Where `missing` is None, those are missing that are NaN. A block of rows is first asked whether it has an
+    extremum at all if, should it have one, at most 3 comparisons for each observation were made.
+    """
+    end, rising = len(observed), header[RISING] != 0
+    first, high, held, comparisons = pushed - len(words), pushed, 0, 0
+    header[BEGIN + LOWER] = header[BEGIN + UPPER] = header[END + LOWER] = header[END + UPPER] = end
+    while high > first:
+        # A block that begins at a multiple of its length does not go over the end of the ring.
+        low = max((high - 1) & -min(_BLOCK, end), first)
+        block = words[low - first : high - first]
+        absent = None if missing is None else missing[low - first : high - first]
+        slot = low & (end - 1)
+        count = _note_observed(observed[slot : slot + high - low], block, absent)
+        asked = comparisons + 4 * count <= 3 * (held + count - 1)
+        comparisons += 2 * count if asked else 0
+        if not asked or _has_extremum(
+            block,
+            absent,
+            value[LOWER, header[BEGIN + LOWER]],
+            value[UPPER, header[BEGIN + UPPER]],
+            rising,
+        ):
+            comparisons += 2 * (count if held > 0 else max(count - 1, 0))
+            _prepend(header, position, value, block, absent, high - 1)
+        held += count
+        high = low
+    header[NEXT], header[OLDEST], header[OBSERVED] = pushed, first, held
+    header[COMPARISONS] = comparisons
+
+
+@kernel
+def fill(header, position, value, data, missing, start, end, low, high, low_position, high_position):
+    """Write the answers of every window ``data[start[i]:end[i]]``, bounds that never move left.
+
+    The state is empty at first and its capacity is no less than the longest window. NaN and rows with
+    `missing` set (which may have no length) are no observations.
+    """
+    right = 0
+    for i in range(len(start)):
+        _expire(header, position, start[i])
+        for row in range(max(right, start[i]), end[i]):
+            x = data[row]
+            if x == x and not (len(missing) > 0 and missing[row]):
+                _append(header, position, value, row, x)
+        right = end[i]
+        _write(header, position, value, i, low, high, low_position, high_position)
+
+
+@kernel
+def check(header, position, value, observed):
+    """Whether the state keeps its invariant."""
+    last = position.shape[1] - 1
+    rows = header[NEXT] - header[OLDEST]
+    sound = rows <= last + 1 and (header[WINDOW] == 0 or rows <= header[WINDOW])
+    held = 0
+    for row in range(header[OLDEST], header[NEXT]):
+        held += observed[row & last]
+    sound = sound and held == header[OBSERVED]
+    for side in range(2):
+        begin, end = header[BEGIN + side], header[END + side]
+        sound = sound and (end > begin) == (held > 0) and end - begin <= held
+        for index in range(begin, end):
+            row = position[side, index & last]
+            sound = sound and header[OLDEST] <= row < header[NEXT] and observed[row & last] == 1
+            if index > begin:
+                older, newer = value[side, (index - 1) & last], value[side, index & last]
+                sound = sound and position[side, (index - 1) & last] < row
+                sound = sound and (older <= newer if side == LOWER else older >= newer)
+    for row in range(header[OLDEST], header[NEXT]):
+        if observed[row & last] and held > 0:
+            newest = row
+    for side in range(2):
+        if held > 0:
+            sound = sound and position[side, (header[END + side] - 1) & last] == newest
+    return sound

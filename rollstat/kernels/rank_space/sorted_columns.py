@@ -1,0 +1,86 @@
+"""Distances and sums of many small windows at once, each sorted, one row of lanes a rank.
+
+::
+
+    rank 0     y  y  y  y ...         lane: one window, its observations in order from top to bottom
+    rank 1     y  y  y  y ...
+    ...                               the K-th smallest distance from the median is the smallest,
+    rank m-1   y  y  y  y ...         over all l, of max(median - y[l], y[l + K - 1] - median)
+
+State: none. Invariant: every lane is computed alone, so that neither its neighbours nor the number of lanes
+matter. Cost: O(m) a window, in vector code without branches on data.
+
+Source: as in :mod:`rollstat.kernels.rank_space.mad_tree`, with all places of the nearest K tried instead of
+one found.
+"""
+
+import numpy as np
+
+from rollstat._jit import kernel
+from rollstat.kernels.rank_space.mad_tree import middle
+from rollstat.kernels.simd.fill_copy import copy
+
+__all__ = ["LANES", "nearest_of_sorted", "sum_of_sorted"]
+
+LANES = 512
+
+
+@kernel
+def _median(lower, upper, median):
+    for i in range(len(median)):
+        median[i] = middle(lower[i], upper[i])
+
+
+@kernel
+def _try(first, last, median, distance):
+    """Improve on the smallest distance that holds all between two ranks."""
+    for i in range(len(distance)):
+        below, above = median[i] - first[i], last[i] - median[i]
+        farther = below if below > above else above
+        distance[i] = farther if farther < distance[i] else distance[i]
+
+
+@kernel
+def nearest_of_sorted(found, median, near, far):
+    """Write the two middle distances from the median of every sorted window.
+
+    Parameters
+    ----------
+    found : ndarray of float64, shape (m, windows)
+        The windows, each column in order.
+    median : ndarray of float64, shape (LANES,)
+        Scratch.
+    near, far : ndarray of float64, shape (windows,)
+        Receive the distances of ranks ``(m - 1) // 2`` and ``m // 2``; where the median is not finite
+        they are any numbers.
+    """
+    m, windows = found.shape
+    for start in range(0, windows, LANES):
+        end = min(start + LANES, windows)
+        center = median[: end - start]
+        _median(found[(m - 1) // 2, start:end], found[m // 2, start:end], center)
+        for which in range(2):
+            wanted = (m - 1 + which) // 2 + 1
+            distance = near[start:end] if which == 0 else far[start:end]
+            distance[:] = np.inf
+            for i in range(m - wanted + 1):
+                _try(found[i, start:end], found[i + wanted - 1, start:end], center, distance)
+
+
+@kernel
+def _add(one, two, total):
+    for i in range(len(total)):
+        total[i] += one[i] + two[i]
+
+
+@kernel
+def sum_of_sorted(found, total):
+    """Write the sum of every column of `found`, two rows at a time."""
+    for start in range(0, len(total), LANES):
+        part = total[start : start + LANES]
+        end = start + len(part)
+        part[:] = 0.0
+        if len(found) % 2 == 1:
+            copy(found[len(found) - 1, start:end], part)
+        for i in range(0, len(found) - 1, 2):
+            _add(found[i, start:end], found[i + 1, start:end], part)

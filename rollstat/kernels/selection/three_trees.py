@@ -1,0 +1,403 @@
+"""The k-th smallest of the last m rows in O(log k) steps, worst case, by three trees.
+
+::
+
+    rows     . . . . |. . . . . . .|. . . . . .|. . . > next
+                 [ left  |  middle block   | right ]       the window, m rows
+                   k      k smallest of it   k             each part keeps a tree of its k smallest
+    ring     [ right, then left | middle ]                 two blocks, floor(m/2) and ceil(m/2), are m rows
+
+The blocks alternate in length, so that the block being filled is as long as the block being left and takes
+over its places in a ring of m. The right tree grows by one row and loses its largest. The middle tree rests.
+While the right block is filled, the middle block is gone through backwards in a *preparing* tree, which notes
+for each row which node fell out of the k smallest when the row came in. As the left block is left, forwards,
+the notes undo this: put back what had fallen out, remove the row. Filling a short block prepares two rows in
+its first update. Only the first max(0, block - k) rows of a block can have such a note.
+
+k is counted from the smallest if positive and from the largest if negative. Where ``abs(k) > m / 2``
+everything runs in the reverse order with ``m - abs(k) + 1`` nodes a tree, and the rank there is
+``c - abs(k) + 1`` with c observations in the window; there is no answer while ``c < abs(k)``. A missing value
+takes a row of the window and is in no tree. A window of one row has no blocks, just its row.
+
+State: ``header``, int64, the fields below and then the work space of the trees; ``links``, shape
+(2, RECORD * (m + 4)): the three trees and, in the second row, the preparing tree, which shares nodes with
+the middle one; ``values``, shape (m + 4,): those of the window by node, ``values[0]`` being what is answered
+where there is no answer. Node FIRST + i is place i of the ring.
+
+Invariant: after every push the left, middle and right trees hold the k smallest observations of their part of
+the window, and the preparing tree those of the rows of the middle block gone through.
+
+Cost: at most 4 changes and 2 look-ups of trees with at most k nodes, 5 in the two-row update of an odd m:
+O(log k) a push, worst case, counted in ``header[STEPS]``; nothing is copied or cleared between blocks. Memory
+O(m), allocated once.
+
+Source: Raykov, An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, Algorithm 1 and
+Appendix A, doi:10.4230/LIPIcs.ICDT.2023.5. The blocks of odd windows, missing values and the reversed ranks
+go beyond the paper.
+"""
+
+import numpy as np
+
+from rollstat._jit import INDEX, kernel
+from rollstat.kernels.selection.ring_order import is_older
+from rollstat.kernels.selection.weight_balanced_tree import (
+    BEFORE,
+    LEFT,
+    NOTE,
+    RECORD,
+    RIGHT,
+    WORK,
+    add,
+    admit,
+    empty,
+    find_rank,
+    remove,
+)
+from rollstat.kernels.selection.weight_balanced_tree import check as check_tree
+
+__all__ = [
+    "COUNT",
+    "POSITION",
+    "PUSHED",
+    "STEPS",
+    "advance",
+    "allocate",
+    "check",
+    "create",
+    "extend",
+    "find",
+    "find_rank_three_trees",
+    "push",
+    "select",
+]
+
+# Fields of the header. POSITION is the row of the latest answer, counted from the first row pushed, or -1.
+PUSHED, COUNT, POSITION, ROWS, CAPACITY, RANK, FLIPPED, REVERSE, MINIMUM = range(9)
+LEFT_TREE, MIDDLE_TREE, RIGHT_TREE, PREPARED, PREPARE_END, STEPS = range(9, 15)
+
+_PREPARING = 1
+FIRST = 4
+_MISSING = -1
+
+
+def allocate(capacity, m, reverse, dtype):
+    """State of an empty window of `m` rows with `capacity` nodes a tree, in order or in the reverse order."""
+    header = np.zeros(STEPS + WORK, np.int64)
+    header[POSITION] = -1
+    header[ROWS] = m
+    header[CAPACITY] = capacity
+    header[REVERSE] = reverse
+    header[LEFT_TREE : RIGHT_TREE + 1] = 1, 2, 3
+    links = np.zeros((2, RECORD * (m + FIRST)), np.int32 if m + FIRST < 2**31 else np.int64)
+    return header, links, np.zeros(m + FIRST, dtype)
+
+
+def create(k, m, dtype, min_periods=0, no_answer=None):
+    """State of an empty window of `m` rows that answers its k-th smallest, or -k-th largest, observation.
+
+    `no_answer` is what a push returns where there is no answer, fewer than `min_periods` or |k| observations:
+    NaN if None for floating values, zero for others.
+    """
+    if not 1 <= abs(k) <= m:
+        raise ValueError(f"k must be in 1..{m} or -{m}..-1, the window being {m} rows, but is {k}")
+    flipped = 2 * abs(k) > m
+    state = allocate(m - abs(k) + 1 if flipped else abs(k), m, (k < 0) != flipped, dtype)
+    header, _, values = state
+    header[RANK] = abs(k)
+    header[FLIPPED] = flipped
+    header[MINIMUM] = max(abs(k), min_periods)
+    if no_answer is None:
+        no_answer = np.nan if values.dtype.kind == "f" else 0
+    values[0] = no_answer
+    return state
+
+
+@kernel(inline="always")
+def _precedes(values, node, other, newest, reverse):
+    """Whether `node` is before `other` by (value, row), or the reverse, in the ring up to `newest`."""
+    value, bound = values[node], values[other]
+    if value == bound:
+        return is_older(node, other, newest) != reverse
+    return (value < bound) != reverse
+
+
+@kernel
+def find_rank_three_trees(links, values, work, left, middle, right, rank, newest, reverse):
+    """The node of that rank, counted from 0, among all nodes of the subtrees of three roots.
+
+    In each step the subtree whose root is the largest loses its right part, or the one whose root is the
+    smallest its left part. `low`, `central` and `high` are the roots that are left, in order.
+    """
+    low, central, high = left, middle, right
+    if central != 0 and (low == 0 or _precedes(values, central, low, newest, reverse)):
+        low, central = central, low
+    if high != 0 and (central == 0 or _precedes(values, high, central, newest, reverse)):
+        central, high = high, central
+        if low == 0 or _precedes(values, central, low, newest, reverse):
+            low, central = central, low
+    steps = 1
+    before_low = np.int64(links[RECORD * low + BEFORE])
+    before_central = np.int64(links[RECORD * central + BEFORE])
+    before_high = np.int64(links[RECORD * high + BEFORE])
+    while high != 0:
+        steps += 1
+        if before_low + before_central + before_high + 2 > rank:
+            high = np.int64(links[RECORD * high + LEFT]) & INDEX
+            before_high = np.int64(links[RECORD * high + BEFORE])
+            if high != 0 and _precedes(values, high, central, newest, reverse):
+                central, high = high, central
+                before_central, before_high = before_high, before_central
+                if _precedes(values, central, low, newest, reverse):
+                    low, central = central, low
+                    before_low, before_central = before_central, before_low
+        else:
+            rank -= before_low + 1
+            low = np.int64(links[RECORD * low + RIGHT]) & INDEX
+            before_low = np.int64(links[RECORD * low + BEFORE])
+            if low == 0:
+                low, central, high = central, high, low
+                before_low, before_central, before_high = before_central, before_high, before_low
+            elif _precedes(values, central, low, newest, reverse):
+                low, central = central, low
+                before_low, before_central = before_central, before_low
+                if _precedes(values, high, central, newest, reverse):
+                    central, high = high, central
+                    before_central, before_high = before_high, before_central
+    while central != 0:
+        steps += 1
+        if before_low + before_central + 1 > rank:
+            central = np.int64(links[RECORD * central + LEFT]) & INDEX
+            before_central = np.int64(links[RECORD * central + BEFORE])
+            if central == 0:
+                break
+        else:
+            rank -= before_low + 1
+            low = np.int64(links[RECORD * low + RIGHT]) & INDEX
+            before_low = np.int64(links[RECORD * low + BEFORE])
+            if low == 0:
+                low = central
+                break
+        if _precedes(values, central, low, newest, reverse):
+            low, central = central, low
+            before_low, before_central = before_central, before_low
+    work[0] += steps
+    return find_rank(links, work, low, rank)
+
+
+@kernel
+def _turn(header, links, place):
+    """The middle block becomes the left one, the right one the middle, and the left one is filled anew."""
+    left = header[LEFT_TREE]
+    header[LEFT_TREE] = header[MIDDLE_TREE]
+    header[MIDDLE_TREE] = header[RIGHT_TREE]
+    header[RIGHT_TREE] = left
+    empty(links[0], left)
+    empty(links[1], _PREPARING)
+    header[STEPS] += 11
+    half = header[ROWS] // 2
+    if header[PUSHED] == 0:
+        header[PREPARE_END] = header[PREPARED] = FIRST
+    elif place == 0:
+        header[PREPARE_END], header[PREPARED] = FIRST + half, FIRST + header[ROWS]
+    else:
+        header[PREPARE_END], header[PREPARED] = FIRST, FIRST + half
+
+
+@kernel
+def _prepare(header, links, values, work, reverse):
+    """Go one row further back in the middle block, and note what falls out of its k smallest."""
+    node = header[PREPARED] - 1
+    header[PREPARED] = node
+    removed = np.int64(0)
+    if links[0, RECORD * node + BEFORE] != _MISSING:
+        removed = np.int64(admit(links[1], values, work, _PREPARING, node, header[CAPACITY], reverse))
+    links[0, RECORD * node + NOTE] = removed
+    work[0] += 2
+
+
+@kernel
+def _leave(header, links, values, work, node, reverse):
+    """Take the oldest row out of the left tree, and put back what its coming in had pushed out."""
+    if links[0, RECORD * node + BEFORE] == _MISSING:
+        return
+    header[COUNT] -= 1
+    returning = links[0, RECORD * node + NOTE]
+    if returning != node:
+        if returning != 0:
+            add(links[0], values, work, header[LEFT_TREE], returning, reverse)
+        remove(links[0], values, work, header[LEFT_TREE], node, reverse)
+
+
+@kernel
+def advance(header, links, values, value, missing):
+    """Take in a row and let go of the one m rows back; the node of the new row."""
+    work = header[STEPS:]
+    work[0] = 2
+    reverse = header[REVERSE] != 0
+    rows, pushed = header[ROWS], header[PUSHED]
+    place = pushed % rows
+    half = rows // 2
+    node = FIRST + place
+    if rows == 1:
+        empty(links[0], header[RIGHT_TREE])
+        header[COUNT] = 0
+    elif place == 0 or place == half:
+        _turn(header, links, place)
+    if pushed >= rows > 1:
+        _leave(header, links, values, work, node, reverse)
+    header[PUSHED] = pushed + 1
+
+    values[node] = value
+    if missing:
+        links[0, RECORD * node + BEFORE] = _MISSING
+    else:
+        header[COUNT] += 1
+        links[0, RECORD * node + BEFORE] = 0
+        admit(links[0], values, work, header[RIGHT_TREE], node, header[CAPACITY], reverse)
+
+    if header[PREPARED] > header[PREPARE_END]:
+        _prepare(header, links, values, work, reverse)
+        if place == 0 and rows > 2 * half:
+            _prepare(header, links, values, work, reverse)
+    return node
+
+
+@kernel(inline="always")
+def find(header, links, values, newest, rank):
+    """The node of a rank, from 0 and in the order of the trees, in a window whose last node is `newest`."""
+    return np.int64(
+        find_rank_three_trees(
+            links[0],
+            values,
+            header[STEPS:],
+            np.int64(links[0, RECORD * header[LEFT_TREE] + LEFT]),
+            np.int64(links[0, RECORD * header[MIDDLE_TREE] + LEFT]),
+            np.int64(links[0, RECORD * header[RIGHT_TREE] + LEFT]),
+            rank,
+            newest,
+            header[REVERSE] != 0,
+        )
+    )
+
+
+@kernel
+def push(header, links, values, value, missing):
+    """Take in a row, let go of the one m rows back, and return the k-th smallest observation."""
+    newest = advance(header, links, values, value, missing)
+    count = header[COUNT]
+    if count < header[MINIMUM]:
+        header[POSITION] = -1
+        return values[0]
+    rank = count - header[RANK] if header[FLIPPED] else header[RANK] - 1
+    found = find(header, links, values, newest, rank)
+    header[POSITION] = header[PUSHED] - 1 + found - newest - (header[ROWS] if found > newest else 0)
+    return values[found]
+
+
+@kernel
+def extend(header, links, values, new, missing, out, position):
+    """Push all of `new`; the answers go to `out` and their rows to `position`, unless these are empty.
+
+    `missing` marks the missing values, or is empty where there are none.
+    """
+    for i in range(len(new)):
+        answer = push(header, links, values, new[i], len(missing) > 0 and missing[i])
+        if len(out) > 0:
+            out[i] = answer
+        if len(position) > 0:
+            position[i] = header[POSITION]
+
+
+@kernel
+def select(header, links, values, new, missing, backward, rank, lower, upper, position):
+    """Observations of any ranks that the trees hold, for every full window of `new`.
+
+    Parameters
+    ----------
+    header, links, values : ndarray
+        State of an empty window, of m rows and k nodes a tree.
+    new : ndarray, shape (rows + m - 1,)
+        The values.
+    missing : ndarray of bool
+        Marks the missing values, or is empty where there are none.
+    backward : bool
+        Whether the trees have the reverse order: they then hold ranks from ``count - k``, not below k.
+    rank : ndarray of int64, shape (requests, rows)
+        Ranks among the observations, from 0 and in the order (value, row); negative where not wanted.
+    lower, upper : ndarray, shape (requests, rows)
+        Receive the value of that rank and of the next one, if there is one, unless `upper` is empty.
+    position : ndarray of int64, shape (requests, rows)
+        Receives the indices into `new` of `lower`, unless empty.
+    """
+    before_first = header[ROWS] - 1
+    for j in range(len(new)):
+        newest = advance(header, links, values, new[j], len(missing) > 0 and missing[j])
+        i = j - before_first
+        if i < 0:
+            continue
+        count = header[COUNT]
+        for r in range(len(rank)):
+            wanted = rank[r, i]
+            if wanted < 0:
+                continue
+            found = find(header, links, values, newest, count - 1 - wanted if backward else wanted)
+            lower[r, i] = values[found]
+            if position.size > 0:
+                position[r, i] = j + found - newest - (header[ROWS] if found > newest else 0)
+            if upper.size > 0 and wanted + 1 < count:
+                upper[r, i] = values[
+                    find(header, links, values, newest, count - 2 - wanted if backward else wanted + 1)
+                ]
+
+
+@kernel
+def _smallest_only(links, values, tree, first, last, capacity, newest, reverse):
+    """Whether a tree's size and largest node fit the observations in places `first` to `last`."""
+    largest = np.int64(links[RECORD * tree + LEFT])
+    while links[RECORD * largest + RIGHT] != 0:
+        largest = np.int64(links[RECORD * largest + RIGHT])
+    observed = not_after = 0
+    for node in range(FIRST + first, FIRST + last):
+        if links[RECORD * node + BEFORE] != _MISSING:
+            observed += 1
+            not_after += node == largest or (
+                largest != 0 and _precedes(values, node, largest, newest, reverse)
+            )
+    expected = min(observed, capacity)
+    return links[RECORD * tree + BEFORE] == expected and not_after == expected
+
+
+@kernel
+def check(header, links, values):
+    """Whether every tree is in order and holds exactly what it should of its part of the window."""
+    work = header[STEPS:]
+    reverse = header[REVERSE] != 0
+    rows, pushed, capacity = header[ROWS], header[PUSHED], header[CAPACITY]
+    if pushed == 0:
+        return header[COUNT] == 0
+    for tree in range(1, FIRST):
+        if not check_tree(links[0], values, work, tree, reverse):
+            return False
+    if not check_tree(links[1], values, work, _PREPARING, reverse):
+        return False
+    half = rows // 2
+    place = (pushed - 1) % rows
+    start, stop = (0, half) if place < half else (half, rows)
+    other_start, other_stop = (half, rows) if place < half else (0, half)
+    newest = FIRST + place
+    left, middle, right = header[LEFT_TREE], header[MIDDLE_TREE], header[RIGHT_TREE]
+    observed = 0
+    for node in range(FIRST, FIRST + min(pushed, rows)):
+        observed += links[0, RECORD * node + BEFORE] != _MISSING
+    return (
+        observed == header[COUNT]
+        and _smallest_only(links[0], values, right, start, place + 1, capacity, newest, reverse)
+        and (
+            pushed <= half
+            or _smallest_only(links[0], values, middle, other_start, other_stop, capacity, newest, reverse)
+        )
+        and (
+            pushed < rows
+            or _smallest_only(links[0], values, left, place + 1, stop, capacity, newest, reverse)
+        )
+    )

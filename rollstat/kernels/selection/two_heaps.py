@@ -1,0 +1,419 @@
+"""Any order statistic of a window whose rows come and go singly, between two indexed heaps.
+
+::
+
+    values   [ rank + 1 smallest | all the others ]      two heaps, `lower` and `upper` on their tops
+                          lower^   ^upper
+    ring     [ row row row . . . . row row ]             the place of each row in its heap, so that it
+                       ^newest     ^oldest               leaves for good, from wherever it is
+
+When a row leaves as another comes, the newcomer takes its place and moves from there, to the other heap only
+past both tops. Ties go by row where positions are wanted; where they are not, equal values stay where they
+are, which nobody can see. A missing value takes a row of the ring and is in no heap.
+
+State: ``header``, int64, the fields below and those of the heaps; ``keys``, shape (2 x capacity + 2,): the
+heaps, what is answered where there is no answer, and a spare; ``links``, int32 or int64, shape
+(3 x capacity,): as the heaps have it, and _MISSING as the place of a missing value.
+``header[TARGET]`` observations belong in the low heap.
+
+Invariant: the one of the heaps, over exactly the observations of the window.
+
+Cost: O(log m) worst case for a row that comes, goes or is replaced, and for each rank by which the target
+moves; a newcomer near to what it replaces takes O(1). Memory O(m), allocated once.
+
+Source: Haerdle and Steiger, Algorithm AS 296: Optimal median smoothing, J. R. Stat. Soc. C 44 (1995),
+doi:10.2307/2986349, with any rank, windows of varying size and missing values added.
+"""
+
+import numpy as np
+
+from rollstat._jit import INDEX, kernel
+from rollstat.kernels.selection.indexed_heaps import (
+    CAPACITY,
+    HIGH,
+    LOW,
+    NEWEST,
+    TARGET,
+    TIES,
+    balance,
+    check_heaps,
+    delete,
+    insert,
+    rebuild,
+    replace,
+)
+
+__all__ = [
+    "CAPACITY",
+    "COUNT",
+    "HIGH",
+    "LOW",
+    "POSITION",
+    "PUSHED",
+    "ROWS",
+    "allocate",
+    "check",
+    "create",
+    "extend",
+    "load",
+    "pop",
+    "push",
+    "select",
+    "select_regular",
+    "target",
+    "upper",
+]
+
+# Fields of the header. POSITION is the row of the latest answer, counted from the first row pushed, or -1.
+# Those of the heaps come before.
+PUSHED, COUNT, POSITION, ROWS, OLDEST, WIDTH, RULE, RANK, MINIMUM, FIELDS = range(HIGH + 1, HIGH + 11)
+
+# What the rank of the answer depends on.
+SMALLEST, LARGEST, QUANTILE = range(3)
+
+_MISSING = -1
+
+
+def allocate(capacity, dtype, ties):
+    """State of an empty window of at most `capacity` rows; `ties` says whether equal values go by row."""
+    header = np.zeros(FIELDS, np.int64)
+    header[POSITION] = -1
+    header[CAPACITY] = capacity
+    header[TIES] = ties
+    links = np.zeros(3 * capacity, np.int32 if 2 * capacity < 2**31 else np.int64)
+    return header, np.zeros(2 * capacity + 2, dtype), links
+
+
+def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True, no_answer=None):
+    """State of an empty window that answers the same order statistic at every push.
+
+    Parameters
+    ----------
+    capacity : int
+        The largest number of rows, at least 1.
+    dtype : dtype
+        Of the values.
+    k : int
+        The k-th smallest or -k-th largest; zero for a quantile.
+    q : float
+        The quantile, of which the order statistic at or below is answered and the next one is at hand.
+    width : int
+        Rows of a window of fixed size, from which a push lets go of the oldest; zero where only `pop` does.
+    min_periods : int
+        Observations without which there is no answer.
+    ties : bool
+        Whether the row that is answered is exactly that of the order (value, row).
+    no_answer : scalar, optional
+        What is answered then; by default NaN for floating values and zero for others.
+    """
+    state = header, keys, _ = allocate(capacity, dtype, ties)
+    header[WIDTH] = width or capacity
+    header[MINIMUM] = max(1, abs(k), min_periods)
+    if k:
+        header[RULE] = SMALLEST if k > 0 else LARGEST
+        header[RANK] = abs(k)
+    else:
+        header[RULE] = QUANTILE
+        header[RANK] = np.float64(q).view(np.int64)
+    if no_answer is None:
+        no_answer = np.nan if keys.dtype.kind == "f" else 0
+    keys[2 * capacity] = no_answer
+    return state
+
+
+@kernel
+def _clear(header, pushed):
+    """Forget all rows, in one step; the next one is row `pushed`."""
+    header[LOW] = header[HIGH] = header[COUNT] = header[ROWS] = header[OLDEST] = 0
+    header[PUSHED] = pushed
+
+
+@kernel
+def _enter(header):
+    """Slot of the row to come, from now on the newest."""
+    slot = header[OLDEST] + header[ROWS]
+    if slot >= header[CAPACITY]:
+        slot -= header[CAPACITY]
+    header[NEWEST] = slot
+    header[ROWS] += 1
+    header[PUSHED] += 1
+    return slot
+
+
+@kernel
+def _leave(header):
+    """Slot of the oldest row, which is no longer in the window."""
+    slot = header[OLDEST]
+    header[OLDEST] = slot + 1 if slot + 1 < header[CAPACITY] else 0
+    header[ROWS] -= 1
+    return slot
+
+
+@kernel
+def _push_row(header, keys, links, value, missing):
+    """Take in a row, for which there is room."""
+    slot = _enter(header)
+    if missing:
+        links[2 * header[CAPACITY] + slot] = _MISSING
+    else:
+        header[COUNT] += 1
+        insert(header, keys, links, value, slot)
+
+
+@kernel
+def _pop_row(header, keys, links):
+    """Let go of the oldest row."""
+    place = np.int64(links[2 * header[CAPACITY] + _leave(header)])
+    if place != _MISSING:
+        header[COUNT] -= 1
+        delete(header, keys, links, place)
+
+
+@kernel
+def _slide_row(header, keys, links, value, missing):
+    """Let go of the oldest row and take in another."""
+    places = 2 * header[CAPACITY]
+    place = np.int64(links[places + _leave(header)])
+    slot = _enter(header)
+    if place == _MISSING:
+        if missing:
+            links[places + slot] = _MISSING
+        else:
+            header[COUNT] += 1
+            insert(header, keys, links, value, slot)
+    elif missing:
+        header[COUNT] -= 1
+        delete(header, keys, links, place)
+        links[places + slot] = _MISSING
+    else:
+        low_size, high_size, ties = header[LOW], header[HIGH], header[TIES] != 0
+        capacity = header[CAPACITY]
+        replace(keys, links, capacity, slot, ties, low_size, high_size, place, value, slot)
+
+
+@kernel
+def _row_of(header, slot):
+    """Row in a slot, counted from the first row pushed."""
+    behind = header[NEWEST] - slot
+    return header[PUSHED] - 1 - (behind if behind >= 0 else behind + header[CAPACITY])
+
+
+@kernel
+def target(header, count):
+    """How many of `count` observations belong in the low heap, by the rule; it may ask for more than all."""
+    rule = header[RULE]
+    if rule == SMALLEST:
+        wanted = header[RANK]
+    elif rule == LARGEST:
+        wanted = count - header[RANK] + 1
+    else:
+        wanted = np.int64(header[RANK : RANK + 1].view(np.float64)[0] * (count - 1)) + 1
+    return max(wanted, 0)
+
+
+@kernel
+def _aim(header, keys, links):
+    """Set the target by the rule and the number of observations, and balance."""
+    header[TARGET] = target(header, header[COUNT])
+    balance(header, keys, links)
+
+
+@kernel
+def push(header, keys, links, value, missing):
+    """Take in a row, let go of the oldest one of a full window, and return the order statistic."""
+    # In the dtype of the keys, whatever the caller's number is.
+    keys[2 * header[CAPACITY] + 1] = value
+    key = keys[2 * header[CAPACITY] + 1]
+    count = header[COUNT]
+    if header[ROWS] == header[WIDTH]:
+        _slide_row(header, keys, links, key, missing)
+    else:
+        _push_row(header, keys, links, key, missing)
+    if header[COUNT] != count:
+        _aim(header, keys, links)
+    return value_at(header, keys, links)
+
+
+@kernel
+def pop(header, keys, links, number):
+    """Let go of the oldest rows, at most all, and return the order statistic."""
+    if number >= header[ROWS]:
+        _clear(header, header[PUSHED])
+    else:
+        for _ in range(number):
+            _pop_row(header, keys, links)
+        _aim(header, keys, links)
+    return value_at(header, keys, links)
+
+
+@kernel
+def value_at(header, keys, links):
+    """The order statistic of the window as it is."""
+    if header[COUNT] < header[MINIMUM]:
+        header[POSITION] = -1
+        return keys[2 * header[CAPACITY]]
+    header[POSITION] = _row_of(header, np.int64(links[0]))
+    return keys[0]
+
+
+@kernel
+def upper(header, keys):
+    """The next order statistic of the window as it is, where there is one; the same one otherwise."""
+    if header[COUNT] < header[MINIMUM]:
+        return keys[2 * header[CAPACITY]]
+    return keys[header[CAPACITY]] if header[HIGH] > 0 else keys[0]
+
+
+@kernel
+def extend(header, keys, links, new, missing, out, position):
+    """Push all of `new`; the answers go to `out` and their rows to `position`, unless these are empty.
+
+    `missing` marks the missing values, or is empty where there are none.
+    """
+    for i in range(len(new)):
+        answer = push(header, keys, links, new[i], len(missing) > 0 and missing[i])
+        if len(out) > 0:
+            out[i] = answer
+        if len(position) > 0:
+            position[i] = header[POSITION]
+
+
+@kernel
+def load(header, keys, links, values, first, rows, order, target):
+    """Make `rows` rows from `first` on the window, from their order.
+
+    `order` has the places, counted from `first`, of the observations among them, the `target` smallest ones
+    before all others.
+    """
+    capacity = header[CAPACITY]
+    header[OLDEST], header[NEWEST] = 0, max(rows - 1, 0)
+    header[ROWS], header[PUSHED] = rows, first + rows
+    header[COUNT], header[TARGET] = len(order), target
+    links[2 * capacity : 2 * capacity + rows] = _MISSING
+    rebuild(header, keys, links, values, first, order)
+
+
+@kernel
+def _slide_rows(header, keys, links, values, lower, upper, position, first, rows):
+    """Answer `rows` rows from `first` on, each of which slides the window by one observation."""
+    capacity, ties = header[CAPACITY], header[TIES] != 0
+    low_size, high_size = header[LOW], header[HIGH]
+    oldest, newest, pushed = header[OLDEST], header[NEWEST], header[PUSHED]
+    with_upper, with_position = len(upper) > 0 and high_size > 0, len(position) > 0
+    arriving, answers = values[pushed : pushed + rows], lower[first : first + rows]
+    for i in range(rows):
+        place = np.int64(links[2 * capacity + oldest]) & INDEX
+        oldest = (oldest + 1 if oldest + 1 < capacity else 0) & INDEX
+        newest = (newest + 1 if newest + 1 < capacity else 0) & INDEX
+        key = arriving[i]
+        replace(keys, links, capacity, newest, ties, low_size, high_size, place, key, newest)
+        answers[i] = keys[0]
+        if with_upper:
+            upper[first + i] = keys[capacity & INDEX]
+        if with_position:
+            behind = newest - np.int64(links[0])
+            position[first + i] = pushed + i - (behind if behind >= 0 else behind + capacity)
+    header[OLDEST], header[NEWEST], header[PUSHED] = oldest, newest, pushed + rows
+
+
+@kernel
+def _answer(header, keys, links, rank, i, lower, upper, position):
+    """Balance for a rank and write what is wanted into place `i`."""
+    header[TARGET] = rank + 1
+    balance(header, keys, links)
+    lower[i] = keys[0]
+    if len(upper) > 0 and header[HIGH] > 0:
+        upper[i] = keys[header[CAPACITY]]
+    if len(position) > 0:
+        position[i] = _row_of(header, np.int64(links[0]))
+
+
+@kernel
+def select_regular(header, keys, links, values, rank, lower, upper, position):
+    """One order statistic of all windows as long as the loaded one, which is the first, none missing."""
+    _answer(header, keys, links, rank, 0, lower, upper, position)
+    _slide_rows(header, keys, links, values, lower, upper, position, 1, len(lower) - 1)
+
+
+@kernel
+def _steady(header, missing, start, end, rank, first):
+    """How many rows from `first` on each slide the window by one observation and keep the rank."""
+    left, right, wanted = header[PUSHED] - header[ROWS], header[PUSHED], header[LOW] - 1
+    all_observed = len(missing) == 0
+    rows = 0
+    while (
+        first + rows < len(start)
+        and start[first + rows] == left + rows + 1
+        and end[first + rows] == right + rows + 1
+        and rank[first + rows] == wanted
+        and (all_observed or not (missing[left + rows] or missing[right + rows]))
+    ):
+        rows += 1
+    return rows
+
+
+@kernel
+def select(header, keys, links, values, missing, start, end, rank, lower, upper, position):
+    """One order statistic of every window ``values[start[i]:end[i]]``; the first one is loaded.
+
+    Parameters
+    ----------
+    header, keys, links : ndarray
+        State with the capacity for the longest window.
+    values : ndarray
+        The data.
+    missing : ndarray of bool
+        Marks the missing values, or is empty where there are none.
+    start, end : ndarray of int64, shape (rows,)
+        Bounds, neither of which ever moves left.
+    rank : ndarray of int64, shape (rows,)
+        Ranks among the observations, from 0; negative where not wanted.
+    lower, upper : ndarray, shape (rows,)
+        Receive the value of that rank and of the next one, if there is one, unless `upper` is empty.
+    position : ndarray of int64, shape (rows,)
+        Receives the indices into `values` of `lower`, unless empty.
+    """
+    all_observed = len(missing) == 0
+    i = 0
+    while i < len(start):
+        if start[i] >= header[PUSHED]:
+            _clear(header, start[i])
+        rows = _steady(header, missing, start, end, rank, i)
+        if rows > 0:
+            _slide_rows(header, keys, links, values, lower, upper, position, i, rows)
+            i += rows
+            continue
+        leaving = start[i] - header[PUSHED] + header[ROWS]
+        for right in range(header[PUSHED], end[i]):
+            unseen = not all_observed and missing[right]
+            if leaving > 0:
+                leaving -= 1
+                _slide_row(header, keys, links, values[right], unseen)
+            else:
+                _push_row(header, keys, links, values[right], unseen)
+        for _ in range(leaving):
+            _pop_row(header, keys, links)
+        if rank[i] >= 0:
+            _answer(header, keys, links, rank[i], i, lower, upper, position)
+        i += 1
+
+
+@kernel
+def check(header, keys, links):
+    """Whether both heaps are in order, on their sides of each other, and known to the ring."""
+    capacity, low_size, high_size = header[CAPACITY], header[LOW], header[HIGH]
+    observed = 0
+    for i in range(header[ROWS]):
+        slot = (header[OLDEST] + i) % capacity
+        place = links[2 * capacity + slot]
+        if place != _MISSING:
+            observed += 1
+            if links[place] != slot:
+                return False
+            if place - (capacity if place >= capacity else 0) >= (
+                low_size if place < capacity else high_size
+            ):
+                return False
+    if not observed == header[COUNT] == low_size + high_size:
+        return False
+    return check_heaps(header, keys, links)

@@ -1,0 +1,167 @@
+"""The window of a stream: so many rows, a width in time, everything, or what the caller leaves in it.
+
+::
+
+    times    10   12   15   15   19          span 5: the window is (19 - 5, 19]
+                  |    [------------]
+                 gone  first     newest
+"""
+
+import math
+import numbers
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.options import parse_width, whole_number
+from rollstat.streaming.linked_queue import Chunks
+from rollstat.windows import Expanding
+
+__all__ = ["Span", "Stamps"]
+
+_MOST_ROWS = 2**40
+_EARLIEST = -(2**63)
+_ROWS, _TIME, _NUMBER, _EXPANDING, _FREE = "rows", "time", "number", "expanding", "free"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A window, checked.
+
+    Attributes
+    ----------
+    kind : {"rows", "time", "number", "expanding", "free"}
+        What bounds it: a number of rows, a width in nanoseconds, a width in numbers, nothing, or `pop`.
+    size : int or float
+        Rows or width; 0 where nothing bounds it.
+    """
+
+    kind: str
+    size: Any = 0
+
+    @classmethod
+    def parse(cls, window: Any) -> "Span":
+        """Return the window that a caller named, or raise."""
+        if isinstance(window, Span):
+            return window
+        if window is None:
+            return cls(_FREE)
+        if isinstance(window, Expanding):
+            return cls(_EXPANDING)
+        duration: Any = np.timedelta64
+        if isinstance(window, numbers.Integral) and not isinstance(window, duration):
+            rows = whole_number("window", window, 1)
+            if rows > _MOST_ROWS:
+                raise ValueError(
+                    f"window must be at most {_MOST_ROWS} rows, whose room is made at once; it was {rows}"
+                )
+            return cls(_ROWS, rows)
+        if isinstance(window, (float, np.floating)):
+            if not 0 < float(window) < math.inf:
+                raise ValueError(f"window must be a positive width; it was {window!r}")
+            return cls(_NUMBER, float(window))
+        length = parse_width(window)
+        if length is None:
+            raise TypeError(
+                "window must be a number of rows (int), a width (a float, a string such as '5min' or a "
+                f"timedelta), rollstat.Expanding(), or None for pop alone; it was {window!r}"
+            )
+        if length <= 0 or length.denominator != 1:
+            raise ValueError(f"window must be a positive width of whole nanoseconds; it was {window!r}")
+        return cls(_TIME, int(length))
+
+    @property
+    def timed(self) -> bool:
+        """Whether rows have times."""
+        return self.kind in (_TIME, _NUMBER)
+
+    @property
+    def fixed(self) -> int:
+        """Rows of a window of a fixed number of rows, else 0."""
+        return int(self.size) if self.kind == _ROWS else 0
+
+    @property
+    def free(self) -> bool:
+        """Whether only `pop` shortens it."""
+        return self.kind == _FREE
+
+    @property
+    def argument(self) -> Any:
+        """What a function over arrays calls this window."""
+        if self.kind == _TIME:
+            return np.timedelta64(self.size, "ns")
+        return self.size if self.kind in (_ROWS, _NUMBER) else Expanding()
+
+    def limit(self, stamp: Any) -> Any:
+        """The last time that is no longer in the window of a row at `stamp`."""
+        return max(stamp - self.size, _EARLIEST) if self.kind == _TIME else stamp - self.size
+
+    def least(self, min_periods: Any) -> int:
+        """Observations that an answer needs."""
+        if min_periods is None:
+            return self.fixed or 1
+        least = whole_number("min_periods", min_periods, 0)
+        if self.fixed and least > self.fixed:
+            raise ValueError(f"min_periods must be at most the window, {self.fixed}; it was {min_periods}")
+        return least
+
+    def stamp(self, t: Any) -> Any:
+        """Return a time in nanoseconds or as a number, or raise."""
+        if t is None:
+            raise TypeError("t must be given: the window is a width, so every element has a time")
+        if self.kind == _NUMBER:
+            duration: Any = np.timedelta64
+            if isinstance(t, (bool, np.bool_, duration)) or not isinstance(t, numbers.Real):
+                raise TypeError(f"t must be a number, like the window; it was {t!r}")
+            stamp = float(t)
+            if stamp != stamp:
+                raise ValueError("t must not be NaN")
+            if isinstance(t, numbers.Integral) and int(t) != stamp:
+                raise ValueError(f"t must be exact in float64; it was {t!r}")
+            return stamp
+        return int(self.stamps([t])[0])
+
+    def stamps(self, times: Any) -> NDArray[Any]:
+        """Return times as an array of int64 nanoseconds or float64 numbers, or raise."""
+        array = np.asarray(times)
+        if array.dtype.kind == "O":
+            array = _from_objects(array)
+        if self.kind == _NUMBER:
+            if array.dtype.kind not in "fiu":
+                raise TypeError(f"times must be numbers, like the window; their dtype was {array.dtype}")
+            stamps = array.astype(np.float64)
+            if np.isnan(stamps).any():
+                raise ValueError("times must not be missing")
+            return stamps
+        if array.dtype.kind not in "mM":
+            raise TypeError(f"times must be datetimes or timedeltas; it was {times!r}")
+        if np.isnat(array).any():
+            raise ValueError("times must not be missing")
+        fine = array.astype(f"{array.dtype.kind}8[ns]")
+        if (fine.astype(array.dtype) != array).any():
+            raise ValueError(f"times must fit in 64 bits of nanoseconds; it was {times!r}")
+        return fine.view(np.int64)
+
+
+def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
+    """Datetimes of other libraries as NumPy's."""
+    first = array[0] if array.size else None
+    if hasattr(first, "to_numpy"):
+        return np.array([item.to_numpy() for item in array])
+    if isinstance(first, datetime):
+        return array.astype("M8[us]")
+    return array.astype("m8[us]") if isinstance(first, timedelta) else array
+
+
+class Stamps(Chunks):
+    """Times of the rows of a window, oldest first."""
+
+    __slots__ = ()
+
+    def check(self, stamp: Any) -> None:
+        """Raise if a time is before the newest."""
+        if len(self) and stamp < self.newest:
+            raise ValueError(f"t must not decrease; it was {stamp} after {self.newest}")

@@ -1,0 +1,144 @@
+"""Long windows block by block, with blocks so small that every case comes up."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollstat.kernels.extrema import blockwise, blockwise_arg
+from rollstat.kernels.extrema.doubling_arg import settle
+from rollstat.kernels.extrema.nan_policy import ALL, ANY, NAN, PASS, STAND_IN
+from rollstat.kernels.missing.nan_bitmap import NO_WORDS
+from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
+from rollstat.kernels.simd.vectors import aligned, lanes_in
+
+NOTHING = np.empty(0, np.bool_)
+
+
+def windows(values, width):
+    return np.lib.stride_tricks.sliding_window_view(values, width)
+
+
+def expected_places(order, last, values, width):
+    """Where the extremum of each window stands, by looking; -1 without an observation."""
+    places = []
+    for i, window in enumerate(windows(values, width)):
+        rows = [j for j in range(width) if window[j] == window[j]]
+        if not rows:
+            places.append(-1)
+            continue
+        extremum = (min if isinstance(order, Least) else max)(window[j] for j in rows)
+        found = [i + j for j in rows if window[j] == extremum]
+        places.append(found[-1 if last else 0])
+    return places
+
+
+def extrema_and_places(order, last, values, width, block, shift=0):
+    rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
+    out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
+    scratch = aligned(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
+    nan = blockwise.rolling(order, values, width, block, scratch, out, PASS, NO_WORDS)
+    chunk = max(rows // 3, 1)
+    length = blockwise_arg.scratch_length(width, chunk, block, lanes)
+    memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
+    ties = Newest() if last else Oldest()
+    seen = blockwise_arg.rolling(order, ties, values, width, chunk, block, last, *memory, shift, position)
+    if nan or seen:
+        settle(order, values, NOTHING, width, last, shift, position)
+    if np.isnan(values).any():
+        assert nan
+        assert seen
+    assert_strict(order, values, width, block, scratch)
+    return out, position - shift
+
+
+def assert_strict(order, values, width, block, scratch):
+    """Windows with any NaN, or of nothing else, give NaN, unless what stands for it is among the values."""
+    rows = len(values) - width + 1
+    low, high = (aligned(rows + 1, values.dtype)[1:] for _ in range(2))
+    kept, twice = windows(values, width), aligned(2 * len(scratch), values.dtype)
+    lowest, highest = (
+        np.where(kept == kept, kept, np.inf).min(1),
+        np.where(kept == kept, kept, -np.inf).max(1),
+    )
+    gone = (kept != kept).all(1)
+    for rule, lows, highs in (
+        (ANY, kept.min(1), kept.max(1)),
+        (ALL, np.where(gone, np.nan, lowest), np.where(gone, np.nan, highest)),
+    ):
+        found = blockwise.rolling(order, values, width, block, scratch, low, rule, NO_WORDS)
+        if found == NAN + STAND_IN:
+            assert np.isinf(values).any()
+        else:
+            np.testing.assert_array_equal(low, lows if isinstance(order, Least) else highs)
+        for past in (False, True):
+            low[:] = high[:] = 77
+            found = blockwise.rolling_both(values, width, block, twice, low, high, rule, NO_WORDS, past)
+            if found != NAN + STAND_IN:
+                np.testing.assert_array_equal(low, lows)
+                np.testing.assert_array_equal(high, highs)
+
+
+def assert_right(order, last, values, width, block):
+    out, position = extrema_and_places(order, last, values, width, block)
+    places = expected_places(order, last, values, width)
+    answered = np.array(places) >= 0
+    np.testing.assert_array_equal(position[answered], np.array(places)[answered])
+    found = np.array([worst(order, values.dtype) if p < 0 else values[p] for p in places])
+    np.testing.assert_array_equal(out, found)
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("order", [Least(), Greatest()])
+def test_data_with_and_without_a_trend(order, last, rng):
+    steps = np.repeat([1, 0, -1, 0, 1, -1, 1, -1], [60, 20, 90, 40, 7, 9, 3, 3])
+    trends = np.cumsum(np.concatenate([steps, -steps]))
+    several = [trends, np.sort(rng.standard_normal(300)), np.arange(300) % 8, -np.arange(300)]
+    several += [rng.standard_normal(300), np.cumsum(rng.standard_normal(300)), np.zeros(200)]
+    for data in several:
+        values = data.astype(np.float64)
+        for width in (16, 17, 23, 24, 40, 100, 199, 200):
+            assert_right(order, last, values, width, 8)
+            if width >= 32:
+                assert_right(order, last, values, width, 16)
+        gaps = values.copy()
+        gaps[rng.random(len(gaps)) < 0.3] = np.nan
+        gaps[50:90] = np.nan
+        for width in (16, 25, 100):
+            assert_right(order, last, gaps, width, 8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint64])
+def test_other_dtypes(dtype, rng):
+    values = rng.integers(0, 9, 300).astype(dtype)
+    for width in (32, 45, 128):
+        for order in (Least(), Greatest()):
+            for last in (False, True):
+                assert_right(order, last, values, width, 16)
+
+
+@pytest.mark.parametrize("order", [Least(), Greatest()])
+def test_a_fall_that_begins_behind_the_newest_row_of_a_window(order):
+    for begin in range(150, 166):
+        values = np.zeros(220)
+        values[begin - 1] = 5
+        values[begin:] = -1.0 - np.arange(220 - begin)
+        for last in (False, True):
+            assert_right(order, last, values if isinstance(order, Least) else -values, 64, 16)
+
+
+@given(
+    values=st.lists(
+        st.sampled_from([np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-324, 1.0]), min_size=16, max_size=90
+    ),
+    width=st.integers(16, 90),
+    last=st.booleans(),
+)
+def test_special_values(values, width, last):
+    assert_right(Least(), last, np.array(values), min(width, len(values)), 8)
+
+
+def test_positions_count_from_where_they_are_told(rng):
+    values = rng.standard_normal(200)
+    _, position = extrema_and_places(Least(), False, values, 40, 8, shift=1000)
+    np.testing.assert_array_equal(position, expected_places(Least(), False, values, 40))

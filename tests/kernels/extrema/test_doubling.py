@@ -1,0 +1,124 @@
+"""Doubling in vectors against windows looked at one by one: chunks and alignment."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.extrema import doubling, doubling_both, nan_policy
+from rollstat.kernels.missing.nan_bitmap import NO_WORDS
+from rollstat.kernels.simd.comparator import Greatest, Least, worst
+from rollstat.kernels.simd.vectors import aligned, lanes_in
+
+WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 130, 200, 255, 257, 513, 577, 2100)
+
+
+def expected(order, values, width):
+    """Extrema of windows by NumPy; the worst value where there is no observation."""
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), worst(order, values.dtype), values)
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    return windows.min(axis=1) if isinstance(order, Least) else windows.max(axis=1)
+
+
+def strictly(order, values, width):
+    """Extrema of windows by NumPy; NaN where there is one."""
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    return windows.min(axis=1) if isinstance(order, Least) else windows.max(axis=1)
+
+
+def where_all_is_missing(order, values, width):
+    """As expected, and NaN where there is no observation, of values that are no infinities."""
+    found = expected(order, values, width)
+    return np.where(np.isinf(found), np.nan, found) if values.dtype.kind == "f" else found
+
+
+RULES = {nan_policy.PASS: expected, nan_policy.ANY: strictly, nan_policy.ALL: where_all_is_missing}
+
+
+def one(*arguments):
+    """One extremum; who calls counts nothing."""
+    return doubling.rolling(*arguments, NO_WORDS)
+
+
+def both_of(*arguments, past=False):
+    """Both, in the same way."""
+    return doubling_both.rolling_both(*arguments, NO_WORDS, past)
+
+
+def series(dtype, length, share, rng):
+    """Random values, a share of them missing if they can be."""
+    values = (100 * rng.standard_normal(length)).astype(np.int8).astype(dtype)
+    if values.dtype.kind == "f":
+        values[rng.random(length) < share] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i2", "u1"])
+def test_chunks_and_alignment(dtype, rng):
+    lanes = lanes_in(dtype)
+    for width in WIDTHS:
+        for length, shift, share in ((600, 0, 0), (601, 3, 0.1), (width, 1, 0), (width + 700, lanes - 1, 1)):
+            if length < width:
+                continue
+            values = series(dtype, length, share, rng)
+            rows = length - width + 1
+            for chunk in (lanes, 2 * lanes, 1024):
+                scratch = aligned(doubling.scratch_length(width, chunk, lanes), values.dtype)
+                low, high = (aligned(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1))
+                for order in (Least(), Greatest()):
+                    nan = one(order, values, width, chunk, scratch, low, nan_policy.PASS)
+                    np.testing.assert_array_equal(low, expected(order, values, width))
+                    assert nan == (values != values).any()
+                    assert one(order, values, width, chunk, scratch, low, nan_policy.ANY) == nan
+                    np.testing.assert_array_equal(low, strictly(order, values, width))
+                    assert one(order, values, width, chunk, scratch, low, nan_policy.ALL) == nan
+                    np.testing.assert_array_equal(low, where_all_is_missing(order, values, width))
+                scratch = aligned(doubling_both.scratch_length(width, chunk, lanes), values.dtype)
+                alike = aligned(rows + 2 * lanes, values.dtype)[shift:][:rows]
+                for upper in (high, alike):
+                    arguments = values, width, chunk, scratch, low, upper
+                    for rule, of_order in RULES.items():
+                        low[:] = upper[:] = 77
+                        assert both_of(*arguments, rule, past=True) == nan
+                        np.testing.assert_array_equal(low, of_order(Least(), values, width))
+                        np.testing.assert_array_equal(upper, of_order(Greatest(), values, width))
+                        assert both_of(*arguments, rule) == nan
+                        np.testing.assert_array_equal(low, of_order(Least(), values, width))
+                        np.testing.assert_array_equal(upper, of_order(Greatest(), values, width))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_stands_for_nan_among_the_values(sign, rng):
+    """The work ends once both may meet; with one of them alone, or it long before, every window is right."""
+    order = Least() if sign < 0 else Greatest()
+    for width in (3, 40, 300):
+        values = rng.standard_normal(1500)
+        scratch = aligned(doubling_both.scratch_length(width, 64, 8), values.dtype)
+        low, high = np.empty(1501 - width), np.empty(1501 - width)
+        values[700] = sign * np.inf
+        assert not one(order, values, width, 64, scratch, low, nan_policy.ANY)
+        np.testing.assert_array_equal(low, expected(order, values, width))
+        values[1100] = np.nan
+        assert one(order, values, width, 64, scratch, low, nan_policy.ANY) == nan_policy.NAN
+        np.testing.assert_array_equal(low, strictly(order, values, width))
+        both = nan_policy.NAN + nan_policy.STAND_IN
+        for place, missing in ((1101, 1100), (1400, 1100), (1410, 1499), (1498, 1499)):
+            later = values.copy()
+            later[place], later[missing] = sign * np.inf, np.nan
+            assert one(order, later, width, 64, scratch, low, nan_policy.ANY) == both
+            assert both_of(later, width, 64, scratch, low, high, nan_policy.ANY) == both
+            later[place] *= -1
+            assert one(order, later, width, 64, scratch, low, nan_policy.ALL) == both
+            assert both_of(later, width, 64, scratch, low, high, nan_policy.ALL) == both
+
+
+def test_a_nan_late_in_the_series(rng):
+    """Chunks before it take values as they come; from it on NaN is replaced first."""
+    values = rng.standard_normal(2000)
+    values[[1200, 1201, 1500]] = np.nan
+    values[1600] = np.inf
+    for width in (3, 20, 150):
+        scratch = aligned(doubling_both.scratch_length(width, 64, 8), values.dtype)
+        low, high = np.empty(2001 - width), np.empty(2001 - width)
+        assert both_of(values, width, 64, scratch, low, high, nan_policy.PASS)
+        np.testing.assert_array_equal(low, expected(Least(), values, width))
+        np.testing.assert_array_equal(high, expected(Greatest(), values, width))

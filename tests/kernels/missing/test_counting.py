@@ -1,0 +1,53 @@
+"""Counts of observations against counting each window."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.missing.counting import count_in_width, count_observed, length_with
+from rollstat.kernels.missing.simd_counts import count_numbers
+
+
+@pytest.mark.parametrize("width", [1, 2, 7, 50])
+def test_counts_in_windows_of_one_width(width):
+    missing = np.random.default_rng(width).random(50) < 0.4
+    expected = np.lib.stride_tricks.sliding_window_view(~missing, width).sum(axis=1)
+    start = np.arange(len(expected))
+    count = np.empty(len(expected), np.int64)
+    count_in_width(missing, count)
+    np.testing.assert_array_equal(count, expected)
+    count_observed(missing, start, start + width, count)
+    np.testing.assert_array_equal(count, expected)
+
+
+@pytest.mark.parametrize("gaps", [0.0, 0.1, 0.9, 1.0])
+def test_lengths_with_so_many_observations(gaps, rng):
+    values = np.where(rng.random(9000) < gaps, np.nan, 1.0)
+    observed = np.append(0, np.cumsum(values == values))
+    for need in {-1, 0, 1, 2, 100, 800, int(observed[-1]), int(observed[-1]) + 1, 9001}:
+        expected = int(np.argmax(observed >= need)) if observed[-1] >= need else 9001
+        assert length_with(values, need) == expected
+
+
+@pytest.mark.parametrize("width", [1, 3, 33, 300, 500])
+@pytest.mark.parametrize("gaps", [0.0, 0.05, 0.5, 1.0])
+def test_counts_of_numbers(width, gaps):
+    values = np.random.default_rng(width).standard_normal(500)
+    values[np.random.default_rng(0).random(500) < gaps] = np.nan
+    windows = np.lib.stride_tricks.sliding_window_view(values, width)
+    count = np.full(len(windows) + 8, 99.0)
+    count_numbers((values,), width, count)
+    np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
+    other = np.where(np.random.default_rng(1).random(500) < gaps / 2, np.nan, 1.0)
+    count_numbers((values, other), width, count)
+    windows = np.lib.stride_tricks.sliding_window_view(values + other, width)
+    np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
+
+
+def test_counts_in_any_monotone_windows():
+    rng = np.random.default_rng(0)
+    missing = rng.random(60) < 0.4
+    start, end = np.sort(rng.integers(0, 61, (2, 40)), axis=1)
+    start, end = np.minimum(start, end), np.maximum(start, end)
+    count = np.empty(40, np.int64)
+    count_observed(missing, start, end, count)
+    np.testing.assert_array_equal(count, [np.sum(~missing[s:e]) for s, e in zip(start, end)])

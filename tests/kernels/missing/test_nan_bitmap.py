@@ -1,0 +1,83 @@
+"""Windows with too few observations against counting each, whoever notes what is missing."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.extrema import blockwise, doubling, doubling_both
+from rollstat.kernels.missing.nan_bitmap import mark_few, note_nan, words_for
+from rollstat.kernels.simd.comparator import Least
+from rollstat.kernels.simd.vectors import aligned, lanes_in
+
+
+def bits(words, length):
+    """The set as booleans."""
+    return np.unpackbits(words.view(np.uint8), bitorder="little")[:length].astype(bool)
+
+
+def with_gaps(length, share, dtype, rng):
+    """Random values, some missing, and a stretch where nearly all are."""
+    values = rng.standard_normal(length).astype(dtype)
+    values[rng.random(length) < share] = np.nan
+    values[200:240] = np.nan
+    values[-5:-2] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("width", [1, 2, 3, 15, 16, 20, 63, 64, 65, 70, 300, 500])
+@pytest.mark.parametrize("gaps", [0.0, 0.05, 0.4, 1.0])
+def test_marks_of_windows_with_few_observations(dtype, width, gaps, rng):
+    for length in (width, 500, 513, 1024):
+        if length < 240 or length < width:
+            continue
+        values = with_gaps(length, gaps, dtype, rng)
+        words = words_for(length)
+        noted = note_nan(values, 0, 130, words)
+        assert noted == 192
+        assert note_nan(values, noted, length, words) >= length
+        missing = np.isnan(values)
+        np.testing.assert_array_equal(bits(words, length), missing)
+        observed = (~np.lib.stride_tricks.sliding_window_view(missing, width)).sum(axis=1)
+        rows = np.arange(length + 1 - width)
+        for need in {0, 1, min(2, width), width // 2, width - 1, width}:
+            out, other = rows.copy(), rows.copy()
+            mark_few(words, width, need, np.int64(-1), out, other)
+            np.testing.assert_array_equal(out, np.where(observed < need, -1, rows))
+            np.testing.assert_array_equal(out, other)
+            mark_few(words, width, need, np.int64(-1), other, out[:0])
+            np.testing.assert_array_equal(out, other)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("first", [0, 1, 700, 2900])
+def test_what_kernels_of_extrema_note(dtype, first, rng):
+    """All that is missing, whenever the first NaN comes, and runs that are answered without a look."""
+    lanes = lanes_in(dtype)
+    steady = np.linspace(0.0, 1.0, 800)
+    for values in (rng.standard_normal(3000), np.r_[steady, rng.standard_normal(1000), steady, -steady]):
+        values = values.astype(dtype)
+        values[first::7] = np.nan
+        for width in (3, 40, 300):
+            values = values[: width + 5] if first == 1 and width == 300 else values  # a few windows alone
+            rows = len(values) - width + 1
+            low, high = np.empty((2, rows), dtype)
+            runs = [
+                (doubling.rolling, (Least(),), 64, doubling.scratch_length(width, 64, lanes), (low,)),
+                (
+                    doubling_both.rolling_both,
+                    (),
+                    64,
+                    doubling_both.scratch_length(width, 64, lanes),
+                    (low, high),
+                ),
+            ]
+            if width == 300:
+                length = blockwise.scratch_length(width, rows, 128, lanes)
+                runs.append((blockwise.rolling, (Least(),), 128, length, (low,)))
+                runs.append((blockwise.rolling_both, (), 128, 2 * length, (low, high)))
+            for kernel, orders, size, length, outputs in runs:
+                words = words_for(len(values))
+                scratch = aligned(length, values.dtype)
+                past = (True,) if len(outputs) == 2 else ()
+                assert kernel(*orders, values, width, size, scratch, *outputs, doubling.PASS, words, *past)
+                np.testing.assert_array_equal(bits(words, len(values)), np.isnan(values))

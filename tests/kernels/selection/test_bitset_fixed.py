@@ -1,0 +1,153 @@
+"""Equal windows over codes, against sorted windows, within a band and beyond it."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.selection.bitset_fixed import (
+    FIRST,
+    GUARDS,
+    begin,
+    classify,
+    far_code,
+    place,
+    slide_fixed,
+    words_for,
+)
+
+
+def slide(values, width, target, low, high, want_upper=True, patience=None, missing=None):
+    """Answers with a band of the values from `low` to `high`: done rows, range of codes, lower, upper."""
+    observed = np.ones(len(values), np.bool_) if missing is None else ~missing
+    inside = np.flatnonzero((values >= low) & (values <= high) & observed)
+    ranks = len(inside)
+    bits = np.full(words_for(ranks), 2**64 - 1, np.uint64)
+    code, ordered = np.zeros(len(values), np.uint32), np.zeros(64 * len(bits))
+    missing = np.zeros(0, np.bool_) if missing is None else missing
+    classify(values, missing, low, far_code(ranks), code)
+    words = inside[np.argsort(values[inside], kind="stable")].astype(np.uint64)
+    row_of = np.zeros(64 * len(bits), np.uint32)
+    place(words, 32, values, code, ordered, row_of)
+    assert np.all(code < 64 * len(bits))
+    under = begin(code[:width], bits, ranks)
+    rows = len(values) - width + 1
+    lower, upper = np.full((2, rows), np.nan)
+    constant, targets = (target, None) if np.ndim(target) == 0 else (0, target)
+    patience = len(values) if patience is None else patience
+    open_top = not np.any(values > high)
+    with np.errstate(over="ignore"):
+        found = slide_fixed(
+            code[: rows - 1],
+            code[width:],
+            row_of,
+            width if targets is None else 0,
+            constant,
+            targets,
+            0,
+            bits,
+            under,
+            ranks,
+            open_top,
+            want_upper,
+            ordered.view(np.uint64),
+            patience,
+            lower.view(np.uint64),
+            (upper if want_upper else lower).view(np.uint64),
+        )
+    return *found, lower, upper
+
+
+def sorted_windows(values, width):
+    return np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1)
+
+
+def series(name, n):
+    rng = np.random.default_rng(n)
+    return {
+        "noise": lambda: rng.standard_normal(n),
+        "walk": lambda: rng.standard_normal(n).cumsum(),
+        "five": lambda: rng.integers(0, 5, n).astype(float),
+        "constant": lambda: np.zeros(n),
+        "alternating": lambda: np.arange(n) % 2.0,
+        "ascending": lambda: np.arange(n) * 1.0,
+        "descending": lambda: np.arange(n) * -1.0,
+        "saw": lambda: np.arange(n) % 37.0,
+        "jump": lambda: np.where(np.arange(n) < n // 2, 0.0, 9.0) + rng.random(n),
+    }[name]()
+
+
+NAMES = ["noise", "walk", "five", "constant", "alternating", "ascending", "descending", "saw", "jump"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("width", [1, 2, 9, 64, 150])
+def test_every_value_in_the_band(name, width):
+    values = series(name, 700)
+    expected = sorted_windows(values, width)
+    for target in {0, width // 20, (width - 1) // 2, width - 1}:
+        for want_upper in {False, target + 1 < width}:
+            done, low, high, lower, upper = slide(values, width, target, -np.inf, np.inf, want_upper, 10**6)
+            assert done == len(expected)
+            assert FIRST <= low <= high < FIRST + len(values)
+            np.testing.assert_array_equal(lower, expected[:, target])
+            if want_upper:
+                np.testing.assert_array_equal(upper, expected[:, target + 1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("want_upper", [False, True])
+def test_rows_done_within_a_band_are_right(name, want_upper):
+    values = series(name, 900)
+    width, target = 40, 13
+    expected = sorted_windows(values, width)
+    for low, high in np.quantile(values, [[0.2, 0.45], [0.3, 0.36], [0.0, 0.2], [0.1, 0.9], [0.95, 1.0]]):
+        done, _, _, lower, upper = slide(values, width, target, low, high, want_upper)
+        np.testing.assert_array_equal(lower[:done], expected[:done, target])
+        if want_upper:
+            np.testing.assert_array_equal(upper[:done], expected[:done, target + 1])
+        inside = (expected[:, target] >= low) & (expected[:, target + want_upper] <= high)
+        if inside.all():
+            assert done == len(inside)
+        else:
+            # Nothing is done from the first wrong row on, nor undone before the check that precedes it.
+            assert inside.argmin() - GUARDS < done <= inside.argmin()
+
+
+@pytest.mark.parametrize("name", ["walk", "hills", "steps"])
+@pytest.mark.parametrize("target", [3, 30, 299, 300, 597])
+def test_long_ways_over_the_ranks(name, target):
+    # The cursor moves over far more than 64 ranks one way, then back; some rows between change nothing.
+    n, width = 9_000, 600
+    hills = np.abs(np.arange(n) % 1_800 - 900.0) + np.sin(np.arange(n))
+    values = {
+        "walk": lambda: series("walk", n),
+        "hills": lambda: hills,
+        "steps": lambda: np.round(hills / 40) + series("noise", n) * 1e-3,
+    }[name]()
+    expected = sorted_windows(values, width)
+    done, *_, lower, upper = slide(values, width, target, -np.inf, np.inf, patience=10**6)
+    assert done == len(expected)
+    np.testing.assert_array_equal(lower, expected[:, target])
+    np.testing.assert_array_equal(upper, expected[:, target + 1])
+
+
+def test_a_wide_gap_beside_the_answers_is_passed_without_search():
+    # Odd windows over alternating values change sides every row, over a gap of half a window.
+    values = series("alternating", 40_000)
+    done, *_, lower, _ = slide(values, 20_001, 10_000, 0.0, 1.0, patience=100)
+    assert done == 20_000
+    np.testing.assert_array_equal(lower, np.arange(done) % 2)
+
+
+def test_a_search_past_the_patience_stops():
+    # Sides change every other row: the way back over the gap is looked for anew.
+    values = np.arange(40_000) // 2 % 2.0
+    done, *_ = slide(values, 20_001, 10_000, 0.0, 1.0, patience=1000)
+    assert 0 < done < 1000
+
+
+def test_first_windows_outside_the_band():
+    values = series("ascending", 100)
+    assert slide(values, 10, 5, 50.0, 60.0)[0] == 0
+    assert slide(values[::-1].copy(), 10, 5, 50.0, 60.0)[0] == 0
+    assert slide(values, 10, 5, 0.0, 5.0)[0] == 0
+    assert slide(values, 10, 5, 0.0, 5.0, want_upper=False)[0] == 1

@@ -1,0 +1,127 @@
+"""Selection stretch by stretch: what is done is right, whatever the bands were."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.selection.bitset_fixed import words_for
+from rollstat.kernels.selection.bulk_select import select_fixed
+from rollstat.kernels.selection.quantiles import interpolate_constant
+from rollstat.kernels.selection.radix_sort import DIGITS, LARGEST_DIGIT
+from rollstat.kernels.selection.value_band import RECENT
+
+NONE = np.zeros(0, np.bool_)
+
+
+def run(values, width, target, stretch, missing, fraction, middle, lower, upper, result):
+    values = values.view()
+    values.flags.writeable = False
+    size = stretch + width
+    bits = np.empty(words_for(size), np.uint64)
+    sample = np.empty(size)
+    drawn = sample.view()
+    drawn.flags.writeable = False
+    with np.errstate(over="ignore"):
+        return select_fixed(
+            values,
+            missing,
+            True,
+            width,
+            0 if np.ndim(target) else target,
+            target if np.ndim(target) else None,
+            stretch,
+            width >= 4096,
+            *np.empty((2, size), np.uint64),
+            np.empty((DIGITS, LARGEST_DIGIT), np.int32),
+            np.empty(size, np.uint32),
+            bits,
+            np.zeros(64 * len(bits)),
+            np.zeros(64 * len(bits), np.uint32),
+            sample,
+            drawn,
+            np.empty(size, np.bool_),
+            np.empty((2, RECENT)),
+            np.empty(2),
+            np.empty(2, np.bool_),
+            np.empty((2, 2), np.int64),
+            np.empty(size, np.uint32),
+            fraction,
+            middle,
+            lower,
+            upper,
+            result,
+        )
+
+
+def select(values, width, target, stretch, want_upper=True, missing=NONE):
+    """Both order statistics, after a look at whether points between them are the same points."""
+    lower, upper = np.full((2, len(values) - width + 1), np.nan)
+    done = run(
+        values, width, target, stretch, missing, None, False, lower, upper if want_upper else upper[:0], lower
+    )
+    if not np.ndim(target) and len(missing) == 0:
+        for fraction, middle in ((0.0, False), (0.25, False), (0.5, True)):
+            if fraction > 0 and not want_upper:
+                continue
+            points, scratch = np.full(len(lower), np.nan), np.empty((2, stretch))
+            above = scratch[1] if fraction > 0 else scratch[1, :0]
+            found = run(values, width, target, stretch, missing, fraction, middle, scratch[0], above, points)
+            expected = lower[:found].copy()
+            if fraction > 0:
+                interpolate_constant(lower[:found], upper[:found], fraction, middle, expected)
+            assert found >= done
+            np.testing.assert_array_equal(points[:done], expected[:done])
+    return done, lower, upper
+
+
+@pytest.mark.parametrize("name", ["noise", "shifts", "trend", "bursts", "outliers"])
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.97])
+def test_drifting_and_jumping_series(name, share):
+    rng = np.random.default_rng(1)
+    values = rng.standard_normal(6000)
+    i = np.arange(6000)
+    values = {
+        "noise": values,
+        "shifts": values + 10 * (i // 1100 % 3),
+        "trend": values + i / 200,
+        "bursts": np.where(i // 700 % 3 == 2, 30 * values, values),
+        "outliers": np.where(rng.random(6000) < 0.01, 1e6 * values, values),
+    }[name]
+    width = 50
+    target = int(share * (width - 1))
+    done, lower, upper = select(values, width, target, 300)
+    expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1)
+    assert done == len(lower)
+    np.testing.assert_array_equal(lower, expected[:, target])
+    np.testing.assert_array_equal(upper, expected[:, target + 1])
+
+
+def test_it_stops_before_a_stretch_that_it_cannot_sort():
+    values = np.random.default_rng(2).standard_normal(2000)
+    values[1500] = np.inf
+    done, lower, _ = select(values, 20, 9, 200)
+    expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, 20), axis=1)
+    assert 1000 <= done <= 1500
+    np.testing.assert_array_equal(lower[:done], expected[:done, 9])
+
+
+@pytest.mark.parametrize("name", ["noise", "walk", "jumps", "sine"])
+def test_sampled_bands(name):
+    rng = np.random.default_rng(3)
+    i = np.arange(40_000)
+    values = rng.standard_normal(40_000)
+    values = {
+        "noise": values,
+        "walk": values.cumsum(),
+        "jumps": values + 5 * (i // 9000 % 2),
+        "sine": np.sin(i / 300),
+    }[name]
+    width, stretch = 4500, 9000
+    targets = np.where(i[width - 1 :] % 7 > 0, 2000 + i[width - 1 :] % 90, -1)
+    for target in (2249, targets):
+        done, lower, upper = select(values, width, target, stretch)
+        assert done == len(lower)
+        for row in range(0, len(lower), 997):
+            window = np.sort(values[row : row + width])
+            rank = target if np.ndim(target) == 0 else target[row]
+            if rank >= 0:
+                assert (lower[row], upper[row]) == (window[rank], window[rank + 1])

@@ -1,0 +1,126 @@
+"""The radix sort against a stable argsort, over values that suit it and values that do not."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.selection.radix_sort import (
+    DIGITS,
+    LARGEST_DIGIT,
+    bits_for,
+    check,
+    settle,
+    sort_words,
+    value_range,
+)
+
+NONE = np.zeros(0, np.bool_)
+
+
+def sort(values, missing=NONE, bounds=None):
+    """Rows in order, or None where the radix sort gave up."""
+    values = values.view()
+    values.flags.writeable = False
+    lowest, highest = bounds or map(values.dtype.type, value_range(values, missing))
+    words, spare = np.zeros((2, len(values)), np.uint64)
+    bucket = np.zeros((DIGITS, LARGEST_DIGIT), np.int32)
+    everything = bounds is None and len(missing) == 0
+    scaled = values.dtype.kind == "f"
+    with np.errstate(over="ignore"):
+        count = sort_words(values, scaled, missing, lowest, highest, everything, words, spare, bucket)
+    if count < 0:
+        return None
+    row_bits = bits_for(len(values))
+    assert check(words[:count], values, row_bits)
+    return (words[:count] & np.uint64((1 << row_bits) - 1)).astype(np.int64)
+
+
+def draw(name, n):
+    rng = np.random.default_rng(n)
+    return {
+        "uniform": lambda: rng.integers(0, 2**64, n, np.uint64, endpoint=False),
+        "small": lambda: rng.integers(0, 1000, n).astype(np.uint64),
+        "one": lambda: np.full(n, 12345, np.uint64),
+        "both ends": lambda: rng.choice(np.array([0, 2**63, 2**64 - 1], np.uint64), n),
+        "keys of floats": lambda: rng.standard_normal(n).view(np.uint64),
+        "floats": lambda: rng.standard_normal(n),
+        "zeros": lambda: rng.choice([0.0, -0.0, 1.0], n),
+        "heavy tails": lambda: rng.standard_cauchy(n),
+        "descending": lambda: -np.arange(n).astype(float),
+    }[name]()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "uniform",
+        "small",
+        "one",
+        "both ends",
+        "keys of floats",
+        "floats",
+        "zeros",
+        "heavy tails",
+        "descending",
+    ],
+)
+@pytest.mark.parametrize("n", [1, 2, 300, 5000])
+def test_order_is_that_of_a_stable_sort(name, n):
+    values = draw(name, n)
+    np.testing.assert_array_equal(sort(values), np.argsort(values, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.float64])
+def test_bounds_and_missing_rows_are_left_out(dtype):
+    values = draw("small", 700).astype(dtype)
+    missing = np.random.default_rng(1).random(700) < 0.4
+    inside = (values >= 200) & (values <= 600)
+    bounds = dtype(200), dtype(600)
+    for mask, kept in ((missing, np.flatnonzero(inside & ~missing)), (NONE, np.flatnonzero(inside))):
+        np.testing.assert_array_equal(
+            sort(values, mask, bounds), kept[np.argsort(values[kept], kind="stable")]
+        )
+
+
+def test_range_skips_missing_rows():
+    values = np.array([5.0, 3.0, 9.0, 7.0])
+    assert value_range(values, NONE) == (3, 9)
+    assert value_range(values, np.array([False, True, True, False])) == (5, 7)
+    values[0] = np.nan
+    assert value_range(values, np.array([True, False, False, False])) == (3, 9)
+
+
+def test_equal_places_are_told_apart_by_the_value():
+    # Pairs of neighbours that share a place of 2**-52 of the range, the larger one first.
+    values = np.repeat(np.linspace(0.0, 1.0, 400), 2)
+    values[::2] = np.nextafter(values[::2], 2.0)
+    np.testing.assert_array_equal(sort(values), np.argsort(values, kind="stable"))
+
+
+@pytest.mark.parametrize("values", [[-np.inf, 0.0, 1.0], [-1.7e308, 0.0, 1.7e308], [0.0, 5e-324, 1e-323]])
+def test_floats_without_a_finite_scale_are_refused(values):
+    assert sort(np.array(values)) is None
+
+
+def test_values_that_no_digits_tell_apart_are_refused():
+    crowded = 1.0 + np.random.default_rng(2).permutation(3000) * 2.0**-52
+    crowded[0] = -1e300
+    assert sort(crowded) is None
+    keys = crowded.view(np.uint64).copy()
+    keys[0] = 0
+    keys[1] = 2**64 - 1
+    assert sort(keys) is None
+
+
+def test_insertion_gives_up_past_its_budget():
+    words = np.arange(64, 0, -1).astype(np.uint64) << np.uint64(32)
+    values = words.copy()
+    assert not settle(words.copy(), values, 6, 100)
+    assert settle(words, values, 6, 64 * 32)
+    np.testing.assert_array_equal(words, np.sort(values))
+
+
+def test_check_sees_disorder_and_instability():
+    values = np.array([5, 5, 7], np.uint64)
+    assert check(np.array([0, 1, 2], np.uint64), values, 2)
+    assert not check(np.array([1, 0, 2], np.uint64), values, 2)
+    assert not check(np.array([2, 0, 1], np.uint64), values, 2)

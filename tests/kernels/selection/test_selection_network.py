@@ -1,0 +1,79 @@
+"""Networks over lanes against sorting every window."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.selection.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
+from rollstat.networks import selection_network
+
+
+def run(values, m, ranges, tile, lanes, outputs, fractions, lower, upper):
+    values.flags.writeable = False  # as the driver passes them
+    network = selection_network(m, ranges, tile)
+    vector_lanes = 64 // values.itemsize
+    stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
+    select_in_tiles(
+        values,
+        network.instructions,
+        network.results,
+        network.reach,
+        lanes,
+        vector_lanes,
+        np.zeros(network.rows * stride, values.dtype),
+        stride,
+        np.zeros(4 * lanes),
+        np.array(outputs),
+        np.array(fractions, float),
+        lower,
+        upper,
+    )
+
+
+def select(values, m, low, high, tile, lanes):
+    lower = np.zeros((high + 1 - low, len(values) - m + 1), values.dtype)
+    outputs = [(i, LOWER, i) for i in range(len(lower))]
+    run(values, m, ((low, high),), tile, lanes, outputs, [0] * len(outputs), lower, lower)
+    return lower
+
+
+@pytest.mark.parametrize(("m", "tile"), [(1, 4), (2, 4), (3, 4), (5, 4), (12, 8), (25, 8), (40, 16)])
+def test_against_sorted_windows(m, tile):
+    rng = np.random.default_rng(m)
+    for rows in (1, 2, tile, tile + 1, 8 * tile - 1, 8 * tile, 8 * tile + 1, 300):
+        values = np.round(rng.standard_normal(rows + m - 1), 1)
+        expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, m), axis=1).T
+        for low, high in ((0, 0), (0, min(1, m - 1)), (m // 2, m // 2), (m - 1, m - 1)):
+            for lanes in (8, 24):
+                np.testing.assert_array_equal(
+                    select(values, m, low, high, tile, lanes), expected[low : high + 1]
+                )
+
+
+def test_infinities_and_small_numbers():
+    pool = np.array([-np.inf, np.inf, 0.0, 5e-324, -5e-324, 1.7e308, -1.7e308])
+    values = np.random.default_rng(0).choice(pool, 500)
+    expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, 9), axis=1).T
+    np.testing.assert_array_equal(select(values, 9, 0, 8, 4, 16), expected)
+
+
+def test_where_outputs_go_and_what_is_made_of_them():
+    values = np.random.default_rng(1).standard_normal(400)
+    ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, 10), axis=1).T
+    lower, upper = np.zeros((4, 391)), np.zeros((4, 391))
+    outputs = [(0, LOWER, 3), (1, UPPER, 2), (0, LINEAR, 0), (2, MIDPOINT, 1)]
+    run(values, 10, ((2, 3), (4, 5)), 4, 16, outputs, [0, 0, 0.3, 0], lower, upper)
+    np.testing.assert_array_equal(lower[3], ranks[2])
+    np.testing.assert_array_equal(upper[2], ranks[3])
+    np.testing.assert_array_equal(lower[0], ranks[2] + (ranks[3] - ranks[2]) * 0.3)
+    np.testing.assert_array_equal(lower[1], (ranks[4] + ranks[5]) / 2)
+    assert not upper[[0, 1, 3]].any()
+    assert not lower[2].any()
+
+
+def test_midpoint_of_numbers_whose_sum_overflows():
+    largest = np.finfo(float).max
+    lower = np.zeros((1, 3))
+    values = np.array([largest, largest, -largest, np.inf])
+    with np.errstate(over="ignore", invalid="ignore"):  # without compilation NumPy would warn
+        run(values, 2, ((0, 1),), 4, 8, [(0, MIDPOINT, 0)], [0], lower, lower)
+    np.testing.assert_array_equal(lower, [[largest, 0.0, np.inf]])

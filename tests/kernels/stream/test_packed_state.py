@@ -1,0 +1,45 @@
+"""Packed states do what their three arrays do."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.selection import three_trees, two_heaps
+from rollstat.kernels.stream.packed_state import pack, views
+from rollstat.kernels.stream.steps import push_heaps, push_trees
+
+
+def with_gaps(rng, n):
+    values = 10 * rng.standard_normal(n)
+    values[rng.random(n) < 0.2] = np.nan
+    return values
+
+
+def test_two_heaps(rng):
+    state = two_heaps.create(15, np.float64, width=15)
+    packed = pack(*state)
+    for i, value in enumerate(with_gaps(rng, 200)):
+        expected = two_heaps.push(*state, value, np.isnan(value))
+        assert np.array_equal(push_heaps(packed, value), expected, equal_nan=True)
+        header, keys, links = views(packed)
+        assert np.array_equal(header, state[0])
+        assert two_heaps.check(header, keys, links)
+        if i == 100:
+            packed = pickle.loads(pickle.dumps(packed))
+
+
+@pytest.mark.parametrize("m", [1, 8, 15])
+def test_three_trees(rng, m):
+    header, links, kept = three_trees.create(1, m, np.float64)
+    packed = pack(header, kept, links.ravel())
+    for value in with_gaps(rng, 120):
+        expected = three_trees.push(header, links, kept, value, np.isnan(value))
+        assert np.array_equal(push_trees(packed, value), expected, equal_nan=True)
+
+
+def test_what_does_not_fit_is_refused():
+    with pytest.raises(ValueError, match="values must have 4 or 8 bytes"):
+        pack(np.zeros(2, np.int64), np.zeros(3, np.int8), np.zeros(4, np.int32))
+    with pytest.raises(ValueError, match="links 4, but are float64, int64"):
+        pack(np.zeros(2, np.int64), np.zeros(3), np.zeros(4, np.int64))

@@ -1,0 +1,73 @@
+"""Sums over any monotone windows: gaps, jumps, empty windows, and no trace of what has left."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rollstat.algorithms.window_sums import evaluate, observations
+from rollstat.blocks import UNKNOWN, Block
+from rollstat.kernels.sums.moment_formulas import Sum, Variance
+from rollstat.kernels.sums.variable_windows import GROUP
+
+UNIT = 2.0**-53
+
+
+def sums(values, start, end, summand):
+    block = Block(values, UNKNOWN, np.asarray(start), np.asarray(end))
+    out = np.empty((1, block.rows))
+    evaluate(block, summand, out, observations(block))
+    return out[0]
+
+
+@st.composite
+def windows(draw):
+    length = draw(st.integers(1, 60))
+    rows = draw(st.integers(1, 40))
+    first = sorted(draw(st.lists(st.integers(0, length), min_size=rows, max_size=rows)))
+    last = sorted(draw(st.lists(st.integers(0, length), min_size=rows, max_size=rows)))
+    values = draw(
+        st.lists(st.sampled_from([0.0, 1.0, -3.0, 7.0, np.nan, np.nan]), min_size=length, max_size=length)
+    )
+    return np.array(values), np.minimum(first, last), np.array(last)
+
+
+@given(windows())
+def test_whole_numbers_are_summed_exactly(case):
+    values, start, end = case
+    plain = [np.nansum(values[i:j]) for i, j in zip(start, end)]
+    assert sums(values, start, end, Sum()).tolist() == plain
+    variances = sums(values, start, end, Variance(0.0))
+    for i, j, variance in zip(start, end, variances):
+        observed = values[i:j][~np.isnan(values[i:j])]
+        if len(observed):
+            assert variance == pytest.approx(
+                np.var(observed), rel=1e-14, abs=0.0 if np.ptp(observed) == 0 else 1e-15
+            )
+
+
+def test_error_of_expanding_sums():
+    values = np.full(20_000, 0.1)
+    end = np.arange(1, len(values) + 1)
+    out = sums(values, np.zeros_like(end), end, Sum())
+    for i in (0, 9, 99, 999, 9_999, 19_999):
+        exact = math.fsum(values[: i + 1])
+        assert abs(out[i] - exact) <= (GROUP + 6) * UNIT * exact
+
+
+@pytest.mark.parametrize("huge", [1e16, 1e300, np.inf])
+def test_nothing_stays_of_what_left(huge, rng):
+    values = rng.integers(-9, 9, 400).astype(np.float64)
+    start = np.sort(rng.integers(0, 380, 300))
+    end = np.maximum.accumulate(start + rng.integers(1, 40, 300))
+    end = np.minimum(end, 400)
+    spoilt = values.copy()
+    spoilt[[100, 200]] = huge
+    touched = ((start <= 100) & (end > 100)) | ((start <= 200) & (end > 200))
+    for summand in (Sum(), Variance(1.0)):
+        before, after = sums(values, start, end, summand), sums(spoilt, start, end, summand)
+        assert np.allclose(before[~touched], after[~touched], rtol=1e-14, atol=1e-14, equal_nan=True)
+    if huge == np.inf:
+        assert np.isinf(sums(spoilt, start, end, Sum())[touched]).all()

@@ -1,0 +1,212 @@
+"""Long series are cut into buckets with halos, and nothing changes."""
+
+import contextlib
+import io
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import types as T
+
+import rollstat
+from rollstat.spark import bucket_plan as buckets_module
+from rollstat.spark import result_columns as beside_module
+from rollstat.spark import rolling
+from rollstat.spark.arrow_columns import kind_of
+from rollstat.spark.bucket_bounds import CountCells, Reach, cell_of, choose_buckets, walk_order
+
+COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=30)
+
+
+@given(COUNTS, st.integers(1, 8), st.integers(0, 20), st.integers(0, 20))
+def test_halos_of_rows_hold_enough_rows(counts, buckets, back, ahead):
+    rising = list(range(len(counts) - 1))
+    chosen = choose_buckets(counts, rising, buckets, Reach(back, ahead, by_width=False))
+    total = np.concatenate([[0], np.cumsum(counts)])
+    assert len(chosen) <= buckets
+    assert [b.start for b in chosen] == [0, *(b.end for b in chosen[:-1])]
+    assert chosen[-1].end == len(counts)
+    for bucket in chosen:
+        assert 0 <= bucket.first <= bucket.start < bucket.end <= bucket.last <= len(counts)
+        assert bucket.first == 0 or total[bucket.start] - total[bucket.first] >= back
+        assert bucket.last == len(counts) or total[bucket.last] - total[bucket.end] >= ahead
+        assert bucket.before == total[bucket.first]
+        # no cell more than needed
+        assert bucket.first == bucket.start or total[bucket.start] - total[bucket.first + 1] < back
+        assert bucket.last == bucket.end or total[bucket.last - 1] - total[bucket.end] < ahead
+
+
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=20, unique=True),
+    st.integers(1, 8),
+    st.integers(1, 30),
+    st.integers(0, 30),
+)
+def test_halos_of_widths_reach_far_enough(rising, buckets, back, ahead):
+    rising = sorted(rising)
+    for bucket in choose_buckets(None, rising, buckets, Reach(back, ahead, by_width=True)):
+        if bucket.start:
+            # a row just below the first cell of the halo is out of reach of the first row of the bucket
+            assert bucket.first == 0 or rising[bucket.first - 1] <= rising[bucket.start - 1] - back
+        if bucket.end <= len(rising):
+            far = bucket.last == len(rising) + 1 or rising[bucket.last - 1] > rising[bucket.end - 1] + ahead
+            assert far if ahead else bucket.last == bucket.end
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_cells_follow_the_order(descending):
+    values = pa.array([None, -np.inf, -1.5, 0.0, 2.0, 3.0, np.inf, np.nan])
+    kind = kind_of(T.DoubleType(), "column")
+    cuts, rising = walk_order(pa.array([2.0, -1.5, 2.0, np.nan, None, np.inf]), kind, descending)
+    cells = cell_of(values, kind, rising, descending)
+    if descending:
+        assert (cuts.to_pylist(), rising) == ([np.inf, 2.0, -1.5], [-np.inf, -2.0, 1.5])
+        assert cells.tolist() == [3, 3, 3, 2, 2, 1, 1, 0]
+    else:
+        assert (cuts.to_pylist(), rising) == ([-1.5, 2.0, np.inf], [-1.5, 2.0, np.inf])
+        assert cells.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_the_least_whole_number_is_no_cut():
+    least = -(2**63)
+    kind = kind_of(T.LongType(), "column")
+    for descending in (False, True):
+        _, rising = walk_order(pa.array([least, 5, 2**63 - 1]), kind, descending)
+        cells = cell_of(pa.array([least, 5, 2**63 - 1]), kind, rising, descending)
+        assert cells.tolist() == ([2, 2, 1] if descending else [0, 1, 2])
+
+
+def test_cells_are_counted_for_each_series():
+    job = CountCells(kind_of(T.LongType(), "column"), ((10,), (0, 5)), descending=False)
+    batch = pa.RecordBatch.from_arrays([pa.array([0, 1, 1, 0, 1]), pa.array([9, None, 5, 10, 7])], ["s", "t"])
+    found = [tuple(row.values()) for part in job([batch, batch]) for row in part.to_pylist()]
+    assert found == [(0, 0, 2), (0, 1, 2), (1, 0, 2), (1, 2, 4)]
+
+
+def collect(frame):
+    table = frame.toArrow().sort_by("row")
+    return table.drop_columns([name for name in table.column_names if name == "key"])  # NaN equals nothing
+
+
+@pytest.fixture(scope="module")
+def long(spark):
+    """One series with ties, runs of equal times longer than a window, gaps, nulls and NaN."""
+    rng = np.random.default_rng(7)
+    rows = 3000
+    times = np.sort(rng.integers(0, 400, rows))
+    times[1000:1400] = times[1000]
+    x = pa.array(rng.integers(0, 50, rows) * 0.5, mask=rng.random(rows) < 0.1)
+    t = pa.array(times, mask=times < 3)
+    key = pa.array(np.where(np.arange(rows) % 5 < 4, np.nan, np.arange(rows) % 7))
+    frame = spark.createDataFrame(pa.table({"row": np.arange(rows), "t": t, "x": x, "key": key}))
+    return frame.repartition(3, "row").cache()
+
+
+AGGS = {"m": ("median", "x"), "low": ("kth", "row", {"k": 2}), "at": ("argkth", "x", {"k": 1})}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("window", "options"),
+    [
+        (50, {}),
+        (3, {"closed": "both", "min_periods": 1, "descending": True}),
+        (51, {"center": True, "min_periods": 2, "descending": [True, False]}),
+        (rollstat.Forward(30), {"descending": True}),
+        (2500, {"min_periods": 1}),
+    ],
+)
+def test_a_series_cut_into_buckets(long, window, options):
+    arguments = {"order_by": ["t", "row"], "window": window, "aggs": AGGS, **options}
+    whole = collect(rolling(long, split=1, **arguments))
+    assert collect(rolling(long, split=7, **arguments)).equals(whole)
+
+
+ORDERS = {
+    "timestamp_seconds(t)": "20 seconds",
+    "cast(timestamp_seconds(t) as timestamp_ntz)": "20 seconds",
+    "date_from_unix_date(int(t))": "20 days",
+    "t * interval '1' second": "20 seconds",
+    "double(t) / 4": 5.0,
+    "float(t)": 20.0,
+}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("order", ORDERS)
+def test_halos_by_width(long, order):
+    frame = long.where("t is not null").selectExpr("row", "x", f"{order} as o")
+    arguments = {"order_by": ["o", "row"], "window": ORDERS[order], "aggs": AGGS}
+    options = {"center": True, "closed": "both"} if order.startswith(("cast", "t ")) else {}
+    options["descending"] = order.startswith(("cast", "date"))
+    whole = collect(rolling(frame, split=1, **arguments, **options))
+    assert collect(rolling(frame, split=6, **arguments, **options)).equals(whole)
+
+
+@pytest.mark.spark
+def test_only_long_series_are_cut(spark, long, monkeypatch, capsys):
+    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 500)
+    arguments = {"partition_by": "key", "order_by": ["t", "row"], "window": 40, "aggs": AGGS}
+    plain = collect(rolling(long, **arguments))
+    for split in ("auto", 3):
+        cut = rolling(long, split=split, **arguments)
+        capsys.readouterr()
+        cut.explain()
+        plan = capsys.readouterr().out.split("InMemoryTableScan")[0]
+        assert len(re.findall(r"\bExchange ", plan)) == len(re.findall(r"\bSort ", plan)) == 1
+        assert "rollstat_part" in plan
+        assert collect(cut).equals(plain)
+    rolling(long.where("not isnan(key)"), split="auto", **arguments).explain()
+    assert "rollstat_part" not in capsys.readouterr().out
+
+
+@pytest.mark.spark
+def test_without_keys_long_series_are_cut_unasked(long, monkeypatch, capsys):
+    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 1000)
+    result = rolling(long, order_by=["t", "row"], window=10, aggs=AGGS)
+    result.explain()
+    assert "rollstat_part" in capsys.readouterr().out
+    assert collect(result).equals(
+        collect(rolling(long, order_by=["t", "row"], window=10, aggs=AGGS, split=1))
+    )
+    rolling(long, order_by=["t", "row"], window=2000, aggs=AGGS).explain()
+    assert "rollstat_part" not in capsys.readouterr().out  # halos would be longer than buckets
+
+
+@pytest.mark.spark
+def test_degenerate_series(spark):
+    empty = spark.createDataFrame([], "row long, t long, x double")
+    assert collect(rolling(empty, order_by="t", window=3, aggs=AGGS, split=4)).num_rows == 0
+    same = spark.range(50).selectExpr("id as row", "7L as t", "double(id) as x")
+    arguments = {"order_by": ["t", "row"], "window": 3, "aggs": AGGS}
+    whole = collect(rolling(same, split=1, **arguments))
+    assert collect(rolling(same, split=4, **arguments)).equals(whole)
+    with pytest.raises(TypeError, match="split by the values of that column"):
+        rolling(same.selectExpr("row", "string(t) as t", "x"), split=4, **arguments)
+    for bad in (0, 1.5, True, "many", 10_000):
+        with pytest.raises(ValueError, match="split must be"):
+            rolling(same, split=bad, **arguments)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("most", [0, 1_000_000])
+def test_halos_travel_with_the_code_or_through_the_exchange(long, monkeypatch, most):
+    """Small ones with the code: then no row is sent twice, and only results come back."""
+    monkeypatch.setattr(beside_module, "_MOST_VALUES", most)
+    arguments = {"order_by": ["t", "row"], "aggs": AGGS}
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        rolling(long, split=4, window=20, **arguments).explain()
+    assert ("Generate" in shown.getvalue()) == (most == 0)
+    assert ("ArrowEvalPython" in shown.getvalue()) == (most > 0)
+    whole = collect(rolling(long, split=1, window=20, **arguments))
+    cut = rolling(long, split=4, window=20, **arguments)
+    assert collect(cut).equals(whole)
+    few = pa.array(whole["row"].to_numpy() % 7 == 3)
+    assert collect(cut.where("row % 7 = 3")).equals(whole.filter(few))
+    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 500)
+    many = rolling(long, partition_by="key", split=4, window=20, **arguments)
+    assert collect(many).equals(collect(rolling(long, partition_by="key", window=20, **arguments)))

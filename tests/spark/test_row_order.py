@@ -1,0 +1,61 @@
+"""Neighbouring rows are compared as Spark compares them."""
+
+import decimal
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from rollstat.spark.row_order import Unordered, compare, equal, first_descent
+
+NAN = float("nan")
+ASCENDING = [
+    pa.array([None, -np.inf, -1.0, 0.0, np.inf, NAN], pa.float64()),
+    pa.array([None, -(2**62), 2**53, 2**53 + 1], pa.int64()),
+    pa.array([None, "", "Z", "a", "é"]),
+    pa.array([None, b"", b"\x00", b"\xff"]),
+    pa.array([None, False, True]),
+    pa.array([None, decimal.Decimal("-1.50"), decimal.Decimal("0.25")]),
+    pa.array([None, 0, 1], pa.timestamp("us", "UTC")),
+    pa.array([None, -5, 7], pa.date32()),
+    pa.array([None, -5, 7], pa.duration("us")),
+    pa.array([None, -128, 127], pa.int8()),
+    pa.array([None, {"a": None, "b": 9.0}, {"a": 1, "b": 1.0}, {"a": 1, "b": NAN}, {"a": 2, "b": None}]),
+]
+
+
+@pytest.mark.parametrize("values", ASCENDING, ids=lambda values: str(values.type))
+def test_order_is_that_of_spark(values):
+    for i in range(len(values)):
+        for j in range(len(values)):
+            left, right = values.slice(i, 1), values.slice(j, 1)
+            assert compare(left, right).tolist() == [(i > j) - (i < j)]
+            assert equal(left, right).tolist() == [i == j]
+
+
+def test_zeros_are_equal_and_nan_equals_nan():
+    left = pa.array([0.0, NAN, None, 1.0])
+    right = pa.array([-0.0, NAN, None, None])
+    assert equal(left, right).tolist() == [True, True, True, False]
+    assert compare(left, right).tolist() == [0, 0, 0, 1]
+
+
+def test_lists_are_equal_by_value_and_have_no_order_here():
+    left = pa.array([[1.0, NAN], [0.0], None, [], [None]], pa.list_(pa.float64()))
+    right = pa.array([[1.0, NAN], [-0.0], None, [None], [None]], pa.list_(pa.float64()))
+    assert equal(left, right).tolist() == [True, True, True, False, True]
+    with pytest.raises(Unordered):
+        compare(left, right)
+
+
+def test_first_descent_looks_at_columns_in_turn():
+    time = pa.array([1, 1, 2, 2, 1])
+    name = pa.array(["b", "a", "x", "x", "y"])
+    left = [column.slice(0, 4) for column in (time, name)]
+    right = [column.slice(1) for column in (time, name)]
+    nothing = np.zeros(4, np.bool_)
+    assert first_descent(left, right, [False, True], nothing) == (3, -1)
+    assert first_descent(left, right, [False, True], np.array([0, 0, 0, 1], np.bool_)) == (-1, 2)
+    assert first_descent(left, right, [False, False], nothing)[0] == 3
+    lists = pa.array([[1], [1], [2], [2], [3]])
+    assert first_descent([lists.slice(0, 4)], [lists.slice(1)], [False], nothing) == (-1, 0)

@@ -1,0 +1,136 @@
+"""Streams: exactly once, in order, from where a batch ended."""
+
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyspark
+import pytest
+
+import rollstat
+from rollstat.spark import rolling, rolling_stream
+from rollstat.spark.stream_processor import _Pack
+
+SCHEMA = "key struct<a: string, b: double>, row long, time timestamp, x double, list array<timestamp>"
+AGGS = {
+    "m": ("median", "x"),
+    ("low", "high"): ("kth", "row", {"k": [1, -1]}),
+    "at": ("argkth", "x", {"k": 1}),
+}
+
+
+def readings(rows, seed=0):
+    rng = np.random.default_rng(seed)
+    times = pa.array((1383451200 + np.arange(rows)) * 1_000_000).cast(pa.timestamp("us", "UTC"))
+    keys = [{"a": "ab"[i % 2], "b": [np.nan, None, 0.5][i % 3]} for i in range(rows)]
+    return pa.table(
+        {
+            "key": pa.array(keys, pa.struct([("a", pa.string()), ("b", pa.float64())])),
+            "row": np.arange(rows),
+            "time": times,
+            "x": pa.array(rng.normal(size=rows), mask=rng.random(rows) < 0.1),
+            "list": pa.array([[t, None] for t in times], pa.list_(times.type)),
+        }
+    )
+
+
+def write(table, folder, number):
+    """Write a file that the stream reads after those with lower numbers: it goes by the time of change."""
+    path = folder / "in" / f"{number}.parquet"
+    path.parent.mkdir(exist_ok=True)
+    pq.write_table(table, path)
+    os.utime(path, (1_700_000_000 + number, 1_700_000_000 + number))
+
+
+def test_messages_hold_one_key_each():
+    table = readings(60)
+    batch = table.combine_chunks().to_batches()[0]
+    (packed,) = _Pack((0,))([batch, batch.slice(0, 0)])
+    assert packed.num_rows == 6
+    nan_apart = [repr(key) for key in packed.column(0).to_pylist()]
+    assert len(set(nan_apart)) == 6
+
+
+@pytest.mark.spark
+def test_a_stream_stopped_and_started_again(spark, tmp_path):
+    table = readings(700)
+    (tmp_path / "in").mkdir()
+    arguments = {"keys": "key", "order_by": ["time", "row"], "window": 20, "aggs": AGGS, "min_periods": 1}
+    # The first hundred rows are a batch; the rest comes in two runs of the query.
+    start = spark.createDataFrame(table.slice(0, 100))
+    stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
+    result = rolling_stream(stream, initial=start, **arguments)
+    assert result.columns == [*table.column_names, "m", "low", "high", "at"]
+    late = 0
+    again = pa.concat_tables([table.slice(340, 50), table.slice(400)])  # fifty rows come twice, too late
+    for number, part in enumerate([table.slice(100, 300), again]):
+        write(part, tmp_path, number)
+        writer = result.writeStream.format("parquet").option("path", str(tmp_path / "out"))
+        query = (
+            writer.option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start()
+        )
+        query.awaitTermination()
+        late += sum(progress.observedMetrics["rollstat"].late for progress in query.recentProgress)
+    found = spark.read.parquet(str(tmp_path / "out")).toArrow().sort_by("row")
+    assert late == 50
+    assert found["row"].to_pylist() == list(range(100, 700))
+    arguments["partition_by"] = arguments.pop("keys")
+    whole = rolling(spark.createDataFrame(table), **arguments).toArrow().sort_by("row").slice(100)
+    assert str(found.to_pylist()) == str(whole.to_pylist())
+
+
+@pytest.mark.spark
+def test_behind_a_watermark_rows_come_in_order(spark, tmp_path):
+    table = readings(400)
+    mixed = table.take(pa.array(np.argsort(np.arange(400) + np.random.default_rng(1).integers(0, 40, 400))))
+    for number in range(2):
+        write(mixed.slice(200 * number, 200), tmp_path, number)
+    stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
+    arguments = {"order_by": "time", "window": "30 seconds", "aggs": AGGS}
+    if pyspark.__version__.startswith("4.1."):
+        with pytest.raises(RuntimeError, match=r"'key' is struct.*pyspark 4.1 cannot wait"):
+            rolling_stream(stream, keys="key", watermark="40 seconds", **arguments)
+        return
+    result = rolling_stream(stream, keys="key", watermark="40 seconds", **arguments)
+    writer = result.writeStream.format("parquet").option("path", str(tmp_path / "out"))
+    query = writer.option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start()
+    query.awaitTermination()
+    found = spark.read.parquet(str(tmp_path / "out")).toArrow().sort_by("row")
+    rows = found["row"].to_pylist()
+    assert rows == list(range(len(rows)))
+    assert 340 <= len(rows) <= 360
+    whole = rolling(spark.createDataFrame(table), partition_by="key", **arguments).toArrow().sort_by("row")
+    assert str(found.to_pylist()) == str(whole.slice(0, len(rows)).to_pylist())
+
+
+@pytest.mark.spark
+def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
+    (tmp_path / "in").mkdir()
+    stream = spark.readStream.schema(SCHEMA).parquet(str(tmp_path / "in"))
+    good = {"keys": "key", "order_by": ["time", "row"], "window": 3, "aggs": AGGS}
+    for change, error, message in (
+        ({"keys": []}, ValueError, "keys must name at least one column"),
+        ({"order_by": "x"}, TypeError, "order_by: 'x' is double; a stream is ordered by"),
+        ({"order_by": "row", "watermark": "1 hour"}, TypeError, "a watermark needs a timestamp"),
+        ({"initial": stream}, ValueError, "initial must be a batch frame with the columns"),
+        ({"window": "soon"}, ValueError, "window must be a width"),
+        ({"window": rollstat.Forward(2)}, ValueError, "window must not look ahead of its row"),
+        ({"window": rollstat.Expanding()}, ValueError, "window must reach back so many rows"),
+    ):
+        with pytest.raises(error, match=message):
+            rolling_stream(stream, **(good | change))
+    with pytest.raises(ValueError, match="df must be a streaming frame"):
+        rolling_stream(spark.range(3), **good)
+    with pytest.raises(ValueError, match="df must be a batch frame"):
+        rolling(stream, partition_by="key", order_by="time", window=3, aggs=AGGS)
+    with pytest.raises(TypeError, match=r"initial must be a pyspark.sql.DataFrame; it was builtins.dict"):
+        rolling_stream(stream, **good, initial={})
+    provider = "spark.sql.streaming.stateStore.providerClass"
+    rocks = spark.conf.get(provider)
+    spark.conf.set(provider, "org.apache.spark.sql.execution.streaming.state.HDFSBackedStateStoreProvider")
+    try:
+        with pytest.raises(RuntimeError, match="streams with state need RocksDB: "):
+            rolling_stream(stream, **good)
+    finally:
+        spark.conf.set(provider, rocks)
