@@ -1,16 +1,16 @@
-"""How functions that kernels call are compiled: given as code, chosen by types, or written in Python.
+"""How functions that kernels call are compiled: as LLVM code, by choice of a kernel, or as Python.
 
 ::
 
-    @lowered(count_ones)        ->  one instruction, whatever else the kernel does
-    @chosen(lift)               ->  a call of another kernel, as the types of the arguments say
-    @overloaded(combine)        ->  what Numba compiles of a function made for those types
+    @lowered(count_ones)        ->  one instruction
+    @dispatched(lift)           ->  a call of another kernel, chosen by the types of the arguments
+    @overloaded(combine)        ->  a Python function, made for these types, that Numba compiles
 
-All of them leave the function itself as it is for Python, which calls it where kernels are not compiled.
-The first two are decided while types are inferred; an overload that Numba inlines would do the same, and
-costs the compiler some 20 ms for every call in every kernel.
+The function itself stays a Python function, which is called where kernels are not compiled. The first two are
+resolved during type inference. An overload that Numba inlines would do the same, but takes the compiler
+some 20 ms for every call in every kernel.
 
-Beside them are the functions of bits, and of the cache, that are single instructions.
+The module also has functions that are single instructions: counting bits and prefetching.
 """
 
 import inspect
@@ -22,36 +22,35 @@ from numba.extending import lower_builtin, overload, register_jitable, type_call
 
 __all__ = [
     "NO_ENTRIES",
-    "chosen",
+    "constant",
     "count_leading_zeros",
     "count_ones",
     "count_trailing_zeros",
+    "dispatched",
     "jitable",
-    "known",
     "lowered",
     "overloaded",
     "prefetch",
     "prefetch_to_write",
 ]
 
-# Functions that only kernels call need no entries for Python and for C, which can take the compiler as long
-# as the functions themselves.
+# Functions that only kernels call need no wrappers for Python and for C. Compiling these can take as long as
+# compiling the functions.
 NO_ENTRIES = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 jitable = register_jitable(**NO_ENTRIES)
 
 
 def overloaded(function):
-    """As Numba's ``overload``, without entries."""
+    """As Numba's ``overload``, without wrappers for Python and C."""
     return overload(function, jit_options=NO_ENTRIES)
 
 
 def lowered(function, *kinds):
-    """Let the decorated function say how calls of `function` within kernels are compiled.
+    """Let the decorated function compile calls of `function` in kernels.
 
-    It is given the types of the arguments, and returns a signature and what generates the code, as for an
-    intrinsic of Numba, or None where it serves no such types. `kinds` are the classes of those types, any by
-    default.
+    It gets the types of the arguments. It returns a signature and a code generator, as an intrinsic of Numba
+    does, or None if it does not support these types. `kinds` are the classes of the types, any by default.
     """
 
     def decorate(resolve):
@@ -70,8 +69,8 @@ def lowered(function, *kinds):
     return decorate
 
 
-def known(signature, value):
-    """What :func:`lowered` wants for a result that is `value`, a constant."""
+def constant(signature, value):
+    """Return what :func:`lowered` expects, for a call whose result is the constant `value`."""
 
     def generate(context, builder, signature, arguments):
         return context.get_constant(signature.return_type, value)
@@ -79,10 +78,10 @@ def known(signature, value):
     return signature, generate
 
 
-def chosen(function):
-    """Let the decorated function choose the kernel that a call of `function` within kernels is of.
+def dispatched(function):
+    """Let the decorated function choose the kernel that calls of `function` in kernels go to.
 
-    It is given the types of the arguments, and returns a kernel of as many parameters.
+    It gets the types of the arguments and returns a kernel with the same parameters.
     """
 
     def decorate(choose):
@@ -106,23 +105,23 @@ def chosen(function):
 
 
 def count_trailing_zeros(word):
-    """Number of zero bits below the lowest one bit of a uint64; 64 for zero."""
+    """Return the number of zero bits below the lowest one bit of a uint64; 64 for zero."""
     word = int(word)
     return 64 if word == 0 else (word & -word).bit_length() - 1
 
 
 def count_leading_zeros(word):
-    """Number of zero bits above the highest one bit of a uint64; 64 for zero."""
+    """Return the number of zero bits above the highest one bit of a uint64; 64 for zero."""
     return 64 - int(word).bit_length()
 
 
 def count_ones(word):
-    """Number of one bits of a uint64."""
+    """Return the number of one bits of a uint64."""
     return int(word).bit_count()
 
 
-def _bits(function, method, *flags):
-    """Compile a function of the bits of a word as one instruction."""
+def _compile_as(function, method, *flags):
+    """Compile a function of a word as the instruction `method` of the builder."""
 
     @lowered(function)
     def _operation(word):
@@ -133,24 +132,24 @@ def _bits(function, method, *flags):
 
 
 _ZERO_IS_DEFINED = ir.Constant(ir.IntType(1), 0)
-_bits(count_trailing_zeros, "cttz", _ZERO_IS_DEFINED)
-_bits(count_leading_zeros, "ctlz", _ZERO_IS_DEFINED)
-_bits(count_ones, "ctpop")
+_compile_as(count_trailing_zeros, "cttz", _ZERO_IS_DEFINED)
+_compile_as(count_leading_zeros, "ctlz", _ZERO_IS_DEFINED)
+_compile_as(count_ones, "ctpop")
 
 
 def prefetch(array, index):
-    """Have the cache fetch the line of an element of a contiguous array, and wait for nothing.
+    """Request the cache line of an element of a contiguous array, without waiting for it.
 
-    The element need not exist.
+    The index may be out of bounds.
     """
 
 
 def prefetch_to_write(array, index):
-    """As :func:`prefetch`, for an element that is to be written."""
+    """As :func:`prefetch`, for an element that will be written."""
 
 
-def _prefetching(function, to_write):
-    """Compile a function that has the cache fetch a line as one instruction."""
+def _compile_prefetch(function, to_write):
+    """Compile a prefetching function as one instruction."""
 
     @lowered(function)
     def _operation(array, index):
@@ -167,5 +166,5 @@ def _prefetching(function, to_write):
         return types.void(array, types.intp), generate
 
 
-_prefetching(prefetch, to_write=0)
-_prefetching(prefetch_to_write, to_write=1)
+_compile_prefetch(prefetch, to_write=0)
+_compile_prefetch(prefetch_to_write, to_write=1)

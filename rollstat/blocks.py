@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.missing.counting import count_in_width, count_observed, has_nan, mark_nan
+from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
 
 __all__ = ["UNKNOWN", "Block", "Point", "Selection", "read_only"]
 
@@ -182,7 +182,7 @@ class Block:
             else:
                 self._count = np.empty(self.rows, np.int64)
                 if self.width > 0:
-                    count_in_width(missing, self._count)
+                    count_fixed(missing, self._count)
                 else:
                     count_observed(missing, self.start, self.end, self._count)
         return self._count

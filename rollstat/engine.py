@@ -33,7 +33,7 @@ from rollstat.dtypes import (
     same_memory,
     union_mask,
 )
-from rollstat.kernels.missing.nan_bitmap import mark_few, note_nan, words_for
+from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
 from rollstat.lines import as_lines, check_axis, empty_results, lay_flat, straight_into, take_out, to_shape
 from rollstat.options import Options, Window
 from rollstat.windows import FixedWindows, Windows
@@ -261,8 +261,8 @@ class BlockRun:
         plain = not self.missing and not block.others and all(view.dtype.kind in "fi" for view in views)
         if block.width == 0 or block.lacking is not None or not plain:
             return False
-        words = words_for(len(block.values))
-        note_nan(block.values, 0, len(block.values), words)
+        words = empty_bitmap(len(block.values))
+        record_nan(block.values, 0, len(block.values), words)
         least = block.width if self.options.nan_policy == "propagate" else 0
         marks = [
             (max(need, least), view.dtype.type(fill))
@@ -270,7 +270,7 @@ class BlockRun:
         ]
         same = len(views) == 2 and repr(marks[0]) == repr(marks[1])  # their windows are counted once
         for (need, fill), view in zip(marks, views[:1] if same else views):
-            mark_few(words, block.width, need, fill, view, views[1] if same else view[:0])
+            mark_insufficient(words, block.width, need, fill, view, views[1] if same else view[:0])
         return True
 
     def mark(

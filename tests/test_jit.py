@@ -35,8 +35,8 @@ def test_literals_are_compiled_for_their_types_alone():
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 def test_private_kernels_of_the_package_are_for_kernels():
     vector = np.arange(16.0)
-    with pytest.raises(TypeError, match="_over is compiled for calls from other kernels alone"):
-        moment_formulas._over(vector, vector)
+    with pytest.raises(TypeError, match="_divide is compiled for calls from other kernels alone"):
+        moment_formulas._divide(vector, vector)
 
 
 def copy_package(folder):

@@ -7,11 +7,11 @@ from numba.core.errors import TypingError
 
 from rollstat._jit import kernel
 from rollstat._lowering import (
-    chosen,
+    constant,
     count_leading_zeros,
     count_ones,
     count_trailing_zeros,
-    known,
+    dispatched,
     lowered,
     prefetch,
     prefetch_to_write,
@@ -58,7 +58,7 @@ def is_whole(value):
 
 @lowered(is_whole)
 def _is_whole(value):
-    return known(types.boolean(value), isinstance(value, types.Integer))
+    return constant(types.boolean(value), isinstance(value, types.Integer))
 
 
 @kernel
@@ -75,7 +75,7 @@ def half(value):
     return (halved if is_whole(value) else divided)(value)
 
 
-@chosen(half)
+@dispatched(half)
 def _half(value):
     return halved if isinstance(value, types.Integer) else divided
 
@@ -84,7 +84,7 @@ def halves(one, other):
     return half(one), half(other), is_whole(one), is_whole(other)
 
 
-def test_what_is_known_and_chosen_by_types_is_what_python_does():
+def test_constants_and_dispatched_kernels_agree_with_python():
     assert halves(7, 7.0) == kernel(halves)(7, 7.0) == (3, 3.5, True, False)
 
 
@@ -94,7 +94,7 @@ def only_floats(value):
 
 @lowered(only_floats)
 def _only_floats(value):
-    return known(types.float64(value), 1.0) if isinstance(value, types.Float) else None
+    return constant(types.float64(value), 1.0) if isinstance(value, types.Float) else None
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rollstat.blocks import Block
 from rollstat.kernels.extrema.blockwise import growing, shrinking
 from rollstat.kernels.extrema.van_herk_simd import suffixes
-from rollstat.kernels.missing.counting import length_with
+from rollstat.kernels.missing.counting import observed_prefix
 from rollstat.kernels.simd.comparator import worst
 
 __all__ = ["seen_by_cut_off", "write_cut_off", "write_extrema_of_ends"]
@@ -42,10 +42,10 @@ def write_cut_off(
     if least is not None:
         rows = len(extrema[0][1])
         if grows:
-            few = slice(0, max(length_with(values, least) - (len(values) - rows + 1), 0))
+            few = slice(0, max(observed_prefix(values, least) - (len(values) - rows + 1), 0))
         else:
             observed = np.count_nonzero(values == values) if nan else len(values)
-            few = slice(length_with(values, observed - least + 1), rows)
+            few = slice(observed_prefix(values, observed - least + 1), rows)
         for _, out in extrema:
             out[few] = np.nan
     return nan

@@ -1,9 +1,9 @@
 """Statistics of two series that follow from sums of products: covariance, correlation, straight lines.
 
-A row where either series is missing is no observation. Every function writes one row of `out` for each
-window of `block`, whose second series is ``block.others[0]``; rows with too few observations may get
-anything. Errors are those of :mod:`rollstat.algorithms.moments`, relative to the product of both
-deviations: no result can be told from that of series changed by some ``80 u`` of their distance from a
+A row is an observation if both series have a value there. Every function writes one row of `out` for each
+window of `block`, whose second series is ``block.others[0]``; insufficient rows are undefined. Errors are
+those of :mod:`rollstat.algorithms.moments`, relative to the product of both deviations: each result is the
+exact one for values that differ from the given ones by at most about ``80 u`` of their distance from some
 value of the window.
 """
 
@@ -14,41 +14,41 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
 from rollstat.blocks import Block
-from rollstat.kernels.missing.counting import take_mean_rows
+from rollstat.kernels.missing.counting import subtract_mean_row
 from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line, Summand
 
 __all__ = ["betas", "block_rows", "correlations", "covariances", "linear_fits"]
 
 
 def _write(block: Block, summand: Summand, out: NDArray[Any]) -> None:
-    """Evaluate a summand of one output."""
+    """Write the only output of `summand`."""
     result = working_row(out)
     evaluate(block, summand, result[None], observations(block), observations(block, 1))
     deliver(result, out)
 
 
 def covariances(block: Block, ddof: int, out: NDArray[Any]) -> None:
-    """Sum of products of both deviations from the mean, over the number of observations less `ddof`."""
+    """Write the covariance, the central sum of products divided by count - `ddof`."""
     _write(block, Covariance(float(ddof)), out)
 
 
 def correlations(block: Block, out: NDArray[Any]) -> None:
-    """Pearson's correlation, in [-1, 1]; NaN where either series is constant."""
+    """Write Pearson's correlation, in [-1, 1]; NaN where either series is constant."""
     _write(block, Correlation(0.0), out)
 
 
 def betas(block: Block, out: NDArray[Any]) -> None:
-    """Slope of the values against the second series: covariance over the second one's variance."""
+    """Write the slope of the values against the second series, their covariance divided by its variance."""
     _write(block, Correlation(1.0), out)
 
 
 def linear_fits(
     block: Block, slope: NDArray[Any], intercept: NDArray[Any], determination: NDArray[Any]
 ) -> None:
-    """Straight line of least squares through the values, and the share of variance that it explains (R²).
+    """Write slope and intercept of the least-squares line through the values, and R².
 
-    The line runs over the second series; without one over rows, of which a window's first is row 0.
-    R² is NaN where the values are constant, all three where the second series is.
+    The line is a function of the second series, or, if there is none, of the row counted from the start of
+    the window. R² is NaN where the values are constant, all three are where the second series is.
     """
     y = observations(block)
     if block.others:
@@ -67,12 +67,12 @@ def linear_fits(
 def _move_to_first_rows(
     block: Block, y: NDArray[np.float64], slope: NDArray[np.float64], height: NDArray[np.float64]
 ) -> None:
-    """Turn the height of lines at the mean row of each window's observations into that at its first row.
+    """Replace the height of each line at the mean row of the observations by that at the first row.
 
-    The mean of whole numbers is exact but for one rounding.
+    The mean row is a quotient of integers and is rounded once.
     """
     if block.searched and block.missing is None and block.width:
         with np.errstate(all="ignore"):
             height -= slope * ((block.width - 1) / 2)
     else:
-        take_mean_rows(y, block.start, block.end, slope, height)
+        subtract_mean_row(y, block.start, block.end, slope, height)

@@ -22,10 +22,10 @@ from rollstat.kernels.extrema.doubling_arg import settle
 from rollstat.kernels.extrema.nan_policy import ALL, ANY, NAN, PASS, STAND_IN
 from rollstat.kernels.extrema.positions import locate
 from rollstat.kernels.extrema.van_herk import scan
-from rollstat.kernels.missing.nan_bitmap import NO_WORDS, mark_few, words_for
+from rollstat.kernels.missing.nan_bitmap import NO_BITMAP, empty_bitmap, mark_insufficient
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.simd.fill_copy import fill_ahead
-from rollstat.kernels.simd.vectors import aligned, lanes_in
+from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 __all__ = [
     "ALGORITHMS",
@@ -93,7 +93,7 @@ def _rule_for(least: int | None, width: int) -> int:
 
 def _words_for(values: NDArray[Any], least: int | None, rule: int) -> NDArray[np.uint64]:
     """Where a kernel notes what is missing, if windows have to be counted."""
-    return NO_WORDS if least is None or rule != PASS else words_for(len(values))
+    return NO_BITMAP if least is None or rule != PASS else empty_bitmap(len(values))
 
 
 def _mark_few(
@@ -101,7 +101,9 @@ def _mark_few(
 ) -> None:
     """Write NaN to rows with fewer observations than `least`."""
     first, *others = outputs
-    mark_few(words, width, least, first.dtype.type(np.nan), first, others[0] if others else first[:0])
+    mark_insufficient(
+        words, width, least, first.dtype.type(np.nan), first, others[0] if others else first[:0]
+    )
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
@@ -184,11 +186,11 @@ def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, le
     both, rows = len(wanted) == 2, len(outputs[0])
     rolling, size, length, past = _for_values(width, rows, values.itemsize, both)
     orders = [] if both else [wanted[0][0]]
-    scratch = aligned(length, values.dtype)
+    scratch = aligned_empty(length, values.dtype)
     words = _words_for(values, least, rule)
     found = rolling(*orders, values, width, size, scratch, *outputs, rule, words, *past)
     if rule != PASS and found == NAN + STAND_IN:
-        rule, words = int(PASS), words_for(len(values))
+        rule, words = int(PASS), empty_bitmap(len(values))
         found = rolling(*orders, values, width, size, scratch, *outputs, rule, words, *past)
     if found and len(words):
         _mark_few(words, width, least, outputs)
@@ -211,7 +213,7 @@ def _for_places(width: int, rows: int, itemsize: int, last: bool) -> tuple[Any, 
 
 def _with_places(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Scratch memory for so many values, and for as many places."""
-    memory = aligned(2 * length, dtype)
+    memory = aligned_empty(2 * length, dtype)
     return memory[:length], memory[length:].view(f"i{dtype.itemsize}")
 
 
@@ -313,7 +315,7 @@ def one_kernel(
             write_cut_off(parts, values[: width - 1], True, least)
             outputs = tuple(out[head:] for out in outputs)
         words = _words_for(values, least, rule)
-        given = *orders, values, width, size, aligned(length, dtype), *outputs, rule, words, *past
+        given = *orders, values, width, size, aligned_empty(length, dtype), *outputs, rule, words, *past
         if not codes:
             codes.append(bind(rolling, *given))
         found = codes[0](*given)

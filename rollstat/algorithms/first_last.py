@@ -1,7 +1,7 @@
-"""Counts, and the oldest and newest observation: what a window has at its ends needs no combinations.
+"""Counts, the oldest and newest observation, and whether any or all observations are true.
 
-Every function writes one row of `out` for each window of `block`; rows without an observation may get
-anything, but counts are 0 there.
+Every function writes one row of `out` for each window of `block`. Counts are 0 for windows without
+observations; the other results of these windows are undefined.
 """
 
 from typing import Any
@@ -10,47 +10,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block
-from rollstat.kernels.missing.compaction import (
-    carry_back,
-    carry_numbers_back,
-    carry_numbers_on,
-    carry_on,
-    copy_numbers,
+from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan
+from rollstat.kernels.missing.forward_fill import (
+    backward_fill,
+    backward_fill_nan,
+    copy_until_nan,
+    forward_fill,
+    forward_fill_nan,
 )
-from rollstat.kernels.missing.counting import count_in_width, count_observed, has_nan
-from rollstat.kernels.missing.simd_counts import count_numbers
+from rollstat.kernels.missing.simd_counts import count_series
 
 __all__ = ["all_true", "any_true", "counts", "newest", "oldest"]
 
 
-def _straight(block: Block, out: NDArray[Any]) -> bool:
-    """Whether results can be read off values that nobody searched for NaN: such a search is half the work."""
+def _is_unsearched(block: Block, out: NDArray[Any]) -> bool:
+    """Return whether the values need no search for NaN of their own: it would be half the work."""
     return bool(block.width and not block.searched and not block.others and out.dtype == block.values.dtype)
 
 
 def counts(block: Block, out: NDArray[Any]) -> None:
-    """Number of observations."""
-    if _straight(block, out) and out.dtype == np.float64:
+    """Write the number of observations of each window."""
+    if _is_unsearched(block, out) and out.dtype == np.float64:
         if has_nan(block.values):
-            count_numbers((block.values,), block.width, out)
+            count_series((block.values,), block.width, out)
             return
         block.missing = None
     out[:] = block.width if block.width and block.missing is None else block.count
 
 
 def oldest(block: Block, out: NDArray[Any]) -> None:
-    """The first observation."""
-    if _straight(block, out):
+    """Write the first observation of each window."""
+    if _is_unsearched(block, out):
         values, rest = block.values[: block.rows], block.values[block.rows :]
-        if not copy_numbers(values, out):
-            carry_numbers_back(block.values, out)
+        if not copy_until_nan(values, out):
+            backward_fill_nan(block.values, out)
         elif not has_nan(rest):
             block.missing = None
         return
     values = block.values
     if block.missing is not None:
         values = np.empty_like(values)
-        carry_back(block.values, block.missing, values)
+        backward_fill(block.values, block.missing, values)
     if block.width:
         out[:] = values[: block.rows]
     elif len(values):
@@ -58,18 +58,18 @@ def oldest(block: Block, out: NDArray[Any]) -> None:
 
 
 def newest(block: Block, out: NDArray[Any]) -> None:
-    """The last observation."""
-    if _straight(block, out):
+    """Write the last observation of each window."""
+    if _is_unsearched(block, out):
         rest, values = block.values[: block.width - 1], block.values[block.width - 1 :]
-        if not copy_numbers(values, out):
-            carry_numbers_on(block.values, out)
+        if not copy_until_nan(values, out):
+            forward_fill_nan(block.values, out)
         elif not has_nan(rest):
             block.missing = None
         return
     values = block.values
     if block.missing is not None:
         values = np.empty_like(values)
-        carry_on(block.values, block.missing, values)
+        forward_fill(block.values, block.missing, values)
     if block.width:
         out[:] = values[block.width - 1 :]
     elif len(values):
@@ -77,21 +77,21 @@ def newest(block: Block, out: NDArray[Any]) -> None:
 
 
 def _count_where(block: Block, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Observations of each window among `rows`."""
+    """Return the number of observations of each window for which `rows` is true."""
     others = ~rows if block.missing is None else ~rows | block.missing
     count = np.empty(block.rows, np.int64)
     if block.width:
-        count_in_width(others, count)
+        count_fixed(others, count)
     else:
         count_observed(others, block.start, block.end, count)
     return count
 
 
 def any_true(block: Block, out: NDArray[Any]) -> None:
-    """Whether some observation is not zero."""
+    """Write whether any observation is not zero."""
     out[:] = _count_where(block, block.values != 0) > 0
 
 
 def all_true(block: Block, out: NDArray[Any]) -> None:
-    """Whether no observation is zero."""
+    """Write whether no observation is zero."""
     out[:] = _count_where(block, block.values == 0) == 0

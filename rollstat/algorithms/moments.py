@@ -1,8 +1,8 @@
 """Statistics of one series that follow from sums of powers.
 
-Every function writes one row of `out` for each window of `block`; rows with too few observations may
-get anything. Values are summed in float64 whatever their dtype. With ``u = 2**-53`` and `m` the
-observations of a window, no result is off by more than (relative to its own size)
+Every function writes one row of `out` for each window of `block`; insufficient rows are undefined. Values
+are summed in float64, whatever their dtype. With ``u = 2**-53`` and a window of `m` observations, the
+relative error of a result is at most
 
 ===========================  =========================================================
 sum, mean                    ``24 u * sum(abs(x)) / abs(sum(x))``
@@ -11,8 +11,8 @@ deviation, standard error    half of that
 skewness, kurtosis           ``O(u * k**1.5)`` and ``O(u * k**2)``
 ===========================  =========================================================
 
-to first order in u. `c` is one value of the window, so that `k` is a small number on all but contrived
-data, and at most ``m + 1`` on any. Nothing outside a window has any influence.
+to first order in u. `c` is one value of the window, so `k` is at most ``m + 1``, and small on almost all
+data. Values outside a window have no influence.
 """
 
 from typing import Any
@@ -36,42 +36,42 @@ __all__ = [
 
 
 def _write(block: Block, summand: Summand, out: NDArray[Any]) -> None:
-    """Evaluate a summand of one output."""
+    """Write the only output of `summand`."""
     result = working_row(out)
     evaluate(block, summand, result[None], observations(block))
     deliver(result, out)
 
 
 def sums(block: Block, out: NDArray[Any]) -> None:
-    """Sum; 0 where nothing is observed."""
+    """Write the sum, 0 for windows without observations."""
     _write(block, Sum(), out)
 
 
 def means(block: Block, out: NDArray[Any]) -> None:
-    """Arithmetic mean."""
+    """Write the arithmetic mean."""
     _write(block, Mean(), out)
 
 
 def variances(block: Block, ddof: int, out: NDArray[Any]) -> None:
-    """Sum of squares about the mean, over the number of observations less `ddof`; never negative."""
+    """Write the variance, the central sum of squares divided by count - `ddof`; it is never negative."""
     _write(block, Variance(float(ddof)), out)
 
 
 def deviations(block: Block, ddof: int, out: NDArray[Any]) -> None:
-    """Standard deviation, the root of the variance."""
+    """Write the standard deviation, the square root of the variance."""
     _write(block, Deviation(float(ddof), 0.0), out)
 
 
 def standard_errors(block: Block, ddof: int, out: NDArray[Any]) -> None:
-    """Standard error of the mean, the deviation over the root of the number of observations."""
+    """Write the standard error of the mean, the deviation divided by the square root of the count."""
     _write(block, Deviation(float(ddof), 1.0), out)
 
 
 def skewnesses(block: Block, out: NDArray[Any]) -> None:
-    """Skewness without bias (Fisher-Pearson, adjusted); NaN where all observations are equal."""
+    """Write the unbiased skewness (adjusted Fisher-Pearson); NaN where all observations are equal."""
     _write(block, Skewness(), out)
 
 
 def kurtoses(block: Block, out: NDArray[Any]) -> None:
-    """Excess kurtosis without bias; NaN where all observations are equal."""
+    """Write the unbiased excess kurtosis; NaN where all observations are equal."""
     _write(block, Kurtosis(), out)

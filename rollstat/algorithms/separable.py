@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from rollstat.algorithms.extrema import chunk_rows
 from rollstat.kernels.extrema.doubling import scratch_length
 from rollstat.kernels.extrema.separable import scan_lines, scan_rows
-from rollstat.kernels.missing.nan_bitmap import NO_WORDS
+from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
-from rollstat.kernels.simd.vectors import aligned, lanes_in
+from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 __all__ = ["MODES", "box_extremum", "extended_rows"]
 
@@ -65,11 +65,11 @@ def _along(
     if _in_lines(values, axis):
         chunk = min(chunk_rows(width, values.itemsize), length)
         room = len(source) + length + 2 * lanes + scratch_length(width, chunk, lanes)
-        scratch = aligned(room, values.dtype)
+        scratch = aligned_empty(room, values.dtype)
         lines = flat, length, across, before, source, constant
-        return bool(scan_lines(order, *lines, width, chunk, scratch, target, NO_WORDS))
+        return bool(scan_lines(order, *lines, width, chunk, scratch, target, NO_BITMAP))
     columns = max(min(_TILE // values.itemsize // width, across) // lanes, 1) * lanes
-    scratch = aligned((width + 2) * columns, values.dtype)
+    scratch = aligned_empty((width + 2) * columns, values.dtype)
     nan = False
     for first in range(0, len(flat), length * across):
         part = slice(first, first + length * across)

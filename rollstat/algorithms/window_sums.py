@@ -1,7 +1,7 @@
-"""Sums over windows and what follows from them: fixed windows in one scan, all others by stretches.
+"""Sums over windows, and what follows from them: one scan for fixed windows, two stacks for others.
 
-Results do not depend on the size of the blocks where that is a multiple of :func:`grid`, and for windows
-of few values where it is anything: the scan itself starts anew there.
+Results do not depend on the size of the blocks if it is a multiple of :func:`grid`, and for windows of few
+values they never do: the grid of the scan starts anew with each block.
 """
 
 import math
@@ -12,32 +12,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import UNKNOWN, Block
-from rollstat.kernels.missing.simd_counts import count_numbers
-from rollstat.kernels.sums.fixed_windows import GROUP, SHORTEST_SHIFTED, settle_rows, window_sums
-from rollstat.kernels.sums.moment_formulas import Summand, form, series_of
-from rollstat.kernels.sums.short_windows import CHUNK
-from rollstat.kernels.sums.variable_windows import finish_rows, stretch_sums
+from rollstat.kernels.missing.simd_counts import count_series
+from rollstat.kernels.sums import short_windows
+from rollstat.kernels.sums.fixed_windows import (
+    GROUP,
+    SHORTEST_SHIFTED,
+    recompute_unshifted,
+    sum_fixed_windows,
+)
+from rollstat.kernels.sums.moment_formulas import Summand, series_of, traits
+from rollstat.kernels.sums.variable_windows import finish_windows, sum_variable_windows
 
 __all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
 
-# Least rows a block, and of those that one thread alone works through.
+# Minimum rows per block, and with one thread.
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
-# Expanding windows from which on they are worth the front that makes them windows of a fixed width.
+# Minimum number of expanding windows that are computed as fixed windows behind missing rows.
 _EXPANDING = 64
 
 
 class _Scratch(threading.local):
-    """Arrays of the last block of a thread: fresh pages for every block would cost as much as the sums."""
+    """Arrays of the last block of a thread: new pages for every block would cost as much as the sums."""
 
     limit = 1 << 19
     shapes: tuple[tuple[int, ...], ...] = ()
     arrays: tuple[NDArray[np.float64], ...] = ()
 
     def take(self, *shapes: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:
-        """Arrays of these shapes, kept for the next block unless they are large.
+        """Return arrays of these shapes, kept for the next block unless they are large.
 
-        They start on whole vectors: one that straddles cache lines costs twice the time.
+        They start at multiples of 64 bytes: a vector across two cache lines costs twice the time.
         """
         if shapes == self.shapes:
             return self.arrays
@@ -58,41 +63,41 @@ _fronts = _Scratch()
 
 
 def grid(width: int) -> int:
-    """Rows after which the blocks of the scan for windows of `width` values repeat."""
+    """Return the rows of one block of the scan for windows of `width` values."""
     return max(8 * (width // 8), 1)
 
 
 def block_rows(width: int, alone: bool = False) -> int:
-    """Rows a block that suit windows of `width` values: a multiple of the grid, of several windows."""
+    """Return the rows per block for windows of `width` values: a multiple of the grid, several windows."""
     step = grid(width)
     return step * max(12, -(-(_ROWS_ALONE if alone else _ROWS) // step))
 
 
 def observations(block: Block, series: int = 0) -> NDArray[np.float64]:
-    """The values of one series of `block` as float64, with NaN in place of what is missing."""
+    """Return one series of `block` as float64, with NaN for missing values."""
     values = block.others[series - 1] if series else block.values
     if block.searched and block.missing is not None:
         values = values.astype(np.float64)
         values[block.missing] = np.nan
     values = np.asarray(values, np.float64).view()
-    values.flags.writeable = False  # one compiled version, not two
+    values.flags.writeable = False  # so that kernels are compiled for one type of array
     return values
 
 
 def longest(block: Block) -> int:
-    """Rows of the longest window of `block`."""
+    """Return the number of rows of the longest window of `block`."""
     if block.reach is not None:
         return block.reach + block.rows - 1
     return block.width or int((block.end - block.start).max(initial=0))
 
 
 def working_row(out: NDArray[Any]) -> NDArray[np.float64]:
-    """A row of float64 to compute in: `out` itself where it can be."""
+    """Return an array of float64 to compute in: `out` itself if possible."""
     return out if out.dtype == np.float64 and out.flags.c_contiguous else np.empty(out.shape)
 
 
 def deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:
-    """Write `result` in the dtype of `out`; what float32 cannot hold is infinite there."""
+    """Write `result` in the dtype of `out`; values that float32 cannot hold become infinite."""
     if result is not out:
         with np.errstate(over="ignore"):
             out[:] = result
@@ -105,12 +110,12 @@ def scan(
     x: NDArray[np.float64],
     y: NDArray[np.float64] | None = None,
 ) -> bool:
-    """Write the outputs of `summand` for windows of a fixed width to the rows of `out`, if possible.
+    """Write the outputs of `summand` for windows of a fixed width to `out`, if possible.
 
     Parameters
     ----------
     block : Block
-        Where nobody has looked for missing values yet, this looks on the way.
+        If it has not been searched for missing values, the scan finds out whether there are any.
     summand : Summand
         What to sum, see :mod:`rollstat.kernels.sums.moment_formulas`.
     out : ndarray of float64, shape (outputs, rows)
@@ -121,7 +126,7 @@ def scan(
     Returns
     -------
     bool
-        False where the windows have no fixed width, or a value may be missing.
+        False if the windows have no fixed width, or a value may be missing.
     """
     if not block.width or (block.searched and block.missing is not None):
         return False
@@ -139,25 +144,25 @@ def evaluate(
     x: NDArray[np.float64],
     y: NDArray[np.float64] | None = None,
 ) -> None:
-    """Write the outputs of `summand` for windows of any shape, see :func:`scan`.
+    """Write the outputs of `summand` for any windows, see :func:`scan`.
 
-    Where that is no work of its own, rows with too few observations are marked, and the block says so.
+    Insufficient rows are marked, and recorded as marked, where this takes no extra work.
     """
     if scan(block, summand, out, x, y):
         return
     y = x if y is None else y
     if block.width and block.rows:
-        _scan_gaps(block, summand, x, y, out)
-    elif _expands(block):
-        _scan_gaps(*_with_front(block, summand, x, y), out)
+        _scan_with_missing(block, summand, x, y, out)
+    elif _is_expanding(block):
+        _scan_with_missing(*_as_fixed(block, summand, x, y), out)
     else:
-        _walk(block, summand, x, y, block.start, block.end, block.count, out)
+        _sum_any_windows(block, summand, x, y, block.start, block.end, block.count, out)
         return
     block.marked = block.least is not None
 
 
-def _expands(block: Block) -> bool:
-    """Whether all windows begin with the data, and each is one row longer than the one before."""
+def _is_expanding(block: Block) -> bool:
+    """Return whether all windows start with the data and each is one row longer than the one before."""
     if block.rows < _EXPANDING or block.reach is not None:
         return block.rows >= _EXPANDING
     if block.start[-1] > 0:
@@ -165,10 +170,10 @@ def _expands(block: Block) -> bool:
     return np.array_equal(block.end, np.arange(block.end[0], block.end[0] + block.rows))
 
 
-def _with_front(
+def _as_fixed(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> tuple[Block, Summand, NDArray[np.float64], NDArray[np.float64]]:
-    """Expanding windows as windows of a fixed width, for :func:`_scan_gaps`: missing rows stand in front."""
+    """Return expanding windows as windows of a fixed width, which start in missing rows before the data."""
     width = longest(block)
     (memory,) = _fronts.take((1 if x is y else 2, block.rows - 1 + width))
     memory[:, : block.rows - 1] = np.nan
@@ -184,44 +189,45 @@ def _with_front(
 
 
 @np.errstate(all="ignore")
-def _scan_gaps(
+def _scan_with_missing(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
-    """Windows of a fixed width with values missing: NaN, which need not have been searched for."""
-    width, least = block.width, float(block.least or 0)
-    counts, *work = _working_memory(summand, width)
-    window_sums(summand, x, y, width, counts, least, *work, out)
-    if not form(summand).shifted or width < SHORTEST_SHIFTED:
+    """Windows of a fixed width in which values may be NaN."""
+    width, min_count = block.width, float(block.least or 0)
+    scratch = _scan_scratch(summand, width)
+    sum_fixed_windows(summand, x, y, width, min_count, scratch, out)
+    if not traits(summand).shifted or width < SHORTEST_SHIFTED:
         return
-    _, high, low, _, _, _, spare = work
     rows = np.empty(0, np.int64)
-    left = settle_rows(summand, x, y, width, least, high, low, spare, rows, out)
+    left = recompute_unshifted(summand, x, y, width, min_count, scratch, rows, out)
     if left:
         rows = np.empty(left, np.int64)
-        settle_rows(summand, x, y, width, least, high, low, spare, rows, out)
+        recompute_unshifted(summand, x, y, width, min_count, scratch, rows, out)
         count = np.empty(block.rows)
-        count_numbers(series_of(summand, x, y), width, count)
+        count_series(series_of(summand, x, y), width, count)
         again = np.empty((len(out), len(rows)))
-        _walk(block, summand, x, y, rows, rows + width, count[rows], again)
+        _sum_any_windows(block, summand, x, y, rows, rows + width, count[rows], again)
         out[:, rows] = again
 
 
-def _working_memory(summand: Summand, width: int) -> tuple[NDArray[np.float64], ...]:
-    """Arrays for :func:`rollstat.kernels.sums.fixed_windows.window_sums`, that for counts first."""
-    size = 8 * form(summand).channels
-    rows = max(width // 8, 1)
-    groups = size * (rows // GROUP + 2)
-    chunk = 8 * (CHUNK + 1)
-    return _scratch.take(
-        (chunk,),
-        (size * rows,),
+def _scan_scratch(summand: Summand, width: int) -> short_windows.Scratch:
+    """Return scratch memory for :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`."""
+    size = 8 * traits(summand).channels
+    vectors = max(width // 8, 1)
+    groups = size * (vectors // GROUP + 2)
+    leaves = size * (short_windows.BLOCK + 1)
+    rows = 8 * (short_windows.BLOCK + 1)
+    shapes = (
+        (rows,),
+        (size * vectors,),
         (groups,),
         (groups,),
-        (size * (CHUNK + 1),),
-        (size * (CHUNK + 1),),
-        (2, chunk),
-        (form(summand).outputs, chunk),
+        (leaves,),
+        (leaves,),
+        (2, rows),
+        (traits(summand).outputs, rows),
     )
+    return short_windows.Scratch(*_scratch.take(*shapes))
 
 
 @np.errstate(all="ignore")
@@ -232,13 +238,13 @@ def _scan(
     width: int,
     out: NDArray[np.float64],
 ) -> bool:
-    """Scan; return whether that gave up because a value may be missing."""
-    _, *work = _working_memory(summand, width)
-    return bool(window_sums(summand, x, y, width, None, 0.0, *work, out))
+    """Scan; return whether the scan gave up because a value may be missing."""
+    scratch = _scan_scratch(summand, width)._replace(counts=None)
+    return bool(sum_fixed_windows(summand, x, y, width, 0.0, scratch, out))
 
 
 @np.errstate(all="ignore")
-def _walk(
+def _sum_any_windows(
     block: Block,
     summand: Summand,
     x: NDArray[np.float64],
@@ -248,16 +254,16 @@ def _walk(
     observed: NDArray[Any],
     out: NDArray[np.float64],
 ) -> None:
-    """Windows of any shape, with any values missing."""
+    """Any windows, with any missing values."""
     rows = len(start)
     padded = -(-rows // 8) * 8
-    channels = form(summand).summed
+    channels = traits(summand).channels
     sums = np.zeros((channels, padded))
     shift_x, shift_y = np.zeros((2, padded))
     work = np.empty((channels, longest(block))), np.zeros((3, channels))
-    stretch_sums(x, y, start, end, *work, sums, shift_x, shift_y)
+    sum_variable_windows(summand, x, y, start, end, *work, sums, shift_x, shift_y)
     count = np.zeros(padded)
     count[:rows] = observed
-    result = np.empty((form(summand).outputs, padded))
-    finish_rows(summand, sums[: form(summand).channels], shift_x, shift_y, count, result)
+    result = np.empty((traits(summand).outputs, padded))
+    finish_windows(summand, sums, shift_x, shift_y, count, result)
     out[:] = result[:, :rows]

@@ -5,7 +5,7 @@ import pytest
 
 import rollstat
 from rollstat.kernels.sums.fixed_windows import GROUP
-from rollstat.kernels.sums.short_windows import CHUNK
+from rollstat.kernels.sums.short_windows import BLOCK
 
 
 def pair_with_gaps(length, missing, rng):
@@ -61,7 +61,7 @@ def test_rows_with_few_pairs(window, missing, rng):
 def test_one_missing_pair_at_every_edge(window, lacks, rng):
     step = 8 * max(window // 8, 1)
     plain = pair_with_gaps(2200, 0.0, rng)
-    chunk = 8 * (CHUNK - 4)
+    chunk = 8 * (BLOCK - 4)
     edges = {0, 7, 8, chunk - 1, chunk, 8 * GROUP - 1, 8 * GROUP, step - 1, step, step + window - 1}
     for edge in sorted({*edges, 2200 - window, 2199}):
         values, other = (series.copy() for series in plain)

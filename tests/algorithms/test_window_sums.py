@@ -10,10 +10,10 @@ from rollstat.algorithms.window_sums import evaluate, observations
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.sums.fixed_windows import GROUP
 from rollstat.kernels.sums.moment_formulas import Sum, Variance
-from rollstat.kernels.sums.short_windows import CHUNK
+from rollstat.kernels.sums.short_windows import BLOCK
 
 # Ends of chunks of narrow windows, of rows and of groups.
-EDGES = [0, 7, 8, 8 * (CHUNK - 4) - 1, 8 * (CHUNK - 4), 8 * GROUP - 1, 8 * GROUP]
+EDGES = [0, 7, 8, 8 * (BLOCK - 4) - 1, 8 * (BLOCK - 4), 8 * GROUP - 1, 8 * GROUP]
 
 
 def whole_numbers(length, missing, rng):

@@ -35,12 +35,11 @@ from rollstat.kernels.extrema.monotone_runs import answer, copy_run
 from rollstat.kernels.extrema.nan_policy import ALL, ANY, NAN, NO, PASS, STAND_IN, YES
 from rollstat.kernels.extrema.van_herk_simd import running, suffixes
 from rollstat.kernels.missing.counting import has_nan
-from rollstat.kernels.missing.nan_bitmap import note_if
+from rollstat.kernels.missing.nan_bitmap import record_nan_if
 from rollstat.kernels.simd.comparator import (
     Greatest,
     Least,
     Oldest,
-    admit,
     best_of,
     better,
     missing_of,
@@ -50,11 +49,12 @@ from rollstat.kernels.simd.comparator import (
 )
 from rollstat.kernels.simd.fill_copy import fill, fill_ahead, stand_alike
 from rollstat.kernels.simd.vectors import (
-    absorb_nan,
     broadcast,
-    holds_nan,
+    contains_nan,
     lanes_of,
     load,
+    propagate_nan,
+    replace_nan,
     settle_writes,
     unaligned,
     zeros,
@@ -99,15 +99,15 @@ def best_in(order, values):
         c, d = load(values, i + 2 * lanes), load(values, i + 3 * lanes)
         one, two = prefer(order, a, one), prefer(order, b, two)
         three, four = prefer(order, c, three), prefer(order, d, four)
-        first, second = absorb_nan(absorb_nan(first, a), b), absorb_nan(absorb_nan(second, c), d)
+        first, second = propagate_nan(propagate_nan(first, a), b), propagate_nan(propagate_nan(second, c), d)
         i += 4 * lanes
     while i + lanes <= len(values):
         a = load(values, i)
-        one, first = prefer(order, a, one), absorb_nan(first, a)
+        one, first = prefer(order, a, one), propagate_nan(first, a)
         i += lanes
     best = prefer(order, prefer(order, one, two), prefer(order, three, four))
     value = best_lane(order, best)
-    nan = holds_nan(absorb_nan(first, second))
+    nan = contains_nan(propagate_nan(first, second))
     while i < len(values):
         value = prefer(order, values[i], value)
         nan |= values[i] != values[i]
@@ -127,11 +127,11 @@ def _both_in(values):
         a, b = load(values, i), load(values, i + lanes)
         low, low_next = prefer(Least(), a, low), prefer(Least(), b, low_next)
         high, high_next = prefer(Greatest(), a, high), prefer(Greatest(), b, high_next)
-        first, second = absorb_nan(first, a), absorb_nan(second, b)
+        first, second = propagate_nan(first, a), propagate_nan(second, b)
         i += 2 * lanes
     least = best_lane(Least(), prefer(Least(), low, low_next))
     greatest = best_lane(Greatest(), prefer(Greatest(), high, high_next))
-    nan = holds_nan(absorb_nan(first, second))
+    nan = contains_nan(propagate_nan(first, second))
     while i < len(values):
         least, greatest = prefer(Least(), values[i], least), prefer(Greatest(), values[i], greatest)
         nan |= values[i] != values[i]
@@ -242,7 +242,7 @@ def _take(order, values, best, stand_in):
     found = 0
     for i in range(len(values)):
         found |= NAN * int(values[i] != values[i]) + STAND_IN * int(values[i] == stand_in)
-        best = prefer(order, admit(values[i], stand_in), best)
+        best = prefer(order, replace_nan(values[i], stand_in), best)
     return best, found
 
 
@@ -303,7 +303,7 @@ def rolling(order, values, width, block, scratch, out, rule, words):
     found = _lead(order, values[done:], width, lead, out[done:], stand_in, rule)
     if rule != PASS and found == NAN + STAND_IN:
         return found
-    noted = note_if(found, values, 0, done + lead + width - 1 if lead else 0, words)
+    noted = record_nan_if(found, values, 0, done + lead + width - 1 if lead else 0, words)
     seen, values, out = values, values[done + lead :], out[done + lead :]
     rows, room = (len(out) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
     total, common, rest = scratch[:room], scratch[room : room + _GROUP], scratch[room + _GROUP :]
@@ -316,7 +316,7 @@ def rolling(order, values, width, block, scratch, out, rule, words):
             known += 1
         if rule != PASS and found == NAN + STAND_IN:
             return found
-        noted = note_if(found, seen, noted, done + lead + known * block, words)
+        noted = record_nan_if(found, seen, noted, done + lead + known * block, words)
         hidden = rule != PASS and found & NAN != 0
         _share(order, total, first, last, width // block - 1, rest, common, words[:0])
         for k in range(first, last):
@@ -348,7 +348,7 @@ def rolling_both(values, width, block, scratch, low, high, rule, words, past):
     found |= _lead(Greatest(), values[done:], width, lead, high[done:], high_stand_in, rule)
     if rule != PASS and found == NAN + STAND_IN:
         return found
-    noted = note_if(found, values, 0, done + lead + width - 1 if lead else 0, words)
+    noted = record_nan_if(found, values, 0, done + lead + width - 1 if lead else 0, words)
     seen, values, low, high = values, values[done + lead :], low[done + lead :], high[done + lead :]
     rows, room = (len(low) + block - 1) // block, room_for(len(values), block, lanes_of(scratch))
     lowest, highest, rest = scratch[:room], scratch[room : 2 * room], scratch[2 * room :]
@@ -363,7 +363,7 @@ def rolling_both(values, width, block, scratch, low, high, rule, words, past):
             known += 1
         if rule != PASS and found == NAN + STAND_IN:
             return found
-        noted = note_if(found, seen, noted, done + lead + known * block, words)
+        noted = record_nan_if(found, seen, noted, done + lead + known * block, words)
         hidden = rule != PASS and found & NAN != 0
         between = width // block - 1
         _share(Least(), lowest, first, last, between, rest, least_common, words[:0])

@@ -23,13 +23,12 @@ from rollstat.kernels.extrema.nan_policy import NO
 from rollstat.kernels.simd.comparator import better, choose, prefer, worst_of
 from rollstat.kernels.simd.fill_copy import fill
 from rollstat.kernels.simd.vectors import (
-    add,
     broadcast,
+    broadcast_lane,
     lanes_of,
     load,
-    pull_forward,
-    push_back,
-    spread,
+    shift_in_next,
+    shift_in_previous,
     store,
 )
 
@@ -62,23 +61,23 @@ def _suffixes(order, ties, values, common, place, steps, out, places):
     carried, carried_place = broadcast(common), broadcast(place)
     for i in range(len(values) - lanes, -1, -lanes):
         tail, where = prefer(order, load(values, i), worst), load(steps, i)
-        newer = pull_forward(tail, worst, 1)
-        where = choose(order, ties, tail, newer, where, pull_forward(where, where, 1))
+        newer = shift_in_next(tail, worst, 1)
+        where = choose(order, ties, tail, newer, where, shift_in_next(where, where, 1))
         tail = prefer(order, newer, tail)
-        newer = pull_forward(tail, worst, 2)
-        where = choose(order, ties, tail, newer, where, pull_forward(where, where, 2))
+        newer = shift_in_next(tail, worst, 2)
+        where = choose(order, ties, tail, newer, where, shift_in_next(where, where, 2))
         tail = prefer(order, newer, tail)
-        newer = pull_forward(tail, worst, 4)
-        where = choose(order, ties, tail, newer, where, pull_forward(where, where, 4))
+        newer = shift_in_next(tail, worst, 4)
+        where = choose(order, ties, tail, newer, where, shift_in_next(where, where, 4))
         tail = prefer(order, newer, tail)
-        newer = pull_forward(tail, worst, 8)
-        where = choose(order, ties, tail, newer, where, pull_forward(where, where, 8))
+        newer = shift_in_next(tail, worst, 8)
+        where = choose(order, ties, tail, newer, where, shift_in_next(where, where, 8))
         tail = prefer(order, newer, tail)
         where = choose(order, ties, tail, carried, where, carried_place)
         tail = prefer(order, carried, tail)
         store(tail, out, i)
         store(where, places, i)
-        carried, carried_place = spread(tail, 0), spread(where, 0)
+        carried, carried_place = broadcast_lane(tail, 0), broadcast_lane(where, 0)
 
 
 @kernel
@@ -88,22 +87,22 @@ def _running(order, ties, values, best, place, behind, steps, out, places):
     worst = broadcast(worst_of(order, values))
     carried, carried_place, base = broadcast(best), broadcast(place), broadcast(behind)
     for i in range(0, len(values), lanes):
-        head, where = prefer(order, load(values, i), worst), add(load(steps, i), base)
-        older = push_back(worst, head, 1)
-        where = choose(order, ties, older, head, push_back(where, where, 1), where)
+        head, where = prefer(order, load(values, i), worst), load(steps, i) + base
+        older = shift_in_previous(worst, head, 1)
+        where = choose(order, ties, older, head, shift_in_previous(where, where, 1), where)
         head = prefer(order, older, head)
-        older = push_back(worst, head, 2)
-        where = choose(order, ties, older, head, push_back(where, where, 2), where)
+        older = shift_in_previous(worst, head, 2)
+        where = choose(order, ties, older, head, shift_in_previous(where, where, 2), where)
         head = prefer(order, older, head)
-        older = push_back(worst, head, 4)
-        where = choose(order, ties, older, head, push_back(where, where, 4), where)
+        older = shift_in_previous(worst, head, 4)
+        where = choose(order, ties, older, head, shift_in_previous(where, where, 4), where)
         head = prefer(order, older, head)
-        older = push_back(worst, head, 8)
-        where = choose(order, ties, older, head, push_back(where, where, 8), where)
+        older = shift_in_previous(worst, head, 8)
+        where = choose(order, ties, older, head, shift_in_previous(where, where, 8), where)
         head = prefer(order, older, head)
         where = choose(order, ties, carried, head, carried_place, where)
         head = prefer(order, carried, head)
-        carried, carried_place = spread(head, -1), spread(where, -1)
+        carried, carried_place = broadcast_lane(head, -1), broadcast_lane(where, -1)
         older = load(out, i)
         store(choose(order, ties, older, head, load(places, i), where), places, i)
         store(prefer(order, older, head), out, i)

@@ -18,10 +18,9 @@ Source: own construction.
 
 from rollstat._jit import kernel
 from rollstat.kernels.extrema.nan_policy import ANY, CAREFUL, HOPEFUL, NAN, NO, PASS, STAND_IN, YES
-from rollstat.kernels.missing.nan_bitmap import note_if
+from rollstat.kernels.missing.nan_bitmap import record_nan_if
 from rollstat.kernels.simd.comparator import (
     Least,
-    admit,
     best_of,
     missing_of,
     prefer,
@@ -31,13 +30,14 @@ from rollstat.kernels.simd.comparator import (
 )
 from rollstat.kernels.simd.fill_copy import stand_alike
 from rollstat.kernels.simd.vectors import (
-    absorb_nan,
     broadcast,
-    holds,
-    holds_nan,
+    contains,
+    contains_nan,
     lanes_of,
     load,
+    propagate_nan,
     put,
+    replace_nan,
     settle_writes,
     unaligned,
     zeros,
@@ -65,20 +65,22 @@ def _write(order, both, values, width, first, last, out, other, look, stand_in, 
         i = min(i, last - lanes)
         best = opposite = load(values, i)
         later = load(values, i + width - 1)  # with the first rows, these are all values
-        nan = absorb_nan(absorb_nan(nan, best), later)
+        nan = propagate_nan(propagate_nan(nan, best), later)
         if look == CAREFUL:
             found = where_equal(later, instead, later, where_equal(best, instead, best, found))
             if both:
                 found_too = where_equal(best, inverted, best, found_too)
                 found_too = where_equal(later, inverted, later, found_too)
-                opposite = admit(opposite, inverted)
-            best = admit(best, instead)
+                opposite = replace_nan(opposite, inverted)
+            best = replace_nan(best, instead)
         for j in (1, 2, 3, 4):
             if j < width:
                 later = load(values, i + j)
-                best = prefer(order, admit(later, instead) if look == CAREFUL else later, best)
+                best = prefer(order, replace_nan(later, instead) if look == CAREFUL else later, best)
                 if both:
-                    opposite = reject(order, admit(later, inverted) if look == CAREFUL else later, opposite)
+                    opposite = reject(
+                        order, replace_nan(later, inverted) if look == CAREFUL else later, opposite
+                    )
         if hidden:
             best = where_equal(best, instead, missing, best)
         far = past and unaligned(out[i:]) == 0
@@ -88,8 +90,8 @@ def _write(order, both, values, width, first, last, out, other, look, stand_in, 
                 opposite = where_equal(opposite, inverted, missing, opposite)
             put(opposite, other, i, far)
         i, step = i + step, lanes
-    confused = look == CAREFUL and (holds(found, stand_in) or (both and holds(found_too, inverse)))
-    return NAN * int(holds_nan(nan)) + STAND_IN * int(confused)
+    confused = look == CAREFUL and (contains(found, stand_in) or (both and contains(found_too, inverse)))
+    return NAN * int(contains_nan(nan)) + STAND_IN * int(confused)
 
 
 @kernel(forceinline=True)
@@ -113,7 +115,7 @@ def _rolling(order, both, values, width, chunk, out, other, rule, words, past):
             found |= _write(*part, CAREFUL, stand_in, inverse, hidden, past)
         if rule != PASS and found == NAN + STAND_IN:
             return found
-        noted = note_if(found, values, noted, last + width - 1, words)
+        noted = record_nan_if(found, values, noted, last + width - 1, words)
         first = last
     return found & NAN
 

@@ -39,17 +39,18 @@ from rollstat._lowering import prefetch_to_write
 from rollstat.kernels.extrema import direct, monotone_runs
 from rollstat.kernels.extrema.direct import FEW
 from rollstat.kernels.extrema.nan_policy import ANY, CAREFUL, HOPEFUL, NAN, NO, ONE, PASS, STAND_IN, SURE
-from rollstat.kernels.missing.nan_bitmap import note_if
-from rollstat.kernels.simd.comparator import Oldest, admit, best_of, missing_of, prefer, where_equal, worst_of
+from rollstat.kernels.missing.nan_bitmap import record_nan_if
+from rollstat.kernels.simd.comparator import Oldest, best_of, missing_of, prefer, where_equal, worst_of
 from rollstat.kernels.simd.vectors import (
-    absorb_nan,
     broadcast,
+    contains,
+    contains_nan,
     first_lane,
-    holds,
-    holds_nan,
     lanes_of,
     load,
-    push_back,
+    propagate_nan,
+    replace_nan,
+    shift_in_previous,
     store,
     unaligned,
     zeros,
@@ -121,12 +122,12 @@ def scratch_length(width, chunk, lanes):
 @kernel
 def best_lane(order, vector):
     """The best of all lanes."""
-    vector = prefer(order, vector, push_back(vector, vector, 32))
-    vector = prefer(order, vector, push_back(vector, vector, 16))
-    vector = prefer(order, vector, push_back(vector, vector, 8))
-    vector = prefer(order, vector, push_back(vector, vector, 4))
-    vector = prefer(order, vector, push_back(vector, vector, 2))
-    return first_lane(prefer(order, vector, push_back(vector, vector, 1)))
+    vector = prefer(order, vector, shift_in_previous(vector, vector, 32))
+    vector = prefer(order, vector, shift_in_previous(vector, vector, 16))
+    vector = prefer(order, vector, shift_in_previous(vector, vector, 8))
+    vector = prefer(order, vector, shift_in_previous(vector, vector, 4))
+    vector = prefer(order, vector, shift_in_previous(vector, vector, 2))
+    return first_lane(prefer(order, vector, shift_in_previous(vector, vector, 1)))
 
 
 @kernel(forceinline=True)
@@ -139,25 +140,25 @@ def doubled(order, span, best, kept):
     lanes = lanes_of(best)
     if span >= 2:
         before, one = one, best
-        best = prefer(order, best, push_back(before, best, 1))
+        best = prefer(order, best, shift_in_previous(before, best, 1))
     if span >= 4:
         before, two = two, best
-        best = prefer(order, best, push_back(before, best, 2))
+        best = prefer(order, best, shift_in_previous(before, best, 2))
     if span >= 8:
         before, four = four, best
-        best = prefer(order, best, push_back(before, best, 4))
+        best = prefer(order, best, shift_in_previous(before, best, 4))
     if span >= 16:
         before, eight = eight, best
-        best = prefer(order, best, push_back(before, best, 8))
+        best = prefer(order, best, shift_in_previous(before, best, 8))
     if span >= 32 and lanes >= 16:
         before, sixteen = sixteen, best
-        best = prefer(order, best, push_back(before, best, 16))
+        best = prefer(order, best, shift_in_previous(before, best, 16))
     elif span >= 32:  # the same shift is two vectors of eight
         before, sixteen, sixteen_too = sixteen, sixteen_too, best
         best = prefer(order, best, before)
     if span >= 64 and lanes >= 32:
         before, thirty_two = thirty_two, best
-        best = prefer(order, best, push_back(before, best, 32))
+        best = prefer(order, best, shift_in_previous(before, best, 32))
     elif span >= 64 and lanes >= 16:
         before, thirty_two, second = thirty_two, second, best
         best = prefer(order, best, before)
@@ -166,7 +167,7 @@ def doubled(order, span, best, kept):
         best = prefer(order, best, before)
     if span >= 128:
         before, sixty_four = sixty_four, best
-        best = prefer(order, best, push_back(before, best, 64))
+        best = prefer(order, best, shift_in_previous(before, best, 64))
     return best, (
         one,
         two,
@@ -203,9 +204,9 @@ def _loop(order, values, span, spans, ended, half, kind, width, middle, out, loo
         if i + lanes <= len(values):
             best = load(values, i)
             if look != SURE:
-                nan = absorb_nan(nan, best)
+                nan = propagate_nan(nan, best)
             if look == CAREFUL:
-                found, best = where_equal(best, instead, best, found), admit(best, instead)
+                found, best = where_equal(best, instead, best, found), replace_nan(best, instead)
             best, kept = doubled(order, span, best, kept)
             store(best, spans, i)
         if i + lanes <= len(out):
@@ -220,7 +221,7 @@ def _loop(order, values, span, spans, ended, half, kind, width, middle, out, loo
             if hidden:
                 best = where_equal(best, instead, revealed, best)
             store(best, out, i)
-    return NAN * int(holds_nan(nan)) + STAND_IN * int(look == CAREFUL and holds(found, stand_in))
+    return NAN * int(contains_nan(nan)) + STAND_IN * int(look == CAREFUL and contains(found, stand_in))
 
 
 @kernel(forceinline=True)
@@ -399,7 +400,7 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
             take_over(ended[first - before :], shared + max(span, lanes), spans)
         if rule != PASS and found == NAN + STAND_IN:
             return found
-        noted = note_if(found, values, noted, last + width - 1, words)
+        noted = record_nan_if(found, values, noted, last + width - 1, words)
         if width > 4 * span:
             fill_middle(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
         spans, ended, middle, between = ended, spans, between, middle

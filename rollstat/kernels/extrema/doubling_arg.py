@@ -33,14 +33,13 @@ from rollstat.kernels.extrema.doubling import (
 from rollstat.kernels.extrema.nan_policy import NO
 from rollstat.kernels.simd.comparator import best_of, choose, prefer, reject, where_equal, worst_of
 from rollstat.kernels.simd.vectors import (
-    absorb_nan,
-    add,
     broadcast,
-    holds,
-    holds_nan,
+    contains,
+    contains_nan,
     lanes_of,
     load,
-    push_back,
+    propagate_nan,
+    shift_in_previous,
     store,
     zeros,
 )
@@ -88,16 +87,31 @@ def _doubled(order, ties, span, best, place, kept, places_kept):
     thirty_two_at, second_at, third_at, fourth_at = places_kept[6:]
     lanes = lanes_of(best)
     if span >= 2:
-        older, older_at, one, one_at = push_back(one, best, 1), push_back(one_at, place, 1), best, place
+        older, older_at, one, one_at = (
+            shift_in_previous(one, best, 1),
+            shift_in_previous(one_at, place, 1),
+            best,
+            place,
+        )
         best, place = _better(order, ties, older, best, older_at, place)
     if span >= 4:
-        older, older_at, two, two_at = push_back(two, best, 2), push_back(two_at, place, 2), best, place
+        older, older_at, two, two_at = (
+            shift_in_previous(two, best, 2),
+            shift_in_previous(two_at, place, 2),
+            best,
+            place,
+        )
         best, place = _better(order, ties, older, best, older_at, place)
     if span >= 8:
-        older, older_at, four, four_at = push_back(four, best, 4), push_back(four_at, place, 4), best, place
+        older, older_at, four, four_at = (
+            shift_in_previous(four, best, 4),
+            shift_in_previous(four_at, place, 4),
+            best,
+            place,
+        )
         best, place = _better(order, ties, older, best, older_at, place)
     if span >= 16:
-        older, older_at = push_back(eight, best, 8), push_back(eight_at, place, 8)
+        older, older_at = shift_in_previous(eight, best, 8), shift_in_previous(eight_at, place, 8)
         eight, eight_at = best, place
         best, place = _better(order, ties, older, best, older_at, place)
     if span >= 32:
@@ -142,12 +156,12 @@ def _loop(order, ties, values, places, span, spans, span_places):
     places_kept = nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, nowhere, nowhere
     for i in range(0, len(values) - lanes + 1, lanes):
         best, place = load(values, i), load(places, i)
-        nan = absorb_nan(nan, best)
+        nan = propagate_nan(nan, best)
         best = prefer(order, best, worst)
         best, place, kept, places_kept = _doubled(order, ties, span, best, place, kept, places_kept)
         store(best, spans, i)
         store(place, span_places, i)
-    return holds_nan(nan)
+    return contains_nan(nan)
 
 
 @kernel
@@ -308,7 +322,9 @@ def _few_rows(order, ties, values, places, width, found):
     while i < len(found):
         i = min(i, len(found) - lanes)
         best, place = load(values, i), zeros(places)
-        nan = absorb_nan(absorb_nan(nan, best), load(values, i + width - 1))  # all values, one or two times
+        nan = propagate_nan(
+            propagate_nan(nan, best), load(values, i + width - 1)
+        )  # all values, one or two times
         best = prefer(order, best, worst)
         for j in (1, 2, 3, 4):
             if j < width:
@@ -316,9 +332,9 @@ def _few_rows(order, ties, values, places, width, found):
                 place = choose(order, ties, best, newer, place, broadcast(places[j]))
                 best = prefer(order, newer, best)
         hollow = where_equal(best, worst, best, hollow)
-        store(add(place, load(places, i)), found, i)
+        store(place + load(places, i), found, i)
         i += lanes
-    return holds_nan(nan), holds(hollow, worst_of(order, values))
+    return contains_nan(nan), contains(hollow, worst_of(order, values))
 
 
 @kernel

@@ -39,12 +39,11 @@ from rollstat.kernels.extrema.doubling import (
 from rollstat.kernels.extrema.doubling import scratch_length as length_for_one
 from rollstat.kernels.extrema.monotone_runs import answer, trend
 from rollstat.kernels.extrema.nan_policy import ANY, CAREFUL, HOPEFUL, NAN, NO, ONE, PASS, STAND_IN, SURE
-from rollstat.kernels.missing.nan_bitmap import note_if
+from rollstat.kernels.missing.nan_bitmap import record_nan_if
 from rollstat.kernels.simd.comparator import (
     Greatest,
     Least,
     Oldest,
-    admit,
     missing_of,
     prefer,
     where_equal,
@@ -52,13 +51,14 @@ from rollstat.kernels.simd.comparator import (
 )
 from rollstat.kernels.simd.fill_copy import stand_alike
 from rollstat.kernels.simd.vectors import (
-    absorb_nan,
     broadcast,
-    holds,
-    holds_nan,
+    contains,
+    contains_nan,
     lanes_of,
     load,
+    propagate_nan,
     put,
+    replace_nan,
     settle_writes,
     store,
     unaligned,
@@ -122,11 +122,11 @@ def _loop(
         if i + lanes <= len(values):
             least = greatest = load(values, i)
             if look != SURE:
-                nan = absorb_nan(nan, least)
+                nan = propagate_nan(nan, least)
             if look == CAREFUL:
                 found = where_equal(least, low_instead, least, found)
                 found = where_equal(greatest, high_instead, greatest, found)
-                least, greatest = admit(least, low_instead), admit(greatest, high_instead)
+                least, greatest = replace_nan(least, low_instead), replace_nan(greatest, high_instead)
             least, low_kept = doubled(Least(), span, least, low_kept)
             greatest, high_kept = doubled(Greatest(), span, greatest, high_kept)
             store(least, lower, i)
@@ -152,8 +152,8 @@ def _loop(
             put(least, low, i, past)
             put(greatest, high, i, past)
     low_worst, high_worst = worst_of(Least(), lower), worst_of(Greatest(), lower)
-    stand_in = look == CAREFUL and (holds(found, low_worst) or holds(found, high_worst))
-    return NAN * int(holds_nan(nan)) + STAND_IN * int(stand_in)
+    stand_in = look == CAREFUL and (contains(found, low_worst) or contains(found, high_worst))
+    return NAN * int(contains_nan(nan)) + STAND_IN * int(stand_in)
 
 
 @kernel(forceinline=True)
@@ -322,7 +322,7 @@ def rolling_both(values, width, chunk, scratch, low, high, rule, words, past):
             take_over(ended[1][first - before :], count, spans[1])
         if rule != PASS and found == NAN + STAND_IN:
             return found
-        noted = note_if(found, values, noted, last + width - 1, words)
+        noted = record_nan_if(found, values, noted, last + width - 1, words)
         if width > 4 * span:
             rows = (last - first + width - 1) // lanes
             fill_middle(Least(), spans[0], rows, width, rest, middle[0])

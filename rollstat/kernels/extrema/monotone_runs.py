@@ -23,7 +23,7 @@ Source: own construction.
 from rollstat._jit import kernel
 from rollstat._lowering import prefetch_to_write
 from rollstat.kernels.extrema.nan_policy import YES
-from rollstat.kernels.simd.comparator import all_stay, all_take_over, better, choose
+from rollstat.kernels.simd.comparator import all_newer_win, all_older_win, better, choose
 from rollstat.kernels.simd.fill_copy import copy, copy_ahead, count_up, fill, fill_ahead, put_ahead
 from rollstat.kernels.simd.vectors import lanes_of, load, put, store, unaligned
 
@@ -41,7 +41,7 @@ _FAR = 512
 def _goes(order, ties, stays, values, i):
     """Whether the pairs of neighbours that begin with the vector at `i` all go the way of the run."""
     older, newer = load(values, i), load(values, i + 1)
-    return all_stay(order, ties, older, newer) if stays else all_take_over(order, ties, older, newer)
+    return all_older_win(order, ties, older, newer) if stays else all_newer_win(order, ties, older, newer)
 
 
 @kernel(forceinline=True)

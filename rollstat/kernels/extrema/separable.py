@@ -22,7 +22,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.extrema.doubling import rolling
 from rollstat.kernels.extrema.nan_policy import PASS
 from rollstat.kernels.simd.comparator import prefer, worst_of
-from rollstat.kernels.simd.vectors import absorb_nan, holds_nan, lanes_of, load, store, zeros
+from rollstat.kernels.simd.vectors import contains_nan, lanes_of, load, propagate_nan, store, zeros
 
 __all__ = ["scan_lines", "scan_rows"]
 
@@ -35,9 +35,9 @@ def _fold(order, values, first, older, newer):
     for i in range(0, len(newer), lanes):
         j = min(i, len(newer) - lanes)
         value = load(values, first + j)
-        nan = absorb_nan(nan, value)
+        nan = propagate_nan(nan, value)
         store(prefer(order, value, load(older, j)), newer, j)
-    return holds_nan(nan)
+    return contains_nan(nan)
 
 
 @kernel

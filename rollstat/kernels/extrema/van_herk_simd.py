@@ -22,9 +22,9 @@ Source: the scans are those of :mod:`rollstat.kernels.extrema.van_herk`, the dou
 from rollstat._jit import kernel
 from rollstat.kernels.extrema.doubling import best_lane, doubled
 from rollstat.kernels.extrema.nan_policy import NO, YES
-from rollstat.kernels.simd.comparator import admit, prefer, worst_of
+from rollstat.kernels.simd.comparator import prefer, worst_of
 from rollstat.kernels.simd.fill_copy import put_ahead
-from rollstat.kernels.simd.vectors import broadcast, lanes_of, load, store
+from rollstat.kernels.simd.vectors import broadcast, lanes_of, load, replace_nan, store
 
 __all__ = ["running", "suffixes"]
 
@@ -32,7 +32,7 @@ __all__ = ["running", "suffixes"]
 @kernel(forceinline=True)
 def _seen(values, i, decides, stand_in):
     """The vector at `i`; NaN is the `stand_in` if that decides."""
-    return admit(load(values, i), broadcast(stand_in)) if decides else load(values, i)
+    return replace_nan(load(values, i), broadcast(stand_in)) if decides else load(values, i)
 
 
 @kernel(forceinline=True)
@@ -69,7 +69,7 @@ def running(order, values, before, out, stand_in, coming, past):
         best = _rise(order, values, NO, stand_in, broadcast(before), whole, out, coming, past)
     last = best_lane(order, best)
     for i in range(whole, len(out)):
-        last = prefer(order, admit(values[i], stand_in), last)
+        last = prefer(order, replace_nan(values[i], stand_in), last)
         out[i] = last
 
 
@@ -105,7 +105,7 @@ def suffixes(order, older, after, newer, before, scratch, out, stand_in, coming,
     lanes = lanes_of(older)
     whole = len(out) // lanes * lanes
     for i in range(len(out) - 1, whole - 1, -1):
-        after = prefer(order, admit(older[i], stand_in), after)
+        after = prefer(order, replace_nan(older[i], stand_in), after)
         out[i] = after
     last, first = broadcast(after), broadcast(before)
     behind = stand_in, last, first, whole, scratch, out, coming, past
@@ -116,5 +116,5 @@ def suffixes(order, older, after, newer, before, scratch, out, stand_in, coming,
     before = best_lane(order, first)
     for i in range(whole, len(out)):
         if len(newer) > 0:
-            before = prefer(order, admit(newer[i], stand_in), before)
+            before = prefer(order, replace_nan(newer[i], stand_in), before)
         out[i] = prefer(order, before, out[i])

@@ -1,4 +1,4 @@
-"""Number of observations in monotone windows, and the mean of their rows.
+"""Number of observations in monotone windows, and searches for NaN.
 
 ::
 
@@ -6,19 +6,29 @@
               [-------)          count = 3
                 [-------)        count = 3: one row entered, one left
 
-State: none beyond the running count and sum of rows, integers, which are exact. Invariant: ``count`` is
-the number of rows of ``[left, right)`` that are not missing. Cost: amortised O(1) a row, worst case the
-largest jump of a bound.
+State: the running count and sum of rows, integers, which are exact. Invariant: ``count`` is the number of
+rows in ``[left, right)`` that are not missing. Cost: amortised O(1) per row, worst case the largest step of
+a bound.
 """
 
 from rollstat._jit import kernel
 
-__all__ = ["count_in_width", "count_observed", "has_nan", "length_with", "mark_nan", "take_mean_rows"]
+__all__ = [
+    "count_fixed",
+    "count_observed",
+    "has_nan",
+    "mark_nan",
+    "observed_prefix",
+    "subtract_mean_row",
+]
+
+# Values in one pass of a loop without branches, which compiles to vector code.
+_BLOCK = 4096
 
 
 @kernel
 def count_observed(missing, start, end, count):
-    """Write into `count` the number of rows of each window that are not missing."""
+    """Write the number of observations of each window into `count`."""
     left = right = observed = 0
     for i in range(len(start)):
         if start[i] >= right:
@@ -34,10 +44,10 @@ def count_observed(missing, start, end, count):
 
 
 @kernel
-def take_mean_rows(values, start, end, slope, height):
-    """Take `slope` times the mean row of each window's values that are not NaN off `height`.
+def subtract_mean_row(values, start, end, slope, height):
+    """Subtract `slope` times the mean row of the observations of each window from `height`.
 
-    The first row of a window is its row 0. Windows without any observation stay as they are.
+    Rows are counted from the start of the window. Windows without observations stay as they are.
     """
     left = right = observed = total = 0
     for i in range(len(start)):
@@ -59,8 +69,8 @@ def take_mean_rows(values, start, end, slope, height):
 
 
 @kernel
-def count_in_width(missing, count):
-    """Write into `count` the number of rows that are not missing, of windows all of one width.
+def count_fixed(missing, count):
+    """Write the number of observations of each window of a fixed width into `count`.
 
     Window ``i`` starts at row ``i``, and the last one ends with the data.
     """
@@ -76,35 +86,33 @@ def count_in_width(missing, count):
 
 
 @kernel
-def length_with(values, need):
-    """How many of the first values it takes for `need` that are not NaN; one more than all if too few."""
-    stretch = 4096
+def observed_prefix(values, needed):
+    """Return the length of the shortest prefix with `needed` observations, or ``len(values) + 1``."""
     first = 0
     while first < len(values):
-        part = values[first : first + stretch]
+        block = values[first : first + _BLOCK]
         found = 0
-        for i in range(len(part)):
-            found += part[i] == part[i]
-        if found >= need:
+        for i in range(len(block)):
+            found += block[i] == block[i]
+        if found >= needed:
             break
-        need -= found
-        first += stretch
+        needed -= found
+        first += _BLOCK
     i = min(first, len(values))
-    while need > 0 and i < len(values):
-        need -= values[i] == values[i]
+    while needed > 0 and i < len(values):
+        needed -= values[i] == values[i]
         i += 1
-    return i + (need > 0)
+    return i + (needed > 0)
 
 
 @kernel
 def has_nan(values):
-    """Whether any of the floating `values` is NaN; a sum of tests, which compiles to vector code."""
-    stretch = 4096
-    for first in range(0, len(values), stretch):
-        part = values[first : first + stretch]
+    """Return whether any of the floats `values` is NaN."""
+    for first in range(0, len(values), _BLOCK):
+        block = values[first : first + _BLOCK]
         found = 0
-        for i in range(len(part)):
-            found += part[i] != part[i]
+        for i in range(len(block)):
+            found += block[i] != block[i]
         if found:
             return True
     return False
@@ -112,6 +120,6 @@ def has_nan(values):
 
 @kernel
 def mark_nan(values, missing):
-    """Set `missing` where `values` is NaN."""
+    """Set `missing` where `values` is NaN; other elements stay."""
     for i in range(len(values)):
         missing[i] |= values[i] != values[i]

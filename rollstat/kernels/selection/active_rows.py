@@ -22,7 +22,7 @@ import numpy as np
 
 from rollstat._jit import kernel
 from rollstat.kernels.selection.bitset_fixed import BELOW
-from rollstat.kernels.simd.masks import append_events
+from rollstat.kernels.simd.masks import append_active
 from rollstat.kernels.simd.vectors import broadcast, lanes_of, store
 
 __all__ = ["events_are_few", "gather_events", "spread"]
@@ -69,7 +69,7 @@ def gather_events(leaving, entering, far, leaves, enters, rows):
     """
     far, n, first = np.uint32(far), np.int64(0), 0
     while first + 16 <= len(entering):
-        n = append_events(leaving, entering, first, np.uint32(BELOW), far, leaves, enters, rows, n)
+        n = append_active(leaving, entering, first, np.uint32(BELOW), far, leaves, enters, rows, n)
         first += 16
     for j in range(first, len(entering)):
         leaves[n], enters[n], rows[n] = leaving[j], entering[j], j

@@ -30,7 +30,7 @@ import numpy as np
 
 from rollstat._jit import INDEX, kernel
 from rollstat._lowering import count_leading_zeros, count_trailing_zeros
-from rollstat.kernels.simd.masks import all_beside, rows_within
+from rollstat.kernels.simd.masks import all_outside, within_bits
 
 __all__ = ["is_calm", "slide_calm"]
 
@@ -59,7 +59,7 @@ def is_calm(leaving, entering, p):
 @kernel
 def _within(row_of, near, bottom, top, first, width):
     """Bits of the 64 codes from `near` on: whether the band has the code and its row is in the window."""
-    bits = rows_within(row_of, near, first, width)
+    bits = within_bits(row_of, near, first, width)
     if near < bottom:
         bits &= _ALL << np.uint64(bottom - near)
     if near + _SEEN > top:
@@ -156,7 +156,7 @@ def slide_calm(
     while first < len(lower):
         last = min(first + _LANES, len(lower))
         full = last - first == _LANES
-        if full and all_beside(leaving, entering, first, np.uint32(p), np.uint32(second)):
+        if full and all_outside(leaving, entering, first, np.uint32(p), np.uint32(second)):
             upper[first:last] = ordered[second]
             lower[first:last] = ordered[p]
             near, seen = np.int64(_NOWHERE), _ZERO

@@ -27,7 +27,7 @@ from rollstat._jit import INDEX, kernel
 from rollstat.kernels.simd.comparator import Greatest, Least, prefer
 from rollstat.kernels.simd.fill_copy import copy
 from rollstat.kernels.simd.masks import append_between
-from rollstat.kernels.simd.vectors import first_lane, lanes_of, load, push_back
+from rollstat.kernels.simd.vectors import first_lane, lanes_of, load, shift_in_previous
 
 __all__ = [
     "DIGITS",
@@ -105,9 +105,9 @@ def value_range(values, missing):
 @kernel
 def _best_lane(order, vector):
     """Winner among the lanes of a vector of at most eight."""
-    vector = prefer(order, vector, push_back(vector, vector, 4))
-    vector = prefer(order, vector, push_back(vector, vector, 2))
-    return first_lane(prefer(order, vector, push_back(vector, vector, 1)))
+    vector = prefer(order, vector, shift_in_previous(vector, vector, 4))
+    vector = prefer(order, vector, shift_in_previous(vector, vector, 2))
+    return first_lane(prefer(order, vector, shift_in_previous(vector, vector, 1)))
 
 
 @kernel

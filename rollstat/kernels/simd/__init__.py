@@ -1,1 +1,12 @@
-"""simd."""
+"""Machine vectors and what other kernels build from them.
+
+- `vectors`: the type `Vector`, 64 bytes in one variable: loads, stores, shifts, arithmetic, tests for NaN,
+  and channels, which are several vectors in one value.
+- `comparator`: minimum or maximum as a type, and comparison and selection by it.
+- `float64x8_math`: functions of eight floats, such as division by a known inverse, for `kernels.sums`.
+- `masks`: tests of up to 64 rows at once, and appending the rows that pass.
+- `compare_exchange`: the steps of selection networks on rows of lanes.
+- `fill_copy`: loops that write whole arrays.
+
+Nothing here knows of windows. All other families of kernels may import from this one.
+"""

@@ -1,32 +1,33 @@
-"""Which of two values an extremum keeps, as a type, so that one kernel serves minimum and maximum.
+"""The order of an extremum as a type, so that one kernel serves minimum and maximum.
 
 ::
 
     prefer(Least(), 3, 5)     3        prefer(Greatest(), 3, 5)     5
     reject(Least(), 3, 5)     5        reject(Greatest(), 3, 5)     3
 
-State: none; an order is an empty named tuple, resolved when a kernel is compiled. Invariant: the second
-operand is kept where the two are equal or not comparable, so a NaN that stands first is dropped. Cost:
-one comparison, and one instruction for a vector.
+The functions take scalars or vectors of :mod:`rollstat.kernels.simd.vectors`.
+
+State: none; an order is an empty NamedTuple, which the compiler resolves. Invariant: the second operand is
+returned where the two are equal or one is NaN, so a NaN in the first operand is dropped. Cost: one
+comparison, or one instruction per register.
 """
 
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.np.numpy_support import as_dtype
 
-from rollstat.kernels.simd.vectors import Vector, compare, operation
+from rollstat._lowering import constant, lowered
+from rollstat.kernels.simd.vectors import Vector, all_lanes, compare
 
 __all__ = [
     "Greatest",
     "Least",
     "Newest",
     "Oldest",
-    "admit",
-    "all_stay",
-    "all_take_over",
+    "all_newer_win",
+    "all_older_win",
     "best_of",
     "better",
     "choose",
@@ -48,164 +49,142 @@ class Greatest(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """The rule by which a position is that of the oldest of equal values."""
+    """The rule that the oldest of equal values wins."""
 
 
 class Newest(NamedTuple):
-    """The rule by which a position is that of the newest of equal values."""
+    """The rule that the newest of equal values wins."""
+
+
+def _is(rule, cls):
+    """Return whether `rule`, an instance or Numba's type of one, is of the class `cls`."""
+    return isinstance(rule, cls) or getattr(rule, "instance_class", None) is cls
 
 
 def _comparison(order, reverse=False):
-    """The comparison by which a value wins, for an order or for Numba's type of it."""
-    least = isinstance(order, Least) or getattr(order, "instance_class", None) is Least
-    return "<" if least != reverse else ">"
+    """Return the comparison by which a value wins."""
+    return "<" if _is(order, Least) != reverse else ">"
 
 
-def _plain_prefer(order, first, second):
-    """The winner of two scalars or two vectors; `second` where neither wins."""
+def _element(operand):
+    """Return the dtype of a scalar or vector type."""
+    return operand.dtype if isinstance(operand, Vector) else operand
+
+
+def prefer(order, first, second):
+    """Return the winner of two scalars or vectors; `second` where neither wins."""
     wins = first < second if isinstance(order, Least) else first > second
     return np.where(wins, first, second) if isinstance(first, np.ndarray) else first if wins else second
 
 
-def _plain_reject(order, first, second):
-    """The loser of two scalars or two vectors; `second` where neither wins."""
-    return _plain_prefer(Greatest() if isinstance(order, Least) else Least(), first, second)
+def reject(order, first, second):
+    """Return the loser of two scalars or vectors; `second` where neither wins."""
+    return prefer(Greatest() if isinstance(order, Least) else Least(), first, second)
 
 
-def _selection(comparison, operand):
-    """Signature's type and code of the choice between two operands."""
-    dtype = operand.dtype if isinstance(operand, Vector) else operand
+def _selecting(reverse):
+    """Return what :func:`lowered` needs for the winner, or with `reverse` the loser, of two operands."""
 
-    def generate(context, builder, signature, arguments):
-        wins = compare(builder, dtype, comparison, *arguments[1:])
-        return builder.select(wins, *arguments[1:])  # machines have one instruction for both
+    def resolve(order, first, second):
+        def generate(context, builder, signature, arguments):
+            # LLVM turns this comparison and selection into one min or max instruction.
+            wins = compare(builder, _element(first), _comparison(order, reverse), *arguments[1:])
+            return builder.select(wins, *arguments[1:])
 
-    return generate
+        return first(order, first, first), generate
 
-
-@operation(_plain_prefer)
-def prefer(context, order, first, second):
-    return first(order, first, first), _selection(_comparison(order), first)
+    return resolve
 
 
-@operation(_plain_reject)
-def reject(context, order, first, second):
-    return first(order, first, first), _selection(_comparison(order, reverse=True), first)
+lowered(prefer)(_selecting(reverse=False))
+lowered(reject)(_selecting(reverse=True))
 
 
-def _plain_better(order, first, second):
-    """Whether the scalar `first` wins against `second`."""
+def better(order, first, second):
+    """Return whether the scalar `first` wins against `second`."""
     return first < second if isinstance(order, Least) else first > second
 
 
-@operation(_plain_better)
-def better(context, order, first, second):
+@lowered(better)
+def _better(order, first, second):
     def generate(context, builder, signature, arguments):
         return compare(builder, first, _comparison(order), *arguments[1:])
 
     return types.boolean(order, first, first), generate
 
 
-def _plain_admit(value, stand_in):
-    """`value`, or `stand_in` where it is NaN; scalars or vectors."""
-    return np.where(value == value, value, stand_in)[()]
-
-
-@operation(_plain_admit)
-def admit(context, value, stand_in):
-    floating = isinstance(getattr(value, "dtype", value), types.Float)
-
-    def generate(context, builder, signature, arguments):
-        there = builder.fcmp_ordered("ord", arguments[0], arguments[0]) if floating else None
-        return builder.select(there, *arguments) if floating else arguments[0]
-
-    return value(value, value), generate
-
-
-def _plain_where_equal(value, sought, first, second):
-    """`first`, or in lanes where `value` is not `sought`, `second`; vectors or scalars."""
+def where_equal(value, sought, first, second):
+    """Return `first` in lanes where `value` equals `sought`, else `second`; vectors or scalars."""
     return np.where(value == sought, first, second)[()]
 
 
-@operation(_plain_where_equal)
-def where_equal(context, value, sought, first, second):
-    dtype = value.dtype if isinstance(value, Vector) else value
-
+@lowered(where_equal)
+def _where_equal(value, sought, first, second):
     def generate(context, builder, signature, arguments):
-        value, sought, first, second = arguments
-        return builder.select(compare(builder, dtype, "==", value, sought), first, second)
+        equal = compare(builder, _element(value), "==", *arguments[:2])
+        return builder.select(equal, *arguments[2:])
 
     return value(value, value, value, value), generate
 
 
-def _plain_choose(order, ties, older, newer, first, second):
-    """`first`, or in lanes where `newer` takes over from `older`, `second`; vectors or scalars.
+def choose(order, ties, older, newer, first, second):
+    """Return `second` in lanes where `newer` wins against `older`, else `first`; vectors or scalars.
 
-    Of equal values `ties`, :class:`Oldest` or :class:`Newest`, says which one counts.
+    `ties` is the rule for equal values, :class:`Oldest` or :class:`Newest`.
     """
     if isinstance(ties, Oldest):
-        takes_over = _plain_better(order, newer, older)
+        newer_wins = better(order, newer, older)
     else:
-        takes_over = np.logical_not(_plain_better(order, older, newer))
-    return np.where(takes_over, second, first)[()]
+        newer_wins = np.logical_not(better(order, older, newer))
+    return np.where(newer_wins, second, first)[()]
 
 
-@operation(_plain_choose)
-def choose(context, order, ties, older, newer, first, second):
-    dtype = older.dtype if isinstance(older, Vector) else older
-    by_oldest = ties.instance_class is Oldest
-
+@lowered(choose)
+def _choose(order, ties, older, newer, first, second):
     def generate(context, builder, signature, arguments):
-        _, _, older, newer, first, second = arguments
-        if by_oldest:
-            return builder.select(compare(builder, dtype, _comparison(order), newer, older), second, first)
-        return builder.select(compare(builder, dtype, _comparison(order), older, newer), first, second)
+        older_value, newer_value, first_value, second_value = arguments[2:]
+        dtype, comparison = _element(older), _comparison(order)
+        if _is(ties, Oldest):
+            newer_wins = compare(builder, dtype, comparison, newer_value, older_value)
+            return builder.select(newer_wins, second_value, first_value)
+        older_wins = compare(builder, dtype, comparison, older_value, newer_value)
+        return builder.select(older_wins, first_value, second_value)
 
     return first(order, ties, older, older, first, first), generate
 
 
-def _all_of(order, or_equal, first, second):
-    better = first < second if isinstance(order, Least) else first > second
-    return bool((better | (first == second) if or_equal else better).all())
+def _all_win(order, or_equal, first, second):
+    wins = first < second if isinstance(order, Least) else first > second
+    return bool((wins | (first == second) if or_equal else wins).all())
 
 
-def _plain_all_stay(order, ties, older, newer):
-    """Whether `older` keeps the window against `newer` in every lane; not where one is NaN."""
-    return _all_of(order, isinstance(ties, Oldest), older, newer)
+def all_older_win(order, ties, older, newer):
+    """Return whether `older` wins against `newer` in every lane; false if one is NaN."""
+    return _all_win(order, isinstance(ties, Oldest), older, newer)
 
 
-def _plain_all_take_over(order, ties, older, newer):
-    """Whether `newer` takes over from `older` in every lane; not where one is NaN."""
-    return _all_of(order, isinstance(ties, Newest), newer, older)
+def all_newer_win(order, ties, older, newer):
+    """Return whether `newer` wins against `older` in every lane; false if one is NaN."""
+    return _all_win(order, isinstance(ties, Newest), newer, older)
 
 
-def _every_lane(order, or_equal, operand, swapped):
-    comparison = _comparison(order) + ("=" if or_equal else "")
+def _all_winning(winning_tie, swapped):
+    """Return what :func:`lowered` needs for one of these two tests of every lane."""
 
-    def generate(context, builder, signature, arguments):
-        first, second = arguments[:1:-1] if swapped else arguments[2:]
-        bits = ir.IntType(operand.lanes)
-        truth = builder.bitcast(compare(builder, operand.dtype, comparison, first, second), bits)
-        return builder.icmp_unsigned("==", truth, bits(2**operand.lanes - 1))
+    def resolve(order, ties, older, newer):
+        comparison = _comparison(order) + ("=" if _is(ties, winning_tie) else "")
 
-    return generate
+        def generate(context, builder, signature, arguments):
+            first, second = arguments[:1:-1] if swapped else arguments[2:]
+            return all_lanes(builder, compare(builder, older.dtype, comparison, first, second))
 
+        return types.boolean(order, ties, older, older), generate
 
-@operation(_plain_all_stay)
-def all_stay(context, order, ties, older, newer):
-    generate = _every_lane(order, ties.instance_class is Oldest, older, False)
-    return types.boolean(order, ties, older, older), generate
+    return resolve
 
 
-@operation(_plain_all_take_over)
-def all_take_over(context, order, ties, older, newer):
-    generate = _every_lane(order, ties.instance_class is Newest, older, True)
-    return types.boolean(order, ties, older, older), generate
-
-
-def worst(order, dtype):
-    """The value of `dtype` that never wins against another, outside of kernels."""
-    return _extreme(np.dtype(dtype), _comparison(order) == ">")
+lowered(all_older_win)(_all_winning(Oldest, swapped=False))
+lowered(all_newer_win)(_all_winning(Newest, swapped=True))
 
 
 def _extreme(dtype, lowest):
@@ -215,42 +194,44 @@ def _extreme(dtype, lowest):
     return dtype.type(limits.min if lowest else limits.max)
 
 
-def _plain_worst_of(order, values):
-    """The value of the dtype of `values` that never wins against another."""
-    return worst(order, values.dtype)
+def worst(order, dtype):
+    """Return the value of `dtype` that never wins; not for kernels."""
+    return _extreme(np.dtype(dtype), _comparison(order) == ">")
 
 
-def _plain_best_of(order, values):
-    """The value of the dtype of `values` against which no other wins."""
-    return _extreme(values.dtype, _comparison(order) == "<")
+def _best(order, dtype):
+    return _extreme(dtype, _comparison(order) == "<")
 
 
 def _missing(dtype):
     return dtype.type(np.nan if dtype.kind == "f" else 0)
 
 
-def _plain_missing_of(values):
-    """NaN in the dtype of `values`, or 0 if it has none."""
+def worst_of(order, values):
+    """Return the value of the dtype of `values` that never wins, as a constant."""
+    return worst(order, values.dtype)
+
+
+def best_of(order, values):
+    """Return the value of the dtype of `values` against which no other wins, as a constant."""
+    return _best(order, values.dtype)
+
+
+def missing_of(values):
+    """Return NaN in the dtype of `values`, or 0 if it has none, as a constant."""
     return _missing(values.dtype)
 
 
-def _constant(value, values, *order):
-    def generate(context, builder, signature, arguments):
-        return context.get_constant(values.dtype, value.item())
-
-    return values.dtype(*order, values), generate
+@lowered(worst_of)
+def _worst_of(order, values):
+    return constant(values.dtype(order, values), worst(order, as_dtype(values.dtype)).item())
 
 
-@operation(_plain_worst_of)
-def worst_of(context, order, values):
-    return _constant(_extreme(as_dtype(values.dtype), _comparison(order) == ">"), values, order)
+@lowered(best_of)
+def _best_of(order, values):
+    return constant(values.dtype(order, values), _best(order, as_dtype(values.dtype)).item())
 
 
-@operation(_plain_best_of)
-def best_of(context, order, values):
-    return _constant(_extreme(as_dtype(values.dtype), _comparison(order) == "<"), values, order)
-
-
-@operation(_plain_missing_of)
-def missing_of(context, values):
-    return _constant(_missing(as_dtype(values.dtype)), values)
+@lowered(missing_of)
+def _missing_of(values):
+    return constant(values.dtype(values), _missing(as_dtype(values.dtype)).item())

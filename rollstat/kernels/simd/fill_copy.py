@@ -1,12 +1,13 @@
-"""Values written to whole arrays: loops that compile to vector stores.
+"""Loops that write whole arrays and compile to vector stores.
 
 ::
 
     fill(7, out)        7  7  7  7        count_up(7, out)        7  8  9 10
 
-Over slices, since an index that begins anywhere is tested for counting from the end, each time.
+Callers pass slices: the index of a loop that starts at 0 is known not to be negative, so it needs no test for
+counting from the end.
 
-State: none. Cost: a store for each vector.
+State: none. Cost: one store per vector.
 """
 
 from rollstat._jit import kernel
@@ -18,21 +19,21 @@ __all__ = ["copy", "copy_ahead", "count_up", "fill", "fill_ahead", "put_ahead", 
 
 @kernel
 def fill(value, out):
-    """Write `value` everywhere."""
+    """Write `value` to every element."""
     for i in range(len(out)):
         out[i] = value
 
 
 @kernel
 def copy(values, out):
-    """Write the first of `values` to the whole of `out`."""
+    """Write the first values to all of `out`."""
     for i in range(len(out)):
         out[i] = values[i]
 
 
 @kernel
 def count_up(start, out):
-    """Write ``start, start + 1, ...``."""
+    """Write ``start, start + 1, ...`` to `out`."""
     for i in range(len(out)):
         out[i] = start + i
 

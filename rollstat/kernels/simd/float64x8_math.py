@@ -1,11 +1,11 @@
-"""Functions of eight float64 values side by side, lane by lane and channel by channel.
+"""Functions of vectors of eight float64 values.
 
 ::
 
-    divide(lanes, spread(3.0), spread(1.0) / spread(3.0))     [x0 x1 ... x7] -> [x0/3 x1/3 ... x7/3]
+    divide(x, broadcast(3.0), broadcast(1.0 / 3.0))     [x0 x1 ... x7] -> [x0/3 x1/3 ... x7/3]
 
-They are to :mod:`rollstat.kernels.simd.float64x8`, which has loads, stores, shifts and sums, what ``math`` is
-to Python, and act on arrays in the same way where ``NUMBA_DISABLE_JIT`` is set.
+What ``math`` is to Python, this module is to :mod:`rollstat.kernels.simd.vectors`, which has loads, stores,
+shifts and arithmetic. Where kernels are not compiled, the functions act on arrays.
 """
 
 import numpy as np
@@ -14,238 +14,180 @@ from numba import types
 from numba.core import cgutils
 
 from rollstat._lowering import lowered
-from rollstat.kernels.simd.float64x8 import (
-    LANES,
-    VECTOR,
-    ZERO,
-    LanesType,
-    binary,
-    lanes_type,
-    pack,
-    spread_scalar,
-    take,
-    unary,
-)
+from rollstat.kernels.simd.vectors import Vector, elementwise, join_channels, splat, split_channels
 
 __all__ = [
-    "any_nan",
-    "counts_before",
+    "LANES",
+    "clip",
+    "counts_from_changes",
     "divide",
-    "fill_lacking",
-    "fill_nan",
-    "limit",
-    "mark_below",
+    "divide_finite",
     "nan_changes",
-    "nan_to_zero",
+    "nan_where_below",
     "negative_to_zero",
-    "quotient",
+    "replace_unobserved",
     "square_root",
     "subtract_product",
 ]
 
+LANES = 8
 
+_FLOATS = Vector(types.float64)
+_LLVM_FLOATS = ir.VectorType(ir.DoubleType(), LANES)
+_ZERO = ir.Constant(_LLVM_FLOATS, None)
 _WORD = ir.IntType(64)
 _BYTES = ir.VectorType(ir.IntType(8), LANES)
 _ONES = 0x0101010101010101
 
 
-def fill_nan(lanes, filling):
-    """`lanes` with `filling` in place of every NaN."""
-    return np.where(lanes == lanes, lanes, filling)
-
-
-def fill_lacking(lanes, other, filling):
-    """`lanes` with `filling` wherever they or `other` are NaN."""
-    return np.where((lanes == lanes) & (other == other), lanes, filling)
-
-
-def nan_to_zero(lanes):
-    """`lanes` with 0 in place of every NaN."""
-    return np.where(lanes == lanes, lanes, 0.0)
-
-
-def negative_to_zero(lanes):
-    """`lanes` with 0 in place of every negative value; NaN stays."""
-    return np.where(lanes < 0.0, 0.0, lanes)
-
-
-def limit(lanes, bound):
-    """`lanes`, but no lane beyond `bound` on either side of 0; NaN stays."""
-    return np.where(lanes > bound, bound, np.where(lanes < -bound, -bound, lanes))
-
-
-def square_root(lanes):
-    """Square root of each lane."""
-    return np.sqrt(lanes)
-
-
-def divide(lanes, divisor, inverse):
-    """`lanes` over `divisor`, correctly rounded, given ``inverse == 1 / divisor``, in a third of the time.
-
-    The quotient by the inverse is corrected by its exact remainder, which a fused multiply-add gives.
-    """
-    return lanes / divisor
-
-
-def quotient(lanes, divisor, inverse):
-    """As :func:`divide`, and quicker, but it may be NaN where the quotient is infinite."""
-    return lanes / divisor
-
-
-def subtract_product(lanes, left, right):
-    """``lanes - left * right``, rounded once; twice where it is not compiled."""
-    return lanes - left * right
-
-
-def mark_below(lanes, count, least):
-    """`lanes`, each channel of them, with NaN wherever `count` is less than `least`."""
-    return np.where(count < least, np.nan, lanes)
-
-
-def nan_changes(leaving, entering):
-    """Eight numbers in the bytes of one: by how much there are fewer NaN after each lane, and 8 more.
-
-    As many as in `leaving` up to there have gone, and as many as in `entering` have come. A lane of a
-    bundle counts once, however many channels are NaN there.
-    """
-    gone, come = (np.isnan(lanes.reshape(-1, LANES)).any(axis=0) for lanes in (leaving, entering))
-    change = np.cumsum(gone.astype(np.int64) - come)
-    return int.from_bytes((change + 8).astype(np.uint8).tobytes(), "little")
-
-
-def counts_before(changes, count):
-    """`count` in the first lane, and in every other what :func:`nan_changes` made of it one lane before."""
-    return np.array([8.0, *changes.to_bytes(8, "little")[:-1]]) + (count - 8)
-
-
-def any_nan(lanes):
-    """1 where some lane of some channel is NaN, else 0."""
-    return int(bool((lanes != lanes).any()))
-
-
-def _fill(builder, vector, filling):
-    return builder.select(builder.fcmp_ordered("ord", vector, vector), vector, filling)
-
-
-def _clip(builder, vector):
-    return builder.select(builder.fcmp_ordered("<", vector, ZERO), ZERO, vector)
-
-
-def _vector_function(builder, name, *arguments):
-    """Call an LLVM intrinsic of as many vectors."""
-    signature = ir.FunctionType(VECTOR, [VECTOR] * len(arguments))
+def _call(builder, name, *arguments):
+    """Call an LLVM intrinsic of vectors."""
+    signature = ir.FunctionType(_LLVM_FLOATS, [_LLVM_FLOATS] * len(arguments))
     function = cgutils.get_or_insert_function(builder.module, signature, f"llvm.{name}.v{LANES}f64")
     return builder.call(function, arguments)
 
 
-def _limit(builder, vector, bound):
+def square_root(lanes):
+    """Return the square root of each lane."""
+    return np.sqrt(lanes)
+
+
+def negative_to_zero(lanes):
+    """Return `lanes` with 0 in place of negative values; NaN stays."""
+    return np.where(lanes < 0.0, 0.0, lanes)
+
+
+def clip(lanes, bound):
+    """Return `lanes` limited to ``[-bound, bound]``; NaN stays."""
+    return np.where(lanes > bound, bound, np.where(lanes < -bound, -bound, lanes))
+
+
+def _generate_clip(builder, dtype, lanes, bound):
     lower = builder.fneg(bound)
-    vector = builder.select(builder.fcmp_ordered(">", vector, bound), bound, vector)
-    return builder.select(builder.fcmp_ordered("<", vector, lower), lower, vector)
+    lanes = builder.select(builder.fcmp_ordered(">", lanes, bound), bound, lanes)
+    return builder.select(builder.fcmp_ordered("<", lanes, lower), lower, lanes)
 
 
-binary(fill_nan, _fill)
-binary(limit, _limit)
-unary(square_root, lambda builder, vector: _vector_function(builder, "sqrt", vector))
-unary(nan_to_zero, lambda builder, vector: _fill(builder, vector, ZERO))
-unary(negative_to_zero, _clip)
+def _generate_negative_to_zero(builder, dtype, lanes):
+    return builder.select(builder.fcmp_ordered("<", lanes, _ZERO), _ZERO, lanes)
 
 
-def _corrected(builder, value, divisor, inverse):
-    """Quotient by the inverse, and that quotient less its remainder; where it is infinite, that is none."""
-    first = builder.fmul(value, inverse)
-    remainder = _vector_function(builder, "fma", builder.fneg(divisor), first, value)
-    return first, _vector_function(builder, "fma", remainder, inverse, first)
+elementwise(square_root, lambda builder, dtype, lanes: _call(builder, "sqrt", lanes), 1)
+elementwise(negative_to_zero, _generate_negative_to_zero, 1)
+elementwise(clip, _generate_clip, 2)
 
 
-@lowered(fill_lacking)
-def _fill_lacking(lanes, other, filling):
+def divide(lanes, divisor, inverse):
+    """Return ``lanes / divisor``, correctly rounded, given ``inverse == 1 / divisor``.
+
+    The product with the inverse is corrected by its exact remainder, which a fused multiply-add gives. This
+    takes a third of the time of a division.
+    """
+    return lanes / divisor
+
+
+def divide_finite(lanes, divisor, inverse):
+    """As :func:`divide`, and faster, but NaN is possible where the quotient is infinite."""
+    return lanes / divisor
+
+
+def subtract_product(lanes, left, right):
+    """Return ``lanes - left * right``, rounded once; rounded twice where kernels are not compiled."""
+    return lanes - left * right
+
+
+def replace_unobserved(lanes, other, replacement):
+    """Return `lanes` with `replacement` wherever they or `other` are NaN."""
+    return np.where((lanes == lanes) & (other == other), lanes, replacement)
+
+
+def _generate_divide_finite(builder, dtype, lanes, divisor, inverse):
+    return _corrected_quotient(builder, lanes, divisor, inverse)[1]
+
+
+def _corrected_quotient(builder, lanes, divisor, inverse):
+    """Return the product with the inverse, and the same corrected; the correction of infinity is NaN."""
+    first = builder.fmul(lanes, inverse)
+    remainder = _call(builder, "fma", builder.fneg(divisor), first, lanes)
+    return first, _call(builder, "fma", remainder, inverse, first)
+
+
+def _generate_divide(builder, dtype, lanes, divisor, inverse):
+    first, corrected = _corrected_quotient(builder, lanes, divisor, inverse)
+    return builder.select(builder.fcmp_ordered("ord", corrected, corrected), corrected, first)
+
+
+def _generate_subtract_product(builder, dtype, lanes, left, right):
+    return _call(builder, "fma", builder.fneg(left), right, lanes)
+
+
+def _generate_replace_unobserved(builder, dtype, lanes, other, replacement):
+    return builder.select(builder.fcmp_ordered("ord", lanes, other), lanes, replacement)
+
+
+elementwise(divide, _generate_divide, 3)
+elementwise(divide_finite, _generate_divide_finite, 3)
+elementwise(subtract_product, _generate_subtract_product, 3)
+elementwise(replace_unobserved, _generate_replace_unobserved, 3)
+
+
+def nan_where_below(lanes, count, minimum):
+    """Return `lanes`, all channels of them, with NaN wherever `count` is less than `minimum`."""
+    return np.where(count < minimum, np.nan, lanes)
+
+
+@lowered(nan_where_below)
+def _nan_where_below(lanes, count, minimum):
     def generate(context, builder, signature, arguments):
-        both = builder.fcmp_ordered("ord", *arguments[:2])
-        return builder.select(both, arguments[0], arguments[2])
+        below = builder.fcmp_ordered("<", *arguments[1:])
+        nan = ir.Constant(_LLVM_FLOATS, [float("nan")] * LANES)
+        channels = split_channels(builder, arguments[0], lanes)
+        return join_channels(builder, [builder.select(below, nan, channel) for channel in channels])
 
-    if lanes == other == filling == lanes_type:
-        return lanes_type(lanes_type, lanes_type, lanes_type), generate
-
-
-@lowered(divide)
-def _divide(lanes, divisor, inverse):
-    def generate(context, builder, signature, arguments):
-        first, corrected = _corrected(builder, *arguments)
-        return _fill(builder, corrected, first)
-
-    if lanes == divisor == inverse == lanes_type:
-        return lanes_type(lanes_type, lanes_type, lanes_type), generate
+    if isinstance(lanes, Vector) and lanes.dtype == types.float64 and count == minimum == _FLOATS:
+        return lanes(lanes, count, minimum), generate
 
 
-@lowered(quotient)
-def _quotient(lanes, divisor, inverse):
-    def generate(context, builder, signature, arguments):
-        return _corrected(builder, *arguments)[1]
+def nan_changes(leaving, entering):
+    """Return eight numbers in the bytes of one integer: the change of the number of observations, plus 8.
 
-    if lanes == divisor == inverse == lanes_type:
-        return lanes_type(lanes_type, lanes_type, lanes_type), generate
-
-
-@lowered(subtract_product)
-def _subtract_product(lanes, left, right):
-    def generate(context, builder, signature, arguments):
-        value, first, second = arguments
-        return _vector_function(builder, "fma", builder.fneg(first), second, value)
-
-    if lanes == left == right == lanes_type:
-        return lanes_type(lanes_type, lanes_type, lanes_type), generate
-
-
-@lowered(mark_below)
-def _mark_below(lanes, count, least):
-    def generate(context, builder, signature, arguments):
-        few = builder.fcmp_ordered("<", *arguments[1:])
-        nan = ir.Constant(VECTOR, [float("nan")] * LANES)
-        return pack(builder, [builder.select(few, nan, v) for v in take(builder, arguments[0], lanes)])
-
-    if isinstance(lanes, LanesType) and count == least == lanes_type:
-        return lanes(lanes, count, least), generate
-
-
-def _lacking(builder, vectors):
-    """Lanes in which the first or the last of at most two vectors is NaN."""
-    return builder.fcmp_unordered("uno", vectors[0], vectors[-1])
+    Byte k counts the NaN in lanes 0 to k of `leaving` minus those of `entering`. With two channels, a lane
+    counts once if either of them is NaN.
+    """
+    left, entered = (np.isnan(lanes.reshape(-1, LANES)).any(axis=0) for lanes in (leaving, entering))
+    change = np.cumsum(left.astype(np.int64) - entered)
+    return int.from_bytes((change + 8).astype(np.uint8).tobytes(), "little")
 
 
 @lowered(nan_changes)
 def _nan_changes(leaving, entering):
-    def generate(context, builder, signature, arguments):
-        single = [_lacking(builder, take(builder, lanes, leaving)) for lanes in arguments]
-        gone, come = (builder.bitcast(builder.zext(bits, _BYTES), _WORD) for bits in single)
-        # A product with 1 in every byte has the running sums of bytes in its bytes.
-        return builder.add(builder.mul(builder.sub(gone, come), _WORD(_ONES)), _WORD(8 * _ONES))
+    def is_nan(builder, channels):
+        return builder.fcmp_unordered("uno", channels[0], channels[-1])
 
-    if isinstance(leaving, LanesType) and leaving == entering and leaving.count <= 2:
+    def generate(context, builder, signature, arguments):
+        masks = [is_nan(builder, split_channels(builder, lanes, leaving)) for lanes in arguments]
+        left, entered = (builder.bitcast(builder.zext(mask, _BYTES), _WORD) for mask in masks)
+        # Multiplying by 1 in every byte makes each byte the sum of the bytes up to it. The 8 keeps bytes
+        # positive, so that none borrows from the next one.
+        return builder.add(builder.mul(builder.sub(left, entered), _WORD(_ONES)), _WORD(8 * _ONES))
+
+    if isinstance(leaving, Vector) and leaving == entering and leaving.channels <= 2:
         return types.int64(leaving, entering), generate
 
 
-@lowered(counts_before)
-def _counts_before(changes, count):
+def counts_from_changes(changes, count):
+    """Return `count` plus the change that :func:`nan_changes` gives for the lanes before each lane."""
+    return np.array([8.0, *changes.to_bytes(8, "little")[:-1]]) + (count - 8)
+
+
+@lowered(counts_from_changes)
+def _counts_from_changes(changes, count):
     def generate(context, builder, signature, arguments):
         before = builder.or_(builder.shl(arguments[0], _WORD(8)), _WORD(8))
-        whole = ir.VectorType(_WORD, LANES)
-        relative = builder.zext(builder.bitcast(before, _BYTES), whole)
+        integers = ir.VectorType(_WORD, LANES)
+        relative = builder.zext(builder.bitcast(before, _BYTES), integers)
         first = builder.sub(arguments[1], _WORD(8))
-        return builder.sitofp(builder.add(relative, spread_scalar(builder, first, whole)), VECTOR)
+        return builder.sitofp(builder.add(relative, splat(builder, first, integers)), _LLVM_FLOATS)
 
     if changes == types.int64:
-        return lanes_type(types.int64, types.int64), generate
-
-
-@lowered(any_nan)
-def _any_nan(lanes):
-    def generate(context, builder, signature, arguments):
-        found = ir.IntType(LANES)(0)
-        for vector in take(builder, arguments[0], lanes):
-            unordered = builder.fcmp_unordered("uno", vector, vector)
-            found = builder.or_(found, builder.bitcast(unordered, found.type))
-        return builder.zext(builder.icmp_unsigned("!=", found, found.type(0)), ir.IntType(64))
-
-    if isinstance(lanes, LanesType):
-        return types.int64(lanes), generate
+        return _FLOATS(types.int64, types.int64), generate

@@ -2,184 +2,335 @@
 
 ::
 
-    load(values, i)              values[i] ... values[i + lanes - 1]
-    push_back(before, after, k)  before[lanes - k:] followed by after[:lanes - k]
+    load(values, i)                        values[i], ..., values[i + lanes - 1]
+    shift_in_previous(before, after, 2)    before[-2:] followed by after[:-2]
+    shift_in_next(before, after, 2)        before[2:] followed by after[:2]
+    stack_channels((x, x * x))             one value of two channels
 
-Numba's own vectorisation stops at a loop over slices: values that live across iterations, and shifts by
-whole elements between neighbouring registers, have no spelling in it. Here a kernel holds a vector in
-a variable. LLVM splits the 64 bytes into as many registers as the machine needs (one with AVX-512, two
-with AVX2, four with SSE2 and NEON), so the same kernel serves every machine.
+Numba vectorises loops over slices only: it cannot keep a vector in a variable from one iteration to the
+next, or shift elements between neighbouring vectors. Kernels that need this use the type `Vector`. LLVM
+splits the 64 bytes into as many registers as the machine needs: one with AVX-512, two with AVX2, four with
+SSE2 and NEON.
 
-State: none. Invariant: 64 bytes, whatever the element. Cost: an instruction or two each. Nothing
-here checks a bound when compiled; with ``NUMBA_DISABLE_JIT`` a vector is a small NumPy array, and every
-bound is checked.
+A vector can have several *channels* of 64 bytes each, to which arithmetic and shifts apply alike: the sums of
+x and of x**2, for example. Arrays must be contiguous. Indices are checked with ``NUMBA_BOUNDSCHECK``
+only, as everywhere in Numba. With ``NUMBA_DISABLE_JIT`` a vector is an array of shape (lanes,), or of shape
+(channels, lanes), and all functions do the same.
+
+State: none. Invariant: a channel has 64 bytes, whatever its dtype. Cost: one or two instructions per
+register.
 """
+
+import operator
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic, models, register_model
+from numba import types
+from numba.core import cgutils
+from numba.extending import models, register_model
+
+from rollstat._lowering import constant, lowered
 
 __all__ = [
     "VECTOR_BYTES",
     "Vector",
-    "absorb_nan",
-    "add",
-    "aligned",
+    "aligned_empty",
+    "all_lanes",
+    "any_lane",
     "broadcast",
+    "broadcast_lane",
+    "channels_of",
     "compare",
+    "contains",
+    "contains_nan",
+    "elementwise",
     "first_lane",
-    "holds",
-    "holds_nan",
+    "join_channels",
     "lanes_in",
     "lanes_of",
     "load",
-    "operation",
-    "pull_forward",
-    "push_back",
+    "load_2d",
+    "load_lanes",
+    "load_like",
+    "propagate_nan",
     "put",
+    "replace_nan",
     "settle_writes",
-    "spread",
+    "shift_in_next",
+    "shift_in_previous",
+    "splat",
+    "split_channels",
+    "stack_channels",
     "store",
+    "store_2d",
+    "store_lanes",
     "unaligned",
     "zeros",
+    "zeros_like",
 ]
 
 VECTOR_BYTES = 64
 
 
 class Vector(types.Type):
-    """Numba's type of a vector of `dtype`."""
+    """Numba's type of a vector of `dtype` with a number of channels."""
 
-    def __init__(self, dtype):
+    def __init__(self, dtype, channels=1):
         self.dtype = dtype
         self.lanes = VECTOR_BYTES * 8 // dtype.bitwidth
-        super().__init__(name=f"Vector({dtype}, {self.lanes})")
+        self.channels = channels
+        super().__init__(name=f"Vector({dtype}, {self.lanes}, {channels})")
 
 
 @register_model(Vector)
 class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager, vector):
-        element = manager.lookup(vector.dtype).get_data_type()
-        super().__init__(manager, vector, ir.VectorType(element, vector.lanes))
-
-
-def operation(plain, **options):
-    """Give the decorated code generator, or the function `plain` where kernels are not compiled."""
-
-    def decorate(generator):
-        if config.DISABLE_JIT:
-            return plain
-        made = intrinsic(**options)(generator) if options else intrinsic(generator)
-        made.__doc__ = plain.__doc__
-        return made
-
-    return decorate
+        channel = ir.VectorType(manager.lookup(vector.dtype).get_data_type(), vector.lanes)
+        value = channel if vector.channels == 1 else ir.ArrayType(channel, vector.channels)
+        super().__init__(manager, vector, value)
 
 
 def lanes_in(dtype):
-    """Number of elements of `dtype` in one vector, outside of kernels."""
+    """Return the number of elements of `dtype` in one vector; not for kernels."""
     return VECTOR_BYTES // np.dtype(dtype).itemsize
 
 
-def aligned(length, dtype):
-    """Return uninitialised memory that begins at a multiple of a vector's length."""
+def aligned_empty(length, dtype):
+    """Return an uninitialised array whose address is a multiple of the length of a vector."""
     room = np.empty(length + lanes_in(dtype), dtype)
     first = -room.ctypes.data % VECTOR_BYTES // room.itemsize
     return room[first : first + length]
 
 
-def _plain_lanes_of(values):
-    """Number of elements of `values` in one vector, a constant of the compiled code."""
+# Code generators: they emit LLVM instructions for the functions further down and for the other modules.
+
+
+def split_channels(builder, value, vector):
+    """Return the LLVM vectors in a value of the type `vector`."""
+    if vector.channels == 1:
+        return [value]
+    return [builder.extract_value(value, k) for k in range(vector.channels)]
+
+
+def join_channels(builder, channels):
+    """Return one value of the LLVM vectors `channels`."""
+    if len(channels) == 1:
+        return channels[0]
+    joined = ir.Constant(ir.ArrayType(channels[0].type, len(channels)), ir.Undefined)
+    for k, channel in enumerate(channels):
+        joined = builder.insert_value(joined, channel, k)
+    return joined
+
+
+def splat(builder, scalar, vector_type):
+    """Return the LLVM vector with `scalar` in every lane."""
+    undefined = ir.Constant(vector_type, ir.Undefined)
+    first = builder.insert_element(undefined, scalar, ir.IntType(32)(0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), vector_type.count), None)
+    return builder.shuffle_vector(first, undefined, zeros)
+
+
+def compare(builder, dtype, comparison, first, second):
+    """Return ``first COMPARISON second``; false where one of them is NaN."""
+    if isinstance(dtype, types.Float):
+        return builder.fcmp_ordered(comparison, first, second)
+    if dtype.signed:
+        return builder.icmp_signed(comparison, first, second)
+    return builder.icmp_unsigned(comparison, first, second)
+
+
+def any_lane(builder, mask):
+    """Return whether `mask` is true in any lane."""
+    bits = ir.IntType(mask.type.count)
+    return builder.icmp_unsigned("!=", builder.bitcast(mask, bits), bits(0))
+
+
+def all_lanes(builder, mask):
+    """Return whether `mask` is true in every lane."""
+    bits = ir.IntType(mask.type.count)
+    return builder.icmp_unsigned("==", builder.bitcast(mask, bits), bits(2**mask.type.count - 1))
+
+
+def _pointers(context, builder, array_type, array, index, lanes, channels=1):
+    """Return pointers to `channels` vectors of an array, the first at `index`.
+
+    In a one-dimensional array the channels follow one another, in a two-dimensional one each is in its row.
+    """
+    view = context.make_array(array_type)(context, builder, array)
+    shape = cgutils.unpack_tuple(builder, view.shape)
+    size = index.type
+    if context.enable_boundscheck:
+        last = builder.add(index, size(lanes * (channels if len(shape) == 1 else 1) - 1))
+        cgutils.do_boundscheck(context, builder, index, shape[-1])
+        cgutils.do_boundscheck(context, builder, last, shape[-1])
+        if len(shape) == 2:
+            cgutils.do_boundscheck(context, builder, size(channels - 1), shape[0])
+    step = shape[1] if len(shape) == 2 else size(lanes)
+    vector = ir.VectorType(context.get_data_type(array_type.dtype), lanes).as_pointer()
+    places = [builder.add(index, builder.mul(step, size(k))) for k in range(channels)]
+    return [builder.bitcast(builder.gep(view.data, [place]), vector) for place in places]
+
+
+def load_lanes(context, builder, array_type, array, index, lanes, channels=1):
+    """Return the vectors of any number of `lanes` that :func:`_pointers` points to, as one value."""
+    pointers = _pointers(context, builder, array_type, array, index, lanes, channels)
+    align = array_type.dtype.bitwidth // 8
+    return join_channels(builder, [builder.load(pointer, align=align) for pointer in pointers])
+
+
+def store_lanes(context, builder, channels, array_type, array, index):
+    """Write LLVM vectors of any number of lanes to where :func:`_pointers` points."""
+    lanes = channels[0].type.count
+    pointers = _pointers(context, builder, array_type, array, index, lanes, len(channels))
+    for channel, pointer in zip(channels, pointers):
+        builder.store(channel, pointer, align=array_type.dtype.bitwidth // 8)
+
+
+def _is_contiguous(array, dimensions):
+    return isinstance(array, types.Array) and array.layout == "C" and array.ndim == dimensions
+
+
+def elementwise(function, generate, arity):
+    """Compile calls of `function` with vectors channel by channel.
+
+    ``generate(builder, dtype, *channels)`` returns one channel of the result from one of each argument, or
+    None for a dtype that it does not support.
+    """
+
+    @lowered(function, *[Vector] * arity)
+    def _resolve(*operands):
+        vector = operands[0]
+        if not isinstance(vector, Vector) or any(operand != vector for operand in operands):
+            return None
+
+        def code(context, builder, signature, arguments):
+            channels = zip(*(split_channels(builder, argument, vector) for argument in arguments))
+            return join_channels(builder, [generate(builder, vector.dtype, *each) for each in channels])
+
+        return vector(*operands), code
+
+
+# Loads and stores.
+
+
+def lanes_of(values):
+    """Return the number of elements of `values` in one vector, a constant of the compiled code."""
     return VECTOR_BYTES // values.itemsize
 
 
-@operation(_plain_lanes_of)
-def lanes_of(context, values):
-    lanes = VECTOR_BYTES * 8 // values.dtype.bitwidth
-
-    def generate(context, builder, signature, arguments):
-        return context.get_constant(types.intp, lanes)
-
-    return types.intp(values), generate
+@lowered(lanes_of)
+def _lanes_of(values):
+    return constant(types.intp(values), VECTOR_BYTES * 8 // values.dtype.bitwidth)
 
 
-def _check(values, i):
-    if not 0 <= i <= len(values) - _plain_lanes_of(values):
+def _check(values, i, lanes):
+    if not 0 <= i <= len(values) - lanes:
         raise IndexError(f"vector at {i} of an array of {len(values)}")
 
 
-def _pointer(context, builder, values, array, index):
-    """Pointer to the vector of elements of `array`, of type `values`, that begins at `index`."""
-    data = context.make_array(values)(context, builder, array).data
-    shape = context.get_value_type(Vector(values.dtype))
-    return builder.bitcast(builder.gep(data, [index]), shape.as_pointer())
+def load(values, i):
+    """Return the vector ``values[i : i + lanes]``."""
+    _check(values, i, lanes_of(values))
+    return values[i : i + lanes_of(values)].copy()
 
 
-def _plain_load(values, i):
-    """The vector ``values[i:i + lanes]`` of a contiguous array."""
-    _check(values, i)
-    return values[i : i + _plain_lanes_of(values)].copy()
+def load_like(values, i, model):
+    """Return a vector with as many channels as `model`, from where :func:`store` wrote it."""
+    _check(values, i, model.size)
+    return values[i : i + model.size].reshape(model.shape).copy()
 
 
-@operation(_plain_load)
-def load(context, values, i):
-    def generate(context, builder, signature, arguments):
-        pointer = _pointer(context, builder, values, *arguments)
-        return builder.load(pointer, align=values.dtype.bitwidth // 8)
-
-    return Vector(values.dtype)(values, types.intp), generate
+def load_2d(values, i, model):
+    """Return a vector with as many channels as `model`: channel k is ``values[k, i : i + lanes]``."""
+    return values[:, i : i + model.shape[-1]].reshape(model.shape).copy()
 
 
-def _plain_store(vector, values, i):
-    """Write `vector` to ``values[i:i + lanes]`` of a contiguous array."""
-    _check(values, i)
-    values[i : i + _plain_lanes_of(values)] = vector
+def _generate_load(context, builder, signature, arguments):
+    vector, values = signature.return_type, signature.args[0]
+    return load_lanes(context, builder, values, *arguments[:2], vector.lanes, vector.channels)
 
 
-@operation(_plain_store)
-def store(context, vector, values, i):
-    def generate(context, builder, signature, arguments):
-        pointer = _pointer(context, builder, values, *arguments[1:])
-        builder.store(arguments[0], pointer, align=values.dtype.bitwidth // 8)
-        return context.get_dummy_value()
-
-    return types.void(vector, values, types.intp), generate
+@lowered(load)
+def _load(values, i):
+    if _is_contiguous(values, 1):
+        return Vector(values.dtype)(values, types.intp), _generate_load
 
 
-def _plain_put(vector, values, i, past):
+@lowered(load_like)
+def _load_like(values, i, model):
+    if _is_contiguous(values, 1) and values.dtype == model.dtype:
+        return model(values, types.intp, model), _generate_load
+
+
+@lowered(load_2d)
+def _load_2d(values, i, model):
+    if _is_contiguous(values, 2) and values.dtype == model.dtype:
+        return model(values, types.intp, model), _generate_load
+
+
+def store(vector, values, i):
+    """Write the channels of `vector`, one after the other, to `values` from `i` on."""
+    _check(values, i, vector.size)
+    values[i : i + vector.size] = vector.ravel()
+
+
+def store_2d(vector, values, i):
+    """Write channel k of `vector` to ``values[k, i : i + lanes]``, for every k."""
+    values[:, i : i + vector.shape[-1]] = vector
+
+
+def _storing(dimensions):
+    """Return what :func:`lowered` needs for stores to arrays of so many dimensions."""
+
+    def resolve(vector, values, i):
+        def generate(context, builder, signature, arguments):
+            value, array, index = arguments
+            store_lanes(context, builder, split_channels(builder, value, vector), values, array, index)
+            return context.get_dummy_value()
+
+        if _is_contiguous(values, dimensions) and values.dtype == vector.dtype:
+            return types.void(vector, values, types.intp), generate
+
+    return resolve
+
+
+lowered(store)(_storing(1))
+lowered(store_2d)(_storing(2))
+
+
+def put(vector, values, i, past):
     """As :func:`store`, or straight to memory, `past` the caches, which then does not have to be read first.
 
     Such a vector begins at a multiple of its length, and is known to all threads after :func:`settle_writes`.
     """
-    if past and _plain_unaligned(values[i:]):
+    if past and unaligned(values[i:]):
         raise IndexError(f"vector at {i} is no whole line of the cache")
-    _plain_store(vector, values, i)
+    store(vector, values, i)
 
 
-@operation(_plain_put)
-def put(context, vector, values, i, past):
+@lowered(put)
+def _put(vector, values, i, past):
     def generate(context, builder, signature, arguments):
-        vector, array, index, past = arguments
-        pointer = _pointer(context, builder, values, array, index)
+        vector_value, array, index, past = arguments
+        (pointer,) = _pointers(context, builder, values, array, index, vector.lanes)
         with builder.if_else(past) as (beyond, usual):
             with beyond:
-                stored = builder.store(vector, pointer, align=VECTOR_BYTES)
+                stored = builder.store(vector_value, pointer, align=VECTOR_BYTES)
                 once = builder.module.add_metadata([ir.IntType(32)(1)])
                 stored.set_metadata("nontemporal", once)
             with usual:
-                builder.store(vector, pointer, align=values.dtype.bitwidth // 8)
+                builder.store(vector_value, pointer, align=values.dtype.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(vector, values, types.intp, types.boolean), generate
 
 
-def _plain_settle_writes():
+def settle_writes():
     """Make all that was written before known to all threads before what is written after."""
 
 
-@operation(_plain_settle_writes)
-def settle_writes(context):
+@lowered(settle_writes)
+def _settle_writes():
     def generate(context, builder, signature, arguments):
         builder.fence("seq_cst")
         return context.get_dummy_value()
@@ -187,31 +338,13 @@ def settle_writes(context):
     return types.void(), generate
 
 
-def _plain_broadcast(value):
-    """The vector with the NumPy scalar `value` in every lane."""
-    return np.full(VECTOR_BYTES // value.itemsize, value)
-
-
-@operation(_plain_broadcast)
-def broadcast(context, value):
-    vector = Vector(value)
-
-    def generate(context, builder, signature, arguments):
-        undefined = ir.Constant(context.get_value_type(vector), ir.Undefined)
-        first = builder.insert_element(undefined, arguments[0], ir.IntType(32)(0))
-        everywhere = ir.Constant(ir.VectorType(ir.IntType(32), vector.lanes), [0] * vector.lanes)
-        return builder.shuffle_vector(first, undefined, everywhere)
-
-    return vector(value), generate
-
-
-def _plain_unaligned(values):
+def unaligned(values):
     """Number of elements of `values` before the first that stands at a multiple of a vector's length."""
     return -values.ctypes.data % VECTOR_BYTES // values.itemsize
 
 
-@operation(_plain_unaligned)
-def unaligned(context, values):
+@lowered(unaligned)
+def _unaligned(values):
     size = values.dtype.bitwidth // 8
 
     def generate(context, builder, signature, arguments):
@@ -223,26 +356,32 @@ def unaligned(context, values):
     return types.intp(values), generate
 
 
-def _plain_add(first, second):
-    """Sum of two vectors of integers."""
-    return first + second
+# Vectors from scalars and scalars from vectors.
 
 
-@operation(_plain_add)
-def add(context, first, second):
+def broadcast(value):
+    """Return the vector with the scalar `value` in every lane."""
+    value = np.asarray(value)
+    return np.full(VECTOR_BYTES // value.itemsize, value)
+
+
+@lowered(broadcast)
+def _broadcast(value):
+    vector = Vector(value)
+
     def generate(context, builder, signature, arguments):
-        return builder.add(*arguments)
+        return splat(builder, arguments[0], context.get_value_type(vector))
 
-    return first(first, second), generate
-
-
-def _plain_zeros(values):
-    """The vector of zeros for elements of `values`."""
-    return np.zeros(_plain_lanes_of(values), values.dtype)
+    return vector(value), generate
 
 
-@operation(_plain_zeros)
-def zeros(context, values):
+def zeros(values):
+    """Return the vector of zeros of the dtype of `values`."""
+    return np.zeros(lanes_of(values), values.dtype)
+
+
+@lowered(zeros)
+def _zeros(values):
     vector = Vector(values.dtype)
 
     def generate(context, builder, signature, arguments):
@@ -251,90 +390,173 @@ def zeros(context, values):
     return vector(values), generate
 
 
-def _shuffle(picked):
-    """Code of the vector of the lanes `picked` from two vectors laid end to end, or from one."""
-
-    def generate(context, builder, signature, arguments):
-        pattern = ir.Constant(ir.VectorType(ir.IntType(32), len(picked)), picked)
-        second = arguments[1] if signature.args[1] == signature.args[0] else arguments[0]
-        return builder.shuffle_vector(arguments[0], second, pattern)
-
-    return generate
+def zeros_like(vector):
+    """Return zeros of the dtype and number of channels of `vector`."""
+    return np.zeros(vector.shape, vector.dtype)
 
 
-def _plain_push_back(before, after, count):
-    """The last `count` lanes of `before`, then the first ``lanes - count`` of `after`.
-
-    `count` is a literal; from the number of lanes on, the result is `before`.
-    """
-    count = min(count, len(before))
-    return np.concatenate([before[len(before) - count :], after[: len(after) - count]])
+elementwise(zeros_like, lambda builder, dtype, channel: ir.Constant(channel.type, None), 1)
 
 
-@operation(_plain_push_back, prefer_literal=True)
-def push_back(context, before, after, count):
-    if not isinstance(count, types.IntegerLiteral):
-        return None
-    lanes = before.lanes
-    picked = [max(lanes - count.literal_value, 0) + i for i in range(lanes)]
-    return before(before, after, count), _shuffle(picked)
-
-
-def _plain_pull_forward(before, after, count):
-    """The lanes of `before` from `count` on, then the first `count` of `after`.
-
-    `count` is a literal; from the number of lanes on, the result is `after`.
-    """
-    return np.concatenate([before[count:], after[: min(count, len(after))]])
-
-
-@operation(_plain_pull_forward, prefer_literal=True)
-def pull_forward(context, before, after, count):
-    if not isinstance(count, types.IntegerLiteral):
-        return None
-    lanes = before.lanes
-    picked = [min(count.literal_value, lanes) + i for i in range(lanes)]
-    return before(before, after, count), _shuffle(picked)
-
-
-def _plain_spread(vector, lane):
-    """The vector with one lane of `vector` in every lane; `lane` is the literal 0 or -1."""
+def broadcast_lane(vector, lane):
+    """Return the vector with one lane of `vector` in every lane; `lane` is the literal 0 or -1."""
     return np.full(len(vector), vector[lane])
 
 
-@operation(_plain_spread, prefer_literal=True)
-def spread(context, vector, lane):
-    if not isinstance(lane, types.IntegerLiteral):
-        return None
-    return vector(vector, lane), _shuffle([lane.literal_value % vector.lanes] * vector.lanes)
+@lowered(broadcast_lane)
+def _broadcast_lane(vector, lane):
+    if isinstance(lane, types.IntegerLiteral):
+        picked = [lane.literal_value % vector.lanes] * vector.lanes
+
+        def generate(context, builder, signature, arguments):
+            return _shuffle(builder, arguments[0], arguments[0], picked)
+
+        return vector(vector, lane), generate
 
 
-def _plain_first_lane(vector):
-    """The scalar in the first lane."""
+def first_lane(vector):
+    """Return the scalar in the first lane."""
     return vector[0]
 
 
-@operation(_plain_first_lane)
-def first_lane(context, vector):
+@lowered(first_lane)
+def _first_lane(vector):
     def generate(context, builder, signature, arguments):
         return builder.extract_element(arguments[0], ir.IntType(32)(0))
 
     return vector.dtype(vector), generate
 
 
-def compare(builder, dtype, comparison, first, second):
-    """Generate ``first COMPARISON second``; false where they are not comparable."""
-    if isinstance(dtype, types.Float):
-        return builder.fcmp_ordered(comparison, first, second)
-    if dtype.signed:
-        return builder.icmp_signed(comparison, first, second)
-    return builder.icmp_unsigned(comparison, first, second)
+# Channels.
 
 
-def _plain_absorb_nan(vector, tested):
-    """A vector that is NaN in every lane where one of the two is; begin with zeros.
+def stack_channels(vectors):
+    """Return a vector whose channels are the tuple `vectors`; the tuple itself if it holds scalars."""
+    return np.stack(vectors) if np.ndim(vectors[0]) else vectors
 
-    It is their sum, one instruction, which infinities and overflow can make NaN as well.
+
+@lowered(stack_channels)
+def _stack_channels(vectors):
+    if not isinstance(vectors, types.UniTuple):
+        return None
+    if not isinstance(vectors.dtype, Vector):
+        return vectors(vectors), lambda context, builder, signature, arguments: arguments[0]
+
+    def generate(context, builder, signature, arguments):
+        return join_channels(builder, cgutils.unpack_tuple(builder, arguments[0], len(vectors)))
+
+    return Vector(vectors.dtype.dtype, len(vectors))(vectors), generate
+
+
+def channels_of(vector):
+    """Return the channels of `vector` as a tuple."""
+    return tuple(vector)
+
+
+@lowered(channels_of)
+def _channels_of(vector):
+    if not isinstance(vector, Vector):
+        return None
+    channels = types.UniTuple(Vector(vector.dtype), vector.channels)
+
+    def generate(context, builder, signature, arguments):
+        return context.make_tuple(builder, channels, split_channels(builder, arguments[0], vector))
+
+    return channels(vector), generate
+
+
+# Arithmetic and shifts, channel by channel.
+
+
+def _arithmetic(function, float_instruction, integer_instruction):
+    def generate(builder, dtype, first, second):
+        name = float_instruction if isinstance(dtype, types.Float) else integer_instruction
+        return getattr(builder, name)(first, second)
+
+    elementwise(function, generate, 2)
+
+
+_arithmetic(operator.add, "fadd", "add")
+_arithmetic(operator.sub, "fsub", "sub")
+_arithmetic(operator.mul, "fmul", "mul")
+elementwise(operator.truediv, lambda builder, dtype, first, second: builder.fdiv(first, second), 2)
+
+
+def _shuffle(builder, first, second, picked):
+    """Return the lanes `picked` from two vectors laid end to end."""
+    return builder.shuffle_vector(
+        first, second, ir.Constant(ir.VectorType(ir.IntType(32), len(picked)), picked)
+    )
+
+
+def shift_in_previous(before, after, count):
+    """Return the last `count` lanes of `before` and then the first lanes of `after`.
+
+    `count` is a literal; if it is at least the number of lanes, the result is `before`.
+    """
+    first = max(before.shape[-1] - count, 0)
+    return np.concatenate([before[..., first:], after[..., :first]], axis=-1)
+
+
+def shift_in_next(before, after, count):
+    """Return the lanes of `before` from `count` on and then the first `count` lanes of `after`.
+
+    `count` is a literal; if it is at least the number of lanes, the result is `after`.
+    """
+    return np.concatenate([before[..., count:], after[..., : min(count, after.shape[-1])]], axis=-1)
+
+
+def _shifting(first_of):
+    """Return what :func:`lowered` needs for a shift whose first lane is ``first_of(lanes, count)``."""
+
+    def resolve(before, after, count):
+        if not isinstance(count, types.IntegerLiteral) or before != after:
+            return None
+        first = first_of(before.lanes, count.literal_value)
+        picked = list(range(first, first + before.lanes))
+
+        def generate(context, builder, signature, arguments):
+            pairs = zip(*(split_channels(builder, argument, before) for argument in arguments[:2]))
+            return join_channels(builder, [_shuffle(builder, *pair, picked) for pair in pairs])
+
+        return before(before, after, count), generate
+
+    return resolve
+
+
+lowered(shift_in_previous)(_shifting(lambda lanes, count: max(lanes - count, 0)))
+lowered(shift_in_next)(_shifting(lambda lanes, count: min(count, lanes)))
+
+
+# Tests.
+
+
+def replace_nan(value, sentinel):
+    """Return `value` with `sentinel` in place of NaN; scalars or vectors."""
+    return np.where(value == value, value, sentinel)[()]
+
+
+@lowered(replace_nan)
+def _replace_nan(value, sentinel):
+    def generate(context, builder, signature, arguments):
+        if not isinstance(getattr(value, "dtype", value), types.Float):
+            return arguments[0]
+        if not isinstance(value, Vector):
+            return _select_ordered(builder, *arguments)
+        pairs = zip(*(split_channels(builder, argument, value) for argument in arguments))
+        return join_channels(builder, [_select_ordered(builder, *pair) for pair in pairs])
+
+    return value(value, value), generate
+
+
+def _select_ordered(builder, value, sentinel):
+    return builder.select(builder.fcmp_ordered("ord", value, value), value, sentinel)
+
+
+def propagate_nan(vector, tested):
+    """Return a vector that is NaN in every lane in which one of the two is; start with zeros.
+
+    The result is their sum, which takes one instruction; infinities and overflow can make it NaN as well.
     """
     if vector.dtype.kind != "f":
         return vector
@@ -342,8 +564,8 @@ def _plain_absorb_nan(vector, tested):
         return vector + tested
 
 
-@operation(_plain_absorb_nan)
-def absorb_nan(context, vector, tested):
+@lowered(propagate_nan)
+def _propagate_nan(vector, tested):
     def generate(context, builder, signature, arguments):
         if not isinstance(vector.dtype, types.Float):
             return arguments[0]
@@ -352,37 +574,34 @@ def absorb_nan(context, vector, tested):
     return vector(vector, tested), generate
 
 
-def _plain_holds(vector, value):
-    """Whether any lane is `value`."""
+def contains(vector, value):
+    """Return whether any lane equals `value`."""
     return bool((vector == value).any())
 
 
-@operation(_plain_holds)
-def holds(context, vector, value):
+@lowered(contains)
+def _contains(vector, value):
     def generate(context, builder, signature, arguments):
-        vector_type = arguments[0].type
-        same = ir.Constant(vector_type, ir.Undefined)
-        for lane in range(vector.lanes):
-            same = builder.insert_element(same, arguments[1], ir.IntType(32)(lane))
-        equal = compare(builder, vector.dtype, "==", arguments[0], same)
-        bits = builder.bitcast(equal, ir.IntType(vector.lanes))
-        return builder.icmp_unsigned("!=", bits, ir.IntType(vector.lanes)(0))
+        same = splat(builder, arguments[1], arguments[0].type)
+        return any_lane(builder, compare(builder, vector.dtype, "==", arguments[0], same))
 
     return types.boolean(vector, vector.dtype), generate
 
 
-def _plain_holds_nan(vector):
-    """Whether any lane is NaN."""
+def contains_nan(vector):
+    """Return whether any lane of any channel is NaN."""
     return bool((vector != vector).any())
 
 
-@operation(_plain_holds_nan)
-def holds_nan(context, vector):
+@lowered(contains_nan)
+def _contains_nan(vector):
     def generate(context, builder, signature, arguments):
         if not isinstance(vector.dtype, types.Float):
             return context.get_constant(types.boolean, False)
-        missing = builder.fcmp_unordered("uno", arguments[0], arguments[0])
-        bits = builder.bitcast(missing, ir.IntType(vector.lanes))
-        return builder.icmp_unsigned("!=", bits, ir.IntType(vector.lanes)(0))
+        found = None
+        for channel in split_channels(builder, arguments[0], vector):
+            nan = builder.fcmp_unordered("uno", channel, channel)
+            found = nan if found is None else builder.or_(found, nan)
+        return any_lane(builder, found)
 
     return types.boolean(vector), generate

@@ -1,13 +1,17 @@
-"""What is summed over a window, and what the sums mean.
+"""What is summed over a window, and the statistics that follow from the sums.
 
-A summand is a NamedTuple of parameters; its class stands for functions over
-:mod:`rollstat.kernels.simd.float64x8`::
+::
 
-    observation x, y --lift--> channels, e.g. (x - c), (x - c)**2 --sum--> window --finish--> outputs
+    observation x, y --lift--> terms, e.g. (x - c), (x - c)**2 --sum--> window --finish--> outputs
 
-`c` is the *shift*, a value of the window itself. Where the sums are plain there is none. Central sums
-follow from shifted ones by ``sum (x - mean)**2 = Q - P**2 / m``; this loses at most a factor
-``1 + (c - mean)**2 / variance`` of accuracy, never more than ``m + 1`` because `c` is in the window.
+A summand is a NamedTuple of parameters; its class selects the functions `lift` and `finish`. They take
+vectors of :mod:`rollstat.kernels.simd.vectors`, with one channel per sum; `lift` takes scalars too.
+
+`c` is the *shift*, a value of the window itself; plain sums have none. Central sums follow from shifted ones
+by ``sum (x - mean)**2 = Q - P**2 / m``. This loses at most a factor ``1 + (c - mean)**2 / variance`` of
+accuracy, which is never more than ``m + 1`` because `c` is in the window.
+
+State: none. Cost: a few instructions per vector, without branches.
 """
 
 from collections.abc import Callable
@@ -18,17 +22,16 @@ from numba import types
 from numba.core.imputils import impl_ret_borrowed
 
 from rollstat._jit import kernel
-from rollstat._lowering import chosen, known, lowered
-from rollstat.kernels.simd.float64x8 import bundle, channels, spread
+from rollstat._lowering import constant, dispatched, lowered
 from rollstat.kernels.simd.float64x8_math import (
+    clip,
     divide,
-    fill_nan,
-    limit,
+    divide_finite,
     negative_to_zero,
-    quotient,
     square_root,
     subtract_product,
 )
+from rollstat.kernels.simd.vectors import broadcast, channels_of, replace_nan, stack_channels
 
 __all__ = [
     "Correlation",
@@ -43,24 +46,11 @@ __all__ = [
     "Variance",
     "channel_count",
     "finish",
-    "form",
-    "form_of",
     "is_shifted",
     "lift",
     "series_of",
+    "traits",
 ]
-
-_INFINITY = np.inf
-
-
-@kernel(forceinline=True)
-def _lift_sum(summand, x, y, shift_x, shift_y):
-    return x
-
-
-@kernel(forceinline=True)
-def _finish_sum(summand, sums, shift_x, shift_y, count):
-    return sums
 
 
 class Sum(NamedTuple):
@@ -68,127 +58,137 @@ class Sum(NamedTuple):
 
 
 @kernel(forceinline=True)
-def _over(lanes, divisor):
-    """`lanes` over `divisor`; where that is the same in every row, its inverse leaves the loop."""
-    return divide(lanes, divisor, spread(1.0) / divisor)
+def _lift_sum(summand, x, y, shift_x, shift_y):
+    return stack_channels((x,))
+
+
+@kernel(forceinline=True)
+def _finish_sum(summand, sums, shift_x, shift_y, count):
+    return sums
+
+
+class Mean(NamedTuple):
+    """Sum of x divided by the number of observations."""
+
+
+@kernel(forceinline=True)
+def _divide(lanes, divisor):
+    """Return ``lanes / divisor``; the compiler moves the inverse of a constant divisor out of the loop."""
+    return divide(lanes, divisor, broadcast(1.0) / divisor)
 
 
 @kernel(forceinline=True)
 def _finish_mean(summand, sums, shift_x, shift_y, count):
-    return _over(sums, count)
-
-
-class Mean(NamedTuple):
-    """Sum of x over the number of observations."""
-
-
-@kernel(forceinline=True)
-def _lift_squares(summand, x, y, shift_x, shift_y):
-    deviation = x - shift_x
-    return bundle((deviation, deviation * deviation))
-
-
-@kernel(forceinline=True)
-def _variance(sums, count, divisor):
-    """Central sum of squares over `divisor`."""
-    total, squares = channels(sums)
-    # One division gives both inverses; where counts are the same in every row it leaves the loop.
-    inverse = spread(1.0) / (count * divisor)
-    mean = quotient(total, count, divisor * inverse)
-    central = negative_to_zero(subtract_product(squares, total, mean))
-    # An overflow of finite values leaves inf - inf; the variance itself is then beyond the largest float.
-    # What is added to infinity here is 0 of either sign, or NaN.
-    overflow = subtract_product(spread(_INFINITY), total, spread(0.0))
-    return fill_nan(quotient(central, divisor, count * inverse), overflow)
-
-
-@kernel(forceinline=True)
-def _finish_variance(summand, sums, shift_x, shift_y, count):
-    return _variance(sums, count, count - spread(summand.ddof))
+    return _divide(sums, count)
 
 
 class Variance(NamedTuple):
-    """Central sum of squares over count - `ddof`."""
+    """Central sum of squares divided by count - `ddof`."""
 
     ddof: float
 
 
 @kernel(forceinline=True)
-def _finish_deviation(summand, sums, shift_x, shift_y, count):
-    one = spread(1.0)
-    further = one + spread(summand.error) * (count - one)
-    return square_root(_variance(sums, count, (count - spread(summand.ddof)) * further))
+def _lift_squares(summand, x, y, shift_x, shift_y):
+    deviation = x - shift_x
+    return stack_channels((deviation, deviation * deviation))
+
+
+@kernel(forceinline=True)
+def _variance(sums, count, divisor):
+    """Return the central sum of squares divided by `divisor`."""
+    total, squares = channels_of(sums)
+    # One division gives both inverses; the compiler moves it out of the loop where the counts are constant.
+    inverse = broadcast(1.0) / (count * divisor)
+    mean = divide_finite(total, count, divisor * inverse)
+    central = negative_to_zero(subtract_product(squares, total, mean))
+    # An overflow of finite values gives inf - inf, where the variance is infinite. The product subtracted
+    # from infinity is 0 for finite sums and NaN for others, which keeps NaN and turns the overflow into inf.
+    overflow = subtract_product(broadcast(np.inf), total, broadcast(0.0))
+    return replace_nan(divide_finite(central, divisor, count * inverse), overflow)
+
+
+@kernel(forceinline=True)
+def _finish_variance(summand, sums, shift_x, shift_y, count):
+    return _variance(sums, count, count - broadcast(summand.ddof))
 
 
 class Deviation(NamedTuple):
-    """Root of the variance, which is over the number of observations once more if `error`."""
+    """Square root of the variance, which is divided by the number of observations if `error` is 1."""
 
     ddof: float
     error: float
 
 
 @kernel(forceinline=True)
+def _finish_deviation(summand, sums, shift_x, shift_y, count):
+    one = broadcast(1.0)
+    factor = one + broadcast(summand.error) * (count - one)  # 1, or the count
+    return square_root(_variance(sums, count, (count - broadcast(summand.ddof)) * factor))
+
+
+class Skewness(NamedTuple):
+    """Unbiased skewness; NaN where all values are equal."""
+
+
+@kernel(forceinline=True)
 def _lift_cubes(summand, x, y, shift_x, shift_y):
     deviation = x - shift_x
     square = deviation * deviation
-    return bundle((deviation, square, square * deviation))
+    return stack_channels((deviation, square, square * deviation))
 
 
 @kernel(forceinline=True)
 def _finish_skewness(summand, sums, shift_x, shift_y, count):
-    first, second, third = channels(sums)
-    one, two, three = spread(1.0), spread(2.0), spread(3.0)
-    mean = _over(first, count)
+    first, second, third = channels_of(sums)
+    one, two, three = broadcast(1.0), broadcast(2.0), broadcast(3.0)
+    mean = _divide(first, count)
     squares = negative_to_zero(second - mean * first)
     cubes = third - three * mean * second + two * (mean * mean) * first
     return count * square_root(count - one) / (count - two) * (cubes / (squares * square_root(squares)))
 
 
-class Skewness(NamedTuple):
-    """Skewness without bias; NaN where all values are equal."""
+class Kurtosis(NamedTuple):
+    """Unbiased excess kurtosis; NaN where all values are equal."""
 
 
 @kernel(forceinline=True)
 def _lift_fourths(summand, x, y, shift_x, shift_y):
     deviation = x - shift_x
     square = deviation * deviation
-    return bundle((deviation, square, square * deviation, square * square))
+    return stack_channels((deviation, square, square * deviation, square * square))
 
 
 @kernel(forceinline=True)
 def _finish_kurtosis(summand, sums, shift_x, shift_y, count):
-    first, second, third, fourth = channels(sums)
-    one, two, three = spread(1.0), spread(2.0), spread(3.0)
-    mean = _over(first, count)
+    first, second, third, fourth = channels_of(sums)
+    one, two, three = broadcast(1.0), broadcast(2.0), broadcast(3.0)
+    mean = _divide(first, count)
     square = mean * mean
     squares = negative_to_zero(second - mean * first)
-    spread_out = two * second - mean * first
-    fourths = negative_to_zero(fourth - two * two * mean * third + three * square * spread_out)
+    lower_terms = two * second - mean * first
+    fourths = negative_to_zero(fourth - two * two * mean * third + three * square * lower_terms)
     factor = (count - one) / ((count - two) * (count - three))
     return factor * (count * (count + one) * (fourths / (squares * squares)) - three * (count - one))
 
 
-class Kurtosis(NamedTuple):
-    """Excess kurtosis without bias; NaN where all values are equal."""
+class Covariance(NamedTuple):
+    """Sum of (x - mean of x) * (y - mean of y) divided by count - `ddof`."""
+
+    ddof: float
 
 
 @kernel(forceinline=True)
-def _lift_products(summand, x, y, shift_x, shift_y):
+def _lift_product(summand, x, y, shift_x, shift_y):
     deviation_x = x - shift_x
     deviation_y = y - shift_y
-    return bundle((deviation_x, deviation_y, deviation_x * deviation_y))
+    return stack_channels((deviation_x, deviation_y, deviation_x * deviation_y))
 
 
 @kernel(forceinline=True)
 def _finish_covariance(summand, sums, shift_x, shift_y, count):
-    total_x, total_y, products = channels(sums)
-    return _over(products - _over(total_x * total_y, count), count - spread(summand.ddof))
-
-
-class Covariance(NamedTuple):
-    """Sum of (x - mean of x) * (y - mean of y) over count - `ddof`."""
-
-    ddof: float
+    total_x, total_y, products = channels_of(sums)
+    return _divide(products - _divide(total_x * total_y, count), count - broadcast(summand.ddof))
 
 
 @kernel(forceinline=True)
@@ -196,142 +196,128 @@ def _lift_all_products(summand, x, y, shift_x, shift_y):
     deviation_x = x - shift_x
     deviation_y = y - shift_y
     squares = (deviation_x * deviation_x, deviation_y * deviation_y)
-    return bundle((deviation_x, deviation_y, squares[0], deviation_x * deviation_y, squares[1]))
+    return stack_channels((deviation_x, deviation_y, squares[0], deviation_x * deviation_y, squares[1]))
 
 
 @kernel(forceinline=True)
-def _finish_correlation(summand, sums, shift_x, shift_y, count):
-    total_x, total_y, squares_x, products, squares_y = channels(sums)
-    offset_x = _over(total_x, count)
-    offset_y = _over(total_y, count)
+def _central_products(sums, count):
+    """Return the means less the shifts, and the central sums of xx, xy and yy."""
+    total_x, total_y, squares_x, products, squares_y = channels_of(sums)
+    offset_x = _divide(total_x, count)
+    offset_y = _divide(total_y, count)
     central_x = negative_to_zero(squares_x - offset_x * total_x)
     central_y = negative_to_zero(squares_y - offset_y * total_y)
-    slope = (products - offset_x * total_y) / central_y
-    if summand.slope == 1.0:
-        return slope
-    # The product of both sums of squares could overflow where their ratio does not.
-    return limit(slope * square_root(central_y / central_x), spread(1.0))
+    return offset_x, offset_y, central_x, products - offset_x * total_y, central_y
 
 
 class Correlation(NamedTuple):
-    """Pearson's correlation of x and y, or the slope of x against y if `slope`."""
+    """Pearson's correlation of x and y, or the slope of x against y if `slope` is 1."""
 
     slope: float
 
 
 @kernel(forceinline=True)
-def _finish_line(summand, sums, shift_x, shift_y, count):
-    total_x, total_y, squares_x, products, squares_y = channels(sums)
-    offset_x = _over(total_x, count)
-    offset_y = _over(total_y, count)
-    central_x = negative_to_zero(squares_x - offset_x * total_x)
-    central_y = negative_to_zero(squares_y - offset_y * total_y)
-    shared = products - offset_x * total_y
+def _finish_correlation(summand, sums, shift_x, shift_y, count):
+    _, _, central_x, shared, central_y = _central_products(sums, count)
     slope = shared / central_y
-    explained = limit(negative_to_zero(slope * (shared / central_x)), spread(1.0))
-    height = shift_x + offset_x
-    if summand.intercept == 1.0:
-        height = height - slope * (shift_y + offset_y)
-    return bundle((slope, height, explained))
+    if summand.slope == 1.0:
+        return slope
+    # The product of both sums of squares could overflow; their ratio does not.
+    return clip(slope * square_root(central_y / central_x), broadcast(1.0))
 
 
 class Line(NamedTuple):
-    """Line of x over y by least squares: slope, mean of x (or what it is at y = 0 if `intercept`), and R²."""
+    """Least-squares line of x over y: slope, height and R².
+
+    The height is the mean of x, or the value of the line at y = 0 if `intercept` is 1.
+    """
 
     intercept: float
+
+
+@kernel(forceinline=True)
+def _finish_line(summand, sums, shift_x, shift_y, count):
+    offset_x, offset_y, central_x, shared, central_y = _central_products(sums, count)
+    slope = shared / central_y
+    explained = clip(negative_to_zero(slope * (shared / central_x)), broadcast(1.0))
+    height = shift_x + offset_x
+    if summand.intercept == 1.0:
+        height = height - slope * (shift_y + offset_y)
+    return stack_channels((slope, height, explained))
 
 
 Summand = Sum | Mean | Variance | Deviation | Skewness | Kurtosis | Covariance | Correlation | Line
 
 
-class Form(NamedTuple):
+class Traits(NamedTuple):
     """What all summands of a class have in common.
 
     Attributes
     ----------
     channels, outputs : int
-        How many sums there are, and how many results follow from them.
+        The number of sums, and of results that follow from them.
     shifted : bool
-        Whether the sums are about a shift.
+        Whether values are summed after a shift is subtracted.
     paired : bool
-        Whether there are two series, and a row is an observation where both are.
-    summed : int
-        How many sums :mod:`rollstat.kernels.sums.variable_windows` makes, which knows them by their number;
-        the channels are the first of them.
-    lifted, finished : callable
-        Kernels over lanes behind the functions of these names.
+        Whether there are two series. A row is then an observation if both have a value.
+    lift, finish : callable
+        The kernels behind the functions of these names.
     """
 
     channels: int
     outputs: int
     shifted: bool
     paired: bool
-    summed: int
-    lifted: Callable[..., Any]
-    finished: Callable[..., Any]
+    lift: Callable[..., Any]
+    finish: Callable[..., Any]
 
 
-_FORMS = {
-    Sum: Form(1, 1, False, False, 1, _lift_sum, _finish_sum),
-    Mean: Form(1, 1, False, False, 1, _lift_sum, _finish_mean),
-    Variance: Form(2, 1, True, False, 2, _lift_squares, _finish_variance),
-    Deviation: Form(2, 1, True, False, 2, _lift_squares, _finish_deviation),
-    Skewness: Form(3, 1, True, False, 4, _lift_cubes, _finish_skewness),
-    Kurtosis: Form(4, 1, True, False, 4, _lift_fourths, _finish_kurtosis),
-    Covariance: Form(3, 1, True, True, 3, _lift_products, _finish_covariance),
-    Correlation: Form(5, 1, True, True, 5, _lift_all_products, _finish_correlation),
-    Line: Form(5, 3, True, True, 5, _lift_all_products, _finish_line),
+_TRAITS = {
+    Sum: Traits(1, 1, False, False, _lift_sum, _finish_sum),
+    Mean: Traits(1, 1, False, False, _lift_sum, _finish_mean),
+    Variance: Traits(2, 1, True, False, _lift_squares, _finish_variance),
+    Deviation: Traits(2, 1, True, False, _lift_squares, _finish_deviation),
+    Skewness: Traits(3, 1, True, False, _lift_cubes, _finish_skewness),
+    Kurtosis: Traits(4, 1, True, False, _lift_fourths, _finish_kurtosis),
+    Covariance: Traits(3, 1, True, True, _lift_product, _finish_covariance),
+    Correlation: Traits(5, 1, True, True, _lift_all_products, _finish_correlation),
+    Line: Traits(5, 3, True, True, _lift_all_products, _finish_line),
 }
 
 
-def form(summand: Summand) -> Form:
-    """Form of a summand, outside kernels."""
-    return _FORMS[type(summand)]
+def traits(summand):
+    """Return the traits of a summand, or of Numba's type of one; not for kernels."""
+    return _TRAITS[getattr(summand, "instance_class", type(summand))]
 
 
 def channel_count(summand):
-    """Number of channels, known to the compiler."""
-    return form(summand).channels
-
-
-def is_shifted(summand):
-    """Whether the sums are about a shift, known to the compiler."""
-    return form(summand).shifted
-
-
-def series_of(summand, x, y):
-    """The series that are summed, known to the compiler: `x` alone or both."""
-    return (x, y) if form(summand).paired else (x,)
-
-
-def lift(summand, x, y, shift_x, shift_y):
-    """What eight observations add to the channels."""
-    return form(summand).lifted(summand, x, y, shift_x, shift_y)
-
-
-def finish(summand, sums, shift_x, shift_y, count):
-    """Outputs of eight windows from their sums and their numbers of observations."""
-    return form(summand).finished(summand, sums, shift_x, shift_y, count)
-
-
-def form_of(summand):
-    """Form of a summand, from its Numba type."""
-    return _FORMS[summand.instance_class]
+    """Return the number of channels, a constant of the compiled code."""
+    return traits(summand).channels
 
 
 @lowered(channel_count)
 def _channel_count(summand):
-    return known(types.intp(summand), form_of(summand).channels)
+    return constant(types.intp(summand), traits(summand).channels)
+
+
+def is_shifted(summand):
+    """Return whether there is a shift, a constant of the compiled code."""
+    return traits(summand).shifted
 
 
 @lowered(is_shifted)
 def _is_shifted(summand):
-    return known(types.boolean(summand), form_of(summand).shifted)
+    return constant(types.boolean(summand), traits(summand).shifted)
+
+
+def series_of(summand, x, y):
+    """Return the tuple of the series that are summed: `x` alone or both."""
+    return (x, y) if traits(summand).paired else (x,)
 
 
 @lowered(series_of)
 def _series_of(summand, x, y):
-    series = 2 if form_of(summand).paired else 1
+    series = 2 if traits(summand).paired else 1
     kind = types.BaseTuple.from_types((x, y)[:series])
 
     def generate(context, builder, signature, arguments):
@@ -341,11 +327,21 @@ def _series_of(summand, x, y):
     return kind(summand, x, y), generate
 
 
-@chosen(lift)
+def lift(summand, x, y, shift_x, shift_y):
+    """Return the terms that observations add to the sums."""
+    return traits(summand).lift(summand, x, y, shift_x, shift_y)
+
+
+@dispatched(lift)
 def _lift(summand, x, y, shift_x, shift_y):
-    return form_of(summand).lifted
+    return traits(summand).lift
 
 
-@chosen(finish)
+def finish(summand, sums, shift_x, shift_y, count):
+    """Return the outputs of eight windows from their sums and their numbers of observations."""
+    return traits(summand).finish(summand, sums, shift_x, shift_y, count)
+
+
+@dispatched(finish)
 def _finish(summand, sums, shift_x, shift_y, count):
-    return form_of(summand).finished
+    return traits(summand).finish

@@ -1,291 +1,281 @@
-"""Sums of few neighbouring values, eight windows at once: leaves, and windows that are no longer than those.
+"""Sums over windows of fewer than 32 values, eight windows at once, and what longer fixed windows share.
 
 ::
 
-    row     x0 x1 x2 x3 x4 x5 x6 x7 | the row after
-    two     every lane + the lane one on
-    four    every two + the two, two lanes on
-    leaf    every four + the four, four lanes on         = 8 values from every lane on
-    rest    e.g. of 7: four + (two, four lanes on) + (one, six lanes on)
+    one     x0 x1 x2 x3 x4 x5 x6 x7 | the next vector
+    two     lane k + lane k + 1 of `one`                 = 2 values from every lane on
+    four    lane k + lane k + 2 of `two`                 = 4 values
+    leaf    lane k + lane k + 4 of `four`                = 8 values
+    rest    the last ``width % 8`` values, e.g. of 7: four + (two, four lanes on) + (one, six lanes on)
 
-State: scratch for the leaves and rests of CHUNK rows. Invariant: rows are visited backwards, so the
-row after has its twos and fours when they are needed. Every sum is a tree over the values of its window
-alone: three roundings deep up to 8 values, six up to 31.
+Plain sums are made of up to three leaves and a rest. Shifted sums of up to 15 values are taken value by
+value, about the first value of each window.
 
-Shifted sums of up to 15 values are taken one value after the other instead, about the first value of
-each window. Cost: O(1) a row for leaves and rests, O(m) for narrow windows, `m` below 32.
+Where values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
+the compiler leaves everything about counts out.
+
+State: scratch memory for the leaves and rests of BLOCK vectors. Invariant: vectors are visited backwards, so
+`two` and `four` of the next vector are known. Every sum is a tree over the values of its window alone: three
+roundings deep up to 8 values, six up to 31. Cost: O(1) per row for leaves and rests, O(m) for shifted sums.
 """
 
-import inspect
-
-from numba import types
+from typing import Any, NamedTuple
 
 from rollstat._jit import kernel
-from rollstat._lowering import chosen, known, lowered, prefetch
-from rollstat.kernels.missing.simd_counts import count_rows, numbers_among
-from rollstat.kernels.simd.float64x8 import (
-    four_on,
+from rollstat._lowering import dispatched, prefetch
+from rollstat.kernels.missing.simd_counts import count_vectors, observations_between
+from rollstat.kernels.simd.float64x8_math import nan_where_below, replace_unobserved
+from rollstat.kernels.simd.vectors import (
+    broadcast,
+    contains_nan,
     load,
     load_like,
-    one_on,
-    six_on,
-    spread,
+    shift_in_next,
     store,
-    store_each,
-    two_on,
+    store_2d,
 )
-from rollstat.kernels.simd.float64x8_math import any_nan, fill_lacking, mark_below
-from rollstat.kernels.sums.moment_formulas import channel_count, finish, form_of, is_shifted, lift, series_of
+from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
 
 __all__ = [
-    "CHUNK",
+    "BLOCK",
+    "Job",
+    "Scratch",
     "copy_padded",
-    "count_gaps",
-    "has_gaps",
+    "copy_spare",
+    "count_first",
+    "count_next",
+    "lift_at",
     "lift_observed",
-    "lift_rows",
-    "narrow_windows",
-    "observed_among",
-    "write_rows",
+    "sum_short_windows",
+    "write_windows",
 ]
 
-# Rows whose leaves are kept in the fastest cache between two passes.
-CHUNK = 128
+# Vectors whose leaves stay in the fastest cache between two passes.
+BLOCK = 128
 
 
-def has_gaps(counts):
-    """Whether values may be missing, known to the compiler: `counts` is an array then, else None."""
-    return counts is not None
+class Scratch(NamedTuple):
+    """Working memory for one call, in float64.
 
-
-@lowered(has_gaps)
-def _has_gaps(counts):
-    return known(types.boolean(counts), not isinstance(counts, types.NoneType))
-
-
-def _by_gaps(function, without, within):
-    """Let `function` be one of two kernels within kernels, as its parameter `counts` is None or an array."""
-    place = list(inspect.signature(function).parameters).index("counts")
-    chosen(function)(lambda *given: without if isinstance(given[place], types.NoneType) else within)
-
-
-@kernel
-def _none_counted(counts, series, width):
-    return 0
-
-
-@kernel
-def _first_counted(counts, series, width):
-    return numbers_among(series, 0, width)
-
-
-def observed_among(counts, series, width):
-    """Observations of the first window; nobody counts them where nothing is missing."""
-    return (_none_counted if counts is None else _first_counted)(counts, series, width)
-
-
-@kernel
-def _as_before(counts, leaving, first, entering, second, rows, observed):
-    return observed
-
-
-@kernel
-def _rows_counted(counts, leaving, first, entering, second, rows, observed):
-    return count_rows(leaving, first, entering, second, rows, observed, counts)
-
-
-def count_gaps(counts, leaving, first, entering, second, rows, observed):
-    """Count the observations of the windows of some rows, as :func:`count_rows`, if values may be missing."""
-    count = _as_before if counts is None else _rows_counted
-    return count(counts, leaving, first, entering, second, rows, observed)
-
-
-@kernel(forceinline=True)
-def lift_observed(summand, x, y, at_x, at_y):
-    """What eight rows add to the channels, nothing if missing: shifts stand there, 0 for plain sums."""
-    return lift(summand, fill_lacking(x, y, at_x), fill_lacking(y, x, at_y), at_x, at_y)
-
-
-@kernel(forceinline=True)
-def _write_all(summand, counts, least, width, i, sums, at_x, at_y, out, to):
-    store_each(out, to, finish(summand, sums, at_x, at_y, spread(float(width))))
-
-
-@kernel(forceinline=True)
-def _write_observed(summand, counts, least, width, i, sums, at_x, at_y, out, to):
-    count = load(counts, i)
-    outputs = finish(summand, sums, at_x, at_y, count)
-    store_each(out, to, mark_below(outputs, count, spread(least)))
-
-
-def write_rows(summand, counts, least, width, i, sums, at_x, at_y, out, to):
-    """Write the outputs of eight windows from index `to` on, NaN where fewer than `least` are observed.
-
-    Their observations are at index `i` of `counts`.
+    Attributes
+    ----------
+    counts : ndarray, shape (8 * (BLOCK + 1),) or None
+        Observations of the windows of a block or group; None if no value is NaN.
+    suffix : ndarray
+        One sum for every vector of a block: from there to the end of its group.
+    high, low : ndarray
+        One unevaluated sum ``high + low`` for every group of a block, and one more.
+    leaf, rest : ndarray
+        Sums of 8 and of ``width % 8`` values, for BLOCK + 1 vectors.
+    padded : ndarray, shape (2, 8 * (BLOCK + 1))
+        The end of each series, with zeros after it.
+    spare : ndarray, shape (outputs, 8 * (BLOCK + 1))
+        Outputs of the last windows, which need not fill a vector.
     """
-    write = _write_all if counts is None else _write_observed
-    write(summand, counts, least, width, i, sums, at_x, at_y, out, to)
+
+    counts: Any
+    suffix: Any
+    high: Any
+    low: Any
+    leaf: Any
+    rest: Any
+    padded: Any
+    spare: Any
+
+
+class Job(NamedTuple):
+    """What all steps of a call share."""
+
+    summand: Any
+    width: int
+    min_count: float
+    scratch: Scratch
+
+
+@kernel
+def count_first(counts, series, width):
+    """Return the observations of the first window, or 0 if nothing is counted."""
+    if counts is None:
+        return 0
+    return observations_between(series, 0, width)
+
+
+@kernel
+def count_next(counts, leaving, first, entering, second, vectors, observed):
+    """Count the observations of the next windows as :func:`count_vectors`, or return `observed`."""
+    if counts is None:
+        return observed
+    return count_vectors(leaving, first, entering, second, vectors, observed, counts)
 
 
 @kernel(forceinline=True)
-def _lift_all(summand, counts, x, y, i, at_x, at_y):
-    return lift(summand, load(x, i), load(y, i), at_x, at_y)
+def lift_observed(summand, x, y, shift_x, shift_y):
+    """Return the terms of eight rows; missing values are replaced by the shift, so that they add 0."""
+    x_or_shift, y_or_shift = replace_unobserved(x, y, shift_x), replace_unobserved(y, x, shift_y)
+    return lift(summand, x_or_shift, y_or_shift, shift_x, shift_y)
 
 
 @kernel(forceinline=True)
-def _lift_those_observed(summand, counts, x, y, i, at_x, at_y):
+def lift_at(summand, counts, x, y, i, shift_x, shift_y):
+    """Return the terms of the eight rows from `i` on."""
+    if counts is None:
+        return lift(summand, load(x, i), load(y, i), shift_x, shift_y)
     series = series_of(summand, x, y)
-    return lift_observed(summand, load(series[0], i), load(series[-1], i), at_x, at_y)
+    return lift_observed(summand, load(series[0], i), load(series[-1], i), shift_x, shift_y)
 
 
-def lift_rows(summand, counts, x, y, i, at_x, at_y):
-    """What the eight observations from index `i` on add to the channels."""
-    lift_each = _lift_all if counts is None else _lift_those_observed
-    return lift_each(summand, counts, x, y, i, at_x, at_y)
+@kernel(forceinline=True)
+def _finish_windows(summand, counts, min_count, width, i, sums, shift_x, shift_y):
+    """Return the outputs of eight windows whose observations are at index `i` of `counts`."""
+    if counts is None:
+        return finish(summand, sums, shift_x, shift_y, broadcast(float(width)))
+    count = load(counts, i)
+    outputs = finish(summand, sums, shift_x, shift_y, count)
+    return nan_where_below(outputs, count, broadcast(min_count))
 
 
-_by_gaps(observed_among, _none_counted, _first_counted)
-_by_gaps(count_gaps, _as_before, _rows_counted)
-_by_gaps(write_rows, _write_all, _write_observed)
-_by_gaps(lift_rows, _lift_all, _lift_those_observed)
+@kernel(forceinline=True)
+def write_windows(job, i, sums, shift_x, shift_y, out, to):
+    """Write the outputs of eight windows to `out` from `to` on, NaN where the row is insufficient."""
+    counts = job.scratch.counts
+    outputs = _finish_windows(job.summand, counts, job.min_count, job.width, i, sums, shift_x, shift_y)
+    store_2d(outputs, out, to)
 
 
 @kernel
-def _leaf_rows(summand, x, counts, first, rows, remainder, leaf, rest):
-    """Write the sums of 8 and of `remainder` values from every position of `rows` rows on.
+def copy_padded(values, first, padded):
+    """Copy the values from `first` on to `padded` and fill the rest of it with zeros."""
+    length = min(max(len(values) - first, 0), len(padded))
+    for i in range(length):
+        padded[i] = values[first + i]
+    for i in range(length, len(padded)):
+        padded[i] = 0.0
 
-    Rows are visited backwards: a sum of two needs the row after.
-    """
+
+@kernel
+def copy_spare(spare, first, last, out):
+    """Copy the outputs of the windows ``first, ..., last - 1`` from the front of `spare`."""
+    for i in range(first, last):
+        for k in range(len(out)):
+            out[k, i] = spare[k, i - first]
+
+
+@kernel
+def _write_leaves(job, x, first, vectors):
+    """Write the sums of 8 and of ``width % 8`` values from every row of the `vectors` from `first` on."""
+    summand, counts, leaf, rest = job.summand, job.scratch.counts, job.scratch.leaf, job.scratch.rest
+    remainder = job.width % 8
     size = 8 * channel_count(summand)
-    zero = spread(0.0)
-    one = lift_rows(summand, counts, x, x, first + 8 * rows, zero, zero)
-    two = one + one_on(one, one)
-    four = two + two_on(two, two)
-    for j in range(rows - 1, -1, -1):
-        # Of the next chunk: rows that are visited backwards are not guessed by the machine.
-        prefetch(x, first + 8 * (j + CHUNK))
-        next_one = one
-        next_two = two
-        one = lift_rows(summand, counts, x, x, first + 8 * j, zero, zero)
-        two = one + one_on(one, next_one)
-        next_four = four
-        four = two + two_on(two, next_two)
-        store(leaf, size * j, four + four_on(four, next_four))
+    zero = broadcast(0.0)
+    one = lift_at(summand, counts, x, x, first + 8 * vectors, zero, zero)
+    two = one + shift_in_next(one, one, 1)
+    four = two + shift_in_next(two, two, 2)
+    for j in range(vectors - 1, -1, -1):
+        # Hardware prefetching does not follow a loop that runs backwards: request the next block.
+        prefetch(x, first + 8 * (j + BLOCK))
+        next_one, next_two, next_four = one, two, four
+        one = lift_at(summand, counts, x, x, first + 8 * j, zero, zero)
+        two = one + shift_in_next(one, next_one, 1)
+        four = two + shift_in_next(two, next_two, 2)
+        store(four + shift_in_next(four, next_four, 4), leaf, size * j)
         if remainder & 4:
             total = four
             if remainder & 2:
-                total = total + four_on(two, next_two)
+                total = total + shift_in_next(two, next_two, 4)
                 if remainder & 1:
-                    total = total + six_on(one, next_one)
+                    total = total + shift_in_next(one, next_one, 6)
             elif remainder & 1:
-                total = total + four_on(one, next_one)
-            store(rest, size * j, total)
+                total = total + shift_in_next(one, next_one, 4)
+            store(total, rest, size * j)
         elif remainder & 2:
             total = two
             if remainder & 1:
-                total = total + two_on(one, next_one)
-            store(rest, size * j, total)
+                total = total + shift_in_next(one, next_one, 2)
+            store(total, rest, size * j)
         elif remainder:
-            store(rest, size * j, one)
+            store(one, rest, size * j)
 
 
 @kernel
-def copy_padded(values, first, tail):
-    """Copy the values from `first` on to the front of `tail` and fill it with zeros."""
-    length = min(max(len(values) - first, 0), len(tail))
-    for i in range(length):
-        tail[i] = values[first + i]
-    for i in range(length, len(tail)):
-        tail[i] = 0.0
-
-
-@kernel
-def _narrow_rows(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
-    """Windows of few values, one by one: shifted sums about the first value of each window."""
+def _sum_shifted(job, x, y, first, vectors, out, to):
+    """Sum each window about its first observation; return whether a sum is NaN."""
+    summand, width, counts = job.summand, job.width, job.scratch.counts
     series = series_of(summand, x, y)
-    seen = 0
-    for j in range(rows):
+    found_nan = False
+    for j in range(vectors):
         i = first + 8 * j
-        at_x = load(series[0], i)
-        at_y = load(series[-1], i)
-        if has_gaps(counts):
+        shift_x = load(series[0], i)
+        shift_y = load(series[-1], i)
+        if counts is not None:
             for k in range(1, width):
-                before = at_x
-                at_x = fill_lacking(at_x, at_y, load(series[0], i + k))
-                at_y = fill_lacking(at_y, before, load(series[-1], i + k))
-        total = lift(summand, at_x, at_y, at_x, at_y)
+                previous = shift_x
+                shift_x = replace_unobserved(shift_x, shift_y, load(series[0], i + k))
+                shift_y = replace_unobserved(shift_y, previous, load(series[-1], i + k))
+        total = lift(summand, shift_x, shift_y, shift_x, shift_y)
         for k in range(1, width):
-            total = total + lift_rows(summand, counts, x, y, i + k, at_x, at_y)
-        seen |= any_nan(total)
-        write_rows(summand, counts, least, width, 8 * j, total, at_x, at_y, out, to + 8 * j)
-    return seen
+            total = total + lift_at(summand, counts, x, y, i + k, shift_x, shift_y)
+        found_nan |= contains_nan(total)
+        write_windows(job, 8 * j, total, shift_x, shift_y, out, to + 8 * j)
+    return found_nan
 
 
 @kernel
-def _leaf_windows(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
-    """Windows of few values, one by one: plain sums of at most three leaves and the rest."""
-    size = 8 * channel_count(summand)
-    q = width // 8
-    remainder = width % 8
-    seen = 0
-    zero = spread(0.0)
-    model = lift(summand, zero, zero, zero, zero)
-    _leaf_rows(summand, x, counts, first, rows + q, remainder, leaf, rest)
-    for j in range(rows):
-        if q == 0:
+def _sum_leaves(job, x, y, first, vectors, out, to):
+    """Sum each window as up to three leaves and the rest; return whether a sum is NaN."""
+    leaf, rest = job.scratch.leaf, job.scratch.rest
+    size = 8 * channel_count(job.summand)
+    leaves = job.width // 8
+    found_nan = False
+    zero = broadcast(0.0)
+    model = lift(job.summand, zero, zero, zero, zero)
+    _write_leaves(job, x, first, vectors + leaves)
+    for j in range(vectors):
+        if leaves == 0:
             total = load_like(rest, size * j, model)
         else:
             total = load_like(leaf, size * j, model)
-            for k in range(j + 1, j + q):
+            for k in range(j + 1, j + leaves):
                 total = total + load_like(leaf, size * k, model)
-            if remainder:
-                total = total + load_like(rest, size * (j + q), model)
-        seen |= any_nan(total)
-        write_rows(summand, counts, least, width, 8 * j, total, zero, zero, out, to + 8 * j)
-    return seen
+            if job.width % 8:
+                total = total + load_like(rest, size * (j + leaves), model)
+        found_nan |= contains_nan(total)
+        write_windows(job, 8 * j, total, zero, zero, out, to + 8 * j)
+    return found_nan
 
 
-def _narrow_chunk(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
-    windows = _narrow_rows if is_shifted(summand) else _leaf_windows
-    return windows(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to)
+def _sum_block(job, x, y, first, vectors, out, to):
+    sum_windows = _sum_shifted if traits(job.summand).shifted else _sum_leaves
+    return sum_windows(job, x, y, first, vectors, out, to)
 
 
-@chosen(_narrow_chunk)
-def _narrow_chunk_of(summand, x, y, counts, least, first, rows, width, leaf, rest, out, to):
-    return _narrow_rows if form_of(summand).shifted else _leaf_windows
+@dispatched(_sum_block)
+def _sum_block_of(job, x, y, first, vectors, out, to):
+    summand = job.types[job.fields.index("summand")]
+    return _sum_shifted if traits(summand).shifted else _sum_leaves
 
 
 @kernel
-def narrow_windows(summand, x, y, width, counts, least, leaf, rest, tails, spare, out):
-    """Windows of few values: each by itself."""
+def sum_short_windows(job, x, y, out):
+    """Write the outputs of all windows; return whether it gave up because a value is NaN."""
+    counts, padded, spare = job.scratch.counts, job.scratch.padded, job.scratch.spare
     windows = out.shape[1]
-    step = CHUNK - 4
-    seen = 0
-    observed = observed_among(counts, series_of(summand, x, y), width)
+    step = BLOCK - 4
+    observed = count_first(counts, series_of(job.summand, x, y), job.width)
     for to in range(0, windows, 8 * step):
-        rows = min(step, (windows - to + 7) // 8)
-        near = to
-        near_x = x
-        near_y = y
-        target = out
-        at = to
-        last = to + 8 * step + 8 * CHUNK > len(x)
+        vectors = min(step, (windows - to + 7) // 8)
+        first, source_x, source_y = to, x, y
+        target, at = out, to
+        last = to + 8 * step + 8 * BLOCK > len(x)
+        if last:  # vectors could extend past the last value and the last window
+            copy_padded(x, to, padded[0])
+            copy_padded(y, to, padded[1])
+            first, source_x, source_y = 0, padded[0], padded[1]
+            target, at = spare, 0
+        series = series_of(job.summand, source_x, source_y)
+        observed = count_next(counts, series, first, series, first + job.width, vectors, observed)
+        found_nan = _sum_block(job, source_x, source_y, first, vectors, target, at)
+        if found_nan and counts is None:
+            return True
         if last:
-            copy_padded(x, to, tails[0])
-            copy_padded(y, to, tails[1])
-            near = 0
-            near_x = tails[0]
-            near_y = tails[1]
-            target = spare
-            at = 0
-        nearby = series_of(summand, near_x, near_y)
-        observed = count_gaps(counts, nearby, near, nearby, near + width, rows, observed)
-        seen |= _narrow_chunk(
-            summand, near_x, near_y, counts, least, near, rows, width, leaf, rest, target, at
-        )
-        if seen and not has_gaps(counts):
-            return 1
-        for i in range(to, min(to + 8 * step, windows) if last else 0):
-            for k in range(len(out)):
-                out[k, i] = spare[k, i - to]
-    return 0
+            copy_spare(spare, to, min(to + 8 * step, windows), out)
+    return False

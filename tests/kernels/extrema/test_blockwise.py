@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from rollstat.kernels.extrema import blockwise, blockwise_arg
 from rollstat.kernels.extrema.doubling_arg import settle
 from rollstat.kernels.extrema.nan_policy import ALL, ANY, NAN, PASS, STAND_IN
-from rollstat.kernels.missing.nan_bitmap import NO_WORDS
+from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
-from rollstat.kernels.simd.vectors import aligned, lanes_in
+from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 NOTHING = np.empty(0, np.bool_)
 
@@ -36,11 +36,11 @@ def expected_places(order, last, values, width):
 def extrema_and_places(order, last, values, width, block, shift=0):
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
-    scratch = aligned(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
-    nan = blockwise.rolling(order, values, width, block, scratch, out, PASS, NO_WORDS)
+    scratch = aligned_empty(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
+    nan = blockwise.rolling(order, values, width, block, scratch, out, PASS, NO_BITMAP)
     chunk = max(rows // 3, 1)
     length = blockwise_arg.scratch_length(width, chunk, block, lanes)
-    memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
+    memory = aligned_empty(length, values.dtype), aligned_empty(length, f"i{values.itemsize}")
     ties = Newest() if last else Oldest()
     seen = blockwise_arg.rolling(order, ties, values, width, chunk, block, last, *memory, shift, position)
     if nan or seen:
@@ -55,8 +55,8 @@ def extrema_and_places(order, last, values, width, block, shift=0):
 def assert_strict(order, values, width, block, scratch):
     """Windows with any NaN, or of nothing else, give NaN, unless what stands for it is among the values."""
     rows = len(values) - width + 1
-    low, high = (aligned(rows + 1, values.dtype)[1:] for _ in range(2))
-    kept, twice = windows(values, width), aligned(2 * len(scratch), values.dtype)
+    low, high = (aligned_empty(rows + 1, values.dtype)[1:] for _ in range(2))
+    kept, twice = windows(values, width), aligned_empty(2 * len(scratch), values.dtype)
     lowest, highest = (
         np.where(kept == kept, kept, np.inf).min(1),
         np.where(kept == kept, kept, -np.inf).max(1),
@@ -66,14 +66,14 @@ def assert_strict(order, values, width, block, scratch):
         (ANY, kept.min(1), kept.max(1)),
         (ALL, np.where(gone, np.nan, lowest), np.where(gone, np.nan, highest)),
     ):
-        found = blockwise.rolling(order, values, width, block, scratch, low, rule, NO_WORDS)
+        found = blockwise.rolling(order, values, width, block, scratch, low, rule, NO_BITMAP)
         if found == NAN + STAND_IN:
             assert np.isinf(values).any()
         else:
             np.testing.assert_array_equal(low, lows if isinstance(order, Least) else highs)
         for past in (False, True):
             low[:] = high[:] = 77
-            found = blockwise.rolling_both(values, width, block, twice, low, high, rule, NO_WORDS, past)
+            found = blockwise.rolling_both(values, width, block, twice, low, high, rule, NO_BITMAP, past)
             if found != NAN + STAND_IN:
                 np.testing.assert_array_equal(low, lows)
                 np.testing.assert_array_equal(high, highs)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.extrema import doubling, doubling_both, nan_policy
-from rollstat.kernels.missing.nan_bitmap import NO_WORDS
+from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
-from rollstat.kernels.simd.vectors import aligned, lanes_in
+from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 130, 200, 255, 257, 513, 577, 2100)
 
@@ -36,12 +36,12 @@ RULES = {nan_policy.PASS: expected, nan_policy.ANY: strictly, nan_policy.ALL: wh
 
 def one(*arguments):
     """One extremum; who calls counts nothing."""
-    return doubling.rolling(*arguments, NO_WORDS)
+    return doubling.rolling(*arguments, NO_BITMAP)
 
 
 def both_of(*arguments, past=False):
     """Both, in the same way."""
-    return doubling_both.rolling_both(*arguments, NO_WORDS, past)
+    return doubling_both.rolling_both(*arguments, NO_BITMAP, past)
 
 
 def series(dtype, length, share, rng):
@@ -62,8 +62,10 @@ def test_chunks_and_alignment(dtype, rng):
             values = series(dtype, length, share, rng)
             rows = length - width + 1
             for chunk in (lanes, 2 * lanes, 1024):
-                scratch = aligned(doubling.scratch_length(width, chunk, lanes), values.dtype)
-                low, high = (aligned(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1))
+                scratch = aligned_empty(doubling.scratch_length(width, chunk, lanes), values.dtype)
+                low, high = (
+                    aligned_empty(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1)
+                )
                 for order in (Least(), Greatest()):
                     nan = one(order, values, width, chunk, scratch, low, nan_policy.PASS)
                     np.testing.assert_array_equal(low, expected(order, values, width))
@@ -72,8 +74,8 @@ def test_chunks_and_alignment(dtype, rng):
                     np.testing.assert_array_equal(low, strictly(order, values, width))
                     assert one(order, values, width, chunk, scratch, low, nan_policy.ALL) == nan
                     np.testing.assert_array_equal(low, where_all_is_missing(order, values, width))
-                scratch = aligned(doubling_both.scratch_length(width, chunk, lanes), values.dtype)
-                alike = aligned(rows + 2 * lanes, values.dtype)[shift:][:rows]
+                scratch = aligned_empty(doubling_both.scratch_length(width, chunk, lanes), values.dtype)
+                alike = aligned_empty(rows + 2 * lanes, values.dtype)[shift:][:rows]
                 for upper in (high, alike):
                     arguments = values, width, chunk, scratch, low, upper
                     for rule, of_order in RULES.items():
@@ -92,7 +94,7 @@ def test_what_stands_for_nan_among_the_values(sign, rng):
     order = Least() if sign < 0 else Greatest()
     for width in (3, 40, 300):
         values = rng.standard_normal(1500)
-        scratch = aligned(doubling_both.scratch_length(width, 64, 8), values.dtype)
+        scratch = aligned_empty(doubling_both.scratch_length(width, 64, 8), values.dtype)
         low, high = np.empty(1501 - width), np.empty(1501 - width)
         values[700] = sign * np.inf
         assert not one(order, values, width, 64, scratch, low, nan_policy.ANY)
@@ -117,7 +119,7 @@ def test_a_nan_late_in_the_series(rng):
     values[[1200, 1201, 1500]] = np.nan
     values[1600] = np.inf
     for width in (3, 20, 150):
-        scratch = aligned(doubling_both.scratch_length(width, 64, 8), values.dtype)
+        scratch = aligned_empty(doubling_both.scratch_length(width, 64, 8), values.dtype)
         low, high = np.empty(2001 - width), np.empty(2001 - width)
         assert both_of(values, width, 64, scratch, low, high, nan_policy.PASS)
         np.testing.assert_array_equal(low, expected(Least(), values, width))

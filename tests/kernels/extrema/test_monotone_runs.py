@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rollstat.kernels.extrema import monotone_runs
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest
-from rollstat.kernels.simd.vectors import aligned
+from rollstat.kernels.simd.vectors import aligned_empty
 
 ORDERS = [Least(), Greatest()]
 TIES = [Oldest(), Newest()]
@@ -118,7 +118,7 @@ def test_long_runs_past_the_caches(dtype):
     for width in (2, 9, 100, 2300):
         windows = np.lib.stride_tricks.sliding_window_view(values, width)
         for shift in (0, 1, 5):
-            best, other = (aligned(shift + len(windows), dtype)[shift:] for _ in range(2))
+            best, other = (aligned_empty(shift + len(windows), dtype)[shift:] for _ in range(2))
             run = values, width, 0, np.empty(0, np.int64), best, other, True
             answered = monotone_runs.answer(Least(), Oldest(), *run)
             assert answered > 2000
@@ -133,7 +133,7 @@ def test_a_run_is_copied_if_it_is_one(order, ties):
     for length in (1, 2, 7, 8, 9, 16, 17, 40):
         for keeps, past in itertools.product((True, False), (False, True)):
             run = sign * (1 if keeps else -1) * np.arange(1.0, length + 1)
-            out = aligned(length, np.float64)
+            out = aligned_empty(length, np.float64)
             assert monotone_runs.copy_run(order, ties, keeps, run, out, run, past) == (length > 1)
             if length > 1:
                 np.testing.assert_array_equal(out, run)

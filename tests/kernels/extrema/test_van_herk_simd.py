@@ -6,7 +6,7 @@ import pytest
 from rollstat.kernels.extrema import van_herk_simd
 from rollstat.kernels.simd import fill_copy
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
-from rollstat.kernels.simd.vectors import aligned, lanes_in
+from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 LENGTHS = (0, 1, 7, 8, 9, 64, 100, 192)
 
@@ -29,7 +29,11 @@ def test_running_extrema_and_suffixes(order, dtype, rng):
             if older.dtype.kind == "f" and trial > 1:
                 older[rng.random(length) < 0.4] = newer[rng.random(length) < 0.4] = np.nan
                 stand_in = never if trial == 2 else -never
-            out, scratch, coming = aligned(length, dtype), aligned(length, dtype), np.empty(0, dtype)
+            out, scratch, coming = (
+                aligned_empty(length, dtype),
+                aligned_empty(length, dtype),
+                np.empty(0, dtype),
+            )
             rising = accumulated(order, np.r_[before, newer], stand_in)[1:]
             falling = accumulated(order, np.r_[after, older[::-1]], stand_in)[:0:-1]
             for past in (False, True):
@@ -63,6 +67,6 @@ def test_whole_arrays_ahead_of_what_is_coming(dtype, past, rng):
 
 
 def test_arrays_that_stand_alike_to_the_lines():
-    memory = aligned(64, np.float64)
+    memory = aligned_empty(64, np.float64)
     assert fill_copy.stand_alike(memory[3:], memory[19:])
     assert not fill_copy.stand_alike(memory[3:], memory[4:])

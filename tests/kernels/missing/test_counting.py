@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.missing.counting import count_in_width, count_observed, length_with
-from rollstat.kernels.missing.simd_counts import count_numbers
+from rollstat.kernels.missing.counting import count_fixed, count_observed, observed_prefix
+from rollstat.kernels.missing.simd_counts import count_series
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 50])
@@ -13,7 +13,7 @@ def test_counts_in_windows_of_one_width(width):
     expected = np.lib.stride_tricks.sliding_window_view(~missing, width).sum(axis=1)
     start = np.arange(len(expected))
     count = np.empty(len(expected), np.int64)
-    count_in_width(missing, count)
+    count_fixed(missing, count)
     np.testing.assert_array_equal(count, expected)
     count_observed(missing, start, start + width, count)
     np.testing.assert_array_equal(count, expected)
@@ -25,7 +25,7 @@ def test_lengths_with_so_many_observations(gaps, rng):
     observed = np.append(0, np.cumsum(values == values))
     for need in {-1, 0, 1, 2, 100, 800, int(observed[-1]), int(observed[-1]) + 1, 9001}:
         expected = int(np.argmax(observed >= need)) if observed[-1] >= need else 9001
-        assert length_with(values, need) == expected
+        assert observed_prefix(values, need) == expected
 
 
 @pytest.mark.parametrize("width", [1, 3, 33, 300, 500])
@@ -35,10 +35,10 @@ def test_counts_of_numbers(width, gaps):
     values[np.random.default_rng(0).random(500) < gaps] = np.nan
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
     count = np.full(len(windows) + 8, 99.0)
-    count_numbers((values,), width, count)
+    count_series((values,), width, count)
     np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
     other = np.where(np.random.default_rng(1).random(500) < gaps / 2, np.nan, 1.0)
-    count_numbers((values, other), width, count)
+    count_series((values, other), width, count)
     windows = np.lib.stride_tricks.sliding_window_view(values + other, width)
     np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.extrema import blockwise, doubling, doubling_both
-from rollstat.kernels.missing.nan_bitmap import mark_few, note_nan, words_for
+from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
 from rollstat.kernels.simd.comparator import Least
-from rollstat.kernels.simd.vectors import aligned, lanes_in
+from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 
 def bits(words, length):
@@ -31,20 +31,20 @@ def test_marks_of_windows_with_few_observations(dtype, width, gaps, rng):
         if length < 240 or length < width:
             continue
         values = with_gaps(length, gaps, dtype, rng)
-        words = words_for(length)
-        noted = note_nan(values, 0, 130, words)
+        words = empty_bitmap(length)
+        noted = record_nan(values, 0, 130, words)
         assert noted == 192
-        assert note_nan(values, noted, length, words) >= length
+        assert record_nan(values, noted, length, words) >= length
         missing = np.isnan(values)
         np.testing.assert_array_equal(bits(words, length), missing)
         observed = (~np.lib.stride_tricks.sliding_window_view(missing, width)).sum(axis=1)
         rows = np.arange(length + 1 - width)
         for need in {0, 1, min(2, width), width // 2, width - 1, width}:
             out, other = rows.copy(), rows.copy()
-            mark_few(words, width, need, np.int64(-1), out, other)
+            mark_insufficient(words, width, need, np.int64(-1), out, other)
             np.testing.assert_array_equal(out, np.where(observed < need, -1, rows))
             np.testing.assert_array_equal(out, other)
-            mark_few(words, width, need, np.int64(-1), other, out[:0])
+            mark_insufficient(words, width, need, np.int64(-1), other, out[:0])
             np.testing.assert_array_equal(out, other)
 
 
@@ -76,8 +76,8 @@ def test_what_kernels_of_extrema_note(dtype, first, rng):
                 runs.append((blockwise.rolling, (Least(),), 128, length, (low,)))
                 runs.append((blockwise.rolling_both, (), 128, 2 * length, (low, high)))
             for kernel, orders, size, length, outputs in runs:
-                words = words_for(len(values))
-                scratch = aligned(length, values.dtype)
+                words = empty_bitmap(len(values))
+                scratch = aligned_empty(length, values.dtype)
                 past = (True,) if len(outputs) == 2 else ()
                 assert kernel(*orders, values, width, size, scratch, *outputs, doubling.PASS, words, *past)
                 np.testing.assert_array_equal(bits(words, len(values)), np.isnan(values))

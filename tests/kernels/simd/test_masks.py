@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rollstat._jit import kernel
-from rollstat.kernels.simd.masks import all_beside, append_between, append_events, rows_within
+from rollstat.kernels.simd.masks import all_outside, append_active, append_between, within_bits
 
 
 @kernel
@@ -19,7 +19,7 @@ def between(values, lowest, highest, target):
 def events(leaving, entering, under, far, leaves, enters, rows):
     n = np.int64(0)
     for j in range(0, len(leaving), 16):
-        n = append_events(leaving, entering, j, under, far, leaves, enters, rows, n)
+        n = append_active(leaving, entering, j, under, far, leaves, enters, rows, n)
     return n
 
 
@@ -63,12 +63,12 @@ def test_rows_that_change_sides(spread):
 
 @kernel
 def beside(leaving, entering, lowest, highest):
-    return all_beside(leaving, entering, 0, lowest, highest)
+    return all_outside(leaving, entering, 0, lowest, highest)
 
 
 @kernel
 def within(rows, i, first, width):
-    return rows_within(rows, i, first, width)
+    return within_bits(rows, i, first, width)
 
 
 def test_sixteen_rows_on_one_side_each():

@@ -22,8 +22,8 @@ from rollstat.kernels.simd.comparator import (
     Least,
     Newest,
     Oldest,
-    all_stay,
-    all_take_over,
+    all_newer_win,
+    all_older_win,
     best_of,
     better,
     choose,
@@ -39,20 +39,20 @@ LANES = 8
 @kernel
 def every_operation(values, out):
     one, two = vectors.load(values, 0), vectors.load(values, 8)
-    vectors.store(vectors.push_back(one, two, 3), out, 0)
-    vectors.store(vectors.push_back(one, two, 100), out, 8)
+    vectors.store(vectors.shift_in_previous(one, two, 3), out, 0)
+    vectors.store(vectors.shift_in_previous(one, two, 100), out, 8)
     vectors.store(prefer(Least(), one, two), out, 16)
     vectors.store(reject(Least(), one, two), out, 24)
     vectors.store(prefer(Greatest(), one, two), out, 32)
     vectors.store(vectors.broadcast(values[3]), out, 40)
-    vectors.store(vectors.pull_forward(one, two, 3), out, 48)
-    vectors.store(vectors.pull_forward(one, two, 100), out, 56)
-    vectors.store(vectors.spread(one, 0), out, 73)
-    vectors.store(vectors.spread(one, -1), out, 81)
+    vectors.store(vectors.shift_in_next(one, two, 3), out, 48)
+    vectors.store(vectors.shift_in_next(one, two, 100), out, 56)
+    vectors.store(vectors.broadcast_lane(one, 0), out, 73)
+    vectors.store(vectors.broadcast_lane(one, -1), out, 81)
     vectors.store(vectors.zeros(values), out, 89)
-    out[64] = vectors.holds_nan(one)
-    out[65] = vectors.holds_nan(two)
-    out[66] = vectors.holds_nan(vectors.absorb_nan(two, one))
+    out[64] = vectors.contains_nan(one)
+    out[65] = vectors.contains_nan(two)
+    out[66] = vectors.contains_nan(vectors.propagate_nan(two, one))
     out[67] = vectors.first_lane(two)
     out[68] = vectors.lanes_of(values)
     out[69] = worst_of(Least(), values)
@@ -66,10 +66,10 @@ def every_operation(values, out):
 @kernel
 def compare_lanes(values, ties, truths):
     one, two = vectors.load(values, 0), vectors.load(values, 8)
-    truths[0] = all_stay(Least(), ties, one, two)
-    truths[1] = all_stay(Least(), ties, two, one)
-    truths[2] = all_take_over(Least(), ties, one, two)
-    truths[3] = all_take_over(Least(), ties, two, one)
+    truths[0] = all_older_win(Least(), ties, one, two)
+    truths[1] = all_older_win(Least(), ties, two, one)
+    truths[2] = all_newer_win(Least(), ties, one, two)
+    truths[3] = all_newer_win(Least(), ties, two, one)
 
 
 @kernel
@@ -90,7 +90,7 @@ def test_which_of_two_vectors_stays():
 
 
 def test_distance_to_the_next_whole_vector():
-    memory = vectors.aligned(40, np.float32)
+    memory = vectors.aligned_empty(40, np.float32)
     assert [int(place_of(memory[i:])) for i in (0, 1, 15, 16, 17)] == [0, 15, 1, 0, 15]
 
 
@@ -125,7 +125,7 @@ def test_values_that_never_win(dtype):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.uint8])
 def test_aligned_memory(dtype):
-    memory = vectors.aligned(100, dtype)
+    memory = vectors.aligned_empty(100, dtype)
     assert memory.ctypes.data % 64 == 0
     assert memory.shape == (100,)
     assert memory.dtype == dtype
@@ -156,7 +156,7 @@ def test_the_hot_loops_are_vector_code(dtype):
     if not instruction:
         return  # not compiled, bounds are checked, or a machine whose instructions we do not know
     memory = np.zeros(300, dtype)
-    out = vectors.aligned(64, dtype)
+    out = vectors.aligned_empty(64, dtype)
     for values, results in ((memory, out[:0]), (memory[:0], out)):
         for width in (7, 200):
             ended = (memory.copy(), width, memory, results, doubling.HOPEFUL, memory[0], memory[0])

@@ -10,7 +10,7 @@ from rollstat.algorithms.window_sums import evaluate, grid, observations, scan
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.sums.fixed_windows import GROUP
 from rollstat.kernels.sums.moment_formulas import Covariance, Mean, Sum, Variance
-from rollstat.kernels.sums.short_windows import CHUNK
+from rollstat.kernels.sums.short_windows import BLOCK
 
 UNIT = 2.0**-53
 WIDTHS = [
@@ -24,7 +24,7 @@ WIDTHS = [
     8 * GROUP + 7,
     8 * GROUP * 3,
     1000,
-    8 * CHUNK + 8 * GROUP + 3,
+    8 * BLOCK + 8 * GROUP + 3,
 ]
 
 
@@ -53,7 +53,7 @@ def test_whole_numbers_are_summed_exactly(width, rng):
         width + 9,
         2 * width + 5,
         8 * width + 3,
-        width + 8 * CHUNK + 17,
+        width + 8 * BLOCK + 17,
     ):
         values = rng.integers(-1000, 1000, length).astype(np.float64)
         assert np.array_equal(window_sums(values, width), exact_sums(values, width))

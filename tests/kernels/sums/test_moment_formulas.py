@@ -15,7 +15,7 @@ from rollstat.kernels.sums.moment_formulas import (
     Skewness,
     Sum,
     Variance,
-    form,
+    traits,
 )
 
 # A list, for tuples of different classes may be equal.
@@ -57,7 +57,7 @@ def test_definitions(summand, definition, width, fixed, rng):
     block = (
         Block.regular(x, UNKNOWN, width, (y,)) if fixed else Block(x, UNKNOWN, start, start + width, 0, (y,))
     )
-    out = np.empty((form(summand).outputs, block.rows))
+    out = np.empty((traits(summand).outputs, block.rows))
     evaluate(block, summand, out, observations(block), observations(block, 1))
     expected = [definition(x[i : i + width], y[i : i + width]) for i in start]
     assert out.T.reshape(np.shape(expected)) == pytest.approx(np.array(expected), rel=1e-11, abs=1e-13)
