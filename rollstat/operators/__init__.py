@@ -1,10 +1,15 @@
-"""Associative operators: what combines the elements of a window.
+"""Associative operators, which combine the elements of a window.
 
-An operator is an instance of a NamedTuple class. Its method ``combine(self, older, newer)`` joins the
-states of two neighbouring stretches; ``lift(self, x)`` makes the state of one element, ``lower(self,
-state)`` takes what is asked for out of a state; both are optional, as is ``identity``, the state of an
-empty window. ``combine`` must be associative; it need be neither commutative nor invertible. Fields are
-parameters. A state is a scalar, a small array of a fixed shape, or a tuple of these.
+An operator is an instance of a NamedTuple class; its fields are parameters. The method ``combine(self, older,
+newer)`` returns the state of two adjacent runs of rows from their states. It must be associative, but need
+not be commutative or invertible. Three more members are optional: ``lift(self, x)`` returns the state of one
+element, ``lower(self, state)`` the result, and ``identity`` is the state of an empty window. A state is a
+scalar, a small array of a fixed shape, or a tuple of these.
+
+- `interface`: the protocol, and operators made of plain functions.
+- `layout`: dtypes of the states and results of an operator.
+- `checks`: a test of the laws on samples.
+- `sums`, `moments`, `choices`, `maps`: the operators of the package.
 """
 
 from rollstat.operators.checks import check_operator

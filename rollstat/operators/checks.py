@@ -1,4 +1,4 @@
-"""A check of the laws that an operator must keep, on samples."""
+"""A test on samples of the laws that an operator must satisfy."""
 
 from collections.abc import Callable, Iterable
 from copy import deepcopy
@@ -30,21 +30,21 @@ def _equal(first: Any, second: Any, rtol: float, atol: float) -> bool:
     return bool(first == second)
 
 
-def _shown(value: Any) -> str:
-    """A value as a reader would write it: numbers without the type that NumPy puts around them."""
+def _format(value: Any) -> str:
+    """Return the text of a value, with NumPy scalars as plain numbers."""
     if isinstance(value, tuple):
-        return f"({', '.join(map(_shown, value))}{',' * (len(value) == 1)})"
+        return f"({', '.join(map(_format, value))}{',' * (len(value) == 1)})"
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 def _sample_states(operator: Any, samples: Iterable[Any]) -> list[tuple[str, Any]]:
-    """States of the samples, then of pairs of them, each with the samples that it is made of."""
+    """Return states of samples and of pairs of samples, each with the text of its samples."""
     several = arguments_of_lift(operator) > 1
     states = []
     for sample in samples:
         arguments = tuple(sample) if several else (sample,)
         lifted = operator.lift(*arguments) if hasattr(operator, "lift") else arguments[0]
-        states.append((_shown(sample), lifted))
+        states.append((_format(sample), lifted))
     states = states[:_STATES_TRIED]
     for (name, older), (other, newer) in pairwise(states[:]):
         if len(states) < _STATES_TRIED:
@@ -53,7 +53,7 @@ def _sample_states(operator: Any, samples: Iterable[Any]) -> list[tuple[str, Any
 
 
 def _prepare(operator: Any, samples: Iterable[Any]) -> tuple[Any, list[Any]]:
-    """The operator for the samples, and the samples in the dtype of computing if they are numbers."""
+    """Return the operator for the samples, and the samples, numbers converted to their computing dtype."""
     operator, samples = as_operator(operator), list(samples)
     if not samples:
         raise ValueError("samples must hold at least one element")
@@ -66,24 +66,24 @@ def _prepare(operator: Any, samples: Iterable[Any]) -> tuple[Any, list[Any]]:
 
 
 def check_operator(operator: Any, samples: Iterable[Any], *, rtol: float = 1e-9, atol: float = 1e-12) -> None:
-    """Raise if an operator is not associative, its identity is none, or it changes its arguments.
+    """Raise if an operator is not associative, its identity is wrong, or it changes its arguments.
 
-    The methods are called as plain Python on states made of the samples, in all orders of up to 16 states.
-    Results are compared as ``lower`` gives them.
+    The methods are called as plain Python on all triples of up to 16 states made of the samples. The results
+    of ``lower`` are compared.
 
     Parameters
     ----------
     operator : Operator or callable
         An operator, or a function of two states.
     samples : iterable
-        Elements as ``lift`` takes them; tuples where it takes several columns.
+        Arguments of ``lift``; tuples if it takes several columns.
     rtol, atol : float
-        Relative and absolute difference within which two floating results are equal.
+        Relative and absolute tolerance for floats.
 
     Raises
     ------
     ValueError
-        Naming the law, the values that break it, and both results.
+        If a law is violated; the message names the law, the values and both results.
     """
     operator, samples = _prepare(operator, samples)
     states = _sample_states(operator, samples)
@@ -93,7 +93,7 @@ def check_operator(operator: Any, samples: Iterable[Any], *, rtol: float = 1e-9,
 
     def compare(law: str, first: Any, second: Any) -> None:
         if not _equal(lower(first), lower(second), rtol, atol):
-            raise ValueError(f"{law}: {_shown(lower(first))} is not {_shown(lower(second))}")
+            raise ValueError(f"{law}: {_format(lower(first))} is not {_format(lower(second))}")
 
     with np.errstate(all="ignore"):
         _check_arguments_kept(operator, states, rtol, atol)
@@ -121,7 +121,7 @@ def _check_identity(
         return
     identity = identity() if callable(identity) else identity
     for name, state in states:
-        law = f"identity {_shown(identity)} is none"
+        law = f"identity {_format(identity)} is none"
         compare(f"{law} before ({name})", operator.combine(identity, state), state)
         compare(f"{law} after ({name})", operator.combine(state, identity), state)
 

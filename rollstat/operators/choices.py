@@ -1,10 +1,10 @@
-"""Operators that choose one element of the window, or ask whether there is one."""
+"""Operators that select one element of the window, or test whether there is one."""
 
 from typing import Any, NamedTuple
 
 __all__ = ["AllTrue", "AnyTrue", "ArgMaximum", "ArgMinimum", "First", "Last", "Maximum", "Minimum"]
 
-_Place = tuple[Any, int]
+_ValueRow = tuple[Any, int]
 
 
 class Minimum(NamedTuple):
@@ -22,27 +22,27 @@ class Maximum(NamedTuple):
 
 
 class ArgMinimum(NamedTuple):
-    """The row of the smallest element; of equal ones the oldest."""
+    """The row of the smallest element; the oldest of equal ones."""
 
     with_row = True
 
-    def lift(self, x: Any, row: int) -> _Place:
+    def lift(self, x: Any, row: int) -> _ValueRow:
         return x, row
 
-    def combine(self, older: _Place, newer: _Place) -> _Place:
+    def combine(self, older: _ValueRow, newer: _ValueRow) -> _ValueRow:
         return newer if newer[0] < older[0] else older
 
-    def lower(self, state: _Place) -> int:
+    def lower(self, state: _ValueRow) -> int:
         return state[1]
 
 
 class ArgMaximum(NamedTuple):
-    """The row of the largest element; of equal ones the oldest."""
+    """The row of the largest element; the oldest of equal ones."""
 
     with_row = True
     lift = ArgMinimum.lift
 
-    def combine(self, older: _Place, newer: _Place) -> _Place:
+    def combine(self, older: _ValueRow, newer: _ValueRow) -> _ValueRow:
         return newer if newer[0] > older[0] else older
 
     lower = ArgMinimum.lower
@@ -63,7 +63,7 @@ class Last(NamedTuple):
 
 
 class AnyTrue(NamedTuple):
-    """Whether some element is not zero."""
+    """Whether any element is not zero."""
 
     identity = False
 

@@ -1,4 +1,4 @@
-"""What an operator is, and operators made of plain functions."""
+"""The protocol of operators, and operators made of plain functions."""
 
 from collections import OrderedDict
 from collections.abc import Callable
@@ -36,19 +36,23 @@ NOTHING = _Nothing()
 class Operator(Protocol):
     """An associative operator: an instance of a NamedTuple class with these methods.
 
-    Only ``combine`` is required. ``lift(self, x)`` makes the state of one element (of several series it
-    takes one argument each; where the class says ``with_row = True`` the last argument is the element's
-    row), ``lower(self, state)`` takes the result out of a state, ``identity`` is the state
-    of an empty window (a value, or a method that returns it), ``overflowed(self, state)`` tells whether an
-    exact result does not fit, ``for_dtype(self, dtype)`` returns the operator that serves a dtype, and
-    ``kinds`` names the kinds of dtype that are served. For Python objects ``combine_into(self, accumulator,
-    newer)`` may change and return the accumulator.
+    Only ``combine`` is required. The optional members are:
 
-    The methods are compiled; what they call must be what Numba compiles.
+    - ``lift(self, x)`` returns the state of one element. For several series it takes one argument each. If
+      the class has ``with_row = True``, the last argument is the row of the element.
+    - ``lower(self, state)`` returns the result.
+    - ``identity`` is the state of an empty window, or a method that returns it.
+    - ``overflowed(self, state)`` returns whether an exact result does not fit its dtype.
+    - ``for_dtype(self, dtype)`` returns the operator for a dtype.
+    - ``kinds`` are the supported kinds of dtype.
+    - ``combine_into(self, accumulator, newer)`` may change the accumulator and returns it; it is called for
+      Python objects only.
+
+    Numba compiles the methods and everything that they call.
     """
 
     def combine(self, older: Any, newer: Any) -> Any:
-        """State of two neighbouring stretches, the older one first."""
+        """Return the state of two adjacent runs of rows from their states."""
 
 
 class _NoFields(NamedTuple):
@@ -59,10 +63,10 @@ _numbers = count()
 
 
 def _unique_name(name: str) -> str:
-    """A name that no other operator class has.
+    """Return a name that no other operator class has.
 
-    Compiled functions tell the classes of tuples apart by their names alone, so the second of two classes
-    of one name (a notebook's cell run again, say) would be served by the first one's machine code.
+    Compiled functions distinguish classes of tuples by name alone. If two classes had one name, for example
+    because a notebook cell runs again, the second would use the machine code of the first.
     """
     return f"{''.join(c if c.isalnum() else '_' for c in name)}_{next(_numbers)}"
 
@@ -73,7 +77,10 @@ _classes_lock = Lock()
 
 
 def _key(part: Any) -> Any:
-    """What makes two functions, or values, the same to the compiler; their identity where that is unknown."""
+    """Return a key that is equal for functions and values that compile to the same code.
+
+    Where that is unknown, the key is the identity of the object.
+    """
     try:
         if isinstance(part, FunctionType):
             contents = tuple(_key(cell.cell_contents) for cell in part.__closure__ or ())
@@ -99,7 +106,7 @@ def _make_class(parts: dict[str, Any]) -> Any:
 def _from_parts(parts: dict[str, Any]) -> Any:
     key = tuple((name, _key(part)) for name, part in parts.items())
     with _classes_lock:
-        # The class keeps its parts alive, so an identity in a key cannot come to name something else.
+        # The class keeps its parts alive, so no other object can get an identity that is in a key.
         cls = _classes.pop(key, None) or _make_class(parts)
         _classes[key] = cls
         while len(_classes) > _CLASSES_KEPT:
@@ -116,8 +123,8 @@ def function_operator(
 ) -> Any:
     """Return an operator made of plain functions.
 
-    Functions of equal code and equal closures give operators of one class, so that a function that is
-    written anew at every call is compiled once.
+    Functions with equal code and equal closures give operators of one class, so a lambda that is created
+    at every call is compiled once.
     """
     functions = {"combine": combine, "lift": lift, "lower": lower, "combine_into": combine_into}
     for name, function in functions.items():
@@ -130,7 +137,7 @@ def function_operator(
 
 
 def as_operator(operator: Any) -> Any:
-    """Return `operator`, or the operator whose ``combine`` is this function."""
+    """Return `operator`, or for a function the operator with this ``combine``."""
     if isinstance(operator, type) and hasattr(operator, "combine"):
         raise TypeError(f"operator must be an instance, {operator.__name__}(), not the class")
     if callable(getattr(operator, "combine", None)):
@@ -145,8 +152,8 @@ def as_operator(operator: Any) -> Any:
 _unique_classes: dict[Any, Any] = {}
 
 
-def _of_unique_class(operator: Any) -> Any:
-    """An equal operator of a class whose name is its own; the package's operators have such classes."""
+def _with_unique_class(operator: Any) -> Any:
+    """Return an equal operator whose class has a unique name, as the classes of the package have."""
     cls = type(operator)
     if cls.__module__.split(".")[0] == __name__.split(".")[0] or issubclass(cls, _NoFields):
         return operator
@@ -161,17 +168,17 @@ def _of_unique_class(operator: Any) -> Any:
 
 
 def for_dtype(operator: Any, dtype: np.dtype[Any]) -> Any:
-    """Return the operator, ready for kernels, that serves elements of `dtype`, a dtype of computing."""
+    """Return the operator for kernels on elements of `dtype`, a computing dtype."""
     kinds = getattr(operator, "kinds", None)
     if kinds is not None and dtype.kind not in kinds:
         names = {"i": "signed integers", "u": "unsigned integers", "f": "floats", "b": "bool", "c": "complex"}
         served = ", ".join(names.get(kind, kind) for kind in kinds)
         raise TypeError(f"{type(operator).__name__} serves {served}; the dtype was {dtype}")
-    return _of_unique_class(operator.for_dtype(dtype) if hasattr(operator, "for_dtype") else operator)
+    return _with_unique_class(operator.for_dtype(dtype) if hasattr(operator, "for_dtype") else operator)
 
 
 def arguments_of_lift(operator: Any) -> int:
-    """How many arguments ``lift`` takes for an element: one for each series, one for the row if asked for."""
+    """Return the number of arguments of ``lift``: one per series, and one for the row if it is requested."""
     if not hasattr(operator, "lift"):
         return 1
     try:
@@ -183,7 +190,7 @@ def arguments_of_lift(operator: Any) -> int:
 
 
 def empty_result(operator: Any) -> Any:
-    """Return the result of an empty window, or NOTHING where the operator has no identity."""
+    """Return the result of an empty window, or NOTHING if the operator has no identity."""
     identity = getattr(operator, "identity", NOTHING)
     if identity is NOTHING:
         return NOTHING

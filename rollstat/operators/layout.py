@@ -1,7 +1,7 @@
-"""Dtypes of an operator's states and results, found before any kernel runs.
+"""Dtypes of the states and results of an operator, found before any kernel runs.
 
-For the package's own operators they come from a call of the plain Python methods, so that nothing is
-compiled; for a user's they come from type inference, which alone knows what the compiled methods return.
+For the operators of the package the plain Python methods are called, which compiles nothing. The dtypes of
+other operators come from type inference, because compiled methods can return other types.
 """
 
 from collections.abc import Sequence
@@ -26,11 +26,11 @@ class Layout:
     Attributes
     ----------
     state : dtype
-        Of a cell: plain, with a shape for arrays, structured for tuples.
+        Dtype of a cell: with a shape for arrays, structured for tuples.
     outputs : tuple of dtype
-        Of each array of results; with a shape where each result is an array.
+        Dtype of each array of results; with a shape if a result is an array.
     single : bool
-        Whether ``lower`` gives one result, not a tuple of them.
+        Whether ``lower`` returns one result, not a tuple of them.
     """
 
     state: np.dtype[Any]
@@ -39,7 +39,7 @@ class Layout:
 
 
 def computing_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in which elements of `dtype` are combined: few of them, so that few kernels exist."""
+    """Return the dtype in which elements of `dtype` are combined; few dtypes mean few compiled kernels."""
     if dtype.shape:
         return np.dtype((computing_dtype(dtype.base), dtype.shape))
     if dtype.kind in "biu":
@@ -63,7 +63,7 @@ def _dtype_of_value(value: Any) -> np.dtype[Any]:
 
 
 def _dtype_of_type(type_: Any, value: Any) -> np.dtype[Any]:
-    """Dtype of what compiled code returned: numbers by their type, shapes by the value."""
+    """Return the dtype of a value that compiled code returned as `type_`; the value gives the shapes."""
     if isinstance(type_, types.BaseTuple):
         return _structure([_dtype_of_type(item, part) for item, part in zip(type_, value)])
     if isinstance(type_, types.Array):
@@ -87,13 +87,13 @@ def _promote(first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _state_value(dtype: np.dtype[Any], state: Any) -> Any:
-    """`state` with its numbers in `dtype`, as a kernel would load it from a cell."""
+    """Return `state` with its numbers in `dtype`, as a kernel would load it from a cell."""
     if dtype.names:
         return tuple(_state_value(dtype[k], item) for k, item in enumerate(state))
     return np.asarray(state, dtype.base)[()]
 
 
-# Inside compiled code the names of these calls stand for their overloads, so they need callers.
+# Only compiled code calls the overloads of these functions, so each needs a compiled caller.
 @njit
 def _lift(operator: Any, element: Any) -> Any:
     return lift_argument(operator, element)
@@ -113,7 +113,7 @@ _methods: dict[str, Any] = {"lift": _lift, "combine": _combine, "lower": _lower}
 
 
 def _call_compiled(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
-    """Result of a compiled method, and its dtype."""
+    """Return the result of a compiled method, and its dtype."""
     method = _methods[name]
     try:
         value = method(operator, *arguments)
@@ -141,14 +141,14 @@ def describe(operator: Any, values: Any) -> Layout:
     Parameters
     ----------
     operator : Operator
-        One that serves the dtype of `values`.
+        An operator for the dtype of `values`.
     values : ndarray or tuple of ndarray
-        The elements, or several columns of them.
+        One column of elements, or several.
 
     Returns
     -------
     Layout
-        What a computation needs to allocate.
+        The dtypes of the arrays that a computation allocates.
     """
     own = type(operator).__module__.split(".")[0] == __name__.split(".")[0]
     call = _call_interpreted if own or config.DISABLE_JIT else _call_compiled

@@ -1,4 +1,4 @@
-"""Operators of algebra: divisors, bits, affine maps, matrices, sums of exponentials."""
+"""Algebraic operators: divisors, bits, affine maps, matrices, sums of exponentials."""
 
 import math
 from typing import Any, NamedTuple
@@ -46,7 +46,7 @@ class BitAnd(NamedTuple):
 
 
 class BitOr(NamedTuple):
-    """Bits set in some element."""
+    """Bits set in any element."""
 
     kinds = "iu"
     identity = 0
@@ -88,7 +88,7 @@ _Map = tuple[float, float]
 
 
 class AffineMap(NamedTuple):
-    """Maps ``y -> a * y + b`` from two columns, applied one after the other, the oldest first."""
+    """Composition of the maps ``y -> a * y + b`` given by two columns; the oldest is applied first."""
 
     identity = (1.0, 0.0)
 
@@ -109,7 +109,7 @@ class DecayedSum(NamedTuple):
         return self.decay, float(x)
 
     def combine(self, older: _Map, newer: _Map) -> _Map:
-        # An infinity stays one, however old: its weight is small, and 0 in floating point alone.
+        # The weight of an old infinity underflows to 0, and 0 * inf would be NaN: infinities stay.
         faded = older[1] if math.isinf(older[1]) else newer[0] * older[1]
         return newer[0] * older[0], newer[1] + faded
 
@@ -138,7 +138,7 @@ class DecayedMean(NamedTuple):
 
 
 class MatrixProduct(NamedTuple):
-    """Product of square matrices, one an element, in the order of the rows, in floating point."""
+    """Product of square matrices in the order of the rows, in floating point."""
 
     def lift(self, x: Any) -> Any:
         size = len(x)

@@ -1,7 +1,7 @@
-"""Variance, skewness, kurtosis, and what two columns have in common.
+"""Variance, skewness, kurtosis, and covariance, correlation and least squares of two columns.
 
-States are joined by the pairwise formulas of Chan, Golub and LeVeque (doi:10.1080/00031305.1983.10483115)
-and Pébay (SAND2008-6212): deviations from the mean of each part, nothing that left the window.
+States hold sums of powers of deviations from their own mean. They are combined by the pairwise formulas of
+Chan, Golub and LeVeque (doi:10.1080/00031305.1983.10483115) and Pébay (SAND2008-6212).
 """
 
 import math
@@ -21,14 +21,14 @@ __all__ = [
     "StandardDeviation",
     "StandardError",
     "Variance",
-    "join_pairs",
+    "combine_comoments",
 ]
 
-_Spread = tuple[float, float, float]
+_CentralSquares = tuple[float, float, float]
 
 
 @jitable
-def _join_spread(older: _Spread, newer: _Spread) -> _Spread:
+def _combine_squares(older: _CentralSquares, newer: _CentralSquares) -> _CentralSquares:
     a, b = older[0], newer[0]
     n = a + b
     shift = newer[1] - older[1]
@@ -40,13 +40,13 @@ class Variance(NamedTuple):
 
     ddof: int = 1
 
-    def lift(self, x: float) -> _Spread:
+    def lift(self, x: float) -> _CentralSquares:
         return 1.0, float(x), 0.0
 
-    def combine(self, older: _Spread, newer: _Spread) -> _Spread:
-        return _join_spread(older, newer)
+    def combine(self, older: _CentralSquares, newer: _CentralSquares) -> _CentralSquares:
+        return _combine_squares(older, newer)
 
-    def lower(self, state: _Spread) -> float:
+    def lower(self, state: _CentralSquares) -> float:
         return state[2] / (state[0] - self.ddof) if state[0] > self.ddof else np.nan
 
 
@@ -58,19 +58,19 @@ class StandardDeviation(NamedTuple):
     lift = Variance.lift
     combine = Variance.combine
 
-    def lower(self, state: _Spread) -> float:
+    def lower(self, state: _CentralSquares) -> float:
         return math.sqrt(state[2] / (state[0] - self.ddof)) if state[0] > self.ddof else np.nan
 
 
 class StandardError(NamedTuple):
-    """Standard deviation over the root of the number of observations."""
+    """Standard deviation divided by the square root of the number of observations."""
 
     ddof: int = 1
 
     lift = Variance.lift
     combine = Variance.combine
 
-    def lower(self, state: _Spread) -> float:
+    def lower(self, state: _CentralSquares) -> float:
         if not state[0] > self.ddof:
             return np.nan
         return math.sqrt(state[2] / (state[0] - self.ddof)) / math.sqrt(state[0])
@@ -80,9 +80,9 @@ _Moments = tuple[float, float, float, float, float]
 
 
 @jitable
-def _join_moments(older: _Moments, newer: _Moments) -> _Moments:
+def _combine_moments(older: _Moments, newer: _Moments) -> _Moments:
     a, b = older[0], newer[0]
-    n, _, spread = _join_spread(older[:3], newer[:3])
+    n, _, squares = _combine_squares(older[:3], newer[:3])
     shift = newer[1] - older[1]
     step = shift / n
     third = older[3] + newer[3] + shift * step * step * a * b * (a - b)
@@ -90,11 +90,11 @@ def _join_moments(older: _Moments, newer: _Moments) -> _Moments:
     fourth = older[4] + newer[4] + shift * step * step * step * a * b * (a * a - a * b + b * b)
     fourth += 6.0 * step * step * (a * a * newer[2] + b * b * older[2])
     fourth += 4.0 * step * (a * newer[3] - b * older[3])
-    return n, older[1] + step * b, spread, third, fourth
+    return n, older[1] + step * b, squares, third, fourth
 
 
 class Skewness(NamedTuple):
-    """Skewness, corrected for bias unless `bias`; NaN where all values are equal, as in pandas."""
+    """Skewness, corrected for bias unless `bias` is true; NaN where all values are equal, as in pandas."""
 
     bias: bool = False
 
@@ -102,18 +102,18 @@ class Skewness(NamedTuple):
         return 1.0, float(x), 0.0, 0.0, 0.0
 
     def combine(self, older: _Moments, newer: _Moments) -> _Moments:
-        return _join_moments(older, newer)
+        return _combine_moments(older, newer)
 
     def lower(self, state: _Moments) -> float:
-        n, _, spread, third, _ = state
-        if spread == 0.0 or (n < 3.0 and not self.bias):
+        n, _, squares, third, _ = state
+        if squares == 0.0 or (n < 3.0 and not self.bias):
             return np.nan
-        result = math.sqrt(n) * third / (spread * math.sqrt(spread))
+        result = math.sqrt(n) * third / (squares * math.sqrt(squares))
         return result if self.bias else result * math.sqrt(n * (n - 1.0)) / (n - 2.0)
 
 
 class Kurtosis(NamedTuple):
-    """Excess kurtosis, corrected for bias unless `bias`; NaN where all values are equal."""
+    """Excess kurtosis, corrected for bias unless `bias` is true; NaN where all values are equal."""
 
     bias: bool = False
 
@@ -121,10 +121,10 @@ class Kurtosis(NamedTuple):
     combine = Skewness.combine
 
     def lower(self, state: _Moments) -> float:
-        n, _, spread, _, fourth = state
-        if spread == 0.0 or (n < 4.0 and not self.bias):
+        n, _, squares, _, fourth = state
+        if squares == 0.0 or (n < 4.0 and not self.bias):
             return np.nan
-        result = n * fourth / (spread * spread)
+        result = n * fourth / (squares * squares)
         if self.bias:
             return result - 3.0
         return ((n + 1.0) * result - 3.0 * (n - 1.0)) * (n - 1.0) / ((n - 2.0) * (n - 3.0))
@@ -134,8 +134,8 @@ _Comoments = tuple[float, float, float, float, float, float]
 
 
 @jitable
-def join_pairs(older: _Comoments, newer: _Comoments) -> _Comoments:
-    """Join states (count, mean x, mean y, sums of the deviations' squares and products xx, yy, xy)."""
+def combine_comoments(older: _Comoments, newer: _Comoments) -> _Comoments:
+    """Combine states (count, mean of x, mean of y, central sums of xx, yy and xy)."""
     n = older[0] + newer[0]
     weight = older[0] * newer[0] / n
     x, y = newer[1] - older[1], newer[2] - older[2]
@@ -159,7 +159,7 @@ class Covariance(NamedTuple):
         return 1.0, float(x), float(y), 0.0, 0.0, 0.0
 
     def combine(self, older: _Comoments, newer: _Comoments) -> _Comoments:
-        return join_pairs(older, newer)
+        return combine_comoments(older, newer)
 
     def lower(self, state: _Comoments) -> float:
         return state[5] / (state[0] - self.ddof) if state[0] > self.ddof else np.nan
@@ -172,8 +172,8 @@ class Correlation(NamedTuple):
     combine = Covariance.combine
 
     def lower(self, state: _Comoments) -> float:
-        spread = math.sqrt(state[3]) * math.sqrt(state[4])
-        return state[5] / spread if state[0] > 1.0 and spread > 0.0 else np.nan
+        scale = math.sqrt(state[3]) * math.sqrt(state[4])
+        return state[5] / scale if state[0] > 1.0 and scale > 0.0 else np.nan
 
 
 class Slope(NamedTuple):
@@ -187,7 +187,7 @@ class Slope(NamedTuple):
 
 
 class LinearFit(NamedTuple):
-    """Least squares of the second column on the first: slope, intercept, R squared."""
+    """Least-squares line of the second column over the first: slope, intercept, R squared."""
 
     lift = Covariance.lift
     combine = Covariance.combine

@@ -1,8 +1,8 @@
 """Sums, products, counts and means.
 
-Floating sums carry what each addition rounds off (two-sum: Knuth, TAOCP 2, section 4.2.2), so the result
-does not depend on how a window is split beyond an error of one rounding plus second-order terms. Integer
-sums and products hold their exact value, or that it is out of reach, however a window is split.
+Floating sums carry the rounding error of each addition (two-sum: Knuth, TAOCP 2, section 4.2.2), so the
+error of a result is one rounding plus second-order terms, however a window is split. Integer sums and
+products hold their exact value, or that it overflows, however a window is split.
 """
 
 import math
@@ -29,7 +29,7 @@ _LOW_BITS = 0xFFFFFFFF
 
 @jitable
 def _add(total: float, rest: float, x: float, x_rest: float) -> tuple[float, float]:
-    """Sum of two totals, each with the sum of what its additions rounded off."""
+    """Return the sum of two totals, each with the sum of its rounding errors."""
     result = total + x
     shadow = result - total
     return result, rest + x_rest + ((total - (result - shadow)) + (x - shadow))
@@ -37,7 +37,7 @@ def _add(total: float, rest: float, x: float, x_rest: float) -> tuple[float, flo
 
 @jitable
 def _round(total: float, rest: float) -> float:
-    # Once a total is infinite or NaN its rest means nothing.
+    # The rounding errors of a total that is infinite or NaN are NaN.
     return total + rest if math.isfinite(total) else total
 
 
@@ -48,7 +48,7 @@ def _integer_total(state: tuple[int, int]) -> tuple[int, int]:
 
 
 class Sum(NamedTuple):
-    """Sum. Floating results are rounded once, up to second order; integers are exact or an error."""
+    """Sum. Floats are rounded once, up to second order; integers are exact or an error is raised."""
 
     identity = (0.0, 0.0)
 
@@ -87,7 +87,7 @@ class IntegerSum(NamedTuple):
 
 
 class UnsignedSum(NamedTuple):
-    """Exact sum of uint64, held as in :class:`IntegerSum`."""
+    """Exact sum of uint64, with the state of :class:`IntegerSum`."""
 
     identity = (0, 0)
 
@@ -107,7 +107,7 @@ class UnsignedSum(NamedTuple):
 
 
 class Product(NamedTuple):
-    """Product. Integers are exact or an error."""
+    """Product. Integers are exact or an error is raised."""
 
     identity = 1.0
 
@@ -121,10 +121,10 @@ class Product(NamedTuple):
 
 @jitable
 def _multiply(older: tuple[Any, int, bool], newer: tuple[Any, int, bool]) -> tuple[Any, int, bool]:
-    """Product of numbers given as (magnitude, sign, whether the magnitude reached 2**64).
+    """Return the product of two numbers given as (magnitude, sign, whether the magnitude reached 2**64).
 
-    Whole factors other than 0 only make a magnitude larger, and 0 takes all away, so whether the product
-    of a window fits does not depend on how it is split.
+    Integer factors other than 0 never make a magnitude smaller, and 0 clears it. So whether the product of a
+    window fits does not depend on how the window is split.
     """
     a, b = np.uint64(older[0]), np.uint64(newer[0])
     sign = older[1] * newer[1]
@@ -163,7 +163,7 @@ class IntegerProduct(NamedTuple):
 
 
 class UnsignedProduct(NamedTuple):
-    """Exact product of uint64, held as in :class:`IntegerProduct`."""
+    """Exact product of uint64, with the state of :class:`IntegerProduct`."""
 
     identity = (1, 1, False)
 
@@ -211,7 +211,7 @@ class WeightedMean(NamedTuple):
     """Mean of the first column, weighted by the second."""
 
     def lift(self, x: float, weight: float) -> tuple[float, float, float, float]:
-        return float(x) * float(weight), 0.0, float(weight), 0.0  # whole numbers would wrap
+        return float(x) * float(weight), 0.0, float(weight), 0.0  # integers would overflow
 
     def combine(
         self, older: tuple[float, float, float, float], newer: tuple[float, float, float, float]

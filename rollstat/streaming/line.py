@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollstat.operators.moments import join_pairs
+from rollstat.operators.moments import combine_comoments
 from rollstat.streaming.operator_stream import Named
 
 __all__ = ["RollingLinearFit"]
@@ -34,7 +34,7 @@ class _Line(NamedTuple):
             return first, n, x, y, xx, yy, xy
         if n == 0.0:
             return first, newer[1], newer[2], newer[3], newer[4], newer[5], newer[6]
-        n, x, y, xx, yy, xy = join_pairs(older[1:], newer[1:])
+        n, x, y, xx, yy, xy = combine_comoments(older[1:], newer[1:])
         return first, n, x, y, xx, yy, xy
 
     def lower(self, state: _State) -> tuple[float, float, float, float]:
