@@ -12,93 +12,17 @@ scalar, a small array of a fixed shape, or a tuple of these.
 - `sums`, `moments`, `choices`, `maps`: the operators of the package.
 """
 
+from rollstat.operators import choices, maps, moments, sums
 from rollstat.operators.checks import check_operator
-from rollstat.operators.choices import (
-    AllTrue,
-    AnyTrue,
-    ArgMaximum,
-    ArgMinimum,
-    First,
-    Last,
-    Maximum,
-    Minimum,
-)
+from rollstat.operators.choices import *  # noqa: F403
 from rollstat.operators.interface import Operator, as_operator, function_operator
 from rollstat.operators.layout import Layout, describe
-from rollstat.operators.maps import (
-    AffineMap,
-    BitAnd,
-    BitOr,
-    BitXor,
-    DecayedMean,
-    DecayedSum,
-    GreatestCommonDivisor,
-    LogSumExp,
-    MatrixProduct,
-)
-from rollstat.operators.moments import (
-    Correlation,
-    Covariance,
-    Kurtosis,
-    LinearFit,
-    Skewness,
-    Slope,
-    StandardDeviation,
-    StandardError,
-    Variance,
-)
-from rollstat.operators.sums import (
-    Count,
-    IntegerProduct,
-    IntegerSum,
-    Mean,
-    Product,
-    Sum,
-    UnsignedProduct,
-    UnsignedSum,
-    WeightedMean,
-)
+from rollstat.operators.maps import *  # noqa: F403
+from rollstat.operators.moments import *  # noqa: F403
+from rollstat.operators.sums import *  # noqa: F403
 
-__all__ = [
-    "AffineMap",
-    "AllTrue",
-    "AnyTrue",
-    "ArgMaximum",
-    "ArgMinimum",
-    "BitAnd",
-    "BitOr",
-    "BitXor",
-    "Correlation",
-    "Count",
-    "Covariance",
-    "DecayedMean",
-    "DecayedSum",
-    "First",
-    "GreatestCommonDivisor",
-    "IntegerProduct",
-    "IntegerSum",
-    "Kurtosis",
-    "Last",
-    "Layout",
-    "LinearFit",
-    "LogSumExp",
-    "MatrixProduct",
-    "Maximum",
-    "Mean",
-    "Minimum",
-    "Operator",
-    "Product",
-    "Skewness",
-    "Slope",
-    "StandardDeviation",
-    "StandardError",
-    "Sum",
-    "UnsignedProduct",
-    "UnsignedSum",
-    "Variance",
-    "WeightedMean",
-    "as_operator",
-    "check_operator",
-    "describe",
-    "function_operator",
-]
+__all__ = ["Layout", "Operator", "as_operator", "check_operator", "describe", "function_operator"]
+__all__ += choices.__all__
+__all__ += maps.__all__
+__all__ += moments.__all__
+__all__ += sums.__all__

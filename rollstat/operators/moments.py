@@ -21,7 +21,6 @@ __all__ = [
     "StandardDeviation",
     "StandardError",
     "Variance",
-    "combine_comoments",
 ]
 
 _CentralSquares = tuple[float, float, float]

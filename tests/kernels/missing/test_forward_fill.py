@@ -1,0 +1,46 @@
+"""The nearest observation at or before, or at or after, each row."""
+
+import numpy as np
+import pytest
+
+from rollstat.kernels.missing.forward_fill import (
+    backward_fill,
+    backward_fill_nan,
+    copy_until_nan,
+    forward_fill,
+    forward_fill_nan,
+)
+
+N = np.nan
+CASES = [
+    ([5.0, N, N, 2.0, N], [5.0, 5.0, 5.0, 2.0, 2.0], [5.0, 2.0, 2.0, 2.0, N]),
+    ([N, 1.0], [N, 1.0], [1.0, 1.0]),
+    ([N, N], [N, N], [N, N]),
+    ([3.0], [3.0], [3.0]),
+]
+
+
+@pytest.mark.parametrize(("values", "forward", "backward"), CASES)
+def test_fill(values, forward, backward):
+    values = np.array(values)
+    out = np.empty_like(values)
+    forward_fill(values, np.isnan(values), out)
+    np.testing.assert_array_equal(out, forward)
+    backward_fill(values, np.isnan(values), out)
+    np.testing.assert_array_equal(out, backward)
+    for rows in range(1, len(values) + 1):
+        forward_fill_nan(values, out[:rows])
+        np.testing.assert_array_equal(out[:rows], forward[len(values) - rows :])
+        backward_fill_nan(values, out[:rows])
+        np.testing.assert_array_equal(out[:rows], backward[:rows])
+
+
+@pytest.mark.parametrize("length", [0, 1, 2048, 5000])
+def test_copy_until_nan(length):
+    values = np.arange(float(length))
+    out = np.full(length, -1.0)
+    assert copy_until_nan(values, out)
+    np.testing.assert_array_equal(out, values)
+    if length:
+        values[-1] = N
+        assert not copy_until_nan(values, out)
