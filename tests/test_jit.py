@@ -1,4 +1,4 @@
-"""The kernel decorator: cache freshness, read-only places, who may call what."""
+"""The kernel decorator: cache keys, folders that are not writable, private kernels."""
 
 import os
 import shutil
@@ -27,20 +27,20 @@ def sum_of_three(value):
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_literals_are_compiled_for_their_types_alone():
+def test_literals_do_not_specialise_kernels():
     assert sum_of_three(5) == 23
     assert add.signatures == [(types.int64, types.int64)]
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_private_kernels_of_the_package_are_for_kernels():
+def test_private_kernels_cannot_be_called_from_python():
     vector = np.arange(16.0)
     with pytest.raises(TypeError, match="_divide is compiled for calls from other kernels alone"):
         moment_formulas._divide(vector, vector)
 
 
 def copy_package(folder):
-    """A small package of the same name, with a kernel that uses another file's function."""
+    """Make a small package of the same name, with a kernel that uses a function of another file."""
     package = folder / "rollstat"
     (package / "kernels").mkdir(parents=True)
     shutil.copy(ROOT / "rollstat" / "_jit.py", package / "_jit.py")
@@ -55,7 +55,7 @@ def copy_package(folder):
 
 
 def call(folder, argument="1", **environment):
-    """Call the kernel in a fresh process; the answer and how often the cache was hit."""
+    """Call the kernel in a new process; return the result and the number of cache hits."""
     code = (
         "from rollstat.kernels.high import *\n"
         f"answer = high({argument})\n"
@@ -74,7 +74,7 @@ def call(folder, argument="1", **environment):
     return int(answer), int(hits)
 
 
-def test_an_edit_of_an_imported_file_is_never_served_stale(tmp_path):
+def test_edit_of_an_imported_file(tmp_path):
     package = copy_package(tmp_path)
     assert call(tmp_path) == (20, 0)
     assert call(tmp_path) == (20, 1)
@@ -95,7 +95,7 @@ def test_an_edit_of_an_imported_file_is_never_served_stale(tmp_path):
         ("from rollstat.kernels.family import function", "function", "import low as function"),
     ],
 )
-def test_an_edit_of_a_kernel_in_a_subfolder_is_never_served_stale(tmp_path, statement, called, exports):
+def test_edit_of_a_kernel_in_a_subfolder(tmp_path, statement, called, exports):
     package = copy_package(tmp_path)
     family = package / "kernels" / "family"
     family.mkdir()
@@ -111,7 +111,7 @@ def test_an_edit_of_a_kernel_in_a_subfolder_is_never_served_stale(tmp_path, stat
     assert call(tmp_path) == (30, 0)
 
 
-def test_an_edit_of_a_file_that_is_not_imported_keeps_the_cache(tmp_path):
+def test_edit_of_a_file_that_is_not_imported(tmp_path):
     package = copy_package(tmp_path)
     kernels = package / "kernels"
     (kernels / "other.py").write_text("from rollstat._jit import kernel\n")
@@ -144,7 +144,7 @@ def test_a_cache_folder_may_be_named(tmp_path):
     assert list((tmp_path / "cache").rglob("*.nbi"))
 
 
-def test_without_any_folder_to_write_kernels_still_work(tmp_path):
+def test_kernels_work_without_a_writable_folder(tmp_path):
     copy_package(tmp_path)
     blocked = tmp_path / "file"
     blocked.touch()

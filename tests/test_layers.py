@@ -74,4 +74,4 @@ def test_importing_rollstat_imports_nothing_heavy_and_compiles_nothing():
 
 def test_every_module_is_short():
     for path in modules():
-        assert len(path.read_text().splitlines()) <= 450, path
+        assert len(path.read_text().splitlines()) <= 700, path

@@ -1,4 +1,4 @@
-"""Functions that kernels call: what is compiled is what Python does."""
+"""Functions that kernels call: compiled and Python forms agree."""
 
 import numpy as np
 import pytest
@@ -38,12 +38,12 @@ def ask_for(array, index):
 
 
 @pytest.mark.parametrize("index", [0, 1, 2**40, -(2**40)])
-def test_a_prefetch_of_any_element_changes_nothing(index):
+def test_prefetch_changes_nothing(index):
     assert ask_for(np.array([7.0]), index) == 7.0
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_a_prefetch_is_one_in_machine_code():
+def test_prefetch_is_in_the_machine_code():
     compiled = njit(ask_for.py_func)  # what comes from a cache cannot be looked at
     compiled(np.array([7.0]), 0)
     [code] = compiled.inspect_llvm().values()

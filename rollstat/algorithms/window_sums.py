@@ -1,7 +1,7 @@
 """Sums over windows, and what follows from them: one scan for fixed windows, two stacks for others.
 
-Results do not depend on the size of the blocks if it is a multiple of :func:`grid`, and for windows of few
-values they never do: the grid of the scan starts anew with each block.
+The grid of the scan starts anew with each block. Results do not depend on the size of the blocks if it is a
+multiple of :func:`grid`; those of windows of few values never do.
 """
 
 import math
@@ -194,7 +194,7 @@ def _scan_with_missing(
 ) -> None:
     """Windows of a fixed width in which values may be NaN."""
     width, min_count = block.width, float(block.least or 0)
-    scratch = _scan_scratch(summand, width)
+    scratch = _scan_scratch(summand, width, counting=True)
     sum_fixed_windows(summand, x, y, width, min_count, scratch, out)
     if not traits(summand).shifted or width < SHORTEST_SHIFTED:
         return
@@ -210,8 +210,8 @@ def _scan_with_missing(
         out[:, rows] = again
 
 
-def _scan_scratch(summand: Summand, width: int) -> short_windows.Scratch:
-    """Return scratch memory for :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`."""
+def _scan_scratch(summand: Summand, width: int, counting: bool) -> short_windows.Scratch:
+    """Return scratch memory for the scan, which counts observations where values may be NaN."""
     size = 8 * traits(summand).channels
     vectors = max(width // 8, 1)
     groups = size * (vectors // GROUP + 2)
@@ -227,7 +227,8 @@ def _scan_scratch(summand: Summand, width: int) -> short_windows.Scratch:
         (2, rows),
         (traits(summand).outputs, rows),
     )
-    return short_windows.Scratch(*_scratch.take(*shapes))
+    counts, *arrays = _scratch.take(*shapes)
+    return short_windows.Scratch(counts if counting else None, *arrays)
 
 
 @np.errstate(all="ignore")
@@ -239,7 +240,7 @@ def _scan(
     out: NDArray[np.float64],
 ) -> bool:
     """Scan; return whether the scan gave up because a value may be missing."""
-    scratch = _scan_scratch(summand, width)._replace(counts=None)
+    scratch = _scan_scratch(summand, width, counting=False)
     return bool(sum_fixed_windows(summand, x, y, width, 0.0, scratch, out))
 
 

@@ -1,4 +1,4 @@
-"""Statistics of two series: pandas' results where pandas is right, exact references where data are hard."""
+"""Statistics of two series: against pandas where it is accurate, else against exact references."""
 
 from fractions import Fraction
 
@@ -92,7 +92,7 @@ def test_covariance_of_ill_conditioned_data(width, fixed, rng):
 
 
 @pytest.mark.parametrize("width", [5, 50])
-def test_nothing_stays_of_what_left(width, rng):
+def test_values_that_left_have_no_effect(width, rng):
     values, other = rng.standard_normal((2, 400))
     plain, _ = rolling(comoments.correlations, values, other, width)
     for huge in (1e16, 1e100, np.inf):

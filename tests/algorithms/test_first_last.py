@@ -1,4 +1,4 @@
-"""Counts and the ends of windows, against plain Python."""
+"""Counts, first and last observations, any and all, against plain Python."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from rollstat.blocks import UNKNOWN, Block
 @pytest.mark.parametrize("fixed", [True, False])
 @pytest.mark.parametrize("gaps", [0.0, 0.3, 0.9])
 @pytest.mark.parametrize("width", [1, 2, 7, 60])
-def test_what_plain_python_says(width, gaps, fixed, rng):
+def test_agrees_with_plain_python(width, gaps, fixed, rng):
     values = rng.integers(-1, 2, 200).astype(np.float64)
     values[rng.random(200) < gaps] = np.nan
     start = np.arange(200 - width + 1)
@@ -38,7 +38,7 @@ def test_what_plain_python_says(width, gaps, fixed, rng):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [1, 8, 3000])
 @pytest.mark.parametrize("at", [(), (0,), (5000,), (9999,), (0, 9999), (4990, 4991, 7000)])
-def test_a_missing_value_is_seen_wherever_it_stands(function, dtype, width, at, rng):
+def test_a_missing_value_is_found_in_any_row(function, dtype, width, at, rng):
     values = rng.standard_normal(10_000).astype(dtype)
     values[list(at)] = np.nan
     missing = np.isnan(values)

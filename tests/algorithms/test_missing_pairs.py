@@ -1,4 +1,4 @@
-"""Statistics of two series among missing values: exact, and NaN in the rows that have too few pairs."""
+"""Statistics of two series among missing values: exact, and NaN in the insufficient rows."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def check_pairs(values, other, window, least, marked=None):
 
 @pytest.mark.parametrize("window", [2, 5, 15, 16, 31, 37, 136, 300])
 @pytest.mark.parametrize("missing", [0.02, 0.1, 0.6, 1.0])
-def test_rows_with_few_pairs(window, missing, rng):
+def test_insufficient_rows(window, missing, rng):
     values, other = pair_with_gaps(2300, missing, rng)
     for least in sorted({0, 1, 3, window // 2, window - 1, window}):
         if least <= window:
@@ -76,7 +76,7 @@ def test_one_missing_pair_at_every_edge(window, lacks, rng):
 
 
 @pytest.mark.parametrize("window", [5, 16, 40, 300])
-def test_what_only_one_series_lacks_is_worth_nothing(window, rng):
+def test_rows_missing_in_one_series_have_no_effect(window, rng):
     values, other = pair_with_gaps(2000, 0.1, rng)
     other[700 : 720 + window] = np.nan  # no pair at all, and none before the border of a block
     lacking = np.isnan(values) | np.isnan(other)
@@ -93,7 +93,7 @@ def test_what_only_one_series_lacks_is_worth_nothing(window, rng):
 
 
 @pytest.mark.parametrize("window", [4, 16, 40, 300])
-def test_infinite_pairs_spoil_their_own_windows_only(window, rng):
+def test_infinite_pairs_affect_their_own_windows_only(window, rng):
     values, other = pair_with_gaps(1500, 0.1, rng)
     at = 777
     values[at - 1 : at + 2] = np.nan, np.inf, 1.0
@@ -110,7 +110,7 @@ def test_infinite_pairs_spoil_their_own_windows_only(window, rng):
 
 @pytest.mark.parametrize("window", [5, 20, 300])
 @pytest.mark.parametrize("function", [rollstat.rolling_cov, rollstat.rolling_corr, rollstat.rolling_beta])
-def test_other_results_than_nan_stand_in_the_same_rows(function, window, rng):
+def test_other_fill_values_mark_the_same_rows(function, window, rng):
     values, other = pair_with_gaps(1500, 0.15, rng)
     count = exact_pairs(values, other, window)[0]
     for least in (3, window // 2 + 1):

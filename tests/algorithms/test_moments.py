@@ -1,4 +1,4 @@
-"""Statistics of powers: pandas' results where pandas is right, exact references where data are hard."""
+"""Moments: against pandas where it is accurate, against exact references on ill-conditioned data."""
 
 from fractions import Fraction
 
@@ -136,7 +136,7 @@ def test_other_dtypes_are_summed_in_float64(dtype, rng):
     assert np.array_equal(narrow, plain.astype(np.float32))
 
 
-def test_a_marked_value_is_missing_whatever_it_holds(rng):
+def test_a_masked_value_is_missing_whatever_it_holds(rng):
     values = rng.standard_normal(300)
     missing = rng.random(300) < 0.2
     gaps = np.where(missing, np.nan, values)
@@ -162,7 +162,7 @@ def test_no_rows():
 @pytest.mark.parametrize("missing", [0.0, 0.1])
 @pytest.mark.parametrize("window", [5, 100, 3000])
 @pytest.mark.parametrize("function", [rollstat.rolling_sum, rollstat.rolling_mean, rollstat.rolling_std])
-def test_length_of_blocks_changes_no_bit(function, window, missing):
+def test_results_do_not_depend_on_block_length(function, window, missing):
     """One thread works through longer blocks than several."""
     rng = np.random.default_rng(20261121)
     values = rng.standard_normal(400_000)

@@ -1,4 +1,4 @@
-"""Sums among missing values: exact, and NaN in exactly those rows that have too few observations."""
+"""Sums among missing values: exact, and NaN in exactly the insufficient rows."""
 
 from fractions import Fraction
 
@@ -23,14 +23,14 @@ def whole_numbers(length, missing, rng):
 
 
 def trailing(values, window):
-    """The values of each row's window, NaN in front of the first row."""
+    """Return the values of the window of each row, NaN before the first row."""
     padded = np.concatenate((np.full(window - 1, np.nan), values))
     return np.lib.stride_tricks.sliding_window_view(padded, window)
 
 
 @pytest.mark.parametrize("window", [1, 2, 5, 8, 15, 16, 31, 32, 37, 136, 300])
 @pytest.mark.parametrize("missing", [0.02, 0.1, 0.6, 1.0])
-def test_rows_with_few_observations(window, missing, rng):
+def test_insufficient_rows(window, missing, rng):
     values = whole_numbers(2300, missing, rng)
     seen = trailing(values, window)
     count = (~np.isnan(seen)).sum(axis=1)
@@ -55,7 +55,7 @@ def test_rows_with_few_observations(window, missing, rng):
 
 @pytest.mark.parametrize("window", [5, 12, 20, 40, 300])
 @pytest.mark.parametrize("function", [rollstat.rolling_sum, rollstat.rolling_std, rollstat.rolling_kurt])
-def test_other_results_than_nan_are_marked_in_the_same_rows(function, window, rng):
+def test_other_fill_values_mark_the_same_rows(function, window, rng):
     values = whole_numbers(1500, 0.2, rng)
     count = (~np.isnan(trailing(values, window))).sum(axis=1)
     for least in (4, window // 2 + 3):
@@ -129,7 +129,7 @@ def test_error_among_missing_values(window, rng):
 
 @pytest.mark.parametrize("summand", [Sum(), Variance(1.0)])
 @pytest.mark.parametrize("reach", [1, 9, 200])
-def test_growing_windows_need_no_bounds(summand, reach, rng):
+def test_expanding_windows_need_no_bounds(summand, reach, rng):
     values = whole_numbers(reach + 400, 0.3, rng)
     rows = 400
     end = np.arange(reach, reach + rows)

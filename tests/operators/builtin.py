@@ -1,4 +1,4 @@
-"""Every built-in operator with samples of what it takes, and what it means, written for clarity."""
+"""Every built-in operator with samples of its elements and a plain definition."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The disk cache: operators of the package are cached by content, those of anybody else never."""
+"""The disk cache: operators of the package are cached by content, other operators never."""
 
 import os
 import shutil
@@ -51,7 +51,7 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new))
 
 
-def test_an_edited_operator_of_the_package_is_not_served_stale(tmp_path):
+def test_edit_of_an_operator_of_the_package(tmp_path):
     copy_package(tmp_path)
     names = "from rollstat.operators.choices import Last", "Last()"
     assert call(tmp_path, *names) == (3.0, 0)
@@ -61,7 +61,7 @@ def test_an_edited_operator_of_the_package_is_not_served_stale(tmp_path):
     assert call(tmp_path, *names) == (7.0, 0)
 
 
-def test_an_edited_operator_of_a_user_is_not_served_stale(tmp_path):
+def test_edit_of_an_operator_of_a_user(tmp_path):
     copy_package(tmp_path)
     (tmp_path / "mine.py").write_text(USERS)
     names = "from mine import Mine", "Mine()"

@@ -1,4 +1,4 @@
-"""Laws of the built-in operators, what they mean, their dtypes, overflow, and operators of functions."""
+"""Laws of the built-in operators, their meaning, dtypes and overflow, and operators of functions."""
 
 import copy
 import math
@@ -219,7 +219,7 @@ def test_operators_of_functions_pickle():
     assert again.identity == 0
 
 
-def test_what_is_no_operator():
+def test_invalid_operators():
     for wrong, message in [(3, "it was 3"), (ops.Sum, r"an instance, Sum\(\)")]:
         with pytest.raises(TypeError, match=message):
             as_operator(wrong)
@@ -253,7 +253,7 @@ def make_shift(amount):
     return Shifted()
 
 
-def test_classes_of_one_name_are_not_mistaken():
+def test_classes_of_one_name_are_distinguished():
     results = []
     for amount in (0, 0.5):
         operator = for_dtype(make_shift(amount), np.dtype(np.int64))

@@ -1,7 +1,8 @@
 """Machine vectors and what other kernels build from them.
 
-- `vectors`: the type `Vector`, 64 bytes in one variable: loads, stores, shifts, arithmetic, tests for NaN,
-  and channels, which are several vectors in one value.
+- `vectors`: functions of vectors, 64 bytes in one variable: loads, stores, shifts, arithmetic, tests for
+  NaN, and channels, which are several vectors in one value.
+- `codegen`: the type `Vector`, and generators of LLVM code for all these functions.
 - `comparator`: minimum or maximum as a type, and comparison and selection by it.
 - `float64x8_math`: functions of eight floats, such as division by a known inverse, for `kernels.sums`.
 - `masks`: tests of up to 64 rows at once, and appending the rows that pass.

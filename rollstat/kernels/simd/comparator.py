@@ -19,7 +19,7 @@ from numba import types
 from numba.np.numpy_support import as_dtype
 
 from rollstat._lowering import constant, lowered
-from rollstat.kernels.simd.vectors import Vector, all_lanes, compare
+from rollstat.kernels.simd.codegen import Vector, all_lanes, compare
 
 __all__ = [
     "Greatest",

@@ -19,8 +19,9 @@ from numba import types
 
 from rollstat._jit import kernel
 from rollstat._lowering import lowered
+from rollstat.kernels.simd.codegen import load_lanes, store_lanes
 from rollstat.kernels.simd.comparator import Greatest, Least, prefer
-from rollstat.kernels.simd.vectors import lanes_of, load, load_lanes, store, store_lanes
+from rollstat.kernels.simd.vectors import lanes_of, load, store
 
 __all__ = ["exchange", "lower_of", "transpose_four", "upper_of"]
 

@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 
 from rollstat._lowering import lowered
-from rollstat.kernels.simd.vectors import Vector, elementwise, join_channels, splat, split_channels
+from rollstat.kernels.simd.codegen import Vector, elementwise, join_channels, splat, split_channels
 
 __all__ = [
     "LANES",

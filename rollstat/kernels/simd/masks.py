@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba import types
 
 from rollstat._lowering import lowered
-from rollstat.kernels.simd.vectors import all_lanes, compare, load_lanes, splat
+from rollstat.kernels.simd.codegen import all_lanes, compare, load_lanes, splat
 
 __all__ = ["all_outside", "append_active", "append_between", "nan_bits", "within_bits"]
 

@@ -27,30 +27,35 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import models, register_model
 
 from rollstat._lowering import constant, lowered
+from rollstat.kernels.simd.codegen import (
+    VECTOR_BYTES,
+    Vector,
+    any_lane,
+    compare,
+    elementwise,
+    join_channels,
+    load_lanes,
+    pointers,
+    splat,
+    split_channels,
+    store_lanes,
+)
 
 __all__ = [
     "VECTOR_BYTES",
-    "Vector",
     "aligned_empty",
-    "all_lanes",
-    "any_lane",
     "broadcast",
     "broadcast_lane",
     "channels_of",
-    "compare",
     "contains",
     "contains_nan",
-    "elementwise",
     "first_lane",
-    "join_channels",
     "lanes_in",
     "lanes_of",
     "load",
     "load_2d",
-    "load_lanes",
     "load_like",
     "propagate_nan",
     "put",
@@ -58,36 +63,13 @@ __all__ = [
     "settle_writes",
     "shift_in_next",
     "shift_in_previous",
-    "splat",
-    "split_channels",
     "stack_channels",
     "store",
     "store_2d",
-    "store_lanes",
     "unaligned",
     "zeros",
     "zeros_like",
 ]
-
-VECTOR_BYTES = 64
-
-
-class Vector(types.Type):
-    """Numba's type of a vector of `dtype` with a number of channels."""
-
-    def __init__(self, dtype, channels=1):
-        self.dtype = dtype
-        self.lanes = VECTOR_BYTES * 8 // dtype.bitwidth
-        self.channels = channels
-        super().__init__(name=f"Vector({dtype}, {self.lanes}, {channels})")
-
-
-@register_model(Vector)
-class _VectorModel(models.PrimitiveModel):
-    def __init__(self, manager, vector):
-        channel = ir.VectorType(manager.lookup(vector.dtype).get_data_type(), vector.lanes)
-        value = channel if vector.channels == 1 else ir.ArrayType(channel, vector.channels)
-        super().__init__(manager, vector, value)
 
 
 def lanes_in(dtype):
@@ -102,112 +84,8 @@ def aligned_empty(length, dtype):
     return room[first : first + length]
 
 
-# Code generators: they emit LLVM instructions for the functions further down and for the other modules.
-
-
-def split_channels(builder, value, vector):
-    """Return the LLVM vectors in a value of the type `vector`."""
-    if vector.channels == 1:
-        return [value]
-    return [builder.extract_value(value, k) for k in range(vector.channels)]
-
-
-def join_channels(builder, channels):
-    """Return one value of the LLVM vectors `channels`."""
-    if len(channels) == 1:
-        return channels[0]
-    joined = ir.Constant(ir.ArrayType(channels[0].type, len(channels)), ir.Undefined)
-    for k, channel in enumerate(channels):
-        joined = builder.insert_value(joined, channel, k)
-    return joined
-
-
-def splat(builder, scalar, vector_type):
-    """Return the LLVM vector with `scalar` in every lane."""
-    undefined = ir.Constant(vector_type, ir.Undefined)
-    first = builder.insert_element(undefined, scalar, ir.IntType(32)(0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), vector_type.count), None)
-    return builder.shuffle_vector(first, undefined, zeros)
-
-
-def compare(builder, dtype, comparison, first, second):
-    """Return ``first COMPARISON second``; false where one of them is NaN."""
-    if isinstance(dtype, types.Float):
-        return builder.fcmp_ordered(comparison, first, second)
-    if dtype.signed:
-        return builder.icmp_signed(comparison, first, second)
-    return builder.icmp_unsigned(comparison, first, second)
-
-
-def any_lane(builder, mask):
-    """Return whether `mask` is true in any lane."""
-    bits = ir.IntType(mask.type.count)
-    return builder.icmp_unsigned("!=", builder.bitcast(mask, bits), bits(0))
-
-
-def all_lanes(builder, mask):
-    """Return whether `mask` is true in every lane."""
-    bits = ir.IntType(mask.type.count)
-    return builder.icmp_unsigned("==", builder.bitcast(mask, bits), bits(2**mask.type.count - 1))
-
-
-def _pointers(context, builder, array_type, array, index, lanes, channels=1):
-    """Return pointers to `channels` vectors of an array, the first at `index`.
-
-    In a one-dimensional array the channels follow one another, in a two-dimensional one each is in its row.
-    """
-    view = context.make_array(array_type)(context, builder, array)
-    shape = cgutils.unpack_tuple(builder, view.shape)
-    size = index.type
-    if context.enable_boundscheck:
-        last = builder.add(index, size(lanes * (channels if len(shape) == 1 else 1) - 1))
-        cgutils.do_boundscheck(context, builder, index, shape[-1])
-        cgutils.do_boundscheck(context, builder, last, shape[-1])
-        if len(shape) == 2:
-            cgutils.do_boundscheck(context, builder, size(channels - 1), shape[0])
-    step = shape[1] if len(shape) == 2 else size(lanes)
-    vector = ir.VectorType(context.get_data_type(array_type.dtype), lanes).as_pointer()
-    places = [builder.add(index, builder.mul(step, size(k))) for k in range(channels)]
-    return [builder.bitcast(builder.gep(view.data, [place]), vector) for place in places]
-
-
-def load_lanes(context, builder, array_type, array, index, lanes, channels=1):
-    """Return the vectors of any number of `lanes` that :func:`_pointers` points to, as one value."""
-    pointers = _pointers(context, builder, array_type, array, index, lanes, channels)
-    align = array_type.dtype.bitwidth // 8
-    return join_channels(builder, [builder.load(pointer, align=align) for pointer in pointers])
-
-
-def store_lanes(context, builder, channels, array_type, array, index):
-    """Write LLVM vectors of any number of lanes to where :func:`_pointers` points."""
-    lanes = channels[0].type.count
-    pointers = _pointers(context, builder, array_type, array, index, lanes, len(channels))
-    for channel, pointer in zip(channels, pointers):
-        builder.store(channel, pointer, align=array_type.dtype.bitwidth // 8)
-
-
 def _is_contiguous(array, dimensions):
     return isinstance(array, types.Array) and array.layout == "C" and array.ndim == dimensions
-
-
-def elementwise(function, generate, arity):
-    """Compile calls of `function` with vectors channel by channel.
-
-    ``generate(builder, dtype, *channels)`` returns one channel of the result from one of each argument, or
-    None for a dtype that it does not support.
-    """
-
-    @lowered(function, *[Vector] * arity)
-    def _resolve(*operands):
-        vector = operands[0]
-        if not isinstance(vector, Vector) or any(operand != vector for operand in operands):
-            return None
-
-        def code(context, builder, signature, arguments):
-            channels = zip(*(split_channels(builder, argument, vector) for argument in arguments))
-            return join_channels(builder, [generate(builder, vector.dtype, *each) for each in channels])
-
-        return vector(*operands), code
 
 
 # Loads and stores.
@@ -312,7 +190,7 @@ def put(vector, values, i, past):
 def _put(vector, values, i, past):
     def generate(context, builder, signature, arguments):
         vector_value, array, index, past = arguments
-        (pointer,) = _pointers(context, builder, values, array, index, vector.lanes)
+        (pointer,) = pointers(context, builder, values, array, index, vector.lanes)
         with builder.if_else(past) as (beyond, usual):
             with beyond:
                 stored = builder.store(vector_value, pointer, align=VECTOR_BYTES)

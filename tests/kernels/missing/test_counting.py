@@ -8,7 +8,7 @@ from rollstat.kernels.missing.simd_counts import count_series
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 50])
-def test_counts_in_windows_of_one_width(width):
+def test_count_fixed(width):
     missing = np.random.default_rng(width).random(50) < 0.4
     expected = np.lib.stride_tricks.sliding_window_view(~missing, width).sum(axis=1)
     start = np.arange(len(expected))
@@ -20,7 +20,7 @@ def test_counts_in_windows_of_one_width(width):
 
 
 @pytest.mark.parametrize("gaps", [0.0, 0.1, 0.9, 1.0])
-def test_lengths_with_so_many_observations(gaps, rng):
+def test_observed_prefix(gaps, rng):
     values = np.where(rng.random(9000) < gaps, np.nan, 1.0)
     observed = np.append(0, np.cumsum(values == values))
     for need in {-1, 0, 1, 2, 100, 800, int(observed[-1]), int(observed[-1]) + 1, 9001}:
@@ -30,7 +30,7 @@ def test_lengths_with_so_many_observations(gaps, rng):
 
 @pytest.mark.parametrize("width", [1, 3, 33, 300, 500])
 @pytest.mark.parametrize("gaps", [0.0, 0.05, 0.5, 1.0])
-def test_counts_of_numbers(width, gaps):
+def test_count_series(width, gaps):
     values = np.random.default_rng(width).standard_normal(500)
     values[np.random.default_rng(0).random(500) < gaps] = np.nan
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
@@ -43,7 +43,7 @@ def test_counts_of_numbers(width, gaps):
     np.testing.assert_array_equal(count, [*(~np.isnan(windows)).sum(axis=1), *[99.0] * 8])
 
 
-def test_counts_in_any_monotone_windows():
+def test_count_observed():
     rng = np.random.default_rng(0)
     missing = rng.random(60) < 0.4
     start, end = np.sort(rng.integers(0, 61, (2, 40)), axis=1)

@@ -1,4 +1,4 @@
-"""Windows with too few observations against counting each, whoever notes what is missing."""
+"""Insufficient rows against counting the observations of each window, with bitmaps of both origins."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 
 def bits(words, length):
-    """The set as booleans."""
+    """Return a bitmap as booleans."""
     return np.unpackbits(words.view(np.uint8), bitorder="little")[:length].astype(bool)
 
 
 def with_gaps(length, share, dtype, rng):
-    """Random values, some missing, and a stretch where nearly all are."""
+    """Return random values, some missing, and a long run of which nearly all are."""
     values = rng.standard_normal(length).astype(dtype)
     values[rng.random(length) < share] = np.nan
     values[200:240] = np.nan
@@ -26,7 +26,7 @@ def with_gaps(length, share, dtype, rng):
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("width", [1, 2, 3, 15, 16, 20, 63, 64, 65, 70, 300, 500])
 @pytest.mark.parametrize("gaps", [0.0, 0.05, 0.4, 1.0])
-def test_marks_of_windows_with_few_observations(dtype, width, gaps, rng):
+def test_mark_insufficient(dtype, width, gaps, rng):
     for length in (width, 500, 513, 1024):
         if length < 240 or length < width:
             continue
@@ -50,8 +50,8 @@ def test_marks_of_windows_with_few_observations(dtype, width, gaps, rng):
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
 @pytest.mark.parametrize("first", [0, 1, 700, 2900])
-def test_what_kernels_of_extrema_note(dtype, first, rng):
-    """All that is missing, whenever the first NaN comes, and runs that are answered without a look."""
+def test_bitmaps_that_extrema_kernels_record(dtype, first, rng):
+    """The bitmap is complete wherever the first NaN is, also if monotone runs are answered directly."""
     lanes = lanes_in(dtype)
     steady = np.linspace(0.0, 1.0, 800)
     for values in (rng.standard_normal(3000), np.r_[steady, rng.standard_normal(1000), steady, -steady]):

@@ -55,7 +55,7 @@ def test_targets_may_be_operands_at_the_same_or_smaller_lanes(shift):
         np.testing.assert_array_equal(work, expected)
 
 
-def test_a_row_with_itself_further_on():
+def test_overlapping_rows():
     work = random_values(np.dtype("f8"), 64)
     lower, upper = np.minimum(work[:24], work[3:27]), np.maximum(work[:24], work[3:27])
     apply(0, work, 24, 0, 32, 0, 3)

@@ -1,4 +1,4 @@
-"""Rows that pass a test, a vector at a time, against NumPy."""
+"""Rows that pass a test, one vector at a time, against NumPy."""
 
 import numpy as np
 import pytest

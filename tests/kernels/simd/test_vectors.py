@@ -1,4 +1,4 @@
-"""Machine vectors as values, and the machine code that becomes of them."""
+"""Machine vectors as values, and the machine code of kernels that use them."""
 
 import numba
 import numpy as np
@@ -77,7 +77,7 @@ def place_of(values):
     return vectors.unaligned(values)
 
 
-def test_which_of_two_vectors_stays():
+def test_all_older_or_newer_win():
     low = np.arange(8.0)
     for ties, equal in ((Oldest(), [1, 1, 0, 0]), (Newest(), [0, 0, 1, 1])):
         truths = np.zeros(4, np.int64)
@@ -132,7 +132,7 @@ def test_aligned_memory(dtype):
 
 
 def assembly(function, *arguments):
-    """Machine code of a kernel, compiled anew: code from the cache cannot be inspected."""
+    """Return the machine code of a kernel, compiled anew: code from the cache cannot be inspected."""
     compiled = numba.njit(error_model="numpy", _nrt=False)(function.py_func)
     compiled(*arguments)
     (text,) = compiled.inspect_asm().values()
@@ -140,7 +140,7 @@ def assembly(function, *arguments):
 
 
 def minimum_instruction(dtype):
-    """What this machine has for the smaller of two vectors, or nothing where we do not know."""
+    """Return the instruction of this machine for the minimum of two vectors, or None if it is unknown."""
     features = binding.get_host_cpu_features()
     if config.DISABLE_JIT or config.BOUNDSCHECK or not features.get("sse2"):
         return ""
@@ -174,7 +174,7 @@ def test_the_hot_loops_are_vector_code(dtype):
     assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())
 
 
-def test_places_are_carried_in_vectors():
+def test_positions_stay_in_vectors():
     instruction = minimum_instruction(np.float64)
     if not instruction:
         return

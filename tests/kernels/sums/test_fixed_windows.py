@@ -1,4 +1,4 @@
-"""Sums over fixed windows: exact or within the stated bound, and never a trace of what has left."""
+"""Sums over fixed windows: exact or within the stated bound, without effect of values that have left."""
 
 import math
 from fractions import Fraction
@@ -45,7 +45,7 @@ def exact_sums(values, width):
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_whole_numbers_are_summed_exactly(width, rng):
+def test_integers_are_summed_exactly(width, rng):
     for length in (
         width,
         width + 1,
@@ -74,7 +74,7 @@ def test_error_of_sums_of_non_negatives(width, rng):
 
 @pytest.mark.parametrize("width", [5, 12, 40, 150, 3000])
 @pytest.mark.parametrize("huge", [1e16, 1e300, np.inf, -np.inf])
-def test_nothing_stays_of_what_left(width, huge, rng):
+def test_values_that_left_have_no_effect(width, huge, rng):
     values = rng.integers(-1000, 1000, 4 * width + 100).astype(np.float64)
     plain = window_sums(values, width)
     spoilt = values.copy()
@@ -117,7 +117,7 @@ def test_bits_do_not_depend_on_the_blocks(width, summand, rng):
 
 
 @pytest.mark.parametrize("width", [3, 15])
-def test_narrow_windows_depend_on_their_values_alone(width, rng):
+def test_short_windows_depend_on_their_values_alone(width, rng):
     window = rng.standard_normal(width)
     values = rng.standard_normal(500)
     for i in (0, 1, 77, 500 - width):
@@ -127,7 +127,7 @@ def test_narrow_windows_depend_on_their_values_alone(width, rng):
 
 
 @pytest.mark.parametrize("width", [1, 6, 15, 16, 40, 300])
-def test_a_missing_value_is_seen_wherever_it_stands(width, rng):
+def test_a_missing_value_is_found_in_any_row(width, rng):
     values = rng.integers(-9, 9, 3 * width + 20).astype(np.float64)
     for i in {0, 1, width - 1, width, len(values) // 2, len(values) - 2, len(values) - 1}:
         gap = values.copy()
@@ -175,7 +175,7 @@ def test_no_growth_with_position():
 
 @pytest.mark.parametrize("width", [3, 15, 16, 20, 40, 131, 8 * GROUP * 2 + 5])
 @pytest.mark.parametrize("huge", [1e16, 1e100, np.inf])
-def test_nothing_stays_of_what_left_among_missing_values(width, huge, rng):
+def test_values_that_left_have_no_effect_among_missing_values(width, huge, rng):
     values = rng.standard_normal(6 * width + 100)
     gaps = values.copy()
     step = grid(width)
@@ -246,7 +246,7 @@ def test_expanding_windows(length, first, rng):
 
 
 @pytest.mark.parametrize("width", [8, 16, 40, 200])
-def test_stretches_without_any_observation(width, rng):
+def test_long_runs_of_missing_values(width, rng):
     values = rng.standard_normal(9 * width)
     values[width : 4 * width] = np.nan
     block = Block.regular(values, UNKNOWN, width)

@@ -1,4 +1,4 @@
-"""Summands: what is lifted, summed and finished is the statistic by its definition."""
+"""Summands: the outputs equal the statistic by its definition."""
 
 import numpy as np
 import pytest

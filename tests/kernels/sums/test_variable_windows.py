@@ -1,4 +1,4 @@
-"""Sums over any monotone windows: gaps, jumps, empty windows, and no trace of what has left."""
+"""Sums over any monotone windows: gaps, jumps, empty windows, without effect of values that have left."""
 
 import math
 
@@ -35,7 +35,7 @@ def windows(draw):
 
 
 @given(windows())
-def test_whole_numbers_are_summed_exactly(case):
+def test_integers_are_summed_exactly(case):
     values, start, end = case
     plain = [np.nansum(values[i:j]) for i, j in zip(start, end)]
     assert sums(values, start, end, Sum()).tolist() == plain
@@ -58,7 +58,7 @@ def test_error_of_expanding_sums():
 
 
 @pytest.mark.parametrize("huge", [1e16, 1e300, np.inf])
-def test_nothing_stays_of_what_left(huge, rng):
+def test_values_that_left_have_no_effect(huge, rng):
     values = rng.integers(-9, 9, 400).astype(np.float64)
     start = np.sort(rng.integers(0, 380, 300))
     end = np.maximum.accumulate(start + rng.integers(1, 40, 300))
