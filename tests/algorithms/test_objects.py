@@ -77,8 +77,13 @@ def test_sets_numbers_and_matrices(rng):
 def test_lift_lower_and_identity():
     operator = function_operator(python_operators.or_, lift=lambda x: {x}, lower=sorted, identity=set())
     start, end = np.array([0, 0, 2, 3]), np.array([1, 3, 3, 3])
-    assert aggregate_objects("bca", start, end, operator, wanted=0) == [["b"], ["a", "b", "c"], ["a"], []]
-    assert aggregate_objects("bca", start, end, operator, lacking="none")[3] == "none"
+    assert aggregate_objects("bca", start, end, operator, min_periods=0) == [
+        ["b"],
+        ["a", "b", "c"],
+        ["a"],
+        [],
+    ]
+    assert aggregate_objects("bca", start, end, operator)[3] is None
 
 
 def into(older, newer):

@@ -6,6 +6,7 @@ import pytest
 from rollstat.kernels.aggregate import daba, two_stacks
 from rollstat.kernels.aggregate.bulk_load import lift_suffixes, lift_total
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, fetch
+from tests.kernels.aggregate.resizable_queue import push
 from tests.spans import STATE, counting_operator
 
 SIZES = [*range(1, 14), 40, 63]
@@ -37,7 +38,7 @@ def test_suffixes_and_total(number):
 @pytest.mark.parametrize("number", [0, *SIZES])
 def test_elements_become_a_window(algorithm, number):
     operator, counter, header, cells, elements = room(algorithm, number, 50)
-    algorithm.arrange(operator, header, cells, elements)
+    algorithm.load_elements(operator, header, cells, elements)
     assert counter[0] <= 1.25 * number
     for i in range(300):
         assert algorithm.check(header, cells)
@@ -48,5 +49,5 @@ def test_elements_become_a_window(algorithm, number):
         if i % 3 == 0 and header[FRONT] < header[END]:
             algorithm.pop(operator, header, cells, 1)
         elif header[END] - header[FRONT] < 64:
-            algorithm.push(operator, header, cells, int(header[END]))
+            push(algorithm, operator, header, cells, int(header[END]))
         assert algorithm is two_stacks or counter[0] - before <= 3

@@ -49,19 +49,19 @@ def test_elements_come_in_order_and_are_combined_no_more_often(algorithm, pieces
         for k, (t, x, gone) in enumerate(zip(times.tolist(), values.tolist(), missing.tolist())):
             held = [(s, y) for s, y in held if s > t - span] + [(t, x)] * (not gone)
             largest, results = max(largest, len(held)), results + bool(held)
-            assert steps.slide(t - span, t, x, not gone) == len(held)
+            assert steps.push(t - span, t, x, not gone) == len(held)
             if not at_once:
-                window.slide(t - span, t, x, not gone)
+                window.push(t - span, t, x, not gone)
             wanted = (held[0][1], held[-1][1], True) if held else None
             if held:
-                assert (tuple(a[k] for a in written.arrays) if at_once else window.read()) == wanted
-                assert steps.read() == wanted
+                assert (tuple(a[k] for a in written.arrays) if at_once else window.result()) == wanted
+                assert steps.result() == wanted
             if at_once:
-                assert written.lacking[k] == (not held)
+                assert written.insufficient[k] == (not held)
         if rows:
             first, time = first + int((~missing).sum()), int(times[-1])
-        header, cells, _ = window.arrays
-        assert window.queue.check(header, cells)
+        header, cells, _ = window.state
+        assert window.queue.functions.check(header, cells)
         assert window.size == len(held)
         if algorithm == "daba":
             # What a turn does at once, single steps may still have to do.
@@ -85,13 +85,13 @@ def test_every_combination_is_that_of_the_steps(algorithm, size, pieces, span, w
         times, values, missing = arrays_of([(1, observed or whole) for _, observed in rows], row, row - 1)
         written = window.extend(times, width, values, missing, 2) if at_once else None
         for k, (t, x, gone) in enumerate(zip(times.tolist(), values.tolist(), missing.tolist())):
-            held = steps.slide(t - width, t, x, not gone, 2)
+            held = steps.push(t - width, t, x, not gone, 2)
             if not at_once:
-                window.slide(t - width, t, x, not gone, 2)
+                window.push(t - width, t, x, not gone, 2)
             else:
-                assert written.lacking[k] == (held < 2)
+                assert written.insufficient[k] == (held < 2)
             if held >= 2:
-                assert (written.arrays[0][k] if at_once else window.read()) == steps.read()
+                assert (written.arrays[0][k] if at_once else window.result()) == steps.result()
         row += len(rows)
         assert window.size == steps.size
     if steps.size:
