@@ -47,12 +47,12 @@ def test_strings_are_joined_in_order_with_the_fewest_calls(steps, gaps, wanted):
 def test_plans_in_many_stretches_give_the_same(steps):
     start, end = bounds_of(steps, 20)
     whole = aggregate_objects(LETTERS, start, end, function_operator(python_operators.add))
-    kept = objects._PLAN_ROOM
-    objects._PLAN_ROOM = 1
+    kept = objects._PLAN_LENGTH
+    objects._PLAN_LENGTH = 1
     try:
         cut = aggregate_objects(LETTERS, start, end, function_operator(python_operators.add))
     finally:
-        objects._PLAN_ROOM = kept
+        objects._PLAN_LENGTH = kept
     assert whole == cut
 
 
