@@ -44,7 +44,7 @@ def test_strings_are_joined_in_order_with_the_fewest_calls(steps, gaps, wanted):
 
 
 @given(bounds_strategy)
-def test_plans_in_many_stretches_give_the_same(steps):
+def test_windows_planned_in_several_calls_give_the_same(steps):
     start, end = bounds_of(steps, 20)
     whole = aggregate_objects(LETTERS, start, end, function_operator(python_operators.add))
     kept = objects._PLAN_LENGTH

@@ -1,4 +1,4 @@
-"""Windows at two levels: the right elements in the right order, few combinations in every step."""
+"""Blocked windows: the right elements in the right order, few combinations in every step."""
 
 from itertools import pairwise
 
@@ -22,7 +22,7 @@ from tests.spans import STATE, counting_operator
 
 WINDOWS = [*range(1, 18), 31, 64, 100]
 N = 500
-# Of a row and its result; of a block that begins to leave; of one that ends.
+# Combinations of a row and its result; of a block that the window starts to drop, and of one that ends.
 A_ROW, A_BLOCK = 4, 3 + 4
 algorithms = pytest.mark.parametrize("algorithm", ["daba", "two_stacks"])
 windows = pytest.mark.parametrize("rows", WINDOWS)
@@ -35,14 +35,14 @@ def make(rows, algorithm):
 
 
 def marks(rng, share):
-    """Which rows are missing, some of them many in a row."""
+    """Return which rows are missing; some of them are contiguous."""
     missing = rng.random(N) < share
     missing[120:330] |= share > 0
     return missing
 
 
 def expected(elements, missing, rows, i):
-    """What the window of row `i` spans, if anything."""
+    """Return what the window of row `i` spans, or None."""
     held = elements[max(i - rows + 1, 0) : i + 1][~missing[max(i - rows + 1, 0) : i + 1]]
     return (held[0], held[-1], True) if len(held) else None
 
@@ -52,7 +52,7 @@ def expected(elements, missing, rows, i):
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.97])
 def test_every_row(rows, algorithm, share, rng):
     missing = marks(rng, share)
-    elements = np.cumsum(~missing)  # numbered as if none of them were missing
+    elements = np.cumsum(~missing)  # positions among the observations
     window, counter = make(rows, algorithm)
     for i in range(N):
         before = int(counter[0])
@@ -75,7 +75,7 @@ def test_rows_are_loaded(rows, algorithm, share, rng):
     elements = np.cumsum(~missing)
     for end in sorted({0, 1, rows // 2, rows, rows + 1, *rng.integers(rows, N - 80, 12).tolist()}):
         window, counter = make(rows, algorithm)
-        for i in range(rng.integers(0, 30)):  # whatever it held before is gone
+        for i in range(rng.integers(0, 30)):  # earlier contents must not matter
             window.push(None, i, i)
         first, before = max(end - rows, 0), int(counter[0])
         window.load(np.arange(first, end), elements[first:end], missing[first:end])
