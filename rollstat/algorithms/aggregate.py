@@ -1,7 +1,7 @@
 """Any associative operator over any monotone windows of numbers.
 
-Missing values take a row but are no observation: they are left out before any kernel runs, and the bounds
-are counted among the observations, so an operator needs no identity for them.
+Missing values are removed before any kernel runs, and bounds are converted to positions among the
+observations, so an operator needs no identity for missing values.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rollstat.blocks import Block
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
-from rollstat.kernels.aggregate.window import Daba, TwoStacks, aggregate_windows
+from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
 from rollstat.operators.layout import Layout, computing_dtype, describe
@@ -29,7 +29,7 @@ ALGORITHMS = {
 
 
 class AggregateOverflow(OverflowError):
-    """An exact result that does not fit its dtype; `row` is the row of the block."""
+    """An exact result does not fit its dtype; `row` is the row of the block."""
 
     def __init__(self, operator: Any, dtype: np.dtype[Any], row: int) -> None:
         super().__init__(operator, dtype, row)
@@ -41,19 +41,19 @@ class AggregateOverflow(OverflowError):
 
 
 def block_rows(width: int) -> int:
-    """Rows a block that suit windows of `width` rows: whole windows, few begun again at a block's start."""
+    """Rows of a block for windows of `width` rows: whole windows, few of which overlap two blocks."""
     return max(round(2**16 / width), 8) * width
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view, so that one version of each kernel serves."""
+    """Return a read-only view, so that each kernel is compiled for one kind of array alone."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def _columns(block: Block, operator: Any, missing: NDArray[np.bool_] | None) -> tuple[NDArray[Any], ...]:
-    """What `lift` takes, in dtypes of computing, without missing rows."""
+    """Return the arguments of `lift`, in the dtypes of computation, without missing rows."""
     columns = [block.values, *block.others]
     kept = [np.ascontiguousarray(column, computing_dtype(column.dtype)) for column in columns]
     if getattr(operator, "with_row", False):
@@ -72,7 +72,7 @@ def _observed(column: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def prepare(operator: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[Any, Layout]:
-    """The operator that serves series of `dtypes`, and the dtypes of its states and results."""
+    """Return the operator for series of `dtypes`, and the dtypes of its states and results."""
     number = arguments_of_lift(operator) - getattr(operator, "with_row", False)
     if number != len(dtypes):
         name = type(operator).__name__
@@ -95,7 +95,7 @@ def _run(
     out: Any,
     failed: NDArray[np.bool_],
 ) -> None:
-    """Run the kernel of `algorithm`; `width` is positive for windows of one width, no value missing."""
+    """Run the kernel of `algorithm`; `width` is positive if all windows have it and no value is missing."""
     start, end = bounds
     widest = int((end - start).max())
     if widest == 0:
@@ -112,9 +112,9 @@ def _run(
         plan = np.empty(widest, np.int64), np.empty(widest, np.int64)
         greedy.fold_windows(operator, header, top, below, cells, *plan, values, start, end, out, failed)
     else:
-        queues: dict[str, Any] = {"two_stacks": TwoStacks, "daba": Daba}
-        queue = queues[algorithm]()
-        aggregate_windows(queue, operator, *queue.create(state, widest), values, start, end, out, failed)
+        queue: Any = QUEUES[algorithm]
+        header, cells = queue.functions.create(state, widest)
+        aggregate_windows(queue, operator, header, cells, values, start, end, out, failed)
 
 
 def aggregate(
@@ -123,28 +123,28 @@ def aggregate(
     layout: Layout,
     results: Sequence[NDArray[Any]],
     algorithm: str = "auto",
-    wanted: int = 1,
+    min_periods: int = 1,
 ) -> None:
-    """Write each row's result, where the window has at least `wanted` observations.
+    """Write the result of each row whose window has at least `min_periods` observations.
 
     Parameters
     ----------
     block : Block
-        Rows, and as many series as ``lift`` takes arguments. The values may have further dimensions.
+        Rows, and as many series as ``lift`` has arguments. The values may have further dimensions.
     operator, layout
-        As :func:`prepare` returned them for the dtypes of the series.
+        As :func:`prepare` returns them for the dtypes of the series.
     results : sequence of ndarray
-        One array for each output; any dtype that the results can be cast to. Rows with fewer than `wanted`
-        observations may be left as they are or hold anything.
+        One array for each output, of any dtype that the results can be cast to. Rows with fewer than
+        `min_periods` observations are undefined.
     algorithm : str
         ``"auto"`` or a key of ALGORITHMS.
-    wanted : int
-        Observations that a row needs; with 0, rows without any hold the identity, if there is one.
+    min_periods : int
+        Observations that a row needs; with 0, rows without any receive the identity, if there is one.
 
     Raises
     ------
     AggregateOverflow
-        If a row's exact result does not fit.
+        If the exact result of a row does not fit its dtype.
     """
     if block.rows == 0:
         return
@@ -168,12 +168,12 @@ def aggregate(
     with np.errstate(all="ignore"):
         _run(algorithm, operator, layout.state, values, (_frozen(start), _frozen(end)), width, out, failed)
     if failed.any():
-        rows = np.flatnonzero(failed & (end - start >= wanted))
+        rows = np.flatnonzero(failed & (end - start >= min_periods))
         if len(rows):
             raise AggregateOverflow(operator, layout.outputs[0], int(rows[0]))
-    if wanted == 0 and (start == end).any():
+    if min_periods == 0 and (start == end).any():
         _fill_empty(operator, layout, start == end, written)
-    with np.errstate(invalid="ignore"):  # rows that are not wanted may hold what the dtype cannot
+    with np.errstate(invalid="ignore"):  # undefined rows may not fit the dtype
         for result, values_written in zip(results, written):
             if result is not values_written:
                 result[...] = values_written

@@ -1,7 +1,7 @@
 """Any associative operator over windows of Python objects, with the fewest calls of its ``combine``.
 
-The plan of combinations depends on the bounds alone: it is computed natively, stretch by stretch, and only
-the calls themselves reach Python.
+The plan of combinations depends on the bounds alone. Compiled code computes it, see
+:mod:`rollstat.kernels.aggregate.greedy`, and only the calls themselves reach Python.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -17,14 +17,15 @@ from rollstat.operators.interface import NOTHING, empty_result
 
 __all__ = ["ObjectCells", "aggregate_objects"]
 
-_PLAN_ROOM = 1 << 14
+# Least number of combinations that are planned at a time.
+_PLAN_LENGTH = 1 << 14
 
 
 class ObjectCells:
     """Cells of Python objects, and the combinations made in them.
 
-    An accumulator is changed in place only if it was made here, by ``combine``, and nobody else has seen it:
-    neither an element, nor an argument that ``combine`` handed back, nor a state that was lowered.
+    ``combine_into`` changes a state in place only if this class owns it: ``combine`` made it here, and nobody
+    else has seen it. An element, an argument that ``combine`` returned, and a released state are not owned.
     """
 
     __slots__ = ("combine", "combine_into", "items", "owned")
@@ -40,13 +41,13 @@ class ObjectCells:
         self.items[i] = state
         self.owned[i] = False
 
-    def show(self, i: int) -> Any:
-        """The state in cell `i`, to be handed out."""
+    def release(self, i: int) -> Any:
+        """Return the state in cell `i` for others to see."""
         self.owned[i] = False
         return self.items[i]
 
-    def carry_out(self, plan: Iterator[tuple[int, int]]) -> None:
-        """Make combinations: cell `i` becomes cell `i` combined with cell `j`."""
+    def execute(self, plan: Iterator[tuple[int, int]]) -> None:
+        """Make combinations: for each (i, j), cell `i` becomes cell `i` combined with cell `j`."""
         items, combine = self.items, self.combine
         if self.combine_into is None:
             for i, j in plan:
@@ -67,13 +68,13 @@ class ObjectCells:
 def _observations(
     values: Sequence[Any], start: NDArray[np.int64], end: NDArray[np.int64], missing: NDArray[np.bool_] | None
 ) -> tuple[Sequence[Any], NDArray[np.int64], NDArray[np.int64]]:
-    """Elements that are not missing, and the bounds among them."""
+    """Return the elements that are not missing, and the bounds among them."""
     if missing is None:
         return values, np.ascontiguousarray(start, np.int64), np.ascontiguousarray(end, np.int64)
     first, last = np.empty(len(start), np.int64), np.empty(len(end), np.int64)
     observed_bounds(missing, start, first)
     observed_bounds(missing, end, last)
-    return [value for value, lacks in zip(values, missing.tolist()) if not lacks], first, last
+    return [value for value, gone in zip(values, missing.tolist()) if not gone], first, last
 
 
 def aggregate_objects(
@@ -82,8 +83,7 @@ def aggregate_objects(
     end: NDArray[np.int64],
     operator: Any,
     missing: NDArray[np.bool_] | None = None,
-    wanted: int = 1,
-    lacking: Any = None,
+    min_periods: int = 1,
 ) -> list[Any]:
     """Return the result of each window.
 
@@ -92,25 +92,23 @@ def aggregate_objects(
     values : sequence
         The elements.
     start, end : ndarray of int64
-        Bounds of the windows; neither ever falls.
+        Bounds of the windows; neither ever decreases.
     operator : Operator
         Anything with ``combine``; its methods are called as plain Python.
     missing : ndarray of bool, optional
-        Elements that take a row but are no observation.
-    wanted : int
+        Elements that take a row but are not observations.
+    min_periods : int
         Observations that a row needs. With 0, rows without any give the identity, if there is one.
-    lacking
-        What stands in rows that have too few.
 
     Returns
     -------
     list
-        One result a row. ``combine`` is called as seldom as associativity allows.
+        One result a row, None for insufficient rows. ``combine`` is called as rarely as associativity allows.
     """
     values, start, end = _observations(values, start, end, missing)
-    empty = empty_result(operator) if wanted == 0 else NOTHING
-    results = [lacking if empty is NOTHING else empty] * len(start)
-    rows = np.flatnonzero(end - start >= max(wanted, 1))
+    empty = empty_result(operator) if min_periods == 0 else NOTHING
+    results = [None if empty is NOTHING else empty] * len(start)
+    rows = np.flatnonzero(end - start >= max(min_periods, 1))
     if len(rows):
         _fold(values, start[rows], end[rows], rows, operator, results)
     return results
@@ -131,9 +129,8 @@ def _fold(
     header, top, below = greedy.create(widest)
     mask = int(header[greedy.MASK])
     cells = ObjectCells(operator, mask + 1)
-    items, owned, combine = cells.items, cells.owned, cells.combine
-    simple = cells.combine_into is None
-    older, newer = np.empty((2, max(widest, _PLAN_ROOM)), np.int64)
+    items, owned, execute = cells.items, cells.owned, cells.execute
+    older, newer = np.empty((2, max(widest, _PLAN_LENGTH)), np.int64)
     stop = np.empty(len(start), np.int64)
     row = arrived = 0
     while row < len(start):
@@ -142,16 +139,13 @@ def _fold(
         plan = zip(older[: stops[-1]].tolist(), newer[: stops[-1]].tolist())
         windows = start[row:following].tolist(), end[row:following].tolist(), rows[row:following].tolist()
         for left, right, i, count in zip(*windows, stops):
+            # `put` and `release` without the calls, which can take as long as a combination.
             for position in range(left if left > arrived else arrived, right):
                 item = values[position]
                 items[position & mask] = item if lift is None else lift(item)
                 owned[position & mask] = False
             arrived = right
-            if simple:
-                for j, k in islice(plan, count - done):
-                    items[j] = combine(items[j], items[k])
-            else:
-                cells.carry_out(islice(plan, count - done))
+            execute(islice(plan, count - done))
             done = count
             state = items[left & mask]
             owned[left & mask] = False

@@ -34,9 +34,7 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     start, end = windows.bounds(0, windows.rows)
     missing = np.array([element is None for element in elements], np.bool_)
     least = windows.min_periods if checked.min_periods is None else checked.min_periods
-    answers = aggregate_objects(
-        elements, start, end, operator, missing if missing.any() else None, wanted=least, lacking=None
-    )
+    answers = aggregate_objects(elements, start, end, operator, missing if missing.any() else None, least)
     result = np.empty(len(answers), object)
     for i, answer in enumerate(answers):
         result[i] = answer

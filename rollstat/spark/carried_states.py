@@ -294,11 +294,11 @@ class _Combined(Carried):
     def _arrays(self) -> list[NDArray[Any]]:
         window = self._window.copy()
         window.fold()
-        return window.arrays
+        return window.state
 
     def _load(self, arrays: Sequence[NDArray[Any]]) -> None:
         header, cells, stamps = arrays
-        self._window.arrays = [header, cells.astype(self._window.cells.dtype, copy=False), stamps]
+        self._window.state = [header, cells.astype(self._window.cells.dtype, copy=False), stamps]
 
 
 def _missing(column: Column) -> NDArray[np.bool_]:

@@ -138,11 +138,11 @@ class Aggregate(Stream, abstract=True):
             limit = self._span.limit(stamp)
         elif self._span.free:
             limit = int(header[FIRST]) - 1
-        size = self._window.slide(limit, stamp, element, observed, max(self._least, 1))
+        size = self._window.push(limit, stamp, element, observed, max(self._least, 1))
         header[NEXT] = row + 1
         if self._span.timed:
             self._last = stamp
-        return self._result(size, self._window.read)
+        return self._result(size, self._window.result)
 
     def _result(self, size: int, found: Any) -> Any:
         if size >= max(self._least, 1):
@@ -185,7 +185,7 @@ class Aggregate(Stream, abstract=True):
         if number > len(self):
             raise ValueError(f"n must be at most the rows in the window, {len(self)}; it was {n}")
         first = int(self._window.header[FIRST]) + number
-        self._window.evict(first - 1)
+        self._window.pop(first - 1)
         self._window.header[FIRST] = first
         return self.value
 
@@ -248,7 +248,7 @@ class Aggregate(Stream, abstract=True):
         """Results with what stands for too few observations, or an error if one does not fit."""
         if written.failed.any():
             raise OverflowError("an exact result does not fit in 64 bits")
-        return [self._with.masked(out, written.lacking, self._least) for out in written.arrays]
+        return [self._with.masked(out, written.insufficient, self._least) for out in written.arrays]
 
     def _take(self, series: list[Any], stamps: NDArray[Any] | None) -> Written:
         """Take in rows of numbers; where the first has too few, whole results are floating at once."""
@@ -356,7 +356,7 @@ class Aggregate(Stream, abstract=True):
             "algorithm": self._algorithm,
             "last": self._last,
         }
-        return write(type(self).__name__, specification, self._window.arrays)
+        return write(type(self).__name__, specification, self._window.state)
 
     @classmethod
     def _operator(cls, name: str, fields: list[Any]) -> Any:

@@ -16,7 +16,7 @@ from rollstat.streaming.bulk_extend import Quick
 from rollstat.streaming.codec import MISSING
 from rollstat.streaming.resizing import window_of
 from rollstat.streaming.statistic_stream import RollingStream
-from rollstat.streaming.windows.daba import StatesWindow
+from rollstat.streaming.windows.daba import DabaWindow
 from rollstat.streaming.windows.selection import AscendingWindow, WedgeWindow
 
 __all__ = [
@@ -60,7 +60,7 @@ class _Extremum(RollingStream):
             write_extrema_of_ends(order, older, newer, result[: len(newer)])
 
     def _words_to_load(self, series: Any) -> tuple[Any, Any]:
-        if self._elements.kind != "f" or isinstance(self._core, StatesWindow):
+        if self._elements.kind != "f" or isinstance(self._core, DabaWindow):
             return super()._words_to_load(series)
         return self._elements.numbers(series), None
 
@@ -94,18 +94,18 @@ class _OneSide(_Extremum):
         # The first snapshots do not name an algorithm.
         if self._parameters.get("algorithm") == "daba":
             operator = operators.Minimum() if self.sign > 0 else operators.Maximum()
-            return StatesWindow(operator, self._span.fixed, self._elements.computing)
+            return DabaWindow(operator, self._span.fixed, self._elements.computing)
         if self._span.fixed and self._elements.computing == np.float64:
             return AscendingWindow(self._span.fixed, self.sign, self._least)
         return super()._make_core()
 
     def _quick_step(self) -> Quick:
-        if isinstance(self._core, StatesWindow):
+        if isinstance(self._core, DabaWindow):
             return self._core.quick_step(max(self._least, 1))
         return type(self).step, (self._core.state,)
 
     def _found(self) -> tuple[Any, ...]:
-        if isinstance(self._core, (StatesWindow, AscendingWindow)):
+        if isinstance(self._core, (DabaWindow, AscendingWindow)):
             return (self._core.extreme(),)
         low, high = self._core.extrema()
         return (low if self.sign > 0 else high,)

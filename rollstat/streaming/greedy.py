@@ -84,7 +84,7 @@ class GreedyAggregate(Stream):
         """
         if len(elements) != self._with.columns:
             raise TypeError(f"push takes {self._with.columns} arguments here; it was given {len(elements)}")
-        self._tree.append(*self._with.element(elements, self.rows))
+        self._tree.push(*self._with.element(elements, self.rows))
         return self.value
 
     def extend(self, *columns: ArrayLike) -> None:
@@ -93,7 +93,7 @@ class GreedyAggregate(Stream):
         several = isinstance(values, tuple)
         for i in range(len(missing)):
             element = tuple(column[i] for column in values) if several else values[i]
-            self._tree.append(element, not missing[i])
+            self._tree.push(element, not missing[i])
 
     def move(self, start: int, end: int) -> Any:
         """Move to the window of rows ``[start, end)``, and return its result.
@@ -161,16 +161,13 @@ class GreedyAggregate(Stream):
             "dtype": self._with.elements.dtype.str,
             "size": int(self._size),
         }
-        return write(type(self).__name__, specification, self._tree.arrays)
+        return write(type(self).__name__, specification, self._tree.state)
 
     @classmethod
     def _from_snapshot(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
         operator = operator_named(*parameters["operator"])
         stream = cls(operator, min_periods=parameters["min_periods"], dtype=parameters["dtype"])
-        arrays[5] = np.ascontiguousarray(arrays[5]).astype(stream._tree.arrays[5].dtype)
-        if not stream._tree.sound(arrays):
-            raise ValueError("its arrays do not fit together")
-        stream._tree.arrays = arrays
+        stream._tree.adopt(arrays)
         stream._size = parameters["size"]
         return stream
 

@@ -74,5 +74,5 @@ class RollingLinearFit(Named):
     def _finished(self, written: Any) -> list[Any]:
         # The operator counts observations itself; the queue counts rows.
         *results, count = written.arrays
-        few = written.lacking | (count < max(self._least, 1))
-        return super()._finished(replace(written, arrays=results, lacking=few))
+        few = written.insufficient | (count < max(self._least, 1))
+        return super()._finished(replace(written, arrays=results, insufficient=few))

@@ -17,7 +17,7 @@ from rollstat.kernels.stream.aggregate_steps import NEXT
 from rollstat.registry import REGISTRY
 from rollstat.streaming.aggregate import Aggregate
 from rollstat.streaming.bulk_extend import APART
-from rollstat.streaming.windows.blocked import RowsWindow
+from rollstat.streaming.windows.blocked import BlockedWindow
 
 __all__ = ["Named"]
 
@@ -77,7 +77,7 @@ class Named(Aggregate, abstract=True):
         with_, rows = self._with, self._span.fixed
         if not rows or with_.objects:
             return super()._make_window()
-        return RowsWindow(with_.ready, with_.layout, with_.nothing, self._algorithm, rows)
+        return BlockedWindow(with_.ready, with_.layout, with_.nothing, self._algorithm, rows)
 
     def _take_window_for(self, arrays: list[NDArray[Any]]) -> Any:
         # The first snapshots are of windows that have a state for each row, and no rows.
@@ -109,7 +109,7 @@ class Named(Aggregate, abstract=True):
         series = [self._with.elements.array(column) for column in columns]
         if self._with.elements.kind == "f":
             series = [np.ma.filled(column, np.nan) for column in series]
-        kind, has_rows = self._with.elements.kind, isinstance(self._window, RowsWindow)
+        kind, has_rows = self._with.elements.kind, isinstance(self._window, BlockedWindow)
         rows = len(series[0])
         if self._quick is not None and 0 < rows <= _FEW:
             return np.array([self._step(x) for x in series[0].tolist()], np.float64)
@@ -127,7 +127,8 @@ class Named(Aggregate, abstract=True):
             results = _begun_with(results, first if isinstance(first, tuple) else (first,))
         if not has_rows:
             self._begin()
-        self._window.load(end, *self._with.rows_of(last, end - len(last[0])))
+        first = end - len(last[0])
+        self._window.load(np.arange(first, end), *self._with.words_of(last, first))
         return results[0] if len(results) == 1 else tuple(results)
 
     def _with_rows(self, series: list[Any], last: list[Any]) -> tuple[list[Any], list[Any]]:

@@ -44,15 +44,15 @@ def test_strings_are_joined_in_order_with_the_fewest_calls(steps, gaps, wanted):
 
 
 @given(bounds_strategy)
-def test_plans_in_many_stretches_give_the_same(steps):
+def test_windows_planned_in_several_calls_give_the_same(steps):
     start, end = bounds_of(steps, 20)
     whole = aggregate_objects(LETTERS, start, end, function_operator(python_operators.add))
-    kept = objects._PLAN_ROOM
-    objects._PLAN_ROOM = 1
+    kept = objects._PLAN_LENGTH
+    objects._PLAN_LENGTH = 1
     try:
         cut = aggregate_objects(LETTERS, start, end, function_operator(python_operators.add))
     finally:
-        objects._PLAN_ROOM = kept
+        objects._PLAN_LENGTH = kept
     assert whole == cut
 
 
@@ -77,8 +77,13 @@ def test_sets_numbers_and_matrices(rng):
 def test_lift_lower_and_identity():
     operator = function_operator(python_operators.or_, lift=lambda x: {x}, lower=sorted, identity=set())
     start, end = np.array([0, 0, 2, 3]), np.array([1, 3, 3, 3])
-    assert aggregate_objects("bca", start, end, operator, wanted=0) == [["b"], ["a", "b", "c"], ["a"], []]
-    assert aggregate_objects("bca", start, end, operator, lacking="none")[3] == "none"
+    assert aggregate_objects("bca", start, end, operator, min_periods=0) == [
+        ["b"],
+        ["a", "b", "c"],
+        ["a"],
+        [],
+    ]
+    assert aggregate_objects("bca", start, end, operator)[3] is None
 
 
 def into(older, newer):

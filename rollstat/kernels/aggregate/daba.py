@@ -2,92 +2,92 @@
 
 ::
 
-       front list                                          back list
-    [ suffixes to b | suffixes to r | single | suffixes to b ] [ single ... ]   mid cell   back cell
-    ^ front         ^ left          ^ right  ^ accum          ^ back          ^ end
+       older buffer                                            newer buffer      extra cells
+    [ suffixes to S | suffixes to R | single | suffixes to S ] [ single ... ]    [ R..S | S..END ]
+    ^ FRONT         ^ LEFT          ^ RIGHT  ^ ACCUM           ^ SPLIT (S)     ^ END
 
-    The flip of two stacks, taken apart: each step turns one cell of [left, right) and one of [right, accum)
-    into a suffix that reaches `back`, so that the work is done before it is needed.
+These are the two buffers of :mod:`rollstat.kernels.aggregate.two_stacks`, but the flip is spread over the
+steps: each push and each pop turns one cell of [LEFT, RIGHT) and one of [RIGHT, ACCUM) into a suffix that
+reaches SPLIT. So every suffix is complete before the window needs it, and no step pays for a whole flip.
 
-State: `header` int64 (HEADER slots: those of the queue, and LEFT, RIGHT, ACCUM, BACK), `cells` a ring of
-states, the mid cell and the back cell; the queue may be of free size. Invariant: front <= left <= right <=
-accum <= back <= end; the cell of counter i in [front, left) or [accum, back) holds the states i to back - 1
-combined, in [left, right) i to right - 1, in [right, accum) and [back, end) state i alone; where left < right
-the mid cell holds right to back - 1; the back cell holds back to end - 1 where there are any; right - left =
-accum - right, and (back - left) + 1 = (back - front) - (end - back) unless the window is empty.
-Cost, in combinations: at most 3 a push, 2 a pop, 1 a query, in the worst case; no inverse, no commutativity.
+State: `header` int64 (HEADER slots: those of the queue, and LEFT, RIGHT, ACCUM, SPLIT), `cells` a ring of
+states and two extra cells, the middle and the total; the queue may be resizable. Invariant: FRONT <= LEFT <=
+RIGHT <= ACCUM <= SPLIT <= END; the cell of counter i in [FRONT, LEFT) or [ACCUM, SPLIT) holds the states i to
+SPLIT - 1 combined, in [LEFT, RIGHT) those of i to RIGHT - 1, in [RIGHT, ACCUM) and [SPLIT, END) state i
+alone; where LEFT < RIGHT the middle holds RIGHT to SPLIT - 1; the total holds SPLIT to END - 1 where there
+are any; RIGHT - LEFT = ACCUM - RIGHT, and (SPLIT - LEFT) + 1 = (SPLIT - FRONT) - (END - SPLIT) unless the
+window is empty.
+Cost, in combinations: at most 3 a push, 2 a pop, 1 a query, in the worst case. An operator need not have an
+inverse, nor be commutative.
 
 Source: Tangwongsan, Hirzel, Schneider, "In-order sliding-window aggregation in worst-case constant time",
 VLDB Journal 30 (2021), section 6, doi:10.1007/s00778-021-00668-3.
 """
 
-import numpy as np
-
 from rollstat._jit import kernel
-from rollstat.kernels.aggregate.bulk_load import lift_suffixes, lift_total
-from rollstat.kernels.aggregate.operator_calls import combine, lift_element
+from rollstat.kernels.aggregate.operator_calls import combine
 from rollstat.kernels.aggregate.ring_queue import (
     END,
     FRONT,
     MASK,
+    create_queue,
     fetch,
     fetch_extra,
-    make_cells,
     store,
     store_extra,
     well_formed,
 )
+from rollstat.kernels.aggregate.two_stacks import append_to_newer, combine_buffers
 
 __all__ = [
-    "arrange",
     "check",
     "create",
-    "enter",
-    "hold",
-    "is_due",
-    "leave",
+    "flip_is_due",
+    "load_buffers",
     "pop",
-    "push",
     "push_state",
     "query",
-    "rows_until_due",
+    "rows_until_flip",
+    "set_single",
+    "store_buffers",
 ]
 
-LEFT, RIGHT, ACCUM, BACK = range(3, 7)
+LEFT, RIGHT, ACCUM, SPLIT = range(3, 7)
 HEADER = 7
 EXTRA = 2
+# Of the extra cells, from the mask on.
+_MIDDLE, _TOTAL = 1, 2
 
 
 def create(dtype, capacity):
-    """State of an empty window for up to `capacity` states of `dtype`: (header, cells)."""
-    cells = make_cells(dtype, capacity, EXTRA)
-    header = np.zeros(HEADER, np.int64)
-    header[MASK] = len(cells) - EXTRA - 1
-    return header, cells
+    """Return (header, cells) of an empty window for up to `capacity` states of `dtype`."""
+    return create_queue(dtype, capacity, HEADER, EXTRA)
 
 
 @kernel
-def _restore(operator, header, cells):
-    """Do one step of the flip, after an element has come or gone."""
+def _flip_step(operator, header, cells):
+    """Do one step of the flip, after a state was pushed or dropped."""
     mask, end = header[MASK], header[END]
-    if header[FRONT] == header[BACK]:
-        # At most one state is left; alone, it is its own suffix.
-        header[LEFT] = header[RIGHT] = header[ACCUM] = header[BACK] = end
+    if header[FRONT] == header[SPLIT]:
+        # At most one state is left, which is its own suffix.
+        header[LEFT] = header[RIGHT] = header[ACCUM] = header[SPLIT] = end
         return
-    if header[LEFT] == header[BACK]:
+    if header[LEFT] == header[SPLIT]:
+        # All suffixes are complete and the buffers are equally long: the next flip starts.
         header[LEFT] = header[FRONT]
-        header[ACCUM] = header[BACK] = end
-        store_extra(cells, mask + 1, fetch_extra(cells, mask + 2))
+        header[ACCUM] = header[SPLIT] = end
+        store_extra(cells, mask + _MIDDLE, fetch_extra(cells, mask + _TOTAL))
     left, accum = header[LEFT], header[ACCUM]
     if left == header[RIGHT]:
+        # Nothing is left to combine; the cells behind are suffixes to SPLIT already.
         header[LEFT] += 1
         header[RIGHT] += 1
         header[ACCUM] += 1
         return
-    suffix = combine(operator, cells, fetch(cells, left, mask), fetch_extra(cells, mask + 1))
+    suffix = combine(operator, cells, fetch(cells, left, mask), fetch_extra(cells, mask + _MIDDLE))
     store(cells, left, mask, suffix)
     header[LEFT] = left + 1
-    if accum < header[BACK]:
+    if accum < header[SPLIT]:
         suffix = combine(operator, cells, fetch(cells, accum - 1, mask), fetch(cells, accum, mask))
         store(cells, accum - 1, mask, suffix)
     header[ACCUM] = accum - 1
@@ -95,74 +95,47 @@ def _restore(operator, header, cells):
 
 @kernel(forceinline=True)
 def push_state(operator, header, cells, state):
-    """Append one state; False, and nothing is done, if the ring is full."""
-    mask, end = header[MASK], header[END]
-    if end - header[FRONT] > mask:
+    """Append one state; return False, and change nothing, if the ring is full."""
+    if not append_to_newer(operator, header, cells, state, header[SPLIT], header[MASK] + _TOTAL):
         return False
-    store(cells, end, mask, state)
-    if end > header[BACK]:
-        state = combine(operator, cells, fetch_extra(cells, mask + 2), state)
-    store_extra(cells, mask + 2, state)
-    header[END] = end + 1
-    _restore(operator, header, cells)
-    return True
-
-
-@kernel(forceinline=True)
-def push(operator, header, cells, element):
-    """Append the state of one element; False, and nothing is done, if the ring is full."""
-    return push_state(operator, header, cells, lift_element(operator, cells, element))
-
-
-@kernel(forceinline=True)
-def pop(operator, header, cells, number):
-    """Drop the `number` oldest states, one by one; False, and nothing is done, if there are fewer."""
-    if header[FRONT] + number > header[END]:
-        return False
-    for _ in range(number):
-        header[FRONT] += 1
-        _restore(operator, header, cells)
+    _flip_step(operator, header, cells)
     return True
 
 
 @kernel(forceinline=True)
 def query(operator, header, cells):
     """The state of the whole window, which must not be empty."""
-    front, mask = header[FRONT], header[MASK]
-    if header[BACK] == header[END]:
-        return fetch(cells, front, mask)
-    return combine(operator, cells, fetch(cells, front, mask), fetch_extra(cells, mask + 2))
+    return combine_buffers(operator, header, cells, header[SPLIT], header[MASK] + _TOTAL)
+
+
+@kernel(forceinline=True)
+def pop(operator, header, cells, number):
+    """Drop the `number` oldest states one by one; return False, and change nothing, if there are fewer."""
+    if header[FRONT] + number > header[END]:
+        return False
+    for _ in range(number):
+        header[FRONT] += 1
+        _flip_step(operator, header, cells)
+    return True
 
 
 @kernel
-def hold(header, cells, state):
-    """Hold one state alone, in the place of whatever the window holds."""
+def set_single(header, cells, state):
+    """Replace the contents of the window by one state."""
     front = header[END]
     header[FRONT] = front
-    header[END] = header[LEFT] = header[RIGHT] = header[ACCUM] = header[BACK] = front + 1
+    header[END] = header[LEFT] = header[RIGHT] = header[ACCUM] = header[SPLIT] = front + 1
     store(cells, front, header[MASK], state)
 
 
 @kernel
-def arrange(operator, header, cells, values):
-    """Make elements the window, for which there are the counters FRONT to END - 1: one and a quarter each."""
-    front, end, mask = header[FRONT], header[END], header[MASK]
-    back = end - max(end - front - 1, 0) // 2
-    header[BACK] = back
-    # Of an even number, one more is in the front list, whose last state is its own suffix.
-    header[LEFT] = header[RIGHT] = header[ACCUM] = max(back - (end - front + 1) % 2, front)
-    lift_suffixes(operator, cells, values, front, back, mask)
-    if end > back:
-        store_extra(cells, mask + 2, lift_total(operator, cells, values, back - front, back, end, mask))
-
-
-@kernel
-def _finish(operator, header, cells):
-    """Do what is left of the flip, ahead of the steps that would."""
+def _finish_flip(operator, header, cells):
+    """Do all remaining steps of the flip at once."""
     mask, left, right, accum = header[MASK], header[LEFT], header[RIGHT], header[ACCUM]
+    middle = mask + _MIDDLE
     for i in range(left, right):
-        store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), fetch_extra(cells, mask + 1)))
-    if accum == header[BACK]:
+        store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), fetch_extra(cells, middle)))
+    if accum == header[SPLIT]:
         accum -= 1
     for i in range(accum - 1, right - 1, -1):
         older, newer = fetch(cells, i, mask), fetch(cells, i + 1, mask)
@@ -171,38 +144,39 @@ def _finish(operator, header, cells):
 
 
 @kernel(forceinline=True)
-def enter(operator, header, cells):
-    """Front, back, end and the states from back on, for `aggregate.window_extend`."""
-    _finish(operator, header, cells)
-    return header[FRONT], header[BACK], header[END], fetch_extra(cells, header[MASK] + 2)
+def load_buffers(operator, header, cells):
+    """Return FRONT, SPLIT, END and the total of the newer buffer; all suffixes are complete then."""
+    _finish_flip(operator, header, cells)
+    return header[FRONT], header[SPLIT], header[END], fetch_extra(cells, header[MASK] + _TOTAL)
 
 
 @kernel(forceinline=True)
-def leave(header, cells, front, back, end, tail):
-    """Take the window back: how far the steps to the next flip have come depends on the lists alone."""
-    header[FRONT], header[BACK], header[END] = front, back, end
-    left = front + (end - back) + 1 if front < end else end
+def store_buffers(header, cells, front, split, end, total):
+    """Write back what :func:`load_buffers` returned, after changes; all suffixes must be complete."""
+    header[FRONT], header[SPLIT], header[END] = front, split, end
+    # How many steps of the next flip would be done by now depends on the sizes of the buffers alone.
+    left = front + (end - split) + 1 if front < end else end
     header[LEFT] = header[RIGHT] = header[ACCUM] = left
-    store_extra(cells, header[MASK] + 2, tail)
+    store_extra(cells, header[MASK] + _TOTAL, total)
 
 
 @kernel(forceinline=True)
-def is_due(front, back, end):
-    """Whether the lists are flipped, after an element has come or gone."""
-    return back - front <= end - back
+def flip_is_due(front, split, end):
+    """Whether a flip is due, after an element was pushed or dropped."""
+    return split - front <= end - split
 
 
 @kernel(forceinline=True)
-def rows_until_due(front, back, end):
-    """For how many rows, each of which takes in an element and drops one, they are not."""
-    return (2 * back - front - end - 1) >> 1
+def rows_until_flip(front, split, end):
+    """Return for how many rows no flip is due, each of which pushes and drops at most one element."""
+    return (2 * split - front - end - 1) >> 1
 
 
 def check(header, cells):
-    """Whether the counters are in order and the lists balanced."""
+    """Whether the counters are in order and the buffers balanced."""
     front, end = header[FRONT], header[END]
-    left, right, accum, back = header[LEFT : BACK + 1]
-    ordered = front <= left <= right <= accum <= back <= end
+    left, right, accum, split = header[LEFT : SPLIT + 1]
+    ordered = front <= left <= right <= accum <= split <= end
     balanced = right - left == accum - right
-    balanced &= front == end or (back - left) + 1 == (back - front) - (end - back)
+    balanced &= front == end or (split - left) + 1 == (split - front) - (end - split)
     return well_formed(header, cells, EXTRA) and bool(ordered and balanced)

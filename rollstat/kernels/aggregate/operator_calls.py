@@ -1,23 +1,25 @@
-r"""Calls of an operator's methods, and operator states kept in arrays.
+r"""Calls of the methods of an operator, and operator states in arrays.
 
 ::
 
-    values    x0      x1      x2          lift      one element -> a state
-    cells    [s0]    [s1]    [s2]         load, save a state from and to a cell
-               \     /                      combine   (older, newer) -> a state
-               [s0 s1]                    lower     a state -> what is asked for
+    values    x0      x1      x2          lift        one element -> state
+    cells    [s0]    [s1]    [s2]         load, save  a state from and to a cell
+               \     /                    combine     (older, newer) -> state
+               [s0 s1]                    lower       state -> result
 
 An operator is an instance of a NamedTuple class with the method ``combine`` and, where they are not
-the identity, ``lift`` and ``lower``. Its class is a type, so each kernel is specialised on it and its
-methods are compiled into the kernel; its fields are parameters known at run time.
+the identity, ``lift`` and ``lower``. Its class is a Numba type, so each kernel is compiled for it, with its
+methods; its fields are parameters known at run time.
 
-States live in one array, the *cells*: of a plain dtype for scalar states, with further dimensions for
+States are stored in one array, the *cells*: of a plain dtype for scalar states, with further dimensions for
 states that are small arrays, structured for tuples. A state loaded from a cell may be a view of it,
-and is not used after the cell is written again.
+and must not be used after the cell is written again.
 
-A `values` argument is an array, of which each element (a sub-array where it has more than one
-dimension) is the argument of ``lift``, or a tuple of such arrays: then ``lift`` gets one argument from
+A `values` argument is an array, each element of which (a sub-array where it has more than one
+dimension) is the argument of ``lift``, or a tuple of such arrays: then ``lift`` takes one argument from
 each.
+
+State, invariant, cost: none of its own.
 """
 
 from functools import cache
@@ -33,7 +35,6 @@ __all__ = [
     "combine_states",
     "define",
     "emit",
-    "length",
     "lift",
     "lift_argument",
     "lift_element",
@@ -47,7 +48,7 @@ __all__ = [
 
 
 def define(parameters, body, **names):
-    """Compile the source of one function: tuples of any length need an expression for each item."""
+    """Return a function made from source: tuples of any length need an expression for each item."""
     source = f"def implementation({parameters}):\n" + "".join(f"    {line}\n" for line in body)
     exec(source, names)
     return names["implementation"]
@@ -55,19 +56,19 @@ def define(parameters, body, **names):
 
 @cache
 def _compiled(function):
-    """The function as compiled code can call it: Numba knows some builtins and ufuncs by themselves."""
+    """Return the function so that compiled code can call it; Numba knows some builtins and ufuncs itself."""
     if isinstance(function, FunctionType):
-        # A user's method may make arrays, whatever the kernel that is being compiled does.
+        # A user's method may make arrays, although kernels do not.
         options = {"_nrt": True, "forceinline": False} | NO_ENTRIES
         return njit(nogil=True, error_model="numpy", **options)(function)
     return function
 
 
 def method_call(cls, name, parameters, arguments):
-    """What an overload returns for ``instance.name(*arguments)``, the first parameter being the instance.
+    """Return the overload for ``instance.name(*arguments)``, whose first parameter is the instance.
 
-    Returns None where the class has no such method. A plain function, a static method and an already
-    compiled function may all stand in the class.
+    Returns None where the class has no such method. The method may be a plain function, a static method or a
+    compiled function.
     """
     method = getattr_static(cls, name, None)
     if method is None:
@@ -87,14 +88,14 @@ def _item_types(cells):
 
 
 def load(cells, i):
-    """The state in cell `i`."""
+    """Return the state in cell `i`."""
     return tuple(cells[i]) if cells.dtype.names else cells[i]
 
 
 @overloaded(load)
 def _load(cells, i):
     if isinstance(cells.dtype, types.Record):
-        # An array within a structure has a type of its own; a whole view of it is a plain array.
+        # An array within a structure has its own type; a view of all of it is a plain array.
         whole = {name: "[:]" if isinstance(t, types.NestedArray) else "" for name, t in _item_types(cells)}
         items = ", ".join(f"cell[{name!r}]{view}" for name, view in whole.items())
         return define("cells, i", ["cell = cells[i]", f"return ({items},)"])
@@ -111,7 +112,7 @@ def save(cells, i, state):
 
 
 def _copy_array(target, source, shape):
-    """Lines of code that copy an array item by item, which compiles far quicker than a slice assignment."""
+    """Return code that copies an array item by item, which compiles much faster than a slice assignment."""
     differs = " or ".join(f"{source}.shape[{k}] != {length}" for k, length in enumerate(shape))
     lines = [f"if {differs}:", "    raise ValueError(MESSAGE)"]
     indices = [f"i{k}" for k in range(len(shape))]
@@ -145,13 +146,13 @@ def _save(cells, i, state):
 
 
 def _as_state(cells, state):
-    """`state` in the dtype of `cells`, so that every state of a kernel has one type."""
+    """Return `state` in the dtype of `cells`, so that all states of a kernel have one type."""
     return state
 
 
 @overloaded(_as_state)
 def _as_state_overload(cells, state):
-    # A queue of free size has its cells in a tuple, the first of which has the dtype of all.
+    # The cells of a resizable queue are a tuple; its first array has the dtype.
     cells = cells[0] if isinstance(cells, types.BaseTuple) else cells
     if isinstance(cells.dtype, types.Record):
         casts, items = {}, []
@@ -169,7 +170,7 @@ def _as_state_overload(cells, state):
 
 
 def lift_argument(operator, element):
-    """What ``lift`` returns for one element; a tuple holds one argument for each column."""
+    """Return what ``lift`` returns for one element, a tuple of arguments where there are several columns."""
     element = element if isinstance(element, tuple) else (element,)
     return operator.lift(*element) if hasattr(operator, "lift") else element[0]
 
@@ -184,12 +185,12 @@ def _lift_argument(operator, element):
 
 @jitable
 def lift_element(operator, cells, element):
-    """The state of one element, in the dtype of `cells`."""
+    """Return the state of one element, in the dtype of `cells`."""
     return _as_state(cells, lift_argument(operator, element))
 
 
 def take(values, i):
-    """Element `i`; a tuple with one item of each column where there are several."""
+    """Return element `i`, a tuple with one item of each column where there are several."""
     return tuple(column[i] for column in values) if isinstance(values, tuple) else values[i]
 
 
@@ -201,26 +202,14 @@ def _take(values, i):
     return lambda values, i: values[i]
 
 
-def length(values):
-    """How many elements there are."""
-    return len(values[0] if isinstance(values, tuple) else values)
-
-
-@overloaded(length)
-def _length(values):
-    if isinstance(values, types.BaseTuple):
-        return lambda values: len(values[0])
-    return lambda values: len(values)
-
-
 @jitable
 def lift(operator, cells, values, i):
-    """The state of element `i` of `values`."""
+    """Return the state of element `i` of `values`."""
     return lift_element(operator, cells, take(values, i))
 
 
 def combine_states(operator, older, newer):
-    """What ``combine`` returns."""
+    """Return what ``combine`` returns."""
     return operator.combine(older, newer)
 
 
@@ -231,12 +220,12 @@ def _combine_states(operator, older, newer):
 
 @jitable
 def combine(operator, cells, older, newer):
-    """The state of two neighbouring stretches, the older one first, in the dtype of `cells`."""
+    """Return the combination of two adjacent states, the older one first, in the dtype of `cells`."""
     return _as_state(cells, combine_states(operator, older, newer))
 
 
 def lower(operator, state):
-    """What is asked for of `state`: the state itself unless the operator says otherwise."""
+    """Return the result of `state`: the state itself unless the operator has a ``lower``."""
     return operator.lower(state) if hasattr(operator, "lower") else state
 
 
@@ -247,7 +236,7 @@ def _lower(operator, state):
 
 
 def overflowed(operator, state):
-    """Whether the exact result of `state` does not fit its dtype."""
+    """Return whether the exact result of `state` does not fit its dtype."""
     return bool(operator.overflowed(state)) if hasattr(operator, "overflowed") else False
 
 
@@ -261,7 +250,7 @@ def _overflowed(operator, state):
 def emit(operator, state, out, i, failed):
     """Lower `state` into row `i` of `out`, or mark the row in `failed` if its result overflowed.
 
-    `out` is an array, or a tuple of arrays where ``lower`` gives a tuple; `failed` is a bool array
+    `out` is an array, or a tuple of arrays where ``lower`` returns a tuple; `failed` is a bool array
     with a slot for each row.
     """
     if overflowed(operator, state):

@@ -1,28 +1,29 @@
-"""The queue of states under the window algorithms: a ring of cells and a header of counters.
+"""A queue of operator states in a ring of cells, of fixed capacity or resized incrementally.
 
 ::
 
     cells  [ 8 | 9 | . | . | 4 | 5 | 6 | 7 ] [ extra cells ]
-                           front            counters run on for ever: state 8 is in cell 8 & mask
-                 end
+                     ^ END   ^ FRONT          the state of counter i is in cell i & mask
 
-    moving house         former ring  [ 8 | 9 | . | . | x | x | 6 | 7 ]
-                         ring         [ . | . | . | . | 4 | 5 | . | . | . | . | 10 | 11 | . | . | . | . ]
-                                                       moved ^      stop ^
+    during a resize, of the states 4 to 9:
 
-State: `header` int64, whose first slots are FRONT (counter of the oldest state), END (counter past the
-newest), MASK (number of cells in the ring - 1; the number is a power of two); further slots and the cells
-after the ring belong to the algorithm. The cells of a queue of free size are a tuple: those in use, those of
-the former ring, and `moving` (MOVED, STOP, FORMER): the states MOVED to STOP - 1 are still in the former
-ring, of FORMER + 1 cells. Kernels are compiled for either kind, so a fixed ring pays nothing for the other.
+    former ring  [ 8 | 9 | . | . | x | x | 6 | 7 ]
+    new ring     [ . | . | . | . | 4 | 5 | . | . | . | . | 10 | 11 | . | . | . | . ]
+                              MOVED = 6 ^       STOP = 10 ^
 
-Invariant: the states are those of the counters FRONT to END - 1.
-Cost: O(1) a step, in the worst case: :func:`rehouse` moves no state, and each push afterwards carries two of
-them into the new ring, which is done before that can be full. So no push moves more than two states, the
-bound that linked chunks would give, and cells stay where one operation finds them. A queue moves to a larger
-ring when it is full and to a smaller one when it needs an eighth, so it takes O(largest of late) cells.
+State: `header` int64, whose first slots are FRONT (counter of the oldest state), END (counter after the
+newest), MASK (number of cells in the ring - 1; the number is a power of two); later slots, and the extra
+cells after the ring, belong to the algorithm. Counters never decrease. The `cells` of a queue of fixed
+capacity are an array. Those of a resizable queue are a tuple: the ring in use, the former ring, and `moving`
+(MOVED, STOP, FORMER): the states MOVED to STOP - 1 are still in the former ring, which has FORMER + 1 cells.
+Kernels are compiled for either type, so a fixed ring does not pay for resizing.
 
-Source of moving bit by bit: Overmars, The Design of Dynamic Data Structures (1983), chapter 5,
+Invariant: the queue holds the states of the counters FRONT to END - 1.
+Cost: O(1) a step in the worst case. :func:`resize` moves no state; each push afterwards moves two of them
+(:func:`move_some`), so all have moved before the new ring is full. A queue gets a larger ring when it is full
+and a smaller one when it uses an eighth of its ring, so its memory follows the number of states.
+
+Source of incremental resizing: Overmars, The Design of Dynamic Data Structures (1983), chapter 5,
 doi:10.1007/BFb0014927.
 """
 
@@ -38,15 +39,15 @@ __all__ = [
     "MASK",
     "MOVED",
     "STOP",
-    "carry",
+    "create_queue",
     "fetch",
     "fetch_extra",
-    "free_size",
-    "is_idle",
-    "make_cells",
-    "rehouse",
+    "finish_resize",
+    "is_oversized",
+    "move_some",
+    "resizable",
+    "resize",
     "ring_size",
-    "settle",
     "store",
     "store_extra",
     "well_formed",
@@ -55,7 +56,7 @@ __all__ = [
 FRONT, END, MASK = range(3)
 MOVED, STOP, FORMER = range(3)
 SMALLEST = 64
-_STEP = 2
+_MOVED_BY_A_PUSH = 2
 
 
 def ring_size(capacity):
@@ -63,43 +64,49 @@ def ring_size(capacity):
     return 1 << max(int(capacity) - 1, 0).bit_length()
 
 
-def make_cells(dtype, capacity, extra):
-    """Cells for at least `capacity` states in a ring, and `extra` ones after it."""
-    return np.zeros(ring_size(capacity) + extra, dtype)
+def create_queue(dtype, capacity, slots, extra):
+    """Return (header, cells) of an empty queue for at least `capacity` states.
+
+    The header has `slots` slots, and there are `extra` cells after the ring.
+    """
+    size = ring_size(capacity)
+    header = np.zeros(slots, np.int64)
+    header[MASK] = size - 1
+    return header, np.zeros(size + extra, dtype)
 
 
-def free_size(arrays):
-    """Give rings of arrays what a queue of free size needs: a former ring, and what is moved from there."""
+def resizable(arrays):
+    """Return the tuples of a resizable queue for rings that are plain arrays."""
     moving = np.zeros(3, np.int64)
     return [(array, array[:0].copy(), moving) for array in arrays]
 
 
-def rehouse(header, rings):
-    """Return larger rings for a full queue, or smaller ones for an idle one; `header` is updated.
+def resize(header, rings):
+    """Return larger rings for a full queue, or smaller ones for an oversized one; update `header`.
 
-    `rings` are tuples that share one `moving`, and have moved all there was to move.
+    `rings` are tuples that share one `moving`; an earlier resize must be complete.
     """
     used, ring = int(header[END] - header[FRONT]), int(header[MASK]) + 1
     size = 2 * ring if used == ring else max(SMALLEST, ring_size(4 * used))
     moving = np.array([header[FRONT], header[END], header[MASK]])
     header[MASK] = size - 1
-    fresh = []
+    resized = []
     for cells, _, _ in rings:
         new = np.zeros((size + len(cells) - ring, *cells.shape[1:]), cells.dtype)
         new[size:] = cells[ring:]
-        fresh.append((new, cells, moving))
-    return fresh
+        resized.append((new, cells, moving))
+    return resized
 
 
-def settle(header, rings):
-    """Move all states there are to move, at once; return the rings as plain arrays."""
+def finish_resize(header, rings):
+    """Move all states that are still in the former rings; return the rings as plain arrays."""
     for cells, former, moving in rings:
         i, stop = max(int(moving[MOVED]), int(header[FRONT])), int(moving[STOP])
         while i < stop:
-            # As many as follow each other in both rings.
-            place, source = i & int(header[MASK]), i & int(moving[FORMER])
-            number = min(stop - i, int(header[MASK]) + 1 - place, int(moving[FORMER]) + 1 - source)
-            cells[place : place + number] = former[source : source + number]
+            # As many as are contiguous in both rings.
+            target, source = i & int(header[MASK]), i & int(moving[FORMER])
+            number = min(stop - i, int(header[MASK]) + 1 - target, int(moving[FORMER]) + 1 - source)
+            cells[target : target + number] = former[source : source + number]
             i += number
     for _, _, moving in rings:
         moving[MOVED] = moving[STOP]
@@ -132,85 +139,78 @@ def _store_extra(cells, place, state):
 
 def fetch(cells, i, mask):
     """The state of counter `i`."""
-    if isinstance(cells, tuple):
-        current, former, moving = cells
-        if moving[MOVED] <= i < moving[STOP]:
-            return load(former, i & moving[FORMER])
-        return load(current, i & mask)
-    return load(cells, i & mask)
+    return _fetch_moving(cells, i, mask) if isinstance(cells, tuple) else load(cells, i & mask)
+
+
+def _fetch_moving(cells, i, mask):
+    if cells[2][MOVED] <= i and i < cells[2][STOP]:
+        return load(cells[1], i & cells[2][FORMER])
+    return load(cells[0], i & mask)
 
 
 @overloaded(fetch)
 def _fetch(cells, i, mask):
-    def moves(cells, i, mask):
-        if cells[2][MOVED] <= i and i < cells[2][STOP]:
-            return load(cells[1], i & cells[2][FORMER])
-        return load(cells[0], i & mask)
-
-    return moves if isinstance(cells, types.BaseTuple) else (lambda cells, i, mask: load(cells, i & mask))
+    if isinstance(cells, types.BaseTuple):
+        return _fetch_moving
+    return lambda cells, i, mask: load(cells, i & mask)
 
 
 def store(cells, i, mask, state):
     """Write `state` as that of counter `i`."""
     if isinstance(cells, tuple):
-        current, former, moving = cells
-        if moving[MOVED] <= i < moving[STOP]:
-            save(former, i & moving[FORMER], state)
-        else:
-            save(current, i & mask, state)
+        _store_moving(cells, i, mask, state)
     else:
         save(cells, i & mask, state)
 
 
+def _store_moving(cells, i, mask, state):
+    if cells[2][MOVED] <= i and i < cells[2][STOP]:
+        save(cells[1], i & cells[2][FORMER], state)
+    else:
+        save(cells[0], i & mask, state)
+
+
 @overloaded(store)
 def _store(cells, i, mask, state):
-    def moves(cells, i, mask, state):
-        if cells[2][MOVED] <= i and i < cells[2][STOP]:
-            save(cells[1], i & cells[2][FORMER], state)
-        else:
-            save(cells[0], i & mask, state)
-
-    def stays(cells, i, mask, state):
-        save(cells, i & mask, state)
-
-    return moves if isinstance(cells, types.BaseTuple) else stays
+    if isinstance(cells, types.BaseTuple):
+        return _store_moving
+    return lambda cells, i, mask, state: save(cells, i & mask, state)
 
 
-def carry(header, cells, stamps):
-    """Carry the next states, and their stamps, from the former ring into the ring."""
+def move_some(header, cells, stamps):
+    """Move the next states of a resize, and their stamps, from the former ring into the ring in use."""
     if isinstance(cells, tuple):
-        _carry(header, cells, stamps)
+        _move_some(header, cells, stamps)
 
 
-def _carry(header, cells, stamps):
+def _move_some(header, cells, stamps):
     moving = cells[2]
     first = max(moving[MOVED], header[FRONT])
-    for i in range(first, min(first + _STEP, moving[STOP])):
+    last = min(first + _MOVED_BY_A_PUSH, moving[STOP])
+    for i in range(first, last):
         save(cells[0], i & header[MASK], load(cells[1], i & moving[FORMER]))
         stamps[0][i & header[MASK]] = stamps[1][i & moving[FORMER]]
-    moving[MOVED] = min(first + _STEP, moving[STOP])
+    moving[MOVED] = last
 
 
-@overloaded(carry)
-def _carry_overload(header, cells, stamps):
-    return _carry if isinstance(cells, types.BaseTuple) else (lambda header, cells, stamps: None)
+@overloaded(move_some)
+def _move_some_overload(header, cells, stamps):
+    return _move_some if isinstance(cells, types.BaseTuple) else (lambda header, cells, stamps: None)
 
 
-def is_idle(header, cells):
-    """Whether a queue of free size has far more room than it needs."""
-    if isinstance(cells, tuple):
-        return _is_idle(header, cells)
-    return False
+def is_oversized(header, cells):
+    """Whether a resizable queue uses at most an eighth of its ring."""
+    return isinstance(cells, tuple) and _is_oversized(header, cells)
 
 
-def _is_idle(header, cells):
+def _is_oversized(header, cells):
     few = 8 * (header[END] - header[FRONT]) <= header[MASK]
     return few and header[MASK] >= SMALLEST and cells[2][MOVED] == cells[2][STOP]
 
 
-@overloaded(is_idle)
-def _is_idle_overload(header, cells):
-    return _is_idle if isinstance(cells, types.BaseTuple) else (lambda header, cells: False)
+@overloaded(is_oversized)
+def _is_oversized_overload(header, cells):
+    return _is_oversized if isinstance(cells, types.BaseTuple) else (lambda header, cells: False)
 
 
 def well_formed(header, cells, extra):

@@ -1,162 +1,163 @@
-"""Two stacks: any associative operator over a window that takes and drops any number of states.
+"""Two buffers ("two stacks"): any associative operator over a window that drops any number of states.
 
 ::
 
-            front stack: suffixes        back stack: single states
-          [ a..d | b..d | c..d | d ]   [ e | f | g ]       e..g  (the back cell)
-            ^ front                  ^ middle        ^ end
+         older buffer: suffixes       newer buffer: single states     total of the newer buffer
+       [ a..d | b..d | c..d | d ]   [ e | f | g ]                     [ e..g ]
+         ^ FRONT                      ^ SPLIT     ^ END
 
-    window = (a..d) combined with (e..g); dropping moves `front`; when it passes `middle`, what is left of
-    the back stack is turned into suffixes and becomes the front stack.
+    window    (a..d)(e..g)            one combination
+    drop a    (b..d)(e..g)            FRONT moves by one: the suffixes are there already
+    push h    (b..d)(e..h)            h is stored alone, and combined with the total
+    drop b, c, d, e: the older buffer is used up, so a flip turns the rest of the newer one into suffixes
 
-State: `header` int64 (HEADER slots: those of the queue, and MIDDLE), `cells` a ring of states and the back
-cell; the queue may be of free size. Invariant: front <= middle <= end; the cell of counter i < middle holds
-the states i to middle - 1 combined, the cell of i >= middle holds state i alone, and the back cell holds
-middle to end - 1 where there are any. Cost: at most one combination a push and one a query; each state is
-turned into a suffix at most once, so there are at most 2 * pushes + queries in total; worst case of a pop:
-the window.
-No inverse and no commutativity is needed.
+       [ f..h | g..h | h ]          [ ]
+         ^ FRONT             SPLIT = END
+
+An operator need not have an inverse, nor be commutative.
+
+State: `header` int64 (HEADER slots: those of the queue, and SPLIT), `cells` a ring of states and one extra
+cell for the total; the queue may be resizable. Invariant: FRONT <= SPLIT <= END; the cell of counter i <
+SPLIT holds the states i to SPLIT - 1 combined, the cell of i >= SPLIT holds state i alone, and the extra cell
+holds SPLIT to END - 1 combined where there are any.
+Cost: at most one combination a push and one a query; a flip turns each state into a suffix at most once, so
+there are at most 2 * pushes + queries in total. A single pop can cost the window.
 
 Source: the general window of Julia's AssociativeWindowAggregation.jl; Tangwongsan, Hirzel, Schneider,
 "In-order sliding-window aggregation in worst-case constant time", VLDB Journal 30 (2021), section 3,
 doi:10.1007/s00778-021-00668-3 (two-stacks lite).
 """
 
-import numpy as np
-
 from rollstat._jit import kernel
-from rollstat.kernels.aggregate.bulk_load import lift_total
-from rollstat.kernels.aggregate.operator_calls import combine, lift_element
+from rollstat.kernels.aggregate.operator_calls import combine
 from rollstat.kernels.aggregate.ring_queue import (
     END,
     FRONT,
     MASK,
+    create_queue,
     fetch,
     fetch_extra,
-    make_cells,
     store,
     store_extra,
     well_formed,
 )
 
 __all__ = [
-    "arrange",
+    "append_to_newer",
     "check",
+    "combine_buffers",
     "create",
-    "enter",
-    "hold",
-    "is_due",
-    "leave",
+    "flip_is_due",
+    "load_buffers",
     "pop",
-    "push",
     "push_state",
     "query",
-    "rows_until_due",
+    "rows_until_flip",
+    "set_single",
+    "store_buffers",
 ]
 
-MIDDLE = 3
+SPLIT = 3
 HEADER = 4
 EXTRA = 1
 
 
 def create(dtype, capacity):
-    """State of an empty window for up to `capacity` states of `dtype`: (header, cells)."""
-    cells = make_cells(dtype, capacity, EXTRA)
-    header = np.zeros(HEADER, np.int64)
-    header[MASK] = len(cells) - EXTRA - 1
-    return header, cells
+    """Return (header, cells) of an empty window for up to `capacity` states of `dtype`."""
+    return create_queue(dtype, capacity, HEADER, EXTRA)
 
 
 @kernel(forceinline=True)
-def push_state(operator, header, cells, state):
-    """Append one state; False, and nothing is done, if the ring is full."""
-    mask, end, middle = header[MASK], header[END], header[MIDDLE]
+def append_to_newer(operator, header, cells, state, split, total):
+    """Append a state to the newer buffer, which starts at `split`, and update its total, in cell `total`.
+
+    Returns False, and changes nothing, if the ring is full.
+    """
+    mask, end = header[MASK], header[END]
     if end - header[FRONT] > mask:
         return False
     store(cells, end, mask, state)
-    if end > middle:
-        state = combine(operator, cells, fetch_extra(cells, mask + 1), state)
-    store_extra(cells, mask + 1, state)
+    if end > split:
+        state = combine(operator, cells, fetch_extra(cells, total), state)
+    store_extra(cells, total, state)
     header[END] = end + 1
     return True
 
 
 @kernel(forceinline=True)
-def push(operator, header, cells, element):
-    """Append the state of one element; False, and nothing is done, if the ring is full."""
-    return push_state(operator, header, cells, lift_element(operator, cells, element))
+def combine_buffers(operator, header, cells, split, total):
+    """The state of the whole window, which must not be empty."""
+    front, mask = header[FRONT], header[MASK]
+    if front == split:
+        return fetch_extra(cells, total)
+    if split == header[END]:
+        return fetch(cells, front, mask)
+    return combine(operator, cells, fetch(cells, front, mask), fetch_extra(cells, total))
 
 
 @kernel(forceinline=True)
-def pop(operator, header, cells, number):
-    """Drop the `number` oldest states; False, and nothing is done, if there are fewer."""
-    mask, end, front = header[MASK], header[END], header[FRONT] + number
-    if front > end:
-        return False
-    header[FRONT] = front
-    if front > header[MIDDLE]:
-        for i in range(end - 2, front - 1, -1):
-            suffix = combine(operator, cells, fetch(cells, i, mask), fetch(cells, i + 1, mask))
-            store(cells, i, mask, suffix)
-        header[MIDDLE] = end
-    return True
+def push_state(operator, header, cells, state):
+    """Append one state; return False, and change nothing, if the ring is full."""
+    return append_to_newer(operator, header, cells, state, header[SPLIT], header[MASK] + 1)
 
 
 @kernel(forceinline=True)
 def query(operator, header, cells):
     """The state of the whole window, which must not be empty."""
-    front, middle, mask = header[FRONT], header[MIDDLE], header[MASK]
-    if front == middle:
-        return fetch_extra(cells, mask + 1)
-    if middle == header[END]:
-        return fetch(cells, front, mask)
-    return combine(operator, cells, fetch(cells, front, mask), fetch_extra(cells, mask + 1))
+    return combine_buffers(operator, header, cells, header[SPLIT], header[MASK] + 1)
+
+
+@kernel(forceinline=True)
+def pop(operator, header, cells, number):
+    """Drop the `number` oldest states; return False, and change nothing, if there are fewer."""
+    mask, end, front = header[MASK], header[END], header[FRONT] + number
+    if front > end:
+        return False
+    header[FRONT] = front
+    if front > header[SPLIT]:
+        # The flip; only states that stay in the window become suffixes.
+        for i in range(end - 2, front - 1, -1):
+            suffix = combine(operator, cells, fetch(cells, i, mask), fetch(cells, i + 1, mask))
+            store(cells, i, mask, suffix)
+        header[SPLIT] = end
+    return True
 
 
 @kernel
-def hold(header, cells, state):
-    """Hold one state alone, in the place of whatever the window holds."""
+def set_single(header, cells, state):
+    """Replace the contents of the window by one state."""
     front = header[END]
-    header[FRONT] = header[MIDDLE] = front
+    header[FRONT] = header[SPLIT] = front
     header[END] = front + 1
     store(cells, front, header[MASK], state)
     store_extra(cells, header[MASK] + 1, state)
 
 
-@kernel
-def arrange(operator, header, cells, values):
-    """Make elements the window, for which there are the counters FRONT to END - 1: the back stack."""
-    front, end, mask = header[FRONT], header[END], header[MASK]
-    header[MIDDLE] = front
-    if end > front:
-        store_extra(cells, mask + 1, lift_total(operator, cells, values, 0, front, end, mask))
+@kernel(forceinline=True)
+def load_buffers(operator, header, cells):
+    """Return FRONT, SPLIT, END and the total of the newer buffer."""
+    return header[FRONT], header[SPLIT], header[END], fetch_extra(cells, header[MASK] + 1)
 
 
 @kernel(forceinline=True)
-def enter(operator, header, cells):
-    """Front, back, end and the states from back on, for `aggregate.window_extend`."""
-    return header[FRONT], header[MIDDLE], header[END], fetch_extra(cells, header[MASK] + 1)
+def store_buffers(header, cells, front, split, end, total):
+    """Write back what :func:`load_buffers` returned, after changes."""
+    header[FRONT], header[SPLIT], header[END] = front, split, end
+    store_extra(cells, header[MASK] + 1, total)
 
 
 @kernel(forceinline=True)
-def leave(header, cells, front, back, end, tail):
-    """Take the window back."""
-    header[FRONT], header[MIDDLE], header[END] = front, back, end
-    store_extra(cells, header[MASK] + 1, tail)
+def flip_is_due(front, split, end):
+    """Whether a flip is due, after an element was pushed or dropped."""
+    return front > split
 
 
 @kernel(forceinline=True)
-def is_due(front, back, end):
-    """Whether the back stack is turned into suffixes, after an element has come or gone."""
-    return front > back
-
-
-@kernel(forceinline=True)
-def rows_until_due(front, back, end):
-    """For how many rows, each of which takes in an element and drops one, there is a front stack."""
-    return back - front - 1
+def rows_until_flip(front, split, end):
+    """Return for how many rows no flip is due, each of which pushes and drops at most one element."""
+    return split - front - 1
 
 
 def check(header, cells):
     """Whether the counters are in order."""
-    return well_formed(header, cells, EXTRA) and bool(header[FRONT] <= header[MIDDLE] <= header[END])
+    return well_formed(header, cells, EXTRA) and bool(header[FRONT] <= header[SPLIT] <= header[END])

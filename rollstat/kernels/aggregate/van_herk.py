@@ -1,20 +1,20 @@
-r"""Windows in bulk for any operator: prefixes and suffixes around a pivot.
+r"""Windows of an array for any operator: suffixes and prefixes around a pivot (van Herk, Gil and Werman).
 
 ::
 
-    values   . . a b c d | e f g . .        windows [a..e], [b..f], [c..g] all hold the boundary |
-                 a..d b..d c..d d           suffixes of the left block, from the pivot backwards
-                         | e e..f e..g      the prefix of the right block, carried along
+    values   . . a b c d | e f g . .        the windows [a..e], [b..f], [c..g] all contain the pivot |
+                 a..d b..d c..d d           suffixes up to the pivot, built backward
+                         | e e..f e..g      the prefix after the pivot, extended from row to row
     window [c..g] = suffix c..d combined with prefix e..g
 
-A window that starts at or after the pivot sets a new pivot at its own end. For windows of one width that
-cuts the values into blocks of that width (van Herk, Gil and Werman); for others it is the flip of two
-stacks, with the whole series at hand.
+A window that starts at or after the pivot sets a new pivot at its own end. For windows of one width this cuts
+the values into blocks of that width. For others it is the flip of two stacks with the whole series at hand.
 
-State: `suffix`, cells for the widest window. Invariant: while windows of one pivot are answered, suffix[k]
-holds the elements from the first window's start + k to the pivot combined, and the prefix those from
-the pivot to the current end. Cost: at most 3 combinations an element, 1 of them in the worst case of a row
-that sets no pivot but its new elements; no branches on the data, no inverse, no commutativity.
+State: `suffix`, cells for the widest window. Invariant: while windows of one pivot are computed, suffix[k]
+holds the elements from the start of their first window + k to the pivot combined, and the prefix those from
+the pivot to the end of the window. Cost: at most 3 combinations an element; a row that sets no pivot takes
+one, and one for each new element. There are no branches on the data; an operator need not have an inverse,
+nor be commutative.
 
 Source: M. van Herk, Pattern Recognition Letters 13 (1992), doi:10.1016/0167-8655(92)90069-C; J. Gil and
 M. Werman, IEEE Transactions on Pattern Analysis and Machine Intelligence 15 (1993), doi:10.1109/34.211471.
@@ -28,7 +28,7 @@ __all__ = ["scan", "scan_fixed"]
 
 @kernel
 def _fill_suffixes(operator, values, first, pivot, suffix):
-    """Write the suffixes of values[first:pivot], which is not empty, and return the state of them all."""
+    """Write the suffixes of values[first:pivot], which is not empty; return the first, of all of them."""
     state = lift(operator, suffix, values, pivot - 1)
     save(suffix, pivot - 1 - first, state)
     for i in range(pivot - 2, first - 1, -1):
@@ -39,7 +39,10 @@ def _fill_suffixes(operator, values, first, pivot, suffix):
 
 @kernel
 def scan_fixed(operator, values, width, suffix, out, failed):
-    """Write the value of each window values[i:i + width] into row i of `out`, which has one for each."""
+    """Write the result of each window values[i:i + width] into row i of `out`.
+
+    Does without the bounds that :func:`scan` reads, which takes a fifth off the time of cheap operators.
+    """
     rows = len(failed)
     for first in range(0, rows, width):
         pivot = first + width
@@ -55,7 +58,7 @@ def scan_fixed(operator, values, width, suffix, out, failed):
 
 @kernel
 def scan(operator, values, start, end, suffix, out, failed):
-    """Write the value of each window that is not empty into its row of `out`."""
+    """Write the result of each window that is not empty into its row of `out`."""
     i = 0
     while i < len(start):
         first, pivot = start[i], end[i]
@@ -66,7 +69,7 @@ def scan(operator, values, start, end, suffix, out, failed):
         emit(operator, prefix, out, i, failed)
         i += 1
         right = pivot
-        # The first element after the pivot replaces the prefix, which until then has only the right type.
+        # Until the first element after the pivot replaces it, the prefix only gives the variable its type.
         while i < len(start) and start[i] < pivot:
             while right < end[i]:
                 state = lift(operator, suffix, values, right)

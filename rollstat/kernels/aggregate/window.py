@@ -1,100 +1,112 @@
-"""Windows over a stream, by row or by time, on either queue of states.
+"""Windows of operator states over a stream, by row or by time, on either two-buffer queue.
 
 ::
 
-    stamps   12    15    15    19    22        one beside each state: its row number or its time
+    stamps   12    15    15    19    22        the row number or the time of each state
     states   s     s     s     s     s
-             ^ dropped once the window starts after 12
+             ^ dropped when the window starts after 12
 
 A window of the last m rows is the window of span m in row numbers, so the same kernels serve windows by
-row and by time; a missing element moves the window on but is no state of it. `algorithm` is
-:class:`TwoStacks` or :class:`Daba`, a type like the operator, so each kernel is specialised on both.
+row and by time; a missing element moves the window on but adds no state. `algorithm` is an instance of
+:class:`TwoStacks` or :class:`Daba`. Like an operator it is known by its type, so each kernel is compiled
+for both.
 
 State: that of the algorithm, `header` and `cells`, and `stamps`, a ring with one slot for each cell.
-Invariant: the states are the elements that were not missing and whose stamps are in the window.
-Cost: that of the algorithm; dropping costs O(1) amortised a state.
+Invariant: the states are those of the observations whose stamps are in the window.
+Cost: that of the algorithm; finding what to drop takes O(1) amortised a state.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import rollstat.kernels.aggregate.daba as daba
 import rollstat.kernels.aggregate.two_stacks as two_stacks
 from rollstat._jit import kernel
 from rollstat._lowering import overloaded
-from rollstat.kernels.aggregate.operator_calls import combine, define, emit, lower, method_call, take
-from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, carry, fetch, is_idle, store
+from rollstat.kernels.aggregate.operator_calls import (
+    combine,
+    define,
+    emit,
+    lift_element,
+    lower,
+    take,
+)
+from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, fetch, is_oversized, move_some, store
 
 __all__ = [
+    "QUEUES",
     "Daba",
+    "Results",
+    "Rows",
     "TwoStacks",
     "advance",
     "aggregate_windows",
     "evaluate",
-    "evict",
     "fold",
     "join",
-    "load",
     "method_of_algorithm",
+    "pop",
+    "push",
     "result",
-    "slide",
 ]
 
 
 class TwoStacks(NamedTuple):
     """Amortised O(1) combinations a step: the higher throughput."""
 
-    create = staticmethod(two_stacks.create)
-    push = staticmethod(two_stacks.push)
-    push_state = staticmethod(two_stacks.push_state)
-    pop = staticmethod(two_stacks.pop)
-    query = staticmethod(two_stacks.query)
-    arrange = staticmethod(two_stacks.arrange)
-    hold = staticmethod(two_stacks.hold)
-    enter = staticmethod(two_stacks.enter)
-    leave = staticmethod(two_stacks.leave)
-    is_due = staticmethod(two_stacks.is_due)
-    rows_until_due = staticmethod(two_stacks.rows_until_due)
-    check = staticmethod(two_stacks.check)
+    functions = two_stacks
 
 
 class Daba(NamedTuple):
     """O(1) combinations in every step: the lower latency."""
 
-    create = staticmethod(daba.create)
-    push = staticmethod(daba.push)
-    push_state = staticmethod(daba.push_state)
-    pop = staticmethod(daba.pop)
-    query = staticmethod(daba.query)
-    arrange = staticmethod(daba.arrange)
-    hold = staticmethod(daba.hold)
-    enter = staticmethod(daba.enter)
-    leave = staticmethod(daba.leave)
-    is_due = staticmethod(daba.is_due)
-    rows_until_due = staticmethod(daba.rows_until_due)
-    check = staticmethod(daba.check)
+    functions = daba
+
+
+QUEUES = {"two_stacks": TwoStacks(), "daba": Daba()}
+
+
+class Rows(NamedTuple):
+    """Rows that a window takes in: their row numbers or times, elements, and which of them are missing."""
+
+    stamps: Any
+    values: Any
+    missing: Any
+
+
+class Results(NamedTuple):
+    """What is written for each of many rows.
+
+    Rows with fewer than `min_periods` (>= 1) states are marked in `insufficient`, rows whose exact result
+    does not fit in `failed`; the other rows of `out` receive their results.
+    """
+
+    out: Any
+    insufficient: Any
+    failed: Any
+    min_periods: int
 
 
 def method_of_algorithm(name, parameters):
-    """The function that calls the method `name` of its first argument, an algorithm, from kernels too."""
+    """Return a function, for kernels too, that calls function `name` of an algorithm, its first argument."""
     every = f"algorithm, {parameters}"
-    function = define(every, [f"return algorithm.{name}({parameters})"])
+    function = define(every, [f"return algorithm.functions.{name}({parameters})"])
 
     def of_class(algorithm):
-        return method_call(algorithm.instance_class, name, every, parameters.split(", "))
+        function = getattr(algorithm.instance_class.functions, name)
+        return define(every, [f"return function({parameters})"], function=function)
 
     overloaded(function)(define(every, ["return of_class(algorithm)"], of_class=of_class))
     return function
 
 
-_push = method_of_algorithm("push", "operator, header, cells, element")
+_push_state = method_of_algorithm("push_state", "operator, header, cells, state")
 _pop = method_of_algorithm("pop", "operator, header, cells, number")
 _query = method_of_algorithm("query", "operator, header, cells")
-_hold = method_of_algorithm("hold", "header, cells, state")
-_arrange = method_of_algorithm("arrange", "operator, header, cells, values")
+_set_single = method_of_algorithm("set_single", "header, cells, state")
 
 
 @kernel
-def evict(algorithm, operator, header, cells, stamps, limit, closed):
+def pop(algorithm, operator, header, cells, stamps, limit, closed):
     """Drop the states stamped before `limit`, and those at `limit` unless the window is `closed` there."""
     front, end, mask = header[FRONT], header[END], header[MASK]
     counter = front
@@ -108,18 +120,21 @@ def evict(algorithm, operator, header, cells, stamps, limit, closed):
 
 
 @kernel
-def advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed):
-    """Move the window's start to `limit`, and take in the element if it is `observed`.
+def advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed):
+    """Drop the states stamped at or before `limit`, and add the element if it is `observed`.
 
-    Returns False if the ring is too small for it, or far too large: rehouse it and call again.
+    Returns False if the ring is too small or oversized: resize it and call again.
     """
-    evict(algorithm, operator, header, cells, stamps, limit, closed)
+    pop(algorithm, operator, header, cells, stamps, limit, False)
     if observed:
         end = header[END]
-        if is_idle(header, cells) or not _push(algorithm, operator, header, cells, element):
+        if is_oversized(header, cells):
+            return False
+        state = lift_element(operator, cells, element)
+        if not _push_state(algorithm, operator, header, cells, state):
             return False
         store(stamps, end, header[MASK], stamp)
-        carry(header, cells, stamps)
+        move_some(header, cells, stamps)
     return True
 
 
@@ -136,65 +151,57 @@ def result(algorithm, operator, header, cells):
 
 
 @kernel
-def slide(
-    algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed, wanted, out, failed
+def push(
+    algorithm, operator, header, cells, stamps, limit, stamp, element, observed, min_periods, out, failed
 ):
-    """Advance, then write the window's value into slot 0 of `out` if it has `wanted` observations (>= 1).
+    """Advance, and write the result into slot 0 of `out` if there are `min_periods` (>= 1) observations.
 
     Returns the number of observations in the window, or -1 if the ring is of the wrong size.
     """
-    if not advance(algorithm, operator, header, cells, stamps, limit, closed, stamp, element, observed):
+    if not advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed):
         return -1
     size = header[END] - header[FRONT]
-    if size >= wanted:
+    if size >= min_periods:
         emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
     return size
 
 
 @kernel
-def load(algorithm, operator, header, cells, stamps, times, values):
-    """Hold these elements, for which the ring has cells, in the place of whatever the window holds."""
-    front, mask = header[END], header[MASK]
-    header[FRONT], header[END] = front, front + len(times)
-    for i in range(len(times)):
-        store(stamps, front + i, mask, times[i])
-    _arrange(algorithm, operator, header, cells, values)
-
-
-@kernel
 def fold(algorithm, operator, header, cells):
-    """Combine the window, which must not be empty, into one state that stays its only one."""
-    _hold(algorithm, header, cells, _query(algorithm, operator, header, cells))
+    """Combine the window, which must not be empty, into one state that replaces its contents."""
+    _set_single(algorithm, header, cells, _query(algorithm, operator, header, cells))
 
 
 @kernel
 def join(algorithm, operator, header, cells, other_header, other_cells):
-    """Fold the window, and then another one, neither of them empty, into one state."""
+    """Combine the window with a later one, neither of them empty, into one state."""
     state = combine(
         operator,
         cells,
         _query(algorithm, operator, header, cells),
         _query(algorithm, operator, other_header, other_cells),
     )
-    _hold(algorithm, header, cells, state)
+    _set_single(algorithm, header, cells, state)
 
 
 @kernel
 def aggregate_windows(algorithm, operator, header, cells, values, start, end, out, failed):
-    """Write the value of each window that is not empty into its row of `out`.
+    """Write the result of each window that is not empty into its row of `out`.
 
-    The queue must be empty, and its ring must hold the widest window.
+    The queue must be empty, and its ring must have room for the widest window.
     """
     oldest = following = 0
     for i in range(len(start)):
-        gone = min(start[i], following) - oldest
-        if gone > 0:
-            _pop(algorithm, operator, header, cells, gone)
-            oldest += gone
+        number = min(start[i], following) - oldest
+        if number > 0:
+            _pop(algorithm, operator, header, cells, number)
+            oldest += number
         if following < start[i]:
+            # No element of the last windows is in this one.
             oldest = following = start[i]
         while following < end[i]:
-            _push(algorithm, operator, header, cells, take(values, following))
+            state = lift_element(operator, cells, take(values, following))
+            _push_state(algorithm, operator, header, cells, state)
             following += 1
         if oldest < following:
             emit(operator, _query(algorithm, operator, header, cells), out, i, failed)

@@ -1,236 +1,284 @@
-r"""Whole arrays through a window of a stream, on either queue of states: what its steps do, a loop at a time.
+r"""Many rows at once through a window of :mod:`rollstat.kernels.aggregate.window`.
 
 ::
 
-    cells   [ a..d | b..d | c..d | d ] [ e | f | g ]      tail  e..g
-              ^ front                 ^ back        ^ end
-    row     the oldest leaves, h comes: tail e..h, result (b..d)(e..h)
+    cells   [ a..d | b..d | c..d | d ] [ e | f | g ]      total  e..g
+              ^ front                 ^ split       ^ end
+    row     drop a, push h: total e..h, result (b..d)(e..h)
 
-    turn    [ a..g | b..g | c..g | d..g | e..g | f..g | g ]   each of the front list with the tail,
-              ^ front                                  ^ end     the back list from its end
+    flip    [ a..g | b..g | c..g | d..g | e..g | f..g | g ]   the older buffer combined with the total,
+              ^ front                           split = end   the newer one turned into suffixes
 
-Where a step of DABA does a part of the next turn, so that no step does much, here each turn is made at once
-where it is due: the same combinations, so that the results are the same to the bit, but neither counters nor
-the tail go through memory between rows, and most rows know beforehand that no turn is due. Of a full window
-by DABA that lacks no row, turns are due every half of it, and whole halves are taken in together:
+DABA spreads the work of a flip over its steps, so that no step does much. Here a whole flip is made where it
+falls due. These are the same combinations, so results are equal to the bit. But counters and total stay in
+registers between rows, and the number of rows until the next flip is known, so most rows need no test for it.
+In a full window of rows by DABA without missing elements, a flip falls due every half window, and whole
+halves are taken in together:
 
     values      a     b    c  |  d     e    f  |  g    h    i          window of 6 rows
-    suffixes    a..c  b..c c  |  d..f  e..f f  |                       apart from what follows them
+    suffixes    a..c  b..c c  |  d..f  e..f f  |                       each half apart
     row g       (b..c combined with d..f) and then with g, row h (c with d..f) and then with g..h
 
-State: that of :mod:`rollstat.kernels.aggregate.window`. Invariant: the cell of a counter before `back` holds
-the states from there to `back` - 1 combined, a later one its state alone, and the tail those from `back` on.
-Cost, in combinations: by DABA those of the steps, and fewer than the widest window in advance of them; by two
-stacks their bound, 2 * elements + results. A single row can cost the window.
+State: that of the window. Invariant: the cell of a counter before `split` holds the states from there to
+`split` - 1 combined, a later one its state alone, and the total those from `split` on.
+Cost, in combinations: with DABA those of the steps, plus fewer than the widest window that the steps would
+make later; with two stacks at most 2 * elements + results. A single row can cost the window.
+Source: that of the algorithms.
 """
+
+from typing import Any, NamedTuple
 
 from rollstat._jit import kernel
 from rollstat.kernels.aggregate.operator_calls import combine, emit, lift, load, save
 from rollstat.kernels.aggregate.ring_queue import MASK, fetch, store
 from rollstat.kernels.aggregate.window import method_of_algorithm
 
-__all__ = ["extend"]
+__all__ = ["Spans", "extend"]
 
-_enter = method_of_algorithm("enter", "operator, header, cells")
-_leave = method_of_algorithm("leave", "header, cells, front, back, end, tail")
-_is_due = method_of_algorithm("is_due", "front, back, end")
-_rows_until_due = method_of_algorithm("rows_until_due", "front, back, end")
+_load_buffers = method_of_algorithm("load_buffers", "operator, header, cells")
+_store_buffers = method_of_algorithm("store_buffers", "header, cells, front, split, end, total")
+_flip_is_due = method_of_algorithm("flip_is_due", "front, split, end")
+_rows_until_flip = method_of_algorithm("rows_until_flip", "front, split, end")
+
+
+class Spans(NamedTuple):
+    """The windows ``(stamp - span, stamp]`` of rows.
+
+    `earliest` is the least stamp that its dtype can hold; `by_row` says that stamps are row numbers and the
+    ring has room for `span` states; `observed` that no row is missing.
+    """
+
+    span: Any
+    earliest: Any
+    by_row: bool
+    observed: bool
+
+
+class _Ring(NamedTuple):
+    """Cells and stamps of a queue; a copy of the mask stays in a register while they are written."""
+
+    cells: Any
+    stamps: Any
+    mask: int
+
+
+class _Buffers(NamedTuple):
+    """Counters where the buffers start and end, and the newer buffer combined (if it is not empty)."""
+
+    front: int
+    split: int
+    end: int
+    total: Any
 
 
 @kernel(forceinline=True)
-def _turned(algorithm, operator, cells, front, back, end, mask, tail):
-    """Make all states suffixes that reach `end` if that is due; return where the front list ends."""
-    if not _is_due(algorithm, front, back, end):
-        return back
-    for i in range(front, back):
-        store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), tail))
+def _append(operator, ring, buffers, rows, i):
+    """Append row `i` to the newer buffer."""
+    front, split, end, total = buffers
+    state = lift(operator, ring.cells, rows.values, i)
+    store(ring.cells, end, ring.mask, state)
+    store(ring.stamps, end, ring.mask, rows.stamps[i])
+    total = state if end == split else combine(operator, ring.cells, total, state)
+    return _Buffers(front, split, end + 1, total)
+
+
+@kernel(forceinline=True)
+def _emit(operator, ring, buffers, results, i):
+    """Write the result of row `i`."""
+    front, split, end, total = buffers
+    if end - front < results.min_periods:
+        results.insufficient[i] = True
+        return
+    state = total
+    if front < split:
+        state = fetch(ring.cells, front, ring.mask)
+        if split < end:
+            state = combine(operator, ring.cells, state, total)
+    emit(operator, state, results.out, i, results.failed)
+
+
+@kernel(forceinline=True)
+def _flip_if_due(algorithm, operator, ring, buffers):
+    """Turn all states into suffixes that reach `end`, if a flip is due."""
+    cells, _, mask = ring
+    front, split, end, total = buffers
+    if not _flip_is_due(algorithm, front, split, end):
+        return buffers
+    for i in range(front, split):
+        store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), total))
     suffix = fetch(cells, end - 1, mask)
-    for i in range(end - 2, max(front, back) - 1, -1):
+    for i in range(end - 2, max(front, split) - 1, -1):
         suffix = combine(operator, cells, fetch(cells, i, mask), suffix)
         store(cells, i, mask, suffix)
-    return end
+    return _Buffers(front, end, end, total)
 
 
 @kernel
-def _take_halves(operator, cells, stamps, mask, front, even, tail, times, values, i, suffixes, out, failed):
-    """Take in whole halves of a full window, from one turn that is due to another.
+def _slide_observed(operator, ring, buffers, rows, i, stop, results):
+    """Take in rows `i` to `stop` - 1 before the next flip; the window is full, and no row is missing."""
+    cells, stamps, mask = ring
+    front, split, end, total = buffers
+    for j in range(i, stop):
+        front += 1
+        suffix = fetch(cells, front, mask)
+        state = lift(operator, cells, rows.values, j)
+        store(cells, end, mask, state)
+        store(stamps, end, mask, rows.stamps[j])
+        end += 1
+        total = combine(operator, cells, total, state)
+        emit(operator, combine(operator, cells, suffix, total), results.out, j, results.failed)
+    return _Buffers(front, split, end, total)
 
-    For row k of a half the oldest of the front list is ``(suffix k of the half before the last)(the last
-    half)``; in a window of an `even` number of rows it is that of k + 1. `suffixes` are cells for those of
-    three halves; those of a half are made beside its rows, so that neither chain waits for the other.
-    Returns the row after the last half, and that half.
-    """
-    size = len(suffixes) // 3
-    # A row is left over for a window that has dropped one when its turn is due.
-    if i + size >= len(times):
-        return i, tail
-    before, last, own = 0, size, 2 * size
+
+@kernel
+def _slide(operator, ring, buffers, rows, i, stop, span, results):
+    """Take in rows `i` to `stop` - 1 before the next flip; each drops at most one state."""
+    for j in range(i, stop):
+        front, split, end, total = buffers
+        front += fetch(ring.stamps, front, ring.mask) <= rows.stamps[j] - span
+        buffers = _Buffers(front, split, end, total)
+        if not rows.missing[j]:
+            buffers = _append(operator, ring, buffers, rows, j)
+        _emit(operator, ring, buffers, results, j)
+    return buffers
+
+
+@kernel
+def _load_halves(operator, ring, buffers, suffixes):
+    """Write the suffixes of both halves of a window before its flip into `suffixes`, each half apart."""
+    cells, _, mask = ring
+    front, size = buffers.front, len(suffixes) // 3
     for k in range(size):
-        save(suffixes, before + k, fetch(cells, front + k, mask))
+        save(suffixes, k, fetch(cells, front + k, mask))
     suffix = fetch(cells, front + 2 * size - 1, mask)
-    save(suffixes, last + size - 1, suffix)
+    save(suffixes, 2 * size - 1, suffix)
     for k in range(size - 2, -1, -1):
         suffix = combine(operator, cells, fetch(cells, front + size + k, mask), suffix)
-        save(suffixes, last + k, suffix)
-    if size == 1:  # all is at hand from the rows before
-        older, tail = load(suffixes, before), load(suffixes, last)
-        while i + 1 < len(times):
-            state = tail if even else combine(operator, cells, older, tail)
-            older, tail = tail, lift(operator, cells, values, i)
-            emit(operator, combine(operator, cells, state, tail), out, i, failed)
-            front += 1
-            i += 1
-        save(suffixes, before, older)
-    while i + size < len(times):
-        half = tail
-        tail, suffix = lift(operator, cells, values, i), lift(operator, cells, values, i + size - 1)
+        save(suffixes, size + k, suffix)
+
+
+@kernel
+def _store_halves(operator, ring, buffers, rows, i, suffixes, older):
+    """Write the cells and stamps of the last two halves before row `i`; see :func:`_load_halves`."""
+    cells, stamps, mask = ring
+    front, size = buffers.front, len(suffixes) // 3
+    for k in range(size):
+        store(cells, front + k, mask, load(suffixes, older + k))
+        store(cells, front + size + k, mask, lift(operator, cells, rows.values, i - size + k))
+    for k in range(2 * size):
+        store(stamps, front + k, mask, rows.stamps[i - 1] - (2 * size - 1 - k))
+
+
+@kernel
+def _take_halves(operator, ring, buffers, even, rows, i, suffixes, results):
+    """Take in whole halves of a full window, from one due flip to another, from row `i` on.
+
+    The result of row k of a half is ``(suffix k of the half before the last)(the last half)(the rows to k)``;
+    where the number of rows of the window is `even` (1, else 0) it is that of suffix k + 1. `suffixes` are
+    cells for those of three halves, whose roles rotate. Returns the row after the last half, and the buffers.
+    """
+    cells, values, size = ring.cells, rows.values, len(suffixes) // 3
+    out, failed = results.out, results.failed
+    # A window that has dropped a row before its flip needs a further one.
+    if i + size >= len(rows.stamps):
+        return i, buffers
+    _load_halves(operator, ring, buffers, suffixes)
+    first, total = i, buffers.total
+    older, newer, own = 0, size, 2 * size
+    while i + size < len(rows.stamps):
+        half = total
+        total, suffix = lift(operator, cells, values, i), lift(operator, cells, values, i + size - 1)
         save(suffixes, own + size - 1, suffix)
         if even < size:
-            state = combine(operator, cells, load(suffixes, before + even), half)
-            emit(operator, combine(operator, cells, state, tail), out, i, failed)
+            state = combine(operator, cells, load(suffixes, older + even), half)
+            emit(operator, combine(operator, cells, state, total), out, i, failed)
+        # The chain of totals runs forward and that of suffixes backward, so neither waits for the other.
         for k in range(1, size):
-            tail = combine(operator, cells, tail, lift(operator, cells, values, i + k))
+            total = combine(operator, cells, total, lift(operator, cells, values, i + k))
             suffix = combine(operator, cells, lift(operator, cells, values, i + size - 1 - k), suffix)
             save(suffixes, own + size - 1 - k, suffix)
             if k + even < size:
-                state = combine(operator, cells, load(suffixes, before + k + even), half)
-                emit(operator, combine(operator, cells, state, tail), out, i + k, failed)
+                state = combine(operator, cells, load(suffixes, older + k + even), half)
+                emit(operator, combine(operator, cells, state, total), out, i + k, failed)
         if even:
-            emit(operator, combine(operator, cells, load(suffixes, last), tail), out, i + size - 1, failed)
-        front += size
+            state = combine(operator, cells, load(suffixes, newer), total)
+            emit(operator, state, out, i + size - 1, failed)
         i += size
-        before, last, own = last, own, before
-    for k in range(size):
-        store(cells, front + k, mask, load(suffixes, before + k))
-        store(cells, front + size + k, mask, lift(operator, cells, values, i - size + k))
-    for k in range(2 * size):
-        store(stamps, front + k, mask, times[i - 1] - (2 * size - 1 - k))
-    return i, tail
+        older, newer, own = newer, own, older
+    moved = i - first
+    buffers = _Buffers(buffers.front + moved, buffers.split + moved, buffers.end + moved, total)
+    _store_halves(operator, ring, buffers, rows, i, suffixes, older)
+    return i, buffers
+
+
+@kernel(forceinline=True)
+def _halves_meet(buffers, half):
+    """Whether both buffers hold `half` rows, which is not 0."""
+    front, split, end, _ = buffers
+    return 0 < half == split - front == end - split
 
 
 @kernel
-def extend(
-    algorithm,
-    operator,
-    header,
-    cells,
-    stamps,
-    span,
-    earliest,
-    times,
-    values,
-    missing,
-    by_row,
-    whole,
-    first,
-    suffixes,
-    wanted,
-    out,
-    lacking,
-    failed,
-):
-    """Take in the elements from `first` on, each for the window ``(time - span, time]``.
+def extend(algorithm, operator, header, cells, stamps, spans, rows, suffixes, results, first):
+    """Take in the rows from `first` on, and write their results.
 
     Parameters
     ----------
     algorithm, operator, header, cells, stamps
-        The window; a queue of free size must be at home in one ring.
-    span, earliest
-        Width of the windows, and the earliest time there is.
-    times, values, missing
-        The elements.
-    by_row, whole : bool
-        Whether the window is so many rows, in a ring that holds them all; whether none is missing.
-    first : int
-        The first element.
+        The window; a resizable queue must have finished its resize.
+    spans : Spans
+    rows : Rows
     suffixes
-        Cells for three halves of the window; or none, for rows one by one alone.
-    wanted : int
-        States that a result needs, at least 1; rows with fewer are marked in `lacking`.
-    out, lacking, failed
-        Written for each row.
+        Cells for three halves of the window to take rows in by halves, else none.
+    results : Results
+    first : int
 
     Returns
     -------
     int
-        The row before which the ring was full, to be called with again in another, or the number of rows.
+        The row at which the ring was full, to be called with again after a resize, or the number of rows.
     """
-    front, back, end, tail = _enter(algorithm, operator, header, cells)
-    mask = header[MASK]
-    half = len(suffixes) // 3 if by_row and whole else 0
+    ring = _Ring(cells, stamps, header[MASK])
+    front, split, end, total = _load_buffers(algorithm, operator, header, cells)
+    buffers = _Buffers(front, split, end, total)
+    span, sliding = spans.span, spans.by_row and spans.observed
+    half = len(suffixes) // 3 if sliding else 0
     i = first
-    while i < len(times):
-        if by_row and end > back:
-            # At most one row leaves for each that comes.
-            calm = min(_rows_until_due(algorithm, front, back, end), len(times) - i)
-            if whole and end - front == span:
-                for j in range(i, i + calm):
-                    front += 1
-                    suffix = fetch(cells, front, mask)
-                    state = lift(operator, cells, values, j)
-                    store(cells, end, mask, state)
-                    store(stamps, end, mask, times[j])
-                    end += 1
-                    tail = combine(operator, cells, tail, state)
-                    emit(operator, combine(operator, cells, suffix, tail), out, j, failed)
-            else:
-                for j in range(i, i + calm):
-                    front += fetch(stamps, front, mask) <= times[j] - span
-                    if not missing[j]:
-                        state = lift(operator, cells, values, j)
-                        store(cells, end, mask, state)
-                        store(stamps, end, mask, times[j])
-                        end += 1
-                        tail = combine(operator, cells, tail, state)
-                    if end - front < wanted:
-                        lacking[j] = True
-                    else:
-                        suffix = fetch(cells, front, mask)
-                        emit(operator, combine(operator, cells, suffix, tail), out, j, failed)
-            i += max(calm, 0)
-            if i == len(times):
-                break
-        if by_row and whole and end - front == span:
-            front += 1
-            if 0 < half == back - front == end - back:
-                rows = i
-                i, tail = _take_halves(
-                    operator, cells, stamps, mask, front, 0, tail, times, values, i, suffixes, out, failed
-                )
-                front, back, end = front + i - rows, back + i - rows, end + i - rows
-            back = _turned(algorithm, operator, cells, front, back, end, mask, tail)
-        else:
-            limit = max(times[i], earliest + span) - span
-            while front < end and fetch(stamps, front, mask) <= limit:
-                front += 1
-                back = _turned(algorithm, operator, cells, front, back, end, mask, tail)
-        if whole or not missing[i]:
-            if end - front > mask:
-                break
-            state = lift(operator, cells, values, i)
-            store(cells, end, mask, state)
-            store(stamps, end, mask, times[i])
-            tail = state if end == back else combine(operator, cells, tail, state)
-            end += 1
-            if 0 < half == back - front == end - back and end - front == span:
-                emit(operator, combine(operator, cells, fetch(cells, front, mask), tail), out, i, failed)
-                rows = i + 1
-                i, tail = _take_halves(
-                    operator, cells, stamps, mask, front, 1, tail, times, values, rows, suffixes, out, failed
-                )
-                front, back, end = front + i - rows, back + i - rows, end + i - rows
-                back = _turned(algorithm, operator, cells, front, back, end, mask, tail)
+    while i < len(rows.stamps):
+        full = sliding and buffers.end - buffers.front == span
+        if spans.by_row and buffers.end > buffers.split:
+            ahead = _rows_until_flip(algorithm, buffers.front, buffers.split, buffers.end)
+            stop = min(i + ahead, len(rows.stamps))
+            if stop > i:
+                if full:
+                    buffers = _slide_observed(operator, ring, buffers, rows, i, stop, results)
+                else:
+                    buffers = _slide(operator, ring, buffers, rows, i, stop, span, results)
+                i = stop
                 continue
-            back = _turned(algorithm, operator, cells, front, back, end, mask, tail)
-        if end - front < wanted:
-            lacking[i] = True
+        front, split, end, total = buffers
+        if full:
+            buffers = _Buffers(front + 1, split, end, total)
+            if _halves_meet(buffers, half):
+                i, buffers = _take_halves(operator, ring, buffers, 0, rows, i, suffixes, results)
+            buffers = _flip_if_due(algorithm, operator, ring, buffers)
         else:
-            state = tail
-            if front < back:
-                state = fetch(cells, front, mask)
-                if back < end:
-                    state = combine(operator, cells, state, tail)
-            emit(operator, state, out, i, failed)
+            limit = max(rows.stamps[i], spans.earliest + span) - span
+            while buffers.front < end and fetch(stamps, buffers.front, ring.mask) <= limit:
+                buffers = _Buffers(buffers.front + 1, buffers.split, end, total)
+                buffers = _flip_if_due(algorithm, operator, ring, buffers)
+        if spans.observed or not rows.missing[i]:
+            if buffers.end - buffers.front > ring.mask:
+                break
+            buffers = _append(operator, ring, buffers, rows, i)
+            if _halves_meet(buffers, half) and buffers.end - buffers.front == span:
+                _emit(operator, ring, buffers, results, i)
+                i, buffers = _take_halves(operator, ring, buffers, 1, rows, i + 1, suffixes, results)
+                buffers = _flip_if_due(algorithm, operator, ring, buffers)
+                continue
+            buffers = _flip_if_due(algorithm, operator, ring, buffers)
+        _emit(operator, ring, buffers, results, i)
         i += 1
-    _leave(algorithm, header, cells, front, back, end, tail)
+    front, split, end, total = buffers
+    _store_buffers(algorithm, header, cells, front, split, end, total)
     return i

@@ -27,7 +27,7 @@ MORE = 5
 def _push(algorithm, operator, header, cells, stamps, x):
     row = header[NEXT]
     header[NEXT] = row + 1
-    advance(algorithm, operator, header, cells, stamps, row - header[SPAN], False, row, x, x == x)
+    advance(algorithm, operator, header, cells, stamps, row - header[SPAN], row, x, x == x)
     if header[END] - header[FRONT] < header[LEAST]:
         return np.nan
     return result(algorithm, operator, header, cells)

@@ -1,1 +1,15 @@
-"""windows."""
+"""What streams keep of their windows, one class for each representation.
+
+All have ``push`` (add a row), ``pop`` (drop the oldest rows), a way to take in arrays (``extend`` or
+``load``), their value, and their state as arrays, which snapshots hold.
+
+- selection: rows in two indexed heaps or three trees (order statistics), in a wedge or as ascending minima
+  (extrema).
+- operator: states of any associative operator, one an observation: ``NumberWindow`` in compiled code, for
+  windows by row, by time, expanding or popped at will; ``ObjectWindow`` for Python objects.
+- blocked: an operator over the last m rows, kept as rows and states of blocks: the named statistics (mean,
+  variance, ...), whose long arrays go through the function over arrays and back into the window.
+- daba: an extremum in O(1) worst case, ``NumberWindow`` with the rows beside it.
+- operator_trees: the greedy algorithm online, for windows that are asked for by bounds.
+- operator_results: memory for results, copying and pickling, shared by the three above.
+"""

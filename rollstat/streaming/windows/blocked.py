@@ -1,4 +1,8 @@
-"""Core of an operator over the last so many rows of a stream: rows in rings, states of blocks of them."""
+"""An operator over the last rows of a stream: rows in rings, and states of blocks of them.
+
+See :mod:`rollstat.kernels.aggregate.blocked_window`. Beside :class:`NumberWindow` it takes less memory,
+builds the window at once from the last rows of a long array, and can give back the rows that it holds.
+"""
 
 from typing import Any
 
@@ -6,143 +10,135 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.bound_calls import bind, kind
-from rollstat.kernels.aggregate import blocked_window, window
+from rollstat.kernels.aggregate import blocked_window
 from rollstat.kernels.aggregate.blocked_window import (
-    BUILT,
     COUNT,
-    CURRENT,
     EXTRA,
-    INSIDE,
+    HALF,
+    HAS_PREFIX,
     LAST,
-    LAST_BUILT,
-    MORE,
+    NEXT_LAST,
     SHIFT,
-    length_of_block,
+    SLOTS,
+    UNBUILT,
+    block_length,
 )
 from rollstat.kernels.aggregate.ring_queue import MASK, ring_size
+from rollstat.kernels.aggregate.window import QUEUES, Rows
 from rollstat.kernels.stream.aggregate_steps import FIRST, LEAST, NEXT, SPAN
 from rollstat.operators.layout import Layout
-from rollstat.streaming.windows.operator_results import OfArrays, Results, Written
+from rollstat.streaming.windows.operator_results import ArrayState, Result, Written
 from rollstat.streaming.windows.selection import parts_of_ring, read_ring
 
-__all__ = ["RowsWindow"]
+__all__ = ["BlockedWindow"]
 
 
-class RowsWindow(OfArrays):
-    """The last so many rows of a stream, with the methods of :class:`NumberWindow` that a push needs.
+class BlockedWindow(ArrayState):
+    """The last `rows` rows of a stream, with the methods of :class:`NumberWindow` that a fixed window needs.
 
     Parameters
     ----------
     operator, layout
-        As :func:`rollstat.algorithms.aggregate.prepare` returned them; states are numbers or tuples of them.
+        As :func:`rollstat.algorithms.aggregate.prepare` returns them; states are numbers or tuples of them.
     element : number or tuple
         An element of the types that will be pushed.
     algorithm : {"two_stacks", "daba"}
         Of the queue of blocks: amortised, or worst-case, O(1) combinations a step.
     rows : int
-        Of the window.
+        Rows of the window.
     """
 
     def __init__(self, operator: Any, layout: Layout, element: Any, algorithm: str, rows: int) -> None:
-        queues: dict[str, Any] = {"two_stacks": window.TwoStacks, "daba": window.Daba}
-        self._made_with = operator, layout, element, algorithm, rows
-        self.queue, self.operator, self.layout = queues[algorithm](), operator, layout
-        block = length_of_block(rows)
-        header, cells = self.queue.create(layout.state, rows // block + 1)
+        self._arguments = operator, layout, element, algorithm, rows
+        self.queue: Any = QUEUES[algorithm]
+        self.operator, self.layout = operator, layout
+        block = block_length(rows)
+        header, cells = self.queue.functions.create(layout.state, rows // block + 1)
         self._extra = 2 * block + EXTRA
         stamps = np.zeros(int(header[MASK]) + 1, np.int64)
         self._several = isinstance(element, tuple)
         elements = element if self._several else (element,)
         rings = [np.zeros(ring_size(rows), np.asarray(x).dtype) for x in elements]
-        self.header: NDArray[np.int64]
-        self.cells: Any
-        self.stamps: Any
-        self.arrays = [
-            np.concatenate([header, np.zeros(MORE, np.int64)]),
+        self.state = [
+            np.concatenate([header, np.zeros(SLOTS, np.int64)]),
             np.concatenate([cells, np.zeros(self._extra, cells.dtype)]),
             stamps,
             np.zeros(len(rings[0]), np.bool_),
             *rings,
         ]
         self.header[SHIFT], self.header[SPAN] = block.bit_length() - 1, rows
-        self.header[[LAST, LAST_BUILT]], self.header[BUILT] = -1, block
+        self.header[[LAST, NEXT_LAST]], self.header[UNBUILT] = -1, block
         self._empty = self.header.copy()
-        self._results = Results(operator, layout)
-        self._codes: dict[Any, Any] = {}
-        results = self._results.out, self._results.failed
-        self._slide = bind(blocked_window.slide, *self._state, 0, element, True, 1, *results)
-        self._evaluate = bind(blocked_window.evaluate, self.operator, self.header, self.cells, 0, *results)
+        self._result = Result(operator, layout)
+        self._compiled: dict[Any, Any] = {}
+        arguments, result = (self.queue, operator, self._state), self._result.arguments
+        self._push = bind(blocked_window.push, *arguments, 0, element, True, 1, *result)
+        self._evaluate = bind(blocked_window.evaluate, operator, *self._state[:2], 0, *result)
 
     @property
-    def arrays(self) -> list[NDArray[Any]]:
-        """The whole state."""
-        return [self.header, self.cells, self.stamps, self._absent, *self._rings]
+    def state(self) -> list[NDArray[Any]]:
+        """The whole state as arrays."""
+        return [*self._state[:4], *self._rings]
 
-    @arrays.setter
-    def arrays(self, arrays: list[NDArray[Any]]) -> None:
-        self.header, self.cells, self.stamps, self._absent, *self._rings = arrays
-        self._elements: Any = tuple(self._rings) if self._several else self._rings[0]
+    @state.setter
+    def state(self, state: list[NDArray[Any]]) -> None:
+        self._rings = state[4:]
+        values: Any = tuple(self._rings) if self._several else self._rings[0]
+        self._state = blocked_window.State(*state[:4], values)
+        self.header: NDArray[np.int64] = state[0]
 
-    def adopt(self, arrays: list[NDArray[Any]]) -> None:
-        """Go on with the arrays of a snapshot, or raise."""
-        like = self.arrays
-        if [(array.shape, array.dtype) for array in arrays] != [(array.shape, array.dtype) for array in like]:
+    def adopt(self, state: list[NDArray[Any]]) -> None:
+        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
+        own = [(array.shape, array.dtype) for array in self.state]
+        if [(array.shape, array.dtype) for array in state] != own:
             raise ValueError("its arrays do not fit its window")
-        header, cells = arrays[:2]
-        block, ones = 1 << int(self.header[SHIFT]), [CURRENT, INSIDE]
-        inside = (
+        header, cells = state[:2]
+        block, flags = 1 << int(self.header[SHIFT]), [HALF, HAS_PREFIX]
+        in_range = (
             (header[[SHIFT, SPAN, FIRST]] == self.header[[SHIFT, SPAN, FIRST]]).all()
             and 0 <= header[COUNT] <= min(header[SPAN], header[NEXT])
-            and ((header[ones] == 0) | (header[ones] == 1)).all()
-            and (header[[LAST, LAST_BUILT]] >= -1).all()
-            and (header[[LAST, LAST_BUILT]] < block).all()
-            and 0 <= header[BUILT] <= block
+            and ((header[flags] == 0) | (header[flags] == 1)).all()
+            and (header[[LAST, NEXT_LAST]] >= -1).all()
+            and (header[[LAST, NEXT_LAST]] < block).all()
+            and 0 <= header[UNBUILT] <= block
         )
-        if not (inside and self.queue.check(header, cells[: -self._extra])):
+        if not (in_range and self.queue.functions.check(header, cells[: -self._extra])):
             raise ValueError("its arrays do not fit together")
-        self.arrays = arrays
+        self.state = state
 
     @property
     def size(self) -> int:
-        """Observations in the window."""
+        """Number of observations in the window."""
         return int(self.header[COUNT])
 
-    @property
-    def _state(self) -> tuple[Any, ...]:
-        queue = self.queue, self.operator, self.header, self.cells, self.stamps
-        return *queue, self._absent, self._elements
-
     def quick_step(self, least: int) -> tuple[Any, ...]:
-        """The step that pushes a float, and what it takes before that."""
+        """Return the step that pushes a float, and what it takes before that."""
         self.header[LEAST] = least
-        return blocked_window.push_row, *self._state
+        return blocked_window.push_row, self.queue, self.operator, *self._state
 
-    def slide(self, limit: Any, stamp: int, element: Any, observed: bool = True, wanted: int = 1) -> int:
-        """Take in the element of row number `stamp` if it is `observed`; what leaves goes by its row.
+    def push(self, limit: Any, stamp: int, element: Any, observed: bool = True, min_periods: int = 1) -> int:
+        """Add the element of row number `stamp`, if `observed`; always drop the oldest row of a full window.
 
-        Returns the number of observations; if they are at least `wanted`, :meth:`read` gives the result.
+        Returns the number of observations. If they are at least `min_periods` (>= 1), :meth:`result` returns
+        the result.
         """
-        results = self._results.out, self._results.failed
-        size: int = self._slide(*self._state, stamp, element, observed, wanted, *results)
+        arguments = self.queue, self.operator, self._state, stamp, element, observed, min_periods
+        size: int = self._push(*arguments, *self._result.arguments)
         return size
 
-    def _run(self, kernel: Any, *arguments: Any) -> None:
-        """Call a kernel with the state, of the types of which all calls are, and further arguments."""
-        of = kernel, *map(kind, arguments)
-        if of not in self._codes:
-            self._codes[of] = bind(kernel, *self._state, *arguments)
-        self._codes[of](*self._state, *arguments)
-
-    def read(self) -> Any:
-        """The result that :meth:`slide` computed."""
-        return self._results.read()
-
     def value(self) -> Any:
-        """The result of the window, which must have observations."""
-        results = self._results
-        end = int(self.header[NEXT])
-        self._evaluate(self.operator, self.header, self.cells, end, results.out, results.failed)
-        return results.read()
+        """Return the result of the window, which must have observations."""
+        end, result = int(self.header[NEXT]), self._result
+        self._evaluate(self.operator, self.header, self._state.cells, end, *result.arguments)
+        return result.read()
+
+    def _run(self, kernel: Any, rows: Rows, *results: Any) -> None:
+        """Call a kernel; its other arguments have the same types in all calls."""
+        arguments = self.queue, self.operator, self._state, rows, *results
+        of = kernel, kind(rows.values)
+        if of not in self._compiled:
+            self._compiled[of] = bind(kernel, *arguments)
+        self._compiled[of](*arguments)
 
     def extend(
         self,
@@ -150,17 +146,16 @@ class RowsWindow(OfArrays):
         span: Any,
         values: Any,
         missing: NDArray[np.bool_],
-        wanted: int = 1,
+        min_periods: int = 1,
         written: Written | None = None,
     ) -> Written:
-        """Take in many rows, numbered by `stamps` without a gap, and return the result after each."""
+        """Add many rows, numbered by `stamps` without a gap, and compute the result after each."""
         written = Written.of(self.layout, len(missing)) if written is None else written
-        if len(missing):
-            self._run(blocked_window.extend, int(stamps[0]), values, missing, wanted, *written.columns)
+        self._run(blocked_window.extend, Rows(stamps, values, missing), written.for_kernels(min_periods))
         return written
 
     def before(self, newer: list[NDArray[Any]]) -> list[NDArray[Any]]:
-        """Columns of the rows held, NaN where they are missing, and then of `newer` ones, floats."""
+        """Return the columns of the rows held, NaN where missing, followed by the floats `newer`."""
         end = int(self.header[NEXT])
         first = max(end - int(self.header[SPAN]), 0)
         held = end - first
@@ -169,22 +164,19 @@ class RowsWindow(OfArrays):
             for ring, column in zip(self._rings, newer)
         ]
         if int(self.header[COUNT]) < held:
-            missing = read_ring(self._absent, first, held)
+            missing = read_ring(self._state.missing, first, held)
             for column in joined:
                 column[:held][missing] = np.nan
         return joined
 
     def clear(self) -> None:
-        """Forget all rows; the next one has the number 0."""
+        """Drop all rows; the next row has the number 0."""
         least = self.header[LEAST]
         self.header[:] = self._empty
         self.header[LEAST] = least
 
-    def load(self, end: int, values: Any, missing: NDArray[np.bool_] | None) -> None:
-        """Hold these rows instead, the last of which is before row `end`; as many as the window has, or all.
-
-        Where `missing` is None, those are missing that are NaN.
-        """
+    def load(self, stamps: NDArray[np.int64], values: Any, missing: NDArray[np.bool_]) -> None:
+        """Replace the contents by these rows, at most as many as it has: the last of a stream."""
         self.clear()
-        self.header[NEXT] = end
-        self._run(blocked_window.load_rows, end, values, missing)
+        self.header[NEXT] = stamps[-1] + 1 if len(stamps) else 0
+        self._run(blocked_window.load_rows, Rows(stamps, values, missing))

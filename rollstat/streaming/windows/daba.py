@@ -1,9 +1,9 @@
-"""Core of an extremum by DABA Lite: rows in a ring, and a queue of operator states beside it.
+"""The window of an extremum by DABA Lite: the rows, and a queue of operator states.
 
 ::
 
-    rows     4.0  nan  3.0  1.0  2.0         what was pushed, for snapshots and for extending
-    queue    states of those that are not missing, whose combination is the answer
+    rows     4.0  nan  3.0  1.0  2.0         what was pushed, for snapshots and for arrays
+    queue    states of the observations, which combine to the answer
 """
 
 from typing import Any, Self
@@ -21,22 +21,22 @@ from rollstat.streaming.linked_queue import Chunks
 from rollstat.streaming.windows.operator import NumberWindow
 from rollstat.streaming.windows.selection import read_ring, write_ring
 
-__all__ = ["StatesWindow"]
+__all__ = ["DabaWindow"]
 
 _FIRST_CAPACITY = 64
 
 
-class StatesWindow:
-    """A window and the combination of its observations, O(1) in every single step.
+class DabaWindow:
+    """A window and the combination of its observations, with O(1) combinations in every single step.
 
     Parameters
     ----------
     operator : Operator
-        Whose results are words like its elements.
+        An operator whose results have the dtype of its elements.
     fixed : int
-        Rows of a window of a fixed number of them, which a ring keeps, else 0: then linked chunks do.
+        Rows of a window of a fixed number of rows, which are kept in a ring; else 0, for a linked queue.
     dtype : dtype
-        Of the words.
+        Of the encoded elements.
     """
 
     def __init__(self, operator: Any, fixed: int, dtype: np.dtype[Any]) -> None:
@@ -48,90 +48,91 @@ class StatesWindow:
         self._window = NumberWindow(ready, layout, dtype.type(0), "daba", capacity, size=size)
         self._window.header[SPAN] = fixed
         self._ring: NDArray[Any] = np.zeros(ring_size(fixed), dtype)
-        # NaN says it all of floats.
-        self._absent: NDArray[np.bool_] = np.zeros(0 if dtype.kind == "f" else len(self._ring), np.bool_)
-        self._words, self._marks = Chunks(dtype), Chunks(np.bool_)
+        # In a ring of floats NaN marks what is missing.
+        self._ring_missing = np.zeros(0 if dtype.kind == "f" else len(self._ring), np.bool_)
+        self._queue, self._queue_missing = Chunks(dtype), Chunks(np.bool_)
 
     def quick_step(self, least: int) -> Quick:
-        """Compiled step of a float, and its arguments."""
+        """Return the compiled step of a float, and its arguments."""
         return KEPT_ROW, (self._ring, *self._window.quick_arguments(least))
 
     @property
     def rows(self) -> int:
-        """Rows in the window."""
+        """Number of rows in the window."""
         rows = self.pushed - int(self._window.header[FIRST])
         return min(rows, self.fixed or rows)
 
     @property
     def count(self) -> int:
-        """Observations among them."""
+        """Number of observations among them."""
         return self._window.size
 
     @property
     def pushed(self) -> int:
-        """Rows pushed so far."""
+        """Number of rows pushed so far."""
         return int(self._window.header[NEXT])
 
     def extreme(self) -> Any:
-        """The combination; there is an observation."""
+        """Return the combination of the window, which must have an observation."""
         return self._window.value()
 
-    def push(self, word: Any, missing: bool) -> None:
-        """Take in a row."""
+    def push(self, value: Any, missing: bool) -> None:
+        """Add a row."""
         row = self.pushed
-        self._write(np.array([word], self.dtype), np.array([missing]), row + 1)
-        first = row - self.fixed if self.fixed else int(self._window.header[FIRST]) - 1
-        self._window.slide(first, row, self.dtype.type(word), not missing)
+        self._keep(np.array([value], self.dtype), np.array([missing]), row + 1)
+        limit = row - self.fixed if self.fixed else int(self._window.header[FIRST]) - 1
+        self._window.push(limit, row, self.dtype.type(value), not missing)
         self._window.header[NEXT] = row + 1
 
-    def _write(self, words: NDArray[Any], marks: NDArray[np.bool_], end: int) -> None:
-        """Keep rows, the last of which is before row `end`."""
+    def _keep(self, values: NDArray[Any], missing: NDArray[np.bool_], end: int) -> None:
+        """Store rows, the last of which is before row `end`."""
         if not self.fixed:
-            for word, mark in zip(words, marks):
-                self._words.append(word)
-                self._marks.append(mark)
+            for value, mark in zip(values, missing):
+                self._queue.append(value)
+                self._queue_missing.append(mark)
             return
-        first = end - len(words)
+        first = end - len(values)
         if self.dtype.kind == "f":
-            write_ring(self._ring, first, np.where(marks, np.nan, words))
+            write_ring(self._ring, first, np.where(missing, np.nan, values))
         else:
-            write_ring(self._ring, first, words)
-            write_ring(self._absent, first, marks)
+            write_ring(self._ring, first, values)
+            write_ring(self._ring_missing, first, missing)
 
     def pop(self, number: int) -> None:
-        """Let go of the oldest rows."""
+        """Drop the `number` oldest rows."""
         self._window.header[FIRST] += number
-        self._window.evict(int(self._window.header[FIRST]) - 1)
-        self._words.drop(number)
-        self._marks.drop(number)
+        self._window.pop(int(self._window.header[FIRST]) - 1)
+        self._queue.drop(number)
+        self._queue_missing.drop(number)
 
     def contents(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Words and missing marks of the rows, oldest first."""
+        """Return the encoded rows, oldest first, and which of them are missing."""
         if not self.fixed:
-            return self._words.held, self._marks.held
+            return self._queue.held, self._queue_missing.held
         place = self.pushed - self.rows, self.rows
-        words = read_ring(self._ring, *place)
-        return words, np.isnan(words) if self.dtype.kind == "f" else read_ring(self._absent, *place)
+        values = read_ring(self._ring, *place)
+        missing = np.isnan(values) if self.dtype.kind == "f" else read_ring(self._ring_missing, *place)
+        return values, missing
 
-    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
-        """Hold these rows, the last of `pushed`, instead."""
-        first = pushed - len(words)
+    def load(self, values: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
+        """Replace the contents by these rows, the last of `pushed`."""
+        first = pushed - len(values)
         stamps = np.arange(first, pushed)
         if self.fixed:
-            self._window.load(stamps, words, missing)
-            self._write(words, missing, pushed)
+            self._window.clear()
+            self._keep(values, missing, pushed)
         else:
-            self._window.evict(self.pushed)
-            self._window.extend(stamps, np.int64(len(words) + 1), words, missing)
-            self._words.load(words)
-            self._marks.load(missing)
+            self._window.pop(self.pushed)
+            self._queue.load(values)
+            self._queue_missing.load(missing)
+        self._window.extend(stamps, np.int64(self.fixed or len(values) + 1), values, missing)
         self._window.header[[NEXT, FIRST]] = pushed, first
 
     def copy(self) -> Self:
-        """Return an equal core of its own memory."""
+        """Return an equal window with its own memory."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._window = self._window.copy()
-        other._ring, other._absent = self._ring.copy(), self._absent.copy()
-        other._words, other._marks = self._words.copy(), self._marks.copy()
+        other._ring, other._ring_missing = self._ring.copy(), self._ring_missing.copy()
+        other._queue, other._queue_missing = self._queue.copy(), self._queue_missing.copy()
         return other

@@ -1,6 +1,6 @@
 """Windows of operator states over a stream: of numbers, in compiled code, or of Python objects.
 
-Both kinds have the same methods, so that what is built on them need not know which it has.
+Both have the same methods: ``push``, ``pop``, ``extend`` (numbers only), ``value``, ``fold`` and ``join``.
 """
 
 from collections import deque
@@ -12,41 +12,49 @@ from numpy.typing import DTypeLike, NDArray
 
 from rollstat.algorithms.bound_calls import bind, kind
 from rollstat.kernels.aggregate import window, window_extend
-from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, free_size, is_idle, rehouse, settle
+from rollstat.kernels.aggregate.ring_queue import (
+    END,
+    FRONT,
+    MASK,
+    finish_resize,
+    is_oversized,
+    resizable,
+    resize,
+)
 from rollstat.kernels.stream.aggregate_steps import FOLDED, LEAST, MORE, NEXT, push_row
 from rollstat.operators.layout import Layout
-from rollstat.streaming.windows.operator_results import OfArrays, Results, Written
+from rollstat.streaming.windows.operator_results import ArrayState, Result, Written
 
 __all__ = ["NumberWindow", "ObjectWindow"]
 
-
-# An array of so many windows takes them by halves; to begin with that, and to end, costs about two of them.
+# An array of at least so many windows is taken in by halves of the window, whose start and end cost about two
+# windows.
 _MANY_WINDOWS = 4
 
 
-class NumberWindow(OfArrays):
-    """A queue of states of numbers, each with a stamp: its row or its time.
+class NumberWindow(ArrayState):
+    """A two-buffer queue of states of numbers, each with a stamp: its row number or its time.
 
     Parameters
     ----------
     operator, layout
-        As :func:`rollstat.algorithms.aggregate.prepare` returned them.
+        As :func:`rollstat.algorithms.aggregate.prepare` returns them.
     element : number, array or tuple
         An element of the types that will be pushed.
     algorithm : {"two_stacks", "daba"}
         Amortised, or worst-case, O(1) combinations a step.
     capacity : int
-        Number of observations to make room for.
+        Number of observations that the first ring has room for.
     stamps : dtype
         Of the stamps.
     size : {"free", "fixed", "folding"}
-        Whether room is made for more; or there never are more; or nothing ever leaves, and the states are
-        combined into one where they use up their room.
+        What happens when the ring is full: it is resized; it never is, as the window has so many rows; or, in
+        a window that drops nothing, all states are combined into one.
 
     Attributes
     ----------
     header : ndarray of int64
-        Counters, with those of :mod:`rollstat.kernels.stream.aggregate_steps` at the end.
+        Counters; the last slots are those of :mod:`rollstat.kernels.stream.aggregate_steps`.
     """
 
     def __init__(
@@ -59,62 +67,59 @@ class NumberWindow(OfArrays):
         stamps: DTypeLike = np.int64,
         size: str = "free",
     ) -> None:
-        queues: dict[str, Any] = {"two_stacks": window.TwoStacks, "daba": window.Daba}
-        self._made_with = operator, layout, element, algorithm, capacity, stamps, size
-        self.queue = queues[algorithm]()
+        self._arguments = operator, layout, element, algorithm, capacity, stamps, size
+        self.queue: Any = window.QUEUES[algorithm]
         self.operator, self.layout, self._algorithm, self._size = operator, layout, algorithm, size
-        header, cells = self.queue.create(layout.state, capacity)
+        header, cells = self.queue.functions.create(layout.state, capacity)
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
-        rings = np.zeros(int(header[MASK]) + 1, stamps)
-        stamp = rings[0].item()
+        ring = np.zeros(int(header[MASK]) + 1, stamps)
+        stamp = ring[0].item()
         self.header: NDArray[np.int64]
         self.cells: Any
         self.stamps: Any
-        self.arrays = [header, cells, rings]
-        self._results = Results(operator, layout)
-        start = self.queue, operator, self.header, self.cells, self.stamps, stamp, False
-        results = self._results.out, self._results.failed
-        self._slide = bind(window.slide, *start, stamp, element, True, 1, *results)
-        self._evict = bind(window.evict, *start)
-        self._evaluate = bind(window.evaluate, *start[:4], *results)
+        self.state = [header, cells, ring]
+        self._result = Result(operator, layout)
+        arguments = self.queue, operator, self.header, self.cells, self.stamps, stamp
+        result = self._result.arguments
+        self._push = bind(window.push, *arguments, stamp, element, True, 1, *result)
+        self._pop = bind(window.pop, *arguments, False)
+        self._evaluate = bind(window.evaluate, *arguments[:4], *result)
         self._extends: dict[Any, Any] = {}
 
     def quick_arguments(self, least: int) -> tuple[Any, ...]:
-        """What a step takes before the float, for results of at least so many observations."""
+        """Return what a compiled step takes before the float, for results of at least `least` numbers."""
         self.header[LEAST] = least
         return self.queue, self.operator, self.header, self.cells, self.stamps
 
     def quick_step(self, least: int) -> tuple[Any, ...]:
-        """The step that pushes a float into a window of SPAN rows, and what it takes before that."""
+        """Return the step that pushes a float into a window of SPAN rows, and what it takes before that."""
         return push_row, *self.quick_arguments(least)
 
     @property
     def size(self) -> int:
-        """Observations in the window."""
+        """Number of observations in the window."""
         return int(self.header[END] - self.header[FRONT] + self.header[FOLDED])
 
-    def slide(self, limit: Any, stamp: Any, element: Any, observed: bool = True, wanted: int = 1) -> int:
-        """Drop states stamped at or before `limit`, take in an element if `observed`, and compute.
+    def push(self, limit: Any, stamp: Any, element: Any, observed: bool = True, min_periods: int = 1) -> int:
+        """Drop the states stamped at or before `limit`, and add an element if it is `observed`.
 
-        Returns the number of observations; if they are at least `wanted` (which is positive), :meth:`read`
-        gives the result.
+        Returns the number of observations. If they are at least `min_periods` (>= 1), :meth:`result` returns
+        the result.
         """
         while True:
             folded = int(self.header[FOLDED])
-            size: int = self._slide(
+            size: int = self._push(
                 self.queue,
                 self.operator,
                 self.header,
                 self.cells,
                 self.stamps,
                 limit,
-                False,
                 stamp,
                 element,
                 observed,
-                max(wanted - folded, 1),
-                self._results.out,
-                self._results.failed,
+                max(min_periods - folded, 1),
+                *self._result.arguments,
             )
             if size >= 0:
                 return size + folded
@@ -124,21 +129,21 @@ class NumberWindow(OfArrays):
         if self._size == "folding":
             self.fold()
         else:
-            self.cells, self.stamps = rehouse(self.header, [self.cells, self.stamps])
+            self.cells, self.stamps = resize(self.header, [self.cells, self.stamps])
 
     def fold(self) -> None:
-        """Combine all states into one; the observations stay as many."""
+        """Combine all states into one; the number of observations stays."""
         size = self.size
         if size:
             window.fold(self.queue, self.operator, self.header, self.cells)
             self.header[FOLDED] = size - 1
 
     def join(self, other: Self) -> None:
-        """Take in all that another window holds, as if it had been pushed here, into one state."""
+        """Add all that `other` holds, as if it had been pushed here, and combine all into one state."""
         size = self.size + other.size
         if other.size and not self.size:
             counters = self.header[-MORE:].copy()
-            self.arrays = [array.copy() for array in other.arrays]
+            self.state = [array.copy() for array in other.state]
             self.header[-MORE:] = counters
             self.fold()
         elif other.size:
@@ -146,37 +151,31 @@ class NumberWindow(OfArrays):
             window.join(self.queue, self.operator, self.header, self.cells, *others)
         self.header[FOLDED] = max(size - 1, 0)
 
-    def evict(self, limit: Any, closed: bool = False) -> None:
-        """Drop states stamped before `limit`, and those at it unless the window is `closed` there."""
-        self._evict(self.queue, self.operator, self.header, self.cells, self.stamps, limit, closed)
-
-    def read(self) -> Any:
-        """The result that :meth:`slide` computed."""
-        return self._results.read()
+    def pop(self, limit: Any, closed: bool = False) -> None:
+        """Drop the states stamped before `limit`, and those at it unless the window is `closed` there."""
+        self._pop(self.queue, self.operator, self.header, self.cells, self.stamps, limit, closed)
 
     def value(self) -> Any:
-        """The result of the window, which must have observations."""
-        self._evaluate(
-            self.queue, self.operator, self.header, self.cells, self._results.out, self._results.failed
-        )
-        return self._results.read()
+        """Return the result of the window, which must have observations."""
+        self._evaluate(self.queue, self.operator, self.header, self.cells, *self._result.arguments)
+        return self._result.read()
 
     def extend(
         self,
-        times: NDArray[Any],
+        stamps: NDArray[Any],
         span: Any,
         values: Any,
         missing: NDArray[np.bool_],
-        wanted: int = 1,
+        min_periods: int = 1,
         written: Written | None = None,
     ) -> Written:
-        """Take in many elements, each for the window ``(time - span, time]``.
+        """Add many elements, and compute the result of the window ``(stamp - span, stamp]`` of each.
 
         Parameters
         ----------
-        times, span, values, missing
-            The elements. In a fixed window times are the numbers of their rows.
-        wanted : int
+        stamps, span, values, missing
+            The elements. In a fixed window the stamps are row numbers.
+        min_periods : int
             Observations that a result needs, at least 1.
         written : Written, optional
             Where to write.
@@ -184,75 +183,70 @@ class NumberWindow(OfArrays):
         Returns
         -------
         Written
-            Results; those of rows with too few observations mean nothing.
+            The results.
         """
-        written = Written.of(self.layout, len(times)) if written is None else written
-        # No limit is before the earliest time that a whole number can be.
-        earliest = -np.inf if times.dtype.kind == "f" else np.iinfo(times.dtype).min
-        by_row, whole = self._size == "fixed", not missing.any()
-        # All else is of one type.
-        of, row = kind(values), 0
-        halves = by_row and whole and self._algorithm == "daba" and len(times) >= _MANY_WINDOWS * span
+        written = Written.of(self.layout, len(stamps)) if written is None else written
+        # A limit must not be before the earliest time that a whole number can be.
+        earliest = -np.inf if stamps.dtype.kind == "f" else np.iinfo(stamps.dtype).min
+        by_row, observed = self._size == "fixed", not missing.any()
+        spans = window_extend.Spans(span, stamps.dtype.type(earliest), by_row, observed)
+        halves = by_row and observed and self._algorithm == "daba" and len(stamps) >= _MANY_WINDOWS * span
         suffixes = np.empty(3 * (int(span) // 2) if halves else 0, self.layout.state)
+        rows = window.Rows(stamps, values, missing)
+        # The other arguments of all calls have the same types.
+        of, row = kind(values), 0
         while True:
-            least = max(wanted - int(self.header[FOLDED]), 1)
-            windows = span, times.dtype.type(earliest)
-            given = times, values, missing, by_row, whole, row, suffixes, least, *written.columns
-            arguments = self.queue, self.operator, *self.arrays, *windows, *given
+            results = written.for_kernels(max(min_periods - int(self.header[FOLDED]), 1))
+            arguments = self.queue, self.operator, *self.state, spans, rows, suffixes, results, row
             if of not in self._extends:
                 self._extends[of] = bind(window_extend.extend, *arguments)
             row = self._extends[of](*arguments)
-            if row == len(times):
+            if row == len(stamps):
                 break
             self._make_room()
-        if is_idle(self.header, self.cells):
+        if is_oversized(self.header, self.cells):
             self._make_room()
         return written
 
-    def load(self, times: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
-        """Hold these elements instead, in a window that is fixed."""
-        if missing.any():
-            several = isinstance(values, tuple)
-            values = tuple(column[~missing] for column in values) if several else values[~missing]
-            times = times[~missing]
-        state = self.queue, self.operator, self.header, self.cells, self.stamps
-        arguments = *state, times, values
-        bind(window.load, *arguments)(*arguments)
-
     def clear(self) -> None:
-        """Forget all rows of a window that is fixed; the next one has the number 0."""
+        """Drop all rows of a fixed window; the next row has the number 0."""
         mask = self.header[MASK]
         self.header[:-MORE], self.header[MASK] = 0, mask
         self.header[NEXT] = 0
 
-    def adopt(self, arrays: list[NDArray[Any]]) -> None:
-        """Go on with the arrays of a snapshot, or raise."""
-        header, cells, stamps = arrays
-        headers, like, times = self.arrays
-        shapes = header.shape == headers.shape and cells.shape[1:] == like.shape[1:]
-        cells = np.ascontiguousarray(cells).astype(like.dtype)
-        fits = shapes and stamps.dtype == times.dtype and len(stamps) == header[MASK] + 1
-        fits = fits and (self._size != "fixed" or len(stamps) >= len(times))
-        if not (fits and header[FOLDED] >= 0 and self.queue.check(header, cells)):
+    def adopt(self, state: list[NDArray[Any]]) -> None:
+        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
+        header, cells, stamps = state
+        own_header, own_cells, own_stamps = self.state
+        shapes = header.shape == own_header.shape and cells.shape[1:] == own_cells.shape[1:]
+        cells = np.ascontiguousarray(cells).astype(own_cells.dtype)
+        fits = shapes and stamps.dtype == own_stamps.dtype and len(stamps) == header[MASK] + 1
+        fits = fits and (self._size != "fixed" or len(stamps) >= len(own_stamps))
+        if not (fits and header[FOLDED] >= 0 and self.queue.functions.check(header, cells)):
             raise ValueError("its arrays do not fit together")
-        self.arrays = [header, cells, stamps]
+        self.state = [header, cells, stamps]
 
     @property
-    def arrays(self) -> list[NDArray[Any]]:
-        """The whole state; a queue of free size is at home in one ring then."""
+    def state(self) -> list[NDArray[Any]]:
+        """The whole state as arrays; finishes a resize of the ring."""
         if self._size != "free":
             return [self.header, self.cells, self.stamps]
-        return [self.header, *settle(self.header, [self.cells, self.stamps])]
+        return [self.header, *finish_resize(self.header, [self.cells, self.stamps])]
 
-    @arrays.setter
-    def arrays(self, arrays: Sequence[NDArray[Any]]) -> None:
-        self.header, self.cells, self.stamps = arrays
+    @state.setter
+    def state(self, state: Sequence[NDArray[Any]]) -> None:
+        self.header, self.cells, self.stamps = state
         if self._size == "free":
-            self.cells, self.stamps = free_size([self.cells, self.stamps])
+            self.cells, self.stamps = resizable([self.cells, self.stamps])
 
 
 class ObjectWindow:
-    """A queue of states of Python objects, with the methods of :class:`NumberWindow`: two stacks of lists."""
+    """A two-buffer window of states of Python objects, with methods of :class:`NumberWindow`.
+
+    The older buffer is a list of suffixes whose last item is that of the oldest element, so that dropping
+    shortens it; see :mod:`rollstat.kernels.aggregate.two_stacks`. A total that was made here, by ``combine``,
+    and that nobody else has seen is owned: ``combine_into`` may change it in place.
+    """
 
     def __init__(self, operator: Any) -> None:
         self.header = [0] * MORE
@@ -261,28 +255,28 @@ class ObjectWindow:
         self._lower = getattr(operator, "lower", None)
         self._combine_into = getattr(operator, "combine_into", None)
         self._stamps: deque[Any] = deque()
-        self._front: list[Any] = []
-        self._back: list[Any] = []
+        self._older: list[Any] = []
+        self._newer: list[Any] = []
         self._total: Any = None
         self._owned = False
 
     @property
     def size(self) -> int:
-        """Observations in the window."""
+        """Number of observations in the window."""
         return len(self._stamps) + self.header[FOLDED]
 
     def copy(self) -> Self:
-        """Return an equal window; states are shared, and from now on nobody's to be changed in place."""
+        """Return an equal window that shares the states, so that neither changes them in place."""
         self._owned = False
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.header, other._stamps = self.header.copy(), self._stamps.copy()
-        other._front, other._back = self._front.copy(), self._back.copy()
+        other._older, other._newer = self._older.copy(), self._newer.copy()
         return other
 
-    def _push(self, stamp: Any, element: Any) -> None:
+    def _append(self, stamp: Any, element: Any) -> None:
         state = element if self._lift is None else self._lift(element)
-        if not self._back:
+        if not self._newer:
             self._total, self._owned = state, False
         elif self._owned and self._combine_into is not None:
             self._total = self._combine_into(self._total, state)
@@ -291,72 +285,72 @@ class ObjectWindow:
             older = self._total
             self._total = self.operator.combine(older, state)
             self._owned = self._total is not older and self._total is not state
-        self._back.append(state)
+        self._newer.append(state)
         self._stamps.append(stamp)
 
-    def evict(self, limit: Any, closed: bool = False) -> None:
-        """Drop states stamped before `limit`, and those at it unless the window is `closed` there."""
-        stamps, gone = self._stamps, 0
+    def pop(self, limit: Any, closed: bool = False) -> None:
+        """Drop the states stamped before `limit`, and those at it unless the window is `closed` there."""
+        stamps, number = self._stamps, 0
         for stamp in stamps:
             if stamp > limit or (closed and stamp == limit):
                 break
-            gone += 1
-        kept = len(self._front) - gone
+            number += 1
+        kept = len(self._older) - number
         if kept >= 0:
-            del self._front[kept:]
+            del self._older[kept:]
         else:
-            # The front stack is used up: what is left of the back one becomes suffixes, the oldest on top.
-            states = self._back[-kept:]
+            # The flip: what is left of the newer buffer becomes suffixes, that of the oldest element last.
+            states = self._newer[-kept:]
             suffixes = states[-1:]
             for state in reversed(states[:-1]):
                 suffixes.append(self.operator.combine(state, suffixes[-1]))
-            self._front, self._back, self._total = suffixes, [], None
-        for _ in range(gone):
+            self._older, self._newer, self._total = suffixes, [], None
+        for _ in range(number):
             stamps.popleft()
 
-    def slide(self, limit: Any, stamp: Any, element: Any, observed: bool = True, wanted: int = 1) -> int:
-        """Drop states stamped at or before `limit`, and take in an element if `observed`."""
-        self.evict(limit)
+    def push(self, limit: Any, stamp: Any, element: Any, observed: bool = True, min_periods: int = 1) -> int:
+        """Drop the states stamped at or before `limit`, add an element if `observed`; return the size."""
+        self.pop(limit)
         if observed:
-            self._push(stamp, element)
+            self._append(stamp, element)
         return self.size
 
     def _state(self) -> Any:
-        """All states combined; there are some."""
-        if not self._back:
-            return self._front[-1]
-        if not self._front:
+        """Return all states combined; there is at least one."""
+        if not self._newer:
+            return self._older[-1]
+        if not self._older:
             self._owned = False
             return self._total
-        state = self.operator.combine(self._front[-1], self._total)
+        state = self.operator.combine(self._older[-1], self._total)
         if state is self._total:
             self._owned = False
         return state
 
-    def _hold(self, state: Any, size: int) -> None:
+    def _set_single(self, state: Any, size: int) -> None:
+        """Replace the contents by one state, of so many observations."""
         stamp = self._stamps[-1] if self._stamps else 0
-        self._front, self._back, self._total, self._owned = [], [state], state, False
+        self._older, self._newer, self._total, self._owned = [], [state], state, False
         self._stamps = deque([stamp])
         self.header[FOLDED] = size - 1
 
     def fold(self) -> None:
-        """Combine all states into one; the observations stay as many."""
+        """Combine all states into one; the number of observations stays."""
         if self.size:
-            self._hold(self._state(), self.size)
+            self._set_single(self._state(), self.size)
 
     def join(self, other: Self) -> None:
-        """Take in all that another window holds, as if it had been pushed here, into one state."""
+        """Add all that `other` holds, as if it had been pushed here, and combine all into one state."""
         if other.size:
             state = other._state()
             if self.size:
                 state = self.operator.combine(self._state(), state)
-            self._hold(state, self.size + other.size)
-
-    def read(self) -> Any:
-        """The result of the window, which must have observations."""
-        return self.value()
+            self._set_single(state, self.size + other.size)
 
     def value(self) -> Any:
-        """The result of the window, which must have observations."""
+        """Return the result of the window, which must have observations."""
         state = self._state()
         return state if self._lower is None else self._lower(state)
+
+    # A push computes nothing beforehand.
+    result = value

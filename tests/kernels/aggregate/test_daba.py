@@ -5,18 +5,18 @@ from hypothesis import strategies as st
 
 from rollstat.kernels.aggregate import daba
 from rollstat.kernels.aggregate.ring_queue import END, FRONT
-from tests.kernels.free_queue import FreeQueue
+from tests.kernels.aggregate.resizable_queue import ResizableQueue, push
 from tests.spans import STATE, counting_operator
 
 
 def run(steps, capacity=4):
     """Push (True) and pop (False) in the order of `steps`, asserting every state and every step's count."""
     operator, counter = counting_operator()
-    queue = FreeQueue(daba, *daba.create(STATE, capacity))
+    queue = ResizableQueue(daba, *daba.create(STATE, capacity))
     header, pushes = queue.header, 0
-    for push in steps:
+    for pushed in steps:
         before = counter[0]
-        if push:
+        if pushed:
             queue.push(operator, pushes)
             pushes += 1
             assert counter[0] - before <= 3
@@ -50,7 +50,7 @@ def test_filled_then_emptied():
     run([True] * 100 + [False] * 101 + [True] * 7)
 
 
-def test_room_is_made_and_given_back_bit_by_bit():
+def test_ring_is_resized_incrementally():
     run([True] * 1500 + [False] * 1450 + [True] * 100 + [True, False] * 100 + [False] * 100 + [True] * 90)
 
 
@@ -58,7 +58,7 @@ def test_pop_of_several_is_as_many_pops():
     operator, _ = counting_operator()
     header, cells = daba.create(STATE, 16)
     for i in range(13):
-        daba.push(operator, header, cells, i)
+        push(daba, operator, header, cells, i)
     assert not daba.pop(operator, header, cells, 14)
     assert daba.pop(operator, header, cells, 9)
     assert daba.check(header, cells)

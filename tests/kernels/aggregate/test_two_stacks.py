@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from rollstat.kernels.aggregate import two_stacks
 from rollstat.kernels.aggregate.ring_queue import END, FRONT
-from tests.kernels.free_queue import FreeQueue
+from tests.kernels.aggregate.resizable_queue import ResizableQueue, push
 from tests.spans import STATE, counting_operator
 
 
 def run(steps, capacity=4):
     """Push (0) and pop (n > 0) in the order of `steps`, asserting every state; return the totals."""
     operator, counter = counting_operator()
-    queue = FreeQueue(two_stacks, *two_stacks.create(STATE, capacity))
+    queue = ResizableQueue(two_stacks, *two_stacks.create(STATE, capacity))
     header, pushes, queries = queue.header, 0, 0
     for number in steps:
         before = counter[0]
@@ -47,17 +47,17 @@ def test_growing_window_moves_every_state():
     run([0, 0, 1] * 100 + [30, 0, 1, 1] * 2)
 
 
-def test_room_is_made_and_given_back_bit_by_bit():
+def test_ring_is_resized_incrementally():
     run([0] * 1500 + [1450] + [0] * 100 + [0, 1] * 100 + [100] + [0] * 90)
 
 
 def test_full_ring_takes_nothing():
     operator, _ = counting_operator()
     header, cells = two_stacks.create(STATE, 2)
-    assert two_stacks.push(operator, header, cells, 0)
-    assert two_stacks.push(operator, header, cells, 1)
+    assert push(two_stacks, operator, header, cells, 0)
+    assert push(two_stacks, operator, header, cells, 1)
     kept = header.copy(), cells.copy()
-    assert not two_stacks.push(operator, header, cells, 2)
+    assert not push(two_stacks, operator, header, cells, 2)
     np.testing.assert_array_equal(header, kept[0])
     np.testing.assert_array_equal(cells, kept[1])
 

@@ -1,4 +1,4 @@
-"""Arrays through a window of a stream: the steps' own combinations, each in its order, no more of them."""
+"""Many rows through a window of a stream: the combinations of single pushes, in their order, and no more."""
 
 from typing import NamedTuple
 
@@ -14,14 +14,14 @@ from tests.spans import STATE, counting_operator
 SPANS = Layout(STATE, tuple(STATE[k] for k in range(3)), False)
 INT = np.dtype(np.int64)
 both = pytest.mark.parametrize("algorithm", ["two_stacks", "daba"])
-# How much later each row is, and whether it is an observation; in pieces, each of them given as an array or
+# How much later each row is, and whether it is an observation; in parts, each of them given as an array or
 # row by row.
 rows_strategy = st.lists(st.tuples(st.integers(0, 5), st.booleans()), max_size=25)
-pieces_strategy = st.lists(st.tuples(st.booleans(), rows_strategy), max_size=6)
+parts_strategy = st.lists(st.tuples(st.booleans(), rows_strategy), max_size=6)
 
 
 class Order(NamedTuple):
-    """Not associative: no two ways to combine the same elements give the same."""
+    """Not associative: any two ways to combine the same elements differ."""
 
     def combine(self, older, newer):
         return 31 * older + 1_000_003 * newer + 7
@@ -35,36 +35,36 @@ def arrays_of(rows, first, time):
 
 
 @both
-@given(pieces=pieces_strategy, span=st.integers(1, 40))
-def test_elements_come_in_order_and_are_combined_no_more_often(algorithm, pieces, span):
+@given(parts=parts_strategy, span=st.integers(1, 40))
+def test_elements_are_combined_in_order_and_no_more_often(algorithm, parts, span):
     operator, counter = counting_operator()
     single, single_counter = counting_operator()
     window = NumberWindow(operator, SPANS, 0, algorithm, 4)
     steps = NumberWindow(single, SPANS, 0, algorithm, 4)
     first = time = largest = results = 0
     held = []
-    for at_once, rows in pieces:
+    for at_once, rows in parts:
         times, values, missing = arrays_of(rows, first, time)
         written = window.extend(times, span, values, missing) if at_once else None
         for k, (t, x, gone) in enumerate(zip(times.tolist(), values.tolist(), missing.tolist())):
             held = [(s, y) for s, y in held if s > t - span] + [(t, x)] * (not gone)
             largest, results = max(largest, len(held)), results + bool(held)
-            assert steps.slide(t - span, t, x, not gone) == len(held)
+            assert steps.push(t - span, t, x, not gone) == len(held)
             if not at_once:
-                window.slide(t - span, t, x, not gone)
+                window.push(t - span, t, x, not gone)
             wanted = (held[0][1], held[-1][1], True) if held else None
             if held:
-                assert (tuple(a[k] for a in written.arrays) if at_once else window.read()) == wanted
-                assert steps.read() == wanted
+                assert (tuple(a[k] for a in written.arrays) if at_once else window.result()) == wanted
+                assert steps.result() == wanted
             if at_once:
-                assert written.lacking[k] == (not held)
+                assert written.insufficient[k] == (not held)
         if rows:
             first, time = first + int((~missing).sum()), int(times[-1])
-        header, cells, _ = window.arrays
-        assert window.queue.check(header, cells)
+        header, cells, _ = window.state
+        assert window.queue.functions.check(header, cells)
         assert window.size == len(held)
         if algorithm == "daba":
-            # What a turn does at once, single steps may still have to do.
+            # Single pushes may still have to do what a flip does at once.
             assert counter[0] <= single_counter[0] + largest
         else:
             assert counter[0] <= 2 * first + results
@@ -74,24 +74,24 @@ def test_elements_come_in_order_and_are_combined_no_more_often(algorithm, pieces
 
 @both
 @pytest.mark.parametrize("size", ["fixed", "free", "folding"])
-@given(pieces=pieces_strategy, span=st.sampled_from([1, 2, 3, 4, 5, 8, 13, 21]), whole=st.booleans())
-def test_every_combination_is_that_of_the_steps(algorithm, size, pieces, span, whole):
+@given(parts=parts_strategy, span=st.sampled_from([1, 2, 3, 4, 5, 8, 13, 21]), whole=st.booleans())
+def test_every_combination_is_that_of_single_pushes(algorithm, size, parts, span, whole):
     def make():
         return NumberWindow(Order(), describe(Order(), np.ones(1, INT)), 0, algorithm, 21, size=size)
 
     window, steps, width = make(), make(), 2**62 if size == "folding" else span
     row = 0
-    for at_once, rows in pieces:
+    for at_once, rows in parts:
         times, values, missing = arrays_of([(1, observed or whole) for _, observed in rows], row, row - 1)
         written = window.extend(times, width, values, missing, 2) if at_once else None
         for k, (t, x, gone) in enumerate(zip(times.tolist(), values.tolist(), missing.tolist())):
-            held = steps.slide(t - width, t, x, not gone, 2)
+            held = steps.push(t - width, t, x, not gone, 2)
             if not at_once:
-                window.slide(t - width, t, x, not gone, 2)
+                window.push(t - width, t, x, not gone, 2)
             else:
-                assert written.lacking[k] == (held < 2)
+                assert written.insufficient[k] == (held < 2)
             if held >= 2:
-                assert (written.arrays[0][k] if at_once else window.read()) == steps.read()
+                assert (written.arrays[0][k] if at_once else window.result()) == steps.result()
         row += len(rows)
         assert window.size == steps.size
     if steps.size:

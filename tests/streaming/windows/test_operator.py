@@ -56,14 +56,14 @@ def test_windows_by_time(make, algorithm, steps, span):
         held = [(t, x) for t, x in held if t > time - span]
         if observed:
             held.append((time, element(k)))
-        assert window.slide(time - span, time, element(k), observed) == window.size == len(held)
+        assert window.push(time - span, time, element(k), observed) == window.size == len(held)
         if held:
             wanted = compose(x for _, x in held)
-            assert window.read() == wanted
+            assert window.result() == wanted
             assert window.value() == wanted
-    window.evict(time, True)
+    window.pop(time, True)
     assert window.size == sum(t >= time for t, _ in held)
-    window.evict(time)
+    window.pop(time)
     assert window.size == 0
 
 
@@ -77,35 +77,35 @@ def test_extending_is_pushing(algorithm, steps):
     written = all_at_once.extend(times, 5, columns, missing)
     assert not written.failed.any()
     for k in range(len(steps)):
-        size = one.slide(times[k].item() - 5, times[k].item(), element(k), not missing[k])
-        assert (size == 0) == written.lacking[k]
+        size = one.push(times[k].item() - 5, times[k].item(), element(k), not missing[k])
+        assert (size == 0) == written.insufficient[k]
         if size:
-            assert one.read() == tuple(result[k] for result in written.arrays)
+            assert one.result() == tuple(result[k] for result in written.arrays)
     assert all_at_once.size == one.size
 
 
 def test_state_in_arrays_goes_on():
     first = number_window("daba")
     for k in range(9):
-        first.slide(k - 5, k, element(k))
+        first.push(k - 5, k, element(k))
     second = number_window("daba")
-    second.arrays = [array.copy() for array in first.arrays]
+    second.state = [array.copy() for array in first.state]
     for k in range(9, 20):
-        first.slide(k - 5, k, element(k))
-        second.slide(k - 5, k, element(k))
-        assert first.read() == second.read()
+        first.push(k - 5, k, element(k))
+        second.push(k - 5, k, element(k))
+        assert first.result() == second.result()
 
 
 def test_overflow_is_told_and_forgotten():
     operator, layout = prepare(ops.Sum(), [np.dtype(np.int64)])
     window = NumberWindow(operator, layout, 1)
-    window.slide(-2, 0, 2**62)
-    assert window.read() == 2**62
-    window.slide(-1, 1, 2**62)
+    window.push(-2, 0, 2**62)
+    assert window.result() == 2**62
+    window.push(-1, 1, 2**62)
     for _ in range(2):
         with pytest.raises(OverflowError, match="exact IntegerSum"):
             window.value()
-    window.slide(0, 2, -1)
+    window.push(0, 2, -1)
     assert window.value() == 2**62 - 1
 
 
@@ -125,7 +125,7 @@ def test_windows_as_they_are_asked_for(make, moves):
     left = right = 0
     for left_step, right_step, arriving in moves:
         for observed in arriving:
-            tree.append(element(len(rows)), observed)
+            tree.push(element(len(rows)), observed)
             rows.append(observed)
         # Past the end of what has arrived, only an empty window can be asked for.
         left += left_step
@@ -149,7 +149,7 @@ def test_online_calls_are_as_few_as_planned_offline(rng):
     tree = ObjectTree(function_operator(lambda a, b: calls.append(a + b) or a + b))
     for i, j in zip(left.tolist(), right.tolist()):
         while tree.rows < j:
-            tree.append(chr(97 + tree.rows))
+            tree.push(chr(97 + tree.rows))
         if tree.move(i, j):
             assert tree.value() == "".join(chr(97 + k) for k in range(i, j))
     assert len(calls) == planned
@@ -166,8 +166,8 @@ def test_accumulators_of_objects_are_owned():
     window, tree = ObjectWindow(operator), ObjectTree(operator)
     seen = []
     for k in range(40):
-        size = window.slide(k - 1 - k % 7, k, sets[k])
-        tree.append(sets[k])
+        size = window.push(k - 1 - k % 7, k, sets[k])
+        tree.push(sets[k])
         tree.move(max(k + 1 - size, tree.bounds[0]), k + 1)
         wanted = set().union(*kept[k + 1 - size : k + 1])
         seen += [(window.value(), wanted), (tree.value(), set().union(*kept[tree.bounds[0] : k + 1]))]
