@@ -105,7 +105,7 @@ def check(lengths, sizes, window, seed, enough=None, **options):
     rows = table(lengths, seed)
     walk = Walk(plan(window, **options))
     if enough:
-        walk.least = walk.enough = enough
+        walk.min_rows = walk.wait_rows = enough
     batches = cut(rows, sizes)
     results = list(walk.run(iter(batches)))
     assert [batch.num_rows for batch in results] == [batch.num_rows for batch in batches]
@@ -170,7 +170,7 @@ def test_long_series_are_forgotten_as_the_walk_goes_on(width, most_rows):
         for batch in batches:
             yield batch
             most = max(most, walk.held)
-            waiting = max(waiting, sum(b.num_rows for b in walk.waiting))
+            waiting = max(waiting, sum(b.num_rows for b in walk.pending))
 
     for batch in walk.run(watch(cut(wide, [1000]))):
         found += batch.column(batch.num_columns - 1).to_pylist()
@@ -223,7 +223,7 @@ def test_a_failing_kernel_names_the_key_and_the_row(monkeypatch):
     rows = rows.set_column(3, "x", pa.array(np.arange(50.0)))
     for sizes in ([50], [7], [1]):
         walk = Walk(plan(3, {"median": ("median", "x")}))
-        walk.least = walk.enough = 5
+        walk.min_rows = walk.wait_rows = 5
         with pytest.raises(
             OverflowError, match=r"^median failed at key='key 0001', time=.*row=31: too large$"
         ):
@@ -235,7 +235,7 @@ def test_descending_times():
     order = np.lexsort([rows["row"].to_numpy(), -rows["time"].to_numpy().astype(np.int64)])
     down = rows.take(pa.array(order))
     walk = Walk(plan("10s", {"median": ("median", "x")}, descending=[True, False]))
-    walk.least = walk.enough = 3
+    walk.min_rows = walk.wait_rows = 3
     found = [v for batch in walk.run(cut(down, [6])) for v in batch.column(5).to_pylist()]
     times = -down["time"].to_numpy().astype("M8[us]").view(np.int64)
     wanted = rollstat.rolling_median(masked(down["x"]), 10_000_000, times=times)
@@ -255,7 +255,7 @@ def test_sums_that_overflow_in_no_whole_window_are_no_error(window):
     timed = options | ({"times": np.arange(300).astype("M8[s]")} if window == "4s" else {})
     wanted = rollstat.rolling_sum(np.ma.MaskedArray(values), window, **timed)
     walk = Walk(plan(window, {"s": ("sum", "y")}, **options))
-    walk.least = walk.enough = 1
+    walk.min_rows = walk.wait_rows = 1
     found = [v for batch in walk.run(cut(rows, [1, 2, 3])) for v in batch.column(5).to_pylist()]
     assert found == wanted.tolist()
 

@@ -11,7 +11,7 @@ import rollstat
 import rollstat.operators as operators
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Call, evaluate
-from rollstat.spark.carried_states import asks_for_rows, carried_for, why_not
+from rollstat.spark.carried_states import counts_rows, initial_state, why_no_state
 from tests.test_contract import CASES, equal, taken
 
 UNBOUNDED = {
@@ -32,29 +32,29 @@ KINDS = [
 
 def in_pieces(call, columns, options, cuts):
     """Results of stretch after stretch."""
-    state = carried_for(call, [column.dtype for column in columns], options)
-    return [state.take([column[a:b] for column in columns]) for a, b in itertools.pairwise(cuts)]
+    state = initial_state(call, [column.dtype for column in columns], options)
+    return [state.advance([column[a:b] for column in columns]) for a, b in itertools.pairwise(cuts)]
 
 
 def in_buckets(call, columns, options, cuts):
     """Results of each stretch from the joined states of those before it, as bytes would bring them."""
     dtypes = [column.dtype for column in columns]
-    total, results = carried_for(call, dtypes, options), []
+    total, results = initial_state(call, dtypes, options), []
     for a, b in itertools.pairwise(cuts):
         pieces = [column[a:b] for column in columns]
-        start = carried_for(call, dtypes, options)
+        start = initial_state(call, dtypes, options)
         start.load([array.copy() for array in total.arrays])
-        results.append(start.take(pieces))
-        own = carried_for(call, dtypes, options)
-        own.begin(a)
+        results.append(start.advance(pieces))
+        own = initial_state(call, dtypes, options)
+        own.first_row = a
         own.skip(pieces)
-        total.join(own)
+        total.combine(own)
     return results
 
 
 @pytest.mark.parametrize(("statistic", "sample"), KINDS)
 def test_stretches_give_what_the_whole_gives(statistic, sample, rng):
-    assert why_not(statistic.name, {}) is None
+    assert why_no_state(statistic.name, {}) is None
     rows = 60
     for dtype in taken(statistic, ["f8", "f4", "i8", "?", "M8[us]"]):
         for policy in ("omit", "propagate"):
@@ -78,12 +78,12 @@ def test_stretches_give_what_the_whole_gives(statistic, sample, rng):
 
 
 def test_statistics_without_a_bounded_state_are_known():
-    assert {name for name in REGISTRY if why_not(name, {}) is not None} == UNBOUNDED
-    assert "algorithm='two_heaps'" in why_not("kth", {"algorithm": "two_heaps"})
-    assert asks_for_rows("linear_fit", {})
-    assert asks_for_rows("aggregate", {"op": operators.ArgMinimum()})
-    assert not asks_for_rows("sum", {})
-    assert not asks_for_rows("argkth", {"k": 1})
+    assert {name for name in REGISTRY if why_no_state(name, {}) is not None} == UNBOUNDED
+    assert "algorithm='two_heaps'" in why_no_state("kth", {"algorithm": "two_heaps"})
+    assert counts_rows("linear_fit", {})
+    assert counts_rows("aggregate", {"op": operators.ArgMinimum()})
+    assert not counts_rows("sum", {})
+    assert not counts_rows("argkth", {"k": 1})
 
 
 @given(
@@ -102,7 +102,7 @@ def test_no_more_is_kept_than_can_be_chosen(values, ranks, cuts):
             [np.ma.stack(piece) for piece in way(call, [column], options, cuts)], axis=1
         )
         assert found.filled(-1).tolist() == whole.tolist()
-    state = carried_for(call, [column.dtype], options)
+    state = initial_state(call, [column.dtype], options)
     state.skip([column])
     assert len(state.values) <= max([0, *ranks]) - min([0, *ranks])
 
@@ -110,11 +110,11 @@ def test_no_more_is_kept_than_can_be_chosen(values, ranks, cuts):
 def test_what_does_not_fit_is_an_error_where_it_is_asked_for():
     largest = np.ma.MaskedArray([2**63 - 1, 1, -1], [False] * 3)
     call = Call("sum", (0,), {}, (), False)
-    state = carried_for(call, [largest.dtype], {})
+    state = initial_state(call, [largest.dtype], {})
     with pytest.raises(OverflowError, match="does not fit in 64 bits"):
-        state.take([largest])
-    few = carried_for(call, [largest.dtype], {"min_periods": 3})
-    assert few.take([largest])[0].tolist() == [None, None, 2**63 - 1]
-    missing = carried_for(call, [largest.dtype], {"nan_policy": "raise"})
+        state.advance([largest])
+    few = initial_state(call, [largest.dtype], {"min_periods": 3})
+    assert few.advance([largest])[0].tolist() == [None, None, 2**63 - 1]
+    missing = initial_state(call, [largest.dtype], {"nan_policy": "raise"})
     with pytest.raises(ValueError, match="nan_policy is 'raise'"):
-        missing.take([np.ma.MaskedArray([1, 2], [False, True])])
+        missing.advance([np.ma.MaskedArray([1, 2], [False, True])])
