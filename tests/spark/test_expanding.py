@@ -283,6 +283,6 @@ def test_a_state_takes_no_more_than_was_said():
 def test_statistics_without_a_state_hold_their_rows():
     made, reason = carrying(plan(EXPANDING, {"m": ("median", "x")}))
     assert not isinstance(made, CarriedPlan)
-    assert reason.startswith("'median': any row before")
+    assert reason.startswith("'median': any earlier row")
     assert not isinstance(made.walk(), CarriedWalk)
     assert carrying(plan(5, AGGS))[1] is None
