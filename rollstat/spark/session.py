@@ -15,16 +15,16 @@ from pyspark.sql import SparkSession
 import rollstat
 from rollstat.spark.java import find_java
 
-__all__ = ["known_warnings", "session"]
+__all__ = ["ROCKS_DB", "STATE_STORE", "known_warnings", "session"]
 
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.log.level": "ERROR",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
+    STATE_STORE: ROCKS_DB,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }

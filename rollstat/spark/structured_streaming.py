@@ -30,13 +30,11 @@ from rollstat import snapshots
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.rolling_plan import check_frame, plan_rolling, with_plain_names
 from rollstat.spark.row_order import compare, equal
-from rollstat.spark.session import known_warnings
+from rollstat.spark.session import ROCKS_DB, STATE_STORE, known_warnings
 from rollstat.windows import Expanding
 
 __all__ = ["Pack", "Series", "read_message", "rolling_stream", "write_message"]
 
-_PROVIDER = "spark.sql.streaming.stateStore.providerClass"
-_ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _MESSAGE, _LATE = "rollstat_message", "rollstat_late"
 _NAME = "spark.rolling_stream"  # of snapshots
 
@@ -179,8 +177,8 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame 
         )
     if initial is not None and (initial.isStreaming or initial.schema.names != df.schema.names):
         raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
-    if df.sparkSession.conf.get(_PROVIDER) != _ROCKS:
-        raise RuntimeError(f"streams with state need RocksDB: spark.conf.set({_PROVIDER!r}, {_ROCKS!r})")
+    if df.sparkSession.conf.get(STATE_STORE) != ROCKS_DB:
+        raise RuntimeError(f"streams with state need RocksDB: spark.conf.set({STATE_STORE!r}, {ROCKS_DB!r})")
     if find_spec("google") is None or find_spec("google.protobuf") is None:
         raise RuntimeError('streams with state need protobuf: run "python -m pip install protobuf"')
 
