@@ -26,7 +26,7 @@ __all__ = ["check_frame", "plan_rolling", "rolling", "with_plain_names"]
 _UNORDERED = (T.MapType, T.VariantType)
 
 
-def rolling(
+def rolling(  # 13 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: str | Sequence[str] = (),
