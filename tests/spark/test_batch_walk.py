@@ -1,4 +1,4 @@
-"""The workers' walk over sorted batches, without Spark: equal to the array functions, in little memory."""
+"""The walk over sorted batches, without Spark, equals the array functions and takes little memory."""
 
 import numpy as np
 import pyarrow as pa
@@ -46,7 +46,7 @@ def plan(window, aggs=AGGS, *, ties="error", order=("time", "row"), descending=F
 
 
 def table(lengths, seed):
-    """Sorted rows of series of the given lengths; the first key is null."""
+    """Return sorted rows of series of the given lengths; the first key is null."""
     rng = np.random.default_rng(seed)
     keys, rows = [], sum(lengths)
     for number, length in enumerate(lengths):
@@ -74,7 +74,7 @@ def masked(column):
 
 
 def expected(rows, lengths, window, **options):
-    """Each series by the array functions."""
+    """Return the results of the array functions for each series."""
     parts = {name: [] for name in ("median", "low", "high", "where")}
     first = 0
     for length in lengths:
@@ -92,7 +92,7 @@ def expected(rows, lengths, window, **options):
 
 
 def cut(rows, sizes):
-    """Batches of the given sizes, over and over."""
+    """Return batches of the given sizes, repeatedly."""
     batches, first = [], 0
     while first < rows.num_rows:
         size = sizes[len(batches) % len(sizes)]
@@ -158,7 +158,7 @@ def test_equal_to_the_array_functions(lengths, sizes, window, seed, enough):
 
 
 @pytest.mark.parametrize(("width", "most_rows"), [(0, 8 * 4096), (500, 4096)])
-def test_long_series_are_forgotten_as_the_walk_goes_on(width, most_rows):
+def test_memory_does_not_grow_with_the_length_of_a_series(width, most_rows):
     rows = table([60_000, 3, 20_000], 5)
     wide = rows.append_column("text", pa.array(["a" * width] * rows.num_rows))
     walk = Walk(plan(100))

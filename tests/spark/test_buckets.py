@@ -1,4 +1,4 @@
-"""Long series are cut into buckets with halos, and nothing changes."""
+"""Splitting long series into buckets with halos does not change results."""
 
 import contextlib
 import io
@@ -92,7 +92,7 @@ def collect(frame):
 
 @pytest.fixture(scope="module")
 def long(spark):
-    """One series with ties, runs of equal times longer than a window, gaps, nulls and NaN."""
+    """Return one series with ties, runs of equal times longer than a window, gaps, nulls and NaN."""
     rng = np.random.default_rng(7)
     rows = 3000
     times = np.sort(rng.integers(0, 400, rows))
@@ -118,7 +118,7 @@ AGGS = {"m": ("median", "x"), "low": ("kth", "row", {"k": 2}), "at": ("argkth", 
         (2500, {"min_periods": 1}),
     ],
 )
-def test_a_series_cut_into_buckets(long, window, options):
+def test_a_series_split_into_buckets(long, window, options):
     arguments = {"order_by": ["t", "row"], "window": window, "aggs": AGGS, **options}
     whole = collect(rolling(long, split=1, **arguments))
     assert collect(rolling(long, split=7, **arguments)).equals(whole)
@@ -146,7 +146,7 @@ def test_halos_by_width(long, order):
 
 
 @pytest.mark.spark
-def test_only_long_series_are_cut(spark, long, monkeypatch, capsys):
+def test_only_long_series_are_split(spark, long, monkeypatch, capsys):
     monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 500)
     arguments = {"partition_by": "key", "order_by": ["t", "row"], "window": 40, "aggs": AGGS}
     plain = collect(rolling(long, **arguments))
@@ -163,7 +163,7 @@ def test_only_long_series_are_cut(spark, long, monkeypatch, capsys):
 
 
 @pytest.mark.spark
-def test_without_keys_long_series_are_cut_unasked(long, monkeypatch, capsys):
+def test_without_keys_long_series_are_split_by_default(long, monkeypatch, capsys):
     monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 1000)
     result = rolling(long, order_by=["t", "row"], window=10, aggs=AGGS)
     result.explain()
@@ -193,7 +193,7 @@ def test_degenerate_series(spark):
 @pytest.mark.spark
 @pytest.mark.parametrize("most", [0, 1_000_000])
 def test_halos_travel_with_the_code_or_through_the_exchange(long, monkeypatch, most):
-    """Small ones with the code: then no row is sent twice, and only results come back."""
+    """With small halos no row is sent twice, and only results come back."""
     monkeypatch.setattr(result_columns, "_MAX_VALUES", most)
     arguments = {"order_by": ["t", "row"], "aggs": AGGS}
     shown = io.StringIO()

@@ -1,4 +1,4 @@
-"""Random frames, keys, types, windows and settings: Spark gives what the array functions give, to the bit."""
+"""Spark equals the array functions to the bit for random frames, keys, types, windows and settings."""
 
 from datetime import UTC
 from decimal import Decimal
@@ -102,7 +102,7 @@ CASES = {
 
 
 def same_to_spark(key):
-    """A key such that equality is that of Spark."""
+    """Return a key whose equality is that of Spark."""
     if isinstance(key, dict):
         return tuple(same_to_spark(item) for item in key.values())
     if isinstance(key, list | tuple):
@@ -111,7 +111,7 @@ def same_to_spark(key):
 
 
 def fit(window, options, time):
-    """A window and options that go together, for Spark and for arrays."""
+    """Return a window and compatible options, for Spark and for arrays."""
     options = dict(options)
     if isinstance(window, rollstat.Expanding):
         return window, window, options | {"center": False, "closed": None}
@@ -128,7 +128,7 @@ def fit(window, options, time):
 
 
 def expected(name, sample, values, window, options, times):
-    """Results of the array function, one list for each new column; missing ones are None."""
+    """Return the results of the array function, one list for each new column; missing results are None."""
     parameter = "m" if name in ("kth", "argkth") else "window"
     given = options | {parameter: window} | sample | ({} if times is None else {"times": times})
     result = REGISTRY[name].function(values, **given)

@@ -1,4 +1,4 @@
-"""Windows that reach the first row: states are carried on, within a worker and from bucket to bucket."""
+"""Expanding windows carry states within a worker and from bucket to bucket."""
 
 import re
 
@@ -131,7 +131,7 @@ def same(found, wanted):
 
 
 def arrays(table, aggs, **options):
-    """What the array functions give of rows in their order."""
+    """Yield the results of the array functions on sorted rows."""
     for new, wanted in aggs.items():
         columns = [masked(table[name]) for name in wanted.columns]
         function = REGISTRY[wanted.statistic].function
@@ -155,7 +155,7 @@ def frame(long):
         ({"kth": EXACT["kth"], "mean": ROUNDED["mean"]}, {"ties": "columns", "order_by": "t"}),
     ],
 )
-def test_a_series_cut_into_buckets(frame, aggs, options):
+def test_a_series_split_into_buckets(frame, aggs, options):
     arguments = {"order_by": ["t", "row"], "window": EXPANDING, "aggs": aggs} | options
     whole = collect(rolling(frame, split=1, **arguments))
     cut_up = rolling(frame, split=7, **arguments)
@@ -185,7 +185,7 @@ def test_a_series_cut_into_buckets(frame, aggs, options):
 
 
 @pytest.mark.spark
-def test_only_long_series_are_cut(frame, monkeypatch, capsys):
+def test_only_long_series_are_split(frame, monkeypatch, capsys):
     monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 500)
     arguments = {"partition_by": "key", "order_by": ["t", "row"], "window": EXPANDING}
     arguments["aggs"] = EXACT | ROUNDED
@@ -199,7 +199,7 @@ def test_only_long_series_are_cut(frame, monkeypatch, capsys):
 
 
 @pytest.mark.spark
-def test_without_keys_long_series_are_cut_unasked(frame, monkeypatch, capsys):
+def test_without_keys_long_series_are_split_by_default(frame, monkeypatch, capsys):
     monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 1000)
     arguments = {"order_by": ["t", "row"], "window": EXPANDING}
     result = rolling(frame, aggs=EXACT, **arguments)
@@ -214,7 +214,7 @@ def test_without_keys_long_series_are_cut_unasked(frame, monkeypatch, capsys):
 @pytest.mark.parametrize("order", ["cast(t as decimal(9, 1))", "t * interval '1' second", "double(t)"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_states_come_before_all_rows(frame, order, descending):
-    """Nulls, and orders that have no number to sort by, included."""
+    """Including nulls, and orders without a sort prefix."""
     rows = frame.selectExpr("row", "x", f"{order} as o")
     arguments = {"order_by": ["o", "row"], "window": EXPANDING, "descending": descending}
     arguments["aggs"] = {"kth": EXACT["kth"], "count": EXACT["count"]}
@@ -235,7 +235,7 @@ def test_degenerate_series(spark):
 
 
 @pytest.mark.spark
-def test_a_large_k_goes_from_bucket_to_bucket(spark):
+def test_states_of_a_large_k_are_sent(spark):
     rows = 40_000
     frame = spark.range(0, rows, 1, 3).selectExpr("id as row", "(id * 7919) % 40009 as x")
     result = rolling(
@@ -248,7 +248,7 @@ def test_a_large_k_goes_from_bucket_to_bucket(spark):
 
 
 @pytest.mark.spark
-def test_states_too_large_to_be_sent_leave_series_whole(frame, monkeypatch, capsys):
+def test_series_with_too_large_states_are_not_split(frame, monkeypatch, capsys):
     monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 1000)
     arguments = {"order_by": ["t", "row"], "window": EXPANDING}
     arguments["aggs"] = {("a", "b"): ("kth", "x", {"k": [20, -5]})}
@@ -267,8 +267,8 @@ def test_states_too_large_to_be_sent_leave_series_whole(frame, monkeypatch, caps
         rolling(frame, split=2, **arguments)
 
 
-def test_a_state_takes_no_more_than_was_said():
-    """Whatever comes, and a reduced limit says no to what a full one takes."""
+def test_a_state_takes_at_most_max_bytes():
+    """For any rows, and with a large margin to the limit."""
     rng = np.random.default_rng(3)
     dtype = np.dtype(np.float64)
     column = np.ma.MaskedArray(rng.normal(size=500), rng.random(500) < 0.1)

@@ -1,4 +1,4 @@
-"""What happens when executors, drivers and tasks die."""
+"""Results stay exact when executors, drivers and tasks are killed."""
 
 import os
 import re

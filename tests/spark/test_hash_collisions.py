@@ -1,4 +1,4 @@
-"""Rows of keys of one hash come mixed: each key is walked over by itself."""
+"""Rows of keys with one hash are interleaved, and each key has a walk of its own."""
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +11,7 @@ from tests.spark.test_batch_walk import ARROW, cut, expected, plan, table
 
 
 def mix(lengths, hashes, coarse, seed):
-    """Sorted rows of series, and the same sorted by hash, coarse time, key and order, with the hash."""
+    """Return sorted rows of series, and the same rows sorted by hash, coarse time, key and order."""
     rows = table(lengths, seed)
     number = np.repeat(np.arange(len(lengths)), lengths)
     hashed = np.array(hashes, np.int64)[number] if len(lengths) else number
@@ -61,8 +61,8 @@ def test_each_key_is_a_series_of_its_own(lengths, hashes, coarse, sizes, window,
         check(lengths, hashes, coarse, sizes, window, seed, enough, in_order=True)
 
 
-def test_keys_of_one_hash_do_come_mixed():
-    """The other tests would hold for rows in order."""
+def test_keys_of_one_hash_are_interleaved():
+    """Otherwise the other tests would test only sorted rows."""
     _, mixed = mix([30, 30], [3, 3], 1, 5)
     key = np.array([value is None for value in mixed["key"].to_pylist()])
     assert np.count_nonzero(key[1:] != key[:-1]) > 10

@@ -1,4 +1,4 @@
-"""The number that rows are sorted by first: it never falls where the order rises."""
+"""The sort prefix never contradicts the order."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Streams: exactly once, in order, from where a batch ended."""
+"""Streams return each row exactly once, in order, and continue from the end of a batch."""
 
 import os
 
@@ -36,7 +36,7 @@ def readings(rows, seed=0):
 
 
 def write(table, folder, number):
-    """Write a file that the stream reads after those with lower numbers: it goes by the time of change."""
+    """Write a file with a modification time such that the stream reads files by number."""
     path = folder / "in" / f"{number}.parquet"
     path.parent.mkdir(exist_ok=True)
     pq.write_table(table, path)

@@ -1,4 +1,4 @@
-"""A series of a stream, put away and taken up again between micro-batches, without Spark."""
+"""A series of a stream, saved and restored between micro-batches, without Spark."""
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +17,7 @@ def rows_of(batches):
 
 
 def feed(batches, window, marks=None, **options):
-    """Give out of every batch, with a snapshot between any two."""
+    """Return the rows emitted for every batch, with a snapshot between consecutive batches."""
     job, snapshot, given_out = plan(window, ties="columns", **options), None, []
     for batch, mark in zip(batches, marks or [None] * len(batches)):
         series = Series(job, snapshot)
