@@ -91,7 +91,7 @@ def parse_window(window: Any) -> Any:
 
 
 def check_statistic(name: Any, columns: int) -> Statistic:
-    """Return the registry entry of a name, which must take so many series."""
+    """Return the registry entry of a name, which must take as many series as there are columns."""
     if not isinstance(name, str):
         raise TypeError(f"statistic must be a name such as 'median'; it was {name!r}")
     statistic = REGISTRY.get(name.removeprefix("rolling_"))

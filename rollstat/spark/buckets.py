@@ -40,7 +40,7 @@ BUCKET, HALO = "rollstat_bucket", "rollstat_halo"
 ROWS_PER_BUCKET = 2_000_000  # the aim of `split="auto"`
 MAX_BUCKETS = 256  # Java compiles no method above 64 KB; the comparisons of `_choose` for 1,024 exceed that
 _CELLS_PER_BUCKET = 64
-_ACCURACY = 10_000  # quantiles are off by at most one in so many rows; cells are far longer
+_ACCURACY = 10_000  # quantiles are off by at most one in this many rows; cells are far longer
 
 
 @dataclass(frozen=True)

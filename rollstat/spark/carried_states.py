@@ -287,7 +287,7 @@ def _missing(columns: Sequence[MaskedColumn]) -> NDArray[np.bool_]:
 
 
 def _smallest(keys: NDArray[Any], k: int) -> NDArray[np.bool_]:
-    """Return which are the k smallest; of equal ones the first."""
+    """Return which values are the k smallest; ties go to the first."""
     if not 0 < k < len(keys):
         return np.full(len(keys), k > 0)
     kth = np.partition(keys, k - 1)[k - 1]

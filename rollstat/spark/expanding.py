@@ -12,7 +12,7 @@ combines them in order, and each bucket starts from the state of all buckets bef
     whole rows ----------------------------------------------------------------------- union <-------------+
                                            exchange by bucket, sort: the state is the first row of a bucket
 
-Nothing passes through the driver, and nothing runs before the result is asked for.
+Nothing passes through the driver, and nothing runs before the result is read.
 """
 
 from bisect import bisect_right

@@ -32,8 +32,8 @@ _HALF = 2 ** (ORDER_BITS - 1)
 _LARGEST = 2.0**63  # larger numbers are clipped to this
 _RESOLUTION = 2.0**20  # numbers closer to zero than its reciprocal become zero
 _MAX_LOG = 60.0  # at least log1p of the largest number times the resolution
-_EXACT_BITS = 29  # integers of so many bits keep their value
-_RANGE_BITS = 3  # each further range is wider than all before it by so many bits
+_EXACT_BITS = 29  # integers of at most this many bits keep their value
+_RANGE_BITS = 3  # each further range is wider than all before it by this many bits
 _DROPPED_BITS = 5  # bits that the first such range drops; with fewer the codes of the last would not fit
 _EPOCH = 946_684_800  # seconds; timestamps within 68 years of the year 2000 get distinct codes
 
