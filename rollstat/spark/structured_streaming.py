@@ -39,7 +39,7 @@ _MESSAGE, _LATE = "rollstat_message", "rollstat_late"
 _NAME = "spark.rolling_stream"  # of snapshots
 
 
-def rolling_stream(  # 13 parameters: one for each public option
+def rolling_stream(
     df: DataFrame,
     *,
     keys: str | Sequence[str],
