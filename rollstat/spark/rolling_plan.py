@@ -119,9 +119,8 @@ def rolling(  # 13 parameters: one for each public option
         schema, partition_by, order_by, window, aggs, descending=descending, ties=ties, options=options
     )
     plan, unbounded = carrying(plan)
-    return _choose_route(df, schema, plan, _check_split(split, bool(plan.keys), unbounded)).run(
-        schema, fields
-    )
+    route = _choose_route(df, schema, plan, _check_split(split, bool(plan.keys), unbounded))
+    return route.run(schema, fields)
 
 
 @dataclass(frozen=True)
