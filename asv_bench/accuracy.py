@@ -1,8 +1,8 @@
-"""Compare sums and moments of every library with exact ones on hard data; write the table of accuracy.
+"""Compare sums and moments of every library with exact values on difficult data; write the table of accuracy.
 
     python asv_bench/accuracy.py --output docs/performance/tables/accuracy.rst
 
-The exact values are those of integers of any length: floats are whole multiples of a power of two.
+A float is an integer multiplied by a power of two, and Python's integers are exact.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from benchmarks.peers import Job, libraries, versions
 from benchmarks.tables import list_table, write
 
 STATISTICS = ("sum", "mean", "var", "std", "skew", "kurt")
-# Of these the difference itself is shown: they are numbers of the order of 1, and may be 0.
+# The table shows the absolute error of these, because they are about 1 and may be 0.
 ABSOLUTE = ("skew", "kurt")
 LIBRARIES = ("rollstat", "pandas", "bottleneck", "polars", "numbagg", "screamer")
 
@@ -33,7 +33,7 @@ def _spoilt(value: float, n: int) -> np.ndarray:
     return values
 
 
-# Name: series of n values, window, and the share of the rows before the windows that are looked at.
+# Name: series of n values, window, and the share of rows before the first window that is checked.
 DATA = {
     "1e9 + noise": (lambda n: 1e9 + np.random.default_rng(7).standard_normal(n), 1_000, 0.0),
     "±1e16 in turn + noise": (
@@ -49,17 +49,17 @@ DATA = {
 
 
 def whole_numbers(window: np.ndarray) -> tuple[list[int], int]:
-    """The values as integers, and the power of two that they are divided by."""
+    """Return the values as integers, and the power of two that divides them."""
     ratios = [x.as_integer_ratio() for x in window.tolist()]
     divisor = max(denominator for _, denominator in ratios)
     return [numerator * (divisor // denominator) for numerator, denominator in ratios], divisor
 
 
 def exact(window: np.ndarray) -> dict[str, float]:
-    """Every statistic of one window, rounded once or twice at the end."""
+    """Return every statistic of one window, rounded once or twice at the end."""
     integers, divisor = whole_numbers(window)
     m, total = len(integers), sum(integers)
-    # Deviations from the mean, times m so that they are whole.
+    # Deviations from the mean, multiplied by m to make them integers.
     deviations = [m * x - total for x in integers]
     squares = Fraction(sum(x**2 for x in deviations), (m * divisor) ** 2)
     result = {"sum": float(Fraction(total, divisor)), "mean": float(Fraction(total, m * divisor))}
@@ -78,7 +78,7 @@ def exact(window: np.ndarray) -> dict[str, float]:
 
 
 def worst(name: str, found: np.ndarray, wanted: np.ndarray) -> str:
-    """The largest error of some windows."""
+    """Return the largest error of some windows."""
     if np.isnan(wanted).all():
         return "NaN" if np.isnan(found).all() else "a number"
     if not np.isfinite(found).all():
@@ -90,7 +90,7 @@ def worst(name: str, found: np.ndarray, wanted: np.ndarray) -> str:
 
 
 def compare(values: np.ndarray, window: int, first: float, samples: int) -> dict[str, dict[str, str]]:
-    """Worst errors by statistic and library on one series."""
+    """Return the largest errors by statistic and library on one series."""
     rows = np.linspace(window + first * len(values), len(values) - 1, samples).astype(int)
     reference = [exact(values[i - window + 1 : i + 1]) for i in rows]
     errors: dict[str, dict[str, str]] = {}
@@ -104,7 +104,7 @@ def compare(values: np.ndarray, window: int, first: float, samples: int) -> dict
 
 
 def _number(cell: str) -> float:
-    """What a cell is compared by: no library is better than one that is exact."""
+    """Return the number by which cells are compared; all exact libraries are equal."""
     try:
         return float(cell)
     except ValueError:

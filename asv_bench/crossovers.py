@@ -1,12 +1,12 @@
-"""Measure again the numbers by which ``algorithm="auto"`` chooses, and print each beside what is found.
+"""Measure the thresholds by which ``algorithm="auto"`` chooses, and print each beside the measured one.
 
     python asv_bench/crossovers.py
     python asv_bench/crossovers.py --without-vector-sort
 
 Each line times the two algorithms between which a number of :mod:`rollstat.thresholds` decides, over a grid
-around it. "Crossover" is where the second one becomes the quicker; "cost" is how much more than the quicker
-one ``"auto"`` may take anywhere on the grid. A number holds where that is little. For an amount of something,
-the crossover is the best of the grid, and the cost how much more than that the chosen one takes.
+around it. "Crossover" is the point at which the second one becomes faster; "cost" is the largest ratio on
+the grid of the time of ``"auto"`` to that of the faster one. A number is good if its cost is small. For an
+amount, the crossover is the best of the grid, and the cost compares the chosen amount with it.
 """
 
 import argparse
@@ -30,12 +30,12 @@ from rollstat import thresholds
 from rollstat.networks import selection_network
 
 HOLDS = 1.25
-"""Cost up to which a number is said to hold: below it, machines differ more than algorithms."""
+"""Largest cost of a good number; below it, machines differ more than algorithms."""
 
 
 @dataclass
 class Number:
-    """One number, and the circumstances in which it is measured.
+    """One number and the circumstances in which it is measured.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Number:
 
 @dataclass
 class Choice(Number):
-    """A number that decides between two ways.
+    """A number that decides between two algorithms.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Choice(Number):
 
 @dataclass
 class Amount(Number):
-    """A number that says how much of something there is.
+    """A number that is an amount, such as a block length.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class Amount(Number):
 
 @contextmanager
 def setting(**numbers: float) -> Iterator[None]:
-    """Replace numbers for a while."""
+    """Replace numbers within a ``with`` block."""
     before = {name: getattr(thresholds, name) for name in numbers}
     try:
         for name, number in numbers.items():
@@ -96,14 +96,14 @@ def setting(**numbers: float) -> Iterator[None]:
 
 
 def seconds(call: Callable[[], Any]) -> float:
-    """Processor time of one call."""
+    """Return the processor time of one call."""
     start = time.thread_time()
     call()
     return time.thread_time() - start
 
 
 def times(choice: Choice, point: int, rounds: int) -> tuple[float, float]:
-    """Least time of either algorithm, in turns."""
+    """Return the shortest time of either algorithm; the two take turns."""
     calls = choice.small(point), choice.large(point)
     for call in calls:
         call()
@@ -112,7 +112,7 @@ def times(choice: Choice, point: int, rounds: int) -> tuple[float, float]:
 
 
 def crossover(grid: tuple[int, ...], ratios: list[float]) -> str:
-    """Where `ratios`, small over large, pass 1, in proportion between two points; or beyond the grid."""
+    """Return where the ratios of both times cross 1, interpolated; or that it is outside the grid."""
     for (low, high), (before, after) in zip(pairwise(grid), pairwise(np.log(ratios))):
         if before <= 0 < after:
             return f"{low * (high / low) ** (before / (before - after)):,.0f}"
@@ -145,20 +145,20 @@ def report_amount(amount: Amount, rounds: int) -> None:
 
 
 def print_line(name: str, circumstances: str, number: float, found: str, cost: float) -> None:
-    """Print what was chosen beside what was found."""
+    """Print the chosen number beside the measured one."""
     verdict = "holds" if cost <= HOLDS else "look at it"
     print(f"{name:32}{circumstances:34}{number:>10,}{found:>12}{cost:>8.2f}x  {verdict}", flush=True)
 
 
 def values(dtype: str, n: int, kind: str = "normal") -> np.ndarray:
-    """Noise or a walk, of whole numbers where the dtype wants them."""
+    """Return noise or a random walk; integers if the dtype requires them."""
     noise = np.random.default_rng(1).standard_normal(n)
     noise = noise.cumsum() if kind == "walk" else noise
     return (noise * 1000 if dtype[0] in "iu" else noise).astype(dtype)
 
 
 def named(function: Callable[..., Any], algorithm: str, *arguments: Any, **keywords: Any) -> Any:
-    """Make a call of a window with an algorithm, all numbers out of its way."""
+    """Return a call of a window with an algorithm, without the other thresholds."""
 
     def at(window: int) -> Callable[[], Any]:
         def call() -> None:
@@ -171,7 +171,7 @@ def named(function: Callable[..., Any], algorithm: str, *arguments: Any, **keywo
 
 
 def networks() -> Iterator[Choice]:
-    """A network or ranks, by width and, with the network yet to be built, by length."""
+    """Yield a network or ranks, by width and, if the network must be built first, by length."""
     for q, label in ((0.5, "median"), (0.05, "q=0.05"), (0.25, "q=0.25")):
         for dtype, kind in (("f8", "normal"), ("f8", "walk"), ("f4", "normal"), ("i8", "normal")):
             series = values(dtype, 1_000_000, kind)
@@ -212,7 +212,7 @@ def networks() -> Iterator[Choice]:
 
 
 def afresh(call: Callable[[], Any]) -> Callable[[], Any]:
-    """The same call with no network built yet."""
+    """Return the same call with no network built yet."""
 
     def built() -> None:
         selection_network.cache_clear()
@@ -222,7 +222,7 @@ def afresh(call: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def stretches() -> Iterator[Choice | Amount]:
-    """How much is ranked at a time, and from which width on a sample is drawn first."""
+    """Yield the number of rows to rank at a time, and the width from which a sample is drawn first."""
     grids = {
         "RANKED_WINDOWS": (300, (8, 16, 32)),
         "RANKED_ROWS": (1_000, (1 << 12, 1 << 13, 1 << 14, 1 << 15)),
@@ -250,7 +250,7 @@ def stretches() -> Iterator[Choice | Amount]:
 
 
 def levels() -> Iterator[Choice]:
-    """Counts of a few distinct values, or ranks."""
+    """Yield counts of a few distinct values, or ranks."""
 
     def at(most: int, width: int) -> Callable[[int], Callable[[], Any]]:
         def of(count: int) -> Callable[[], Any]:
@@ -270,7 +270,7 @@ def levels() -> Iterator[Choice]:
 
 
 def sorted_windows() -> Iterator[Choice]:
-    """A network, a sorted array or a set of ranks for what depends on whole windows."""
+    """Yield a network, a sorted array or a bit set of ranks for statistics of whole windows."""
     series = values("f8", 200_000)
     for function, label, keywords in (
         (rollstat.rolling_mad, "mad", {}),
@@ -302,7 +302,7 @@ def sorted_windows() -> Iterator[Choice]:
 
 
 def main() -> None:
-    """Measure and print everything, or what is asked for."""
+    """Measure and print everything, or the requested numbers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("names", nargs="*", help="numbers to measure; all by default")
     parser.add_argument("--rounds", type=int, default=3)

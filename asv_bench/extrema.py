@@ -1,4 +1,4 @@
-"""Time extrema beside a plain copy, one statistic beside another, and images beside SciPy; write the tables.
+"""Compare extrema with a copy and with each other, and images with SciPy; write the tables.
 
 python asv_bench/extrema.py --series docs/performance/tables/extrema.rst
 python asv_bench/extrema.py --images docs/performance/tables/images.rst
@@ -26,14 +26,14 @@ import rollstat
 
 
 def table(header: list[str], rows: list[list[str]], remark: str) -> list[str]:
-    """A table of the documentation."""
+    """Return a table of the documentation."""
     for row in [header, *rows]:
         print("  ".join(f"{cell:>12}" for cell in row), flush=True)
     return [*list_table([header, *rows]), remark, f"{versions()}; Python {platform.python_version()}.", ""]
 
 
 def of_series(windows: list[int], kinds: list[str], rounds: int) -> list[str]:
-    """Times of a copy, of two of them and of the statistics, and what they are of one another."""
+    """Return the times of one copy, two copies and the statistics, and their ratios."""
     rows = []
     for kind in kinds:
         values = series(kind)
@@ -72,7 +72,7 @@ def of_series(windows: list[int], kinds: list[str], rounds: int) -> list[str]:
 
 
 def of_images(rounds: int) -> list[str]:
-    """Times of boxes over an image, beside SciPy's, which are compared first."""
+    """Return the times of boxes over an image and those of SciPy, after a comparison of the results."""
     rng = np.random.default_rng(20261121)
     rows = []
     for dtype in (np.float64, np.float32, np.uint8):

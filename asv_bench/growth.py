@@ -1,10 +1,10 @@
-"""Time an element as series grow, and as windows and ranks do: a plot for the documentation.
+"""Plot the time per element against the length of the series, the width of the window and k.
 
     python asv_bench/growth.py --output docs/_static/order_statistics_growth.svg
     python asv_bench/growth.py --largest 100000000 --output docs/_static/order_statistics_growth.svg
 
-Time grows linearly with the series where the lines on the left are level, and no faster than the logarithm
-of the window and of the rank where those in the middle and on the right are no steeper than the dotted one.
+Time is linear in the length if the lines on the left are level. It grows at most with the logarithm of the
+window and of k if the lines in the middle and on the right are no steeper than the dotted one.
 """
 
 import argparse
@@ -30,7 +30,7 @@ N = 1_000_000
 
 
 def nanoseconds(call: Callable[[], object], n: int, budget: float = 1.0) -> float:
-    """Least processor time an element, of several calls where they are short."""
+    """Return the shortest processor time per element; short calls are repeated."""
     call()
     least, spent = float("inf"), 0.0
     while spent < budget:
@@ -42,7 +42,7 @@ def nanoseconds(call: Callable[[], object], n: int, budget: float = 1.0) -> floa
 
 
 def by_length(values: np.ndarray, largest: int) -> dict[str, dict[int, float]]:
-    """Median of every window, by the length of the series."""
+    """Return times of the median for several windows, by the length of the series."""
     lines: dict[str, dict[int, float]] = {}
     for window in WINDOWS:
         line = lines[f"m = {window:,}"] = {}
@@ -55,7 +55,7 @@ def by_length(values: np.ndarray, largest: int) -> dict[str, dict[int, float]]:
 
 
 def by_window(values: np.ndarray) -> dict[str, dict[int, float]]:
-    """Each algorithm for a million elements, by the width of the window."""
+    """Return times of each algorithm for a million elements, by the width of the window."""
     lines: dict[str, dict[int, float]] = {}
     for algorithm in ("auto", "two_heaps", "three_trees"):
         line = lines[algorithm] = {}
@@ -68,7 +68,7 @@ def by_window(values: np.ndarray) -> dict[str, dict[int, float]]:
 
 
 def by_rank(values: np.ndarray, window: int = 100_000) -> dict[str, dict[int, float]]:
-    """The k-th smallest of windows of one width, by k."""
+    """Return times of the k-th smallest for windows of one width, by k."""
     lines: dict[str, dict[int, float]] = {}
     for algorithm in ("auto", "two_heaps", "three_trees"):
         line = lines[algorithm] = {}
@@ -81,7 +81,7 @@ def by_rank(values: np.ndarray, window: int = 100_000) -> dict[str, dict[int, fl
 
 
 def draw(panels: list[tuple[str, str, dict[str, dict[int, float]]]], output: Path) -> None:
-    """Three panels side by side; beside the last two, what grows like a logarithm."""
+    """Draw three panels; the last two show logarithmic growth for comparison."""
     figure, axes = plt.subplots(1, len(panels), figsize=(12, 4), layout="constrained")
     for axis, (title, label, lines) in zip(axes, panels):
         for name, line in lines.items():

@@ -1,10 +1,10 @@
-"""Time every single push on hostile data beside other libraries; write the table and the plot.
+"""Time every single push on worst-case data and compare libraries; write the table and the plot.
 
     python asv_bench/latency.py --output docs/performance/tables/latency.rst --plot docs/_static/latency.svg
 
-All pushes are timed one by one, the clock's own time included, in several runs over the same data. What
-the data ask for comes back in every run at the same push, and what the machine does elsewhere does not: so
-the distribution is that of each push's shortest time, and beside it stands the longest push of a single run.
+Each push is timed by itself, including the time of the clock, in several runs over the same data. The cost
+of the data recurs in every run at the same push, and interruptions by the machine do not. So the
+distribution is that of the shortest time of each push; the table also has the longest push of a single run.
 """
 
 import argparse
@@ -43,7 +43,7 @@ COLOURS = dict(zip(LIBRARIES, ("#1f5fa8", "#1a9850", "#66a61e", "#e6a000", "#d73
 
 
 def data(window: int, n: int) -> dict[str, np.ndarray]:
-    """Series that ask the most of one structure or another; blocks of three trees are half a window."""
+    """Return the worst cases of several structures; blocks of three trees are half a window."""
     rows = np.arange(n, dtype=np.float64)
     noise = np.random.default_rng(7).standard_normal(n)
     return {
@@ -56,21 +56,21 @@ def data(window: int, n: int) -> dict[str, np.ndarray]:
 
 
 def timed(push: Callable[[float], Any], values: list[float]) -> np.ndarray:
-    """Nanoseconds of each push."""
+    """Return the nanoseconds of each push."""
     clock, took = time.perf_counter_ns, []
     note = took.append
     for x in values:
         start = clock()
         push(x)
         note(clock() - start)
-    # The first turns of any loop are slow, and find the caches full of something else.
+    # The first iterations of any loop are slow, because the caches hold other data.
     return np.array(took[WARM:])
 
 
 def measure(
     statistic: str, series: np.ndarray, window: int, rounds: int, slow: int
 ) -> dict[str, tuple[np.ndarray, int]]:
-    """For each library the shortest time of each push, and the longest single push of all."""
+    """Return for each library the shortest time of each push, and the longest single push."""
     given = series[window:].tolist()
     best: dict[str, np.ndarray] = {}
     longest: dict[str, int] = {}
@@ -85,7 +85,7 @@ def measure(
 
 
 def steps(series: np.ndarray, window: int, k: int) -> tuple[int, int]:
-    """Median and most steps of a push by three trees, which counts them itself."""
+    """Return the median and the maximum of the steps of a push by three trees, which counts them."""
     stream = RollingKth(k, window, algorithm="three_trees")
     header = stream._core.arrays[0]
     counts = []
@@ -100,7 +100,7 @@ def steps(series: np.ndarray, window: int, k: int) -> tuple[int, int]:
 def plot(
     distributions: dict[str, dict[str, list[tuple[np.ndarray, np.ndarray]]]], path: Path, about: str
 ) -> None:
-    """Draw, for each statistic, how many pushes on hostile data take longer than a time."""
+    """Draw for each statistic how many pushes on worst-case data take longer than a given time."""
     mpl.use("Agg")
     from matplotlib import pyplot, ticker
 

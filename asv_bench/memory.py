@@ -1,11 +1,11 @@
-"""Memory that a call takes beyond its input and output, both of them files mapped into memory.
+"""Measure the memory of a call beyond its input and output, which are memory-mapped files.
 
     python asv_bench/memory.py
     python asv_bench/memory.py --n 4000000 --windows 1000
 
-The input is a read-only ``np.memmap``. What is measured is the peak of the process's anonymous memory
-during the call, as Linux tells it, above what it was after a short call that loaded the kernels. Ends with
-an error if it passes the limit.
+The input is a read-only ``np.memmap``. The script measures the peak of the process's anonymous memory
+during the call, as reported by Linux, above its size after a short call that loads the kernels. It fails if
+the peak exceeds the limit.
 """
 
 import argparse
@@ -22,7 +22,7 @@ MEGABYTE = 1 << 20
 
 
 def anonymous_memory() -> int:
-    """Bytes of memory of this process that no file backs."""
+    """Return the bytes of memory of this process that no file backs."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith("RssAnon"):
             return int(line.split()[1]) * 1024
@@ -30,7 +30,7 @@ def anonymous_memory() -> int:
 
 
 class Peak:
-    """Highest anonymous memory while in a ``with`` block, above what it was at the start."""
+    """The peak of anonymous memory in a ``with`` block, above its size at the start."""
 
     def __enter__(self) -> "Peak":
         self.before = self.highest = anonymous_memory()
@@ -56,7 +56,7 @@ class Peak:
 
 
 def write_series(path: Path, n: int) -> None:
-    """A file of noise, written in parts."""
+    """Write a file of noise in parts."""
     rng = np.random.default_rng(0)
     with path.open("wb") as file:
         for first in range(0, n, 1 << 20):

@@ -1,4 +1,4 @@
-"""Time operators of one's own, plans over Python objects, and first calls; write their tables.
+"""Time user-defined operators, plans over Python objects, and first calls; write their tables.
 
 python asv_bench/operators.py --output docs/performance/tables/operators.rst
 """
@@ -27,12 +27,12 @@ import rollstat
 
 
 def larger(older: float, newer: float) -> float:
-    """The larger of two values: an operator that is a plain function."""
+    """Return the larger of two values: an operator that is a function."""
     return newer if newer > older else older
 
 
 def largest(window: np.ndarray) -> float:
-    """What a user of pandas writes for it."""
+    """Compute the same in pandas' apply."""
     result = window[0]
     for x in window[1:]:
         result = x if x > result else result
@@ -54,7 +54,7 @@ class Fall(NamedTuple):
 
 
 def largest_fall(window: np.ndarray) -> float:
-    """What a user of pandas writes for it: the same steps over one window."""
+    """Compute the same for one window in pandas' apply."""
     highest = lowest = window[0]
     fall = 0.0
     for x in window[1:]:
@@ -65,7 +65,7 @@ def largest_fall(window: np.ndarray) -> float:
 
 
 def seconds(run: Callable[[], Any], rounds: int = 3) -> float:
-    """Processor time of a call, the least of some rounds after one to warm up."""
+    """Return the shortest processor time of a call over some rounds, after a warm-up call."""
     run()
     times = []
     for _ in range(rounds):
@@ -76,7 +76,7 @@ def seconds(run: Callable[[], Any], rounds: int = 3) -> float:
 
 
 def own_operators(windows: list[int]) -> list[list[str]]:
-    """Nanoseconds an element of operators of one's own, and of pandas' apply with the same function."""
+    """Return nanoseconds per element of user-defined operators and of pandas' apply."""
     values = series("walk")
     rows = []
     for title, operator, function in (
@@ -102,7 +102,7 @@ def own_operators(windows: list[int]) -> list[list[str]]:
 
 
 def object_plans() -> list[list[str]]:
-    """Nanoseconds of overhead a combination of Python objects, beyond the call of the function itself."""
+    """Return nanoseconds of overhead per combination of Python objects, without the function itself."""
     calls = 0
 
     def count(older: Any, newer: Any) -> Any:
@@ -157,7 +157,7 @@ def total(x):
 
 
 def first_calls(rounds: int) -> list[list[str]]:
-    """Milliseconds of processor time of the first call in a fresh process, with a warm cache: the least."""
+    """Return the shortest processor time of the first call in a new process with a warm cache, in ms."""
     calls = {
         "a cached Numba function": "plain.total(x)",
         "Sum": "rollstat.rolling_aggregate(x, operators.Sum(), 100)",

@@ -1,11 +1,11 @@
-"""Time single pushes and whole arrays through streams beside other libraries; write the table.
+"""Time single pushes and arrays through streams and compare libraries; write the table.
 
     python asv_bench/pushes.py --output docs/performance/tables/pushes.rst
 
-The libraries take turns within each round. Pushes are timed in CPU time of the process, and the shortest
-round counts: they are so short that a single pause of the machine would be most of what is measured. Arrays
-are given again and again in each turn, so that all find memory as warm; medians of the rounds count, and
-ratios are medians of those within a round. Streams and functions are compared before.
+The libraries take turns within each round. Pushes are timed in processor time, and the shortest round
+counts, because a single pause of the machine would dominate such short times. Arrays are added repeatedly
+in each turn, so memory is equally warm for all. The table has medians of the rounds, and its ratios are
+medians of the ratios within a round. The results of streams and functions are compared first.
 """
 
 import argparse
@@ -29,12 +29,12 @@ from benchmarks.timing import milliseconds, ratio
 
 import rollstat
 
-# Elements after which a slow library's turn ends; river goes through the window at some pushes.
+# The turn of a slow library ends after so many elements; some pushes of river pass over the whole window.
 SLOW = 2_000
 
 
 def pushes(statistic: str, window: int, rounds: int, n: int) -> dict[str, float]:
-    """Nanoseconds a push of each library."""
+    """Return nanoseconds per push of each library."""
     rng = np.random.default_rng(7)
     fill, values = rng.standard_normal(window), rng.standard_normal(n).tolist()
     streams = {library: filled(library, make(window), fill) for library, make in STREAMS[statistic].items()}
@@ -49,7 +49,7 @@ def pushes(statistic: str, window: int, rounds: int, n: int) -> dict[str, float]
     return best
 
 
-# What a stream's array is beside.
+# What the array of a stream is compared with.
 FUNCTIONS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "median": rollstat.rolling_median,
     "k-th": lambda values, m: rollstat.rolling_kth(values, max(1, int(Q * m)), m),
@@ -65,13 +65,13 @@ Times = dict[str, list[float]]
 def shown(
     times: Times, names: tuple[str, ...], ratios: tuple[tuple[str, str], ...], digits: int = 2
 ) -> list[str]:
-    """Cells of a table: medians, and what is how many times as long as what."""
+    """Return the cells of a table: medians and ratios."""
     medians = [f"{statistics.median(times[name]):.{digits}f}" for name in names]
     return medians + [f"{ratio(times, *pair):.2f}x" for pair in ratios]
 
 
 def extends(statistic: str, window: int, rounds: int, n: int) -> Times:
-    """Milliseconds for an array: of the function, of streams that are new or go on, and of screamer.
+    """Return milliseconds for an array: of the function, of new and running streams, and of screamer.
 
     A stream that goes on gives what the function does for its rows and the array, joined.
     """
@@ -99,12 +99,12 @@ def extends(statistic: str, window: int, rounds: int, n: int) -> Times:
     return milliseconds(runs, rounds)
 
 
-# Parts of a window that short arrays are.
+# Lengths of short arrays as shares of the window.
 SHORT = (0.01, 0.1, 0.5)
 
 
 def shorts(statistic: str, window: int, share: float, rounds: int) -> Times:
-    """Milliseconds for an array shorter than the window, of a stream and of the function for its rows too."""
+    """Return milliseconds for an array shorter than the window: of a stream, and of the function."""
     rows = int(share * window)
     values = np.random.default_rng(7).standard_normal(2 * window + rows)
     stream, array = STREAMS[statistic]["rollstat"](window), values[2 * window :].copy()
@@ -122,7 +122,7 @@ OPERATORS = {"Sum": rollstat.operators.Sum(), "Maximum": rollstat.operators.Maxi
 
 
 def aggregates(name: str, kind: str, window: int, rounds: int, n: int) -> Times:
-    """Milliseconds for an array through a general window, new or going on, and of `rolling_aggregate`."""
+    """Return milliseconds for an array: of new and running general windows, and of `rolling_aggregate`."""
     rng = np.random.default_rng(7)
     values = rng.integers(-1_000, 1_000, n) if kind == "int64" else rng.standard_normal(n)
     if kind == "10 % NaN":

@@ -1,11 +1,12 @@
-"""Time every library on the same job in one run, equality first; write the table for the documentation.
+"""Compare the results of all libraries on the same job, then time them in one run; write the table.
 
     python asv_bench/side_by_side.py median --output docs/performance/tables/median.rst
     python asv_bench/side_by_side.py quantile --parameters q=0.05 --argsort --without-vector-sort
 
-One thread against one thread, median of several rounds in which the libraries take turns, so that a
-noisy moment hits them all; short calls are repeated within a turn. Rows where rollstat is not the fastest
-are marked. A library that gives something else where values are missing is timed (*), but not compared with.
+Each library has one thread. Times are medians of several rounds in which the libraries take turns, so a
+disturbance affects all of them; short calls are repeated within a turn. Rows in which rollstat is not the
+fastest are marked. A library that treats missing values differently is timed (*) but does not count in the
+comparison.
 """
 
 import argparse
@@ -33,7 +34,7 @@ ARGSORT = "np.argsort of blocks"
 
 
 def check(name: str, library: str, job: Job, mine: np.ndarray, theirs: np.ndarray) -> str:
-    """Compare results before anything is timed; a note where a library means something else."""
+    """Compare results before anything is timed; return a note if a library has another definition."""
     if np.isnan(job.values).any() and library in ("scipy", "screamer"):
         return IGNORES_MISSING
     if (name, library) in INEXACT:
@@ -49,7 +50,7 @@ def check(name: str, library: str, job: Job, mine: np.ndarray, theirs: np.ndarra
 def measure(
     name: str, job: Job, rounds: int, argsort: bool = False
 ) -> tuple[dict[str, float], dict[str, str]]:
-    """Milliseconds of each library, median of the rounds, and notes on what is not the same job."""
+    """Return the median milliseconds of each library, and notes on different definitions."""
     runs = libraries(name, job.window)
     mine = runs["rollstat"](job)
     mine = np.asarray(mine[0] if isinstance(mine, tuple) else mine, dtype=np.float64)
@@ -69,7 +70,7 @@ def measure(
 
 
 def compare(times: dict[str, float], notes: dict[str, str]) -> str:
-    """How many times faster than the fastest that does the same job; marked where that is less than once."""
+    """Return how many times faster rollstat is than the fastest library on the same job; mark less than 1."""
     same = [(t, library) for library, t in times.items() if library not in ("rollstat", ARGSORT)]
     same = [(t, library) for t, library in same if notes.get(library) != IGNORES_MISSING]
     if not same:
@@ -80,7 +81,7 @@ def compare(times: dict[str, float], notes: dict[str, str]) -> str:
 
 
 def cell(library: str, times: dict[str, float], notes: dict[str, str]) -> str:
-    """Time of a library, with a star where it does another job."""
+    """Return the time of a library, with a star if its definition differs."""
     if library not in times:
         return ""
     return f"{times[library]:.2f}" + (" (*)" if notes.get(library) == IGNORES_MISSING else "")

@@ -1,4 +1,4 @@
-"""Small halos in the closure of the tasks beside the same in the exchange.
+"""Compare small halos in the closure of the tasks with the same halos in the exchange.
 
     python asv_bench/spark_halos.py
 
@@ -18,13 +18,13 @@ from rollstat.spark import result_columns, session
 
 
 def halos_in(form: str, frame: DataFrame) -> DataFrame:
-    """Rolling medians of a frame that is cut, with halos in the ``"closure"`` or in the ``"exchange"``."""
-    most = result_columns._MOST_VALUES
-    result_columns._MOST_VALUES = most if form == "closure" else 0
+    """Return rolling medians of a split frame, with halos in the ``"closure"`` or the ``"exchange"``."""
+    most = result_columns._MAX_VALUES
+    result_columns._MAX_VALUES = most if form == "closure" else 0
     try:
         return median(frame, 1_000, split=8)
     finally:
-        result_columns._MOST_VALUES = most
+        result_columns._MAX_VALUES = most
 
 
 def main() -> None:

@@ -2,8 +2,8 @@
 
     python asv_bench/spark_scale.py --output docs/performance/tables/spark_scale.rst
 
-Spark's event log says how many rows and bytes each exchange wrote, and how many jobs read the data; the
-progress reports of a stream say how many rows of state there are, and the snapshots how long they are.
+Spark's event log records how many rows and bytes each exchange wrote, and how many jobs read the data. The
+progress reports of a stream contain the number of rows of state, and the snapshots their lengths.
 """
 
 import argparse
@@ -43,17 +43,17 @@ CONF = {
 
 
 def row_bytes(columns: int) -> int:
-    """Bytes of a row of columns of fixed size in an exchange: its length, a bit for each null, the values."""
+    """Return the bytes of a fixed-size row in an exchange: its length, a bit per null, the values."""
     return 4 + 8 * math.ceil(columns / 64) + 8 * columns
 
 
 def carried_bytes() -> int:
-    """Bytes of what comes before a bucket, at most: the k smallest values and their rows, and a header."""
+    """Return the most bytes of a state: the k smallest values, their rows, and a header."""
     return 16 * K + 500
 
 
 def state_bytes(columns: int) -> int:
-    """Bytes of the rows of one window: each value with a flag that says whether it is missing."""
+    """Return the bytes of the rows of one window: each value with a missing flag."""
     return (WINDOW - 1) * 9 * columns
 
 
@@ -61,14 +61,14 @@ def state_bytes(columns: int) -> int:
 
 
 def events(folder: Path) -> Iterator[dict[str, Any]]:
-    """Everything that Spark has written down."""
+    """Return all events of Spark's log."""
     for file in sorted(path for path in folder.rglob("events_*") if path.is_file()):
         for line in file.read_text().splitlines():
             yield json.loads(line)
 
 
 def measured(folder: Path, group: str) -> tuple[int, int, int]:
-    """Rows and bytes that the exchange of a group of jobs wrote, and the stages that read the source."""
+    """Return the rows and bytes that a job group exchanged, and the stages that read the source."""
     stages: dict[int, list[int]] = {}
     for event in events(folder):
         if event["Event"] == "SparkListenerJobStart":
@@ -87,14 +87,14 @@ def measured(folder: Path, group: str) -> tuple[int, int, int]:
 
 
 def write_rows(spark: SparkSession, rows: int, folder: Path) -> DataFrame:
-    """Rows in no order, in a file."""
+    """Write unordered rows to a file and return the frame."""
     frame = spark.range(0, rows, 1, 4).selectExpr("id % 20 as key", "id as row", "randn(1) as x")
     frame.orderBy(F.xxhash64("row")).write.parquet(str(folder / f"{rows}"))
     return spark.read.parquet(str(folder / f"{rows}"))
 
 
 def run_batches(spark: SparkSession, sizes: list[int], folder: Path) -> None:
-    """Each size as series with keys and as one series in buckets; jobs are named after both."""
+    """Run each size as series with keys and as one series in buckets, in job groups of these names."""
     for rows in sizes:
         frame = write_rows(spark, rows, folder)
         for form in FORMS:
@@ -112,7 +112,7 @@ def run_batches(spark: SparkSession, sizes: list[int], folder: Path) -> None:
 
 
 def run_stream(spark: SparkSession, keys: int, folder: Path) -> tuple[int, int]:
-    """Keys in the state of a stream whose windows are full, and bytes written to the state store."""
+    """Return the keys in the state of a stream with full windows, and the bytes of the state."""
     path = str(folder / f"stream{keys}")
     rows = keys * (WINDOW + 500)
     text = [f"id % {keys} as key", "id as row", "randn(1) as x"]
@@ -131,7 +131,7 @@ def run_stream(spark: SparkSession, keys: int, folder: Path) -> tuple[int, int]:
 
 
 def batch_table(sizes: list[int], folder: Path) -> list[list[str]]:
-    """The model beside what Spark says of the batches."""
+    """Return the model and Spark's metrics of the batch jobs."""
     table = [["rows", "form", "rows sent", "model", "bytes sent", "model", "times read", "model"]]
     for form in FORMS:
         for rows in sizes:

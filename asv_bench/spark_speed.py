@@ -1,10 +1,10 @@
-"""Time rolling medians on Spark beside what else can be done there, in one session; write the table.
+"""Compare rolling medians on Spark with the alternatives in one session; write the table.
 
     python asv_bench/spark_speed.py --output docs/performance/tables/spark.rst
 
-The floor is a kernel that copies its input, in the quickest plan for it: what it takes is Spark's own cost.
-Each job runs once before it is timed; jobs take turns, and the median of the rounds counts. ``--quick`` takes
-a tenth of the rows.
+A kernel that copies its input, in the fastest plan for it, measures Spark's own cost. Each job runs once
+before it is timed. The jobs take turns, and the median of the rounds counts. ``--quick`` takes a tenth of
+the rows.
 """
 
 import argparse
@@ -35,6 +35,7 @@ import rollstat
 from rollstat import Expanding
 from rollstat.spark import rolling, session
 from rollstat.spark.batch_walk import Plan
+from rollstat.spark.hash_collisions import WalkJob
 from rollstat.spark.rolling_plan import plan_rolling
 
 CONF = {
@@ -49,12 +50,12 @@ CONF = {
 
 
 def run(frame: DataFrame) -> None:
-    """Compute every row of a frame and throw it away."""
+    """Compute every row of a frame and discard it."""
     frame.write.format("noop").mode("overwrite").save()
 
 
 def take_turns(jobs: dict[str, Callable[[], None]], rounds: int, *, warm: bool = False) -> dict[str, float]:
-    """Seconds of each job, median of the rounds; each runs once before, unless all have."""
+    """Return the median seconds of each job; each runs once before, unless all have."""
     for job in () if warm else jobs.values():
         job()
     seconds: dict[str, list[float]] = {name: [] for name in jobs}
@@ -67,7 +68,7 @@ def take_turns(jobs: dict[str, Callable[[], None]], rounds: int, *, warm: bool =
 
 
 def operators(frame: DataFrame) -> str:
-    """Operators of a plan in the order in which rows pass them."""
+    """Return the operators of a plan in the order in which rows pass them."""
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
         frame.explain()
@@ -77,7 +78,7 @@ def operators(frame: DataFrame) -> str:
 
 
 def peak_memory(process: int) -> int:
-    """Most bytes that a process ever held, as far as it lives."""
+    """Return the peak memory of a process in bytes, if it still runs."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
@@ -86,7 +87,7 @@ def peak_memory(process: int) -> int:
 
 
 def workers() -> list[int]:
-    """Python workers that this process's Spark has started."""
+    """Return the Python workers of the Spark of this process."""
     parents, daemons = {}, []
     for folder in Path("/proc").iterdir():
         try:
@@ -106,7 +107,7 @@ def workers() -> list[int]:
 
 
 class Watch:
-    """Looks at the memory of workers for as long as a job runs."""
+    """Watches the memory of workers while a job runs."""
 
     def __enter__(self) -> "Watch":
         self.most: dict[int, int] = {}
@@ -129,7 +130,7 @@ class Watch:
 
 
 def median(frame: DataFrame, m: int, **options: Any) -> DataFrame:
-    """Every row with the rolling median of its series."""
+    """Return every row with the rolling median of its series."""
     return rolling(frame, order_by="row", window=m, aggs={"m": ("median", "x")}, **options)
 
 
@@ -147,7 +148,7 @@ def copy_sorted(table: pa.Table) -> pa.Table:
 
 
 def floors(frame: DataFrame) -> dict[str, DataFrame]:
-    """A kernel that copies its input, in the plans that were found to be quick."""
+    """Return jobs with a kernel that copies its input, in the fastest plans."""
     schema = "key int, row long, x double, m double"
     ordered = frame.repartition("key").sortWithinPartitions("key", "row")
     return {
@@ -157,7 +158,7 @@ def floors(frame: DataFrame) -> dict[str, DataFrame]:
 
 
 def write_rows(spark: SparkSession, rows: int, keys: int, folder: Path) -> DataFrame:
-    """Rows of several series in no order, in a file."""
+    """Write unordered rows of several series to a file and return the frame."""
     path = str(folder / f"{rows}-{keys}")
     text = [f"cast(id % {keys} as int) as key", "id as row", "randn(1) as x"]
     spark.range(0, rows, 1, 4).selectExpr(*text).orderBy(F.xxhash64("row")).write.parquet(path)
@@ -165,7 +166,7 @@ def write_rows(spark: SparkSession, rows: int, keys: int, folder: Path) -> DataF
 
 
 def beside_the_floor(spark: SparkSession, folder: Path, scale: int, rounds: int) -> list[list[str]]:
-    """Four million rows: rollstat and a kernel that copies."""
+    """Compare rollstat with a kernel that copies on four million rows."""
     table = [["series", "window", "rollstat, s", "mapInArrow, s", "applyInArrow, s", "rollstat / fastest"]]
     for keys in (20, 20_000):
         frame = write_rows(spark, 4_000_000 // scale, keys, folder)
@@ -180,7 +181,7 @@ def beside_the_floor(spark: SparkSession, folder: Path, scale: int, rounds: int)
 
 
 def beside_spark(spark: SparkSession, folder: Path, scale: int, rounds: int) -> list[list[str]]:
-    """Two hundred thousand rows: rollstat and the window functions of Spark."""
+    """Compare rollstat with the window functions of Spark on two hundred thousand rows."""
 
     @pandas_udf("double")
     def of_pandas(x: pd.Series) -> float:
@@ -206,7 +207,7 @@ def beside_spark(spark: SparkSession, folder: Path, scale: int, rounds: int) -> 
 
 
 def one_long_series(spark: SparkSession, folder: Path, scale: int, rounds: int) -> list[list[str]]:
-    """Ten million rows as eight series, and as one that is cut into eight buckets."""
+    """Compare ten million rows as eight series and as one series in eight buckets."""
     frame = write_rows(spark, 10_000_000 // scale, 8, folder)
     growing = {"window": Expanding(), "order_by": "row", "aggs": {"m": ("kth", "x", {"k": 1_000})}}
     whats: dict[str, Callable[..., DataFrame]] = {
@@ -226,7 +227,7 @@ def one_long_series(spark: SparkSession, folder: Path, scale: int, rounds: int) 
 
 
 def memory_of_a_worker(spark: SparkSession, folder: Path, scale: int, rounds: int) -> list[list[str]]:
-    """One group of eight million rows of 340 bytes, beside a worker that has done the same to ten rows."""
+    """Compare the memory for a group of eight million rows of 340 bytes with that for ten rows."""
     table = [["rows of the group", "most memory of a worker, MB", "above the first line, MB"]]
     idle = 0.0
     for rows in (10, 8_000_000 // scale):
@@ -241,28 +242,28 @@ def memory_of_a_worker(spark: SparkSession, folder: Path, scale: int, rounds: in
 
 
 class TimeFirstBatch:
-    """Runs in a worker: seconds of a plan for a batch, once everything is imported."""
+    """Measures in a worker the seconds of a plan for a batch after all imports."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan = plan
+        self.job = WalkJob(plan, None)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         given = list(batches)
         start = time.perf_counter()
-        list(self.plan(given))
+        list(self.job(given))
         seconds = pa.array([time.perf_counter() - start])
         yield pa.RecordBatch.from_arrays([seconds], names=["seconds"])
 
 
 def first_batch(spark: SparkSession, folder: Path, scale: int, rounds: int) -> list[list[str]]:
-    """From the end of the imports to the results of ten thousand rows, in the first workers there are."""
+    """Time from the end of the imports to the results of ten thousand rows, in the first workers."""
     aggs = {"m": ("median", "x")}
     frame = spark.range(0, 10_000, 1, 1).selectExpr("id as row", "randn(1) as x")
     options = {"min_periods": 1, "center": False, "closed": None, "nan_policy": "omit"}
     plan, _ = plan_rolling(
         frame.schema, [], ["row"], 1_000, aggs, descending=False, ties="columns", options=options
     )
-    list(plan(frame.toArrow().to_batches()))  # leaves compiled kernels on the disk
+    list(WalkJob(plan, None)(frame.toArrow().to_batches()))  # stores the compiled kernels on disk
     seconds = frame.mapInArrow(TimeFirstBatch(plan), "seconds double").toArrow()["seconds"].to_pylist()
     return [["from the imports to the first results", "seconds"], ["10,000 rows", f"{max(seconds):.2f}"]]
 
@@ -270,23 +271,23 @@ def first_batch(spark: SparkSession, folder: Path, scale: int, rounds: int) -> l
 PARTS: dict[str, tuple[str, str, Callable[..., list[list[str]]]]] = {
     "start": (
         "First batch of a new worker",
-        "Kernels are in the cache on the disk; a worker loads those that it needs.",
+        "Kernels are in the cache on disk; a worker loads the ones that it needs.",
         first_batch,
     ),
     "floor": (
-        "Beside a kernel that copies its input",
-        "Four million rows of several series in no order. mapInArrow takes rows that Spark has sorted, batch "
+        "Compared with a kernel that copies its input",
+        "Four million unordered rows of several series. mapInArrow takes rows that Spark has sorted, batch "
         "by batch; applyInArrow holds a whole group in memory and sorts it there.",
         beside_the_floor,
     ),
     "peers": (
-        "Beside what Spark has",
+        "Compared with Spark's own functions",
         "A rolling median of 1,000 rows over 20 series of 10,000 rows.",
         beside_spark,
     ),
     "split": (
         "One long series",
-        "Ten million rows; looking for the cuts is part of the time.",
+        "Ten million rows; the time includes the search for the cuts.",
         one_long_series,
     ),
     "memory": (

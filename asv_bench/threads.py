@@ -1,11 +1,11 @@
-"""One thread against several on the same series; write the table for the documentation.
+"""Compare one thread with several on the same series; write the table for the documentation.
 
     python asv_bench/threads.py --output docs/performance/tables/threads.rst
     python asv_bench/threads.py --threads 4 --windows 100 1000
 
-Threads take whole blocks of rows, so results are equal to the bit, which is checked before anything is timed.
-The last column is what the machine gives at most: the gain of as many separate calls at once, each on one
-thread, which share nothing but caches, memory and, on some machines, the units of one core.
+Threads take whole blocks of rows, so results are equal to the bit, which is checked before anything is
+timed. The last column is the limit of the machine: the gain of the same number of separate calls at once,
+each on one thread, which share only caches, memory and, on some machines, the units of one core.
 """
 
 import argparse
@@ -36,7 +36,7 @@ CASES = {
 
 
 def compare(name: str, parameters: dict, values: np.ndarray, window: int, threads: int, rounds: int) -> list:
-    """Milliseconds of wall time with one thread, with several, and of several calls at once, in turns."""
+    """Return milliseconds of wall time with one thread, with several, and of several calls at once."""
 
     def run(number: int) -> np.ndarray:
         return REGISTRY[name].function(values, window=window, threads=number, **parameters)

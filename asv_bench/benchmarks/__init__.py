@@ -1,1 +1,1 @@
-"""Benchmarks made from the registry, beside the peers."""
+"""Benchmarks of every registered statistic and its peers."""

@@ -1,4 +1,4 @@
-"""The series that every benchmark uses: what users have, and what is hard for somebody."""
+"""The series of all benchmarks: typical data, and worst cases of some libraries."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ N = 1_000_000
 
 
 def series(kind: str, n: int = N) -> np.ndarray:
-    """Make a series of one kind, the same in every run."""
+    """Return a series of one kind, the same in every run."""
     rng = np.random.default_rng(20261121)
     if kind == "normal":
         return rng.standard_normal(n)

@@ -24,7 +24,7 @@ from rollstat.registry import REGISTRY
 
 @dataclass
 class Job:
-    """One series and one window, in the form that each library takes."""
+    """One series and one window, in the form of each library."""
 
     values: np.ndarray
     window: int
@@ -75,7 +75,7 @@ Run = Callable[[Job], Any]
 
 
 def _trailing(run: Callable[[Job, int], np.ndarray]) -> Run:
-    """Turn a centred filter of scipy into the trailing window that the others give."""
+    """Turn a centred filter of scipy into a trailing window."""
 
     def trailing(job: Job) -> np.ndarray:
         # A filter of size m is centred on m // 2: an origin of (m - 1) // 2 puts its last row last.
@@ -197,7 +197,7 @@ PEERS: dict[str, dict[str, Run]] = {
 
 
 def _both(low: Run, high: Run) -> Run:
-    """Run two functions; give the minima, by which results are compared."""
+    """Run two functions and return the minima, by which results are compared."""
     return lambda job: (high(job), low(job))[1]
 
 
@@ -222,7 +222,7 @@ LARGEST_WINDOW = {
 
 
 def libraries(name: str, window: int = 1) -> dict[str, Run]:
-    """Everything that computes the statistic `name` over such a window, rollstat first."""
+    """Return all functions that compute the statistic `name` over such a window, rollstat first."""
     peers = {
         library: run
         for library, run in PEERS.get(name, {}).items()
@@ -232,7 +232,7 @@ def libraries(name: str, window: int = 1) -> dict[str, Run]:
 
 
 def versions() -> str:
-    """Versions of everything that was timed."""
+    """Return the versions of all libraries."""
     modules = {"rollstat": rollstat, "NumPy": np, "pandas": pd, "bottleneck": bottleneck, "polars": pl}
     import numba
     import scipy

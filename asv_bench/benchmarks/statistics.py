@@ -1,4 +1,4 @@
-"""One benchmark class for each registered statistic, beside every peer that has it."""
+"""One benchmark class for each registered statistic, with every peer that has it."""
 
 from benchmarks.data import series
 from benchmarks.peers import Job, libraries

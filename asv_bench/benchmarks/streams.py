@@ -1,4 +1,4 @@
-"""Streams beside those of other libraries, one element and arrays of several lengths at a time."""
+"""Benchmarks of streams and their peers, with single elements and arrays of several lengths."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -70,12 +70,12 @@ STREAMS: dict[str, dict[str, Callable[[int], Any]]] = {
 
 
 def single(stream: Any) -> Callable[[float], Any]:
-    """What takes one element and returns the answer."""
+    """Return a function that takes one element and returns the result."""
     return stream.push if hasattr(stream, "push") else stream
 
 
 def filled(library: str, stream: Any, values: np.ndarray) -> Callable[[float], Any]:
-    """`single` of a stream whose window is full."""
+    """Return `single` of a stream whose window is full."""
     push = single(stream)
     if library.startswith("rollstat"):
         stream.extend(values)

@@ -1,4 +1,4 @@
-"""Tables of the documentation, as the scripts of this folder write them."""
+"""Write tables of the documentation."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ __all__ = ["list_table", "write"]
 
 
 def list_table(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Lines of a table; the first row is its header."""
+    """Return the lines of a table; the first row is its header."""
     lines = [".. list-table::", "   :header-rows: 1", ""]
     for row in rows:
         lines += [f"   {'* -' if i == 0 else '  -'} {cell}".rstrip() for i, cell in enumerate(row)]
@@ -15,7 +15,7 @@ def list_table(rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def write(output: Path | None, lines: Iterable[str]) -> None:
-    """Write lines to a file in a folder that need not be there; nothing without a file."""
+    """Write lines to a file, and make its folder; do nothing without a file."""
     if output:
         output.parent.mkdir(parents=True, exist_ok=True)
         output.write_text("\n".join(lines))

@@ -1,4 +1,4 @@
-"""How long a call takes among others that take turns."""
+"""Time calls that take turns."""
 
 import statistics
 import time
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def turn(run: Callable[[], Any], at_least: float = 30.0) -> float:
-    """Milliseconds of a call in one turn, the median of its calls after the first if there are several.
+    """Return the milliseconds of a call in one turn: the median of its calls, without the first.
 
     A turn lasts at least so many milliseconds. A short call is so timed with caches and free memory as its
     own library leaves them, as in a loop of a user, not as whoever had the turn before.
@@ -21,7 +21,7 @@ def turn(run: Callable[[], Any], at_least: float = 30.0) -> float:
 
 
 def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of several calls in each of the rounds, in which they take turns.
+    """Return the milliseconds of several calls that take turns in each round.
 
     The speed of a shared machine drifts within a second, so that only what is of one round is compared.
     """
@@ -33,5 +33,5 @@ def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, l
 
 
 def ratio(times: dict[str, list[float]], name: str, other: str) -> float:
-    """Median over the rounds of how many times as long one call takes as another."""
+    """Return the median over the rounds of the ratio of two times."""
     return statistics.median(t / o for t, o in zip(times[name], times[other]))

@@ -1,4 +1,4 @@
-"""Write the table of statistics and the list of functions from the registry, and a card for each kernel."""
+"""Write the table of statistics, the lists of functions and streams, and a card for each kernel."""
 
 from pathlib import Path
 
@@ -14,16 +14,16 @@ def _summary(function) -> str:
 
 
 def _table() -> str:
-    """One row a statistic: name, what it is, algorithms, cost."""
+    """Return the table of statistics: name, summary, algorithms and cost."""
     lines = [
         ".. list-table::",
         "   :header-rows: 1",
         "   :widths: 24 36 20 20",
         "",
         "   * - Function",
-        "     - What it is",
+        "     - Description",
         "     - Algorithms",
-        "     - Cost a row",
+        "     - Cost per row",
     ]
     for statistic in REGISTRY.values():
         name = statistic.function.__name__
@@ -54,7 +54,7 @@ def _streams() -> str:
 
 
 def _functions() -> str:
-    """Autosummary over everything public that is no stream."""
+    """Return the autosummary of everything public that is not a stream."""
     streams = {*CLASSES, "restore", "SnapshotError"}
     names = [name for name in rollstat.__all__ if not name.startswith("__") and name not in streams]
     lines = [".. autosummary::", "   :toctree: generated", ""]
@@ -78,7 +78,7 @@ def _cards() -> dict[str, str]:
 
 
 def write(docs: Path) -> None:
-    """Write all; called before Sphinx looks for sources, since autosummary reads only those."""
+    """Write all pages; this must run before Sphinx collects its sources for autosummary."""
     cards = docs / "algorithms" / "cards"
     cards.mkdir(exist_ok=True)
     pages = _cards()

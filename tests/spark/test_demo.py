@@ -1,4 +1,4 @@
-"""The demonstration: what it finds, and its picture."""
+"""The demonstration: its results and its picture."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Random frames, keys, types, windows and settings: Spark gives what the array functions give, to the bit."""
+"""Spark equals the array functions to the bit for random frames, keys, types, windows and settings."""
 
 from datetime import UTC
 from decimal import Decimal
@@ -13,9 +13,8 @@ from pyspark.sql import functions as F
 
 import rollstat
 from rollstat.registry import REGISTRY
-from rollstat.spark import aggregate, rolling
-from rollstat.spark import rolling as frame_module
-from rollstat.spark.carried_states import why_not
+from rollstat.spark import aggregate, rolling, rolling_plan
+from rollstat.spark.carried_states import why_no_state
 
 pytestmark = pytest.mark.spark
 
@@ -103,7 +102,7 @@ CASES = {
 
 
 def same_to_spark(key):
-    """A key such that equality is that of Spark."""
+    """Return a key whose equality is that of Spark."""
     if isinstance(key, dict):
         return tuple(same_to_spark(item) for item in key.values())
     if isinstance(key, list | tuple):
@@ -112,7 +111,7 @@ def same_to_spark(key):
 
 
 def fit(window, options, time):
-    """A window and options that go together, for Spark and for arrays."""
+    """Return a window and compatible options, for Spark and for arrays."""
     options = dict(options)
     if isinstance(window, rollstat.Expanding):
         return window, window, options | {"center": False, "closed": None}
@@ -129,7 +128,7 @@ def fit(window, options, time):
 
 
 def expected(name, sample, values, window, options, times):
-    """Results of the array function, one list for each new column; missing ones are None."""
+    """Return the results of the array function, one list for each new column; missing results are None."""
     parameter = "m" if name in ("kth", "argkth") else "window"
     given = options | {parameter: window} | sample | ({} if times is None else {"times": times})
     result = REGISTRY[name].function(values, **given)
@@ -177,7 +176,7 @@ def check(
     statistics = [(name, sample) for name, sample in statistics if kind in REGISTRY[name].kinds]
     splits = None if keys or time in ("string", "struct") else split
     if isinstance(asked, rollstat.Expanding) and splits is not None:
-        statistics = [pair for pair in statistics if why_not(pair[0], {}) is None]
+        statistics = [pair for pair in statistics if why_no_state(pair[0], {}) is None]
     names = [f"r{i}" if name != "quantile" else (f"r{i}", f"s{i}") for i, (name, _) in enumerate(statistics)]
     aggs = {new: aggregate(name, "x", **sample) for new, (name, sample) in zip(names, statistics)}
     conf = {
@@ -187,11 +186,11 @@ def check(
     }
     before = {name: spark.conf.get(name) for name in conf}
     # Three hashes only, so that keys share them.
-    hashed = (lambda keys: F.hash(*keys) % 2) if crowded else frame_module.hash_of
+    hashed = (lambda keys: F.hash(*keys) % 2) if crowded else rolling_plan.hash_of
     try:
         for name, setting in conf.items():
             spark.conf.set(name, setting)
-        with mock.patch.object(frame_module, "hash_of", hashed):
+        with mock.patch.object(rolling_plan, "hash_of", hashed):
             result = (
                 rolling(
                     frame,

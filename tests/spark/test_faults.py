@@ -1,4 +1,4 @@
-"""What happens when executors, drivers and tasks die."""
+"""Results stay exact when executors, drivers and tasks are killed."""
 
 import os
 import re
@@ -14,7 +14,7 @@ import pytest
 
 from rollstat.spark import rolling
 from tests.spark.cluster import standalone
-from tests.spark.test_stream_processor import write
+from tests.spark.test_structured_streaming import write
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -1,4 +1,4 @@
-"""The guide's page on Spark is run as it is written, and its job is submitted to a cluster."""
+"""Run the guide's page on Spark, and submit its job to a cluster."""
 
 import doctest
 import os

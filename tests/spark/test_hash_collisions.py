@@ -1,4 +1,4 @@
-"""Rows of keys of one hash come mixed: each key is walked over by itself."""
+"""Rows of keys with one hash are interleaved, and each key has a walk of its own."""
 
 import numpy as np
 import pyarrow as pa
@@ -6,12 +6,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rollstat.spark.hash_collisions import InOrder, MixedPlan, MixedWalk
+from rollstat.spark.hash_collisions import HashWalk, WalkJob
 from tests.spark.test_batch_walk import ARROW, cut, expected, plan, table
 
 
 def mix(lengths, hashes, coarse, seed):
-    """Sorted rows of series, and the same sorted by hash, coarse time, key and order, with the hash."""
+    """Return sorted rows of series, and the same rows sorted by hash, coarse time, key and order."""
     rows = table(lengths, seed)
     number = np.repeat(np.arange(len(lengths)), lengths)
     hashed = np.array(hashes, np.int64)[number] if len(lengths) else number
@@ -21,10 +21,10 @@ def mix(lengths, hashes, coarse, seed):
     return rows, mixed.take(pa.array(np.lexsort(by)))
 
 
-def check(lengths, hashes, coarse, sizes, window, seed, enough, kind=MixedWalk, **options):
+def check(lengths, hashes, coarse, sizes, window, seed, enough, in_order=False, **options):
     rows, mixed = mix(lengths, hashes, coarse, seed)
-    walk = kind(plan(window, order=("time", "row"), **options), len(ARROW))
-    walk.first.least = walk.first.enough = enough
+    walk = HashWalk(plan(window, order=("time", "row"), **options), len(ARROW), in_order=in_order)
+    walk.first.min_rows = walk.first.wait_rows = enough
     shared = max((hashes[: len(lengths)].count(h) for h in hashes), default=1)
     results = []
     for result in walk.run(cut(mixed, sizes)):
@@ -35,7 +35,7 @@ def check(lengths, hashes, coarse, sizes, window, seed, enough, kind=MixedWalk, 
         return
     names = [*ARROW.names, "hash", "median", "low", "high", "where"]
     found = pa.Table.from_batches(results).rename_columns(names)
-    if kind is InOrder:
+    if in_order:
         assert found["row"].equals(mixed["row"])
     found = found.sort_by("row")
     assert found.select(ARROW.names).equals(rows)
@@ -58,26 +58,26 @@ def check(lengths, hashes, coarse, sizes, window, seed, enough, kind=MixedWalk, 
 def test_each_key_is_a_series_of_its_own(lengths, hashes, coarse, sizes, window, options, seed, enough):
     check(lengths, hashes, coarse, sizes, window, seed, enough, **options)
     if not options["center"]:
-        check(lengths, hashes, coarse, sizes, window, seed, enough, kind=InOrder)
+        check(lengths, hashes, coarse, sizes, window, seed, enough, in_order=True)
 
 
-def test_keys_of_one_hash_do_come_mixed():
-    """The other tests would hold for rows in order."""
+def test_keys_of_one_hash_are_interleaved():
+    """Otherwise the other tests would test only sorted rows."""
     _, mixed = mix([30, 30], [3, 3], 1, 5)
     key = np.array([value is None for value in mixed["key"].to_pylist()])
     assert np.count_nonzero(key[1:] != key[:-1]) > 10
 
 
-@pytest.mark.parametrize("kind", [MixedWalk, InOrder])
-def test_memory_is_that_of_a_window_for_each_key(kind):
+@pytest.mark.parametrize("in_order", [False, True])
+def test_memory_is_that_of_a_window_for_each_key(in_order):
     _, mixed = mix([4000, 4000, 4000], [0] * 3, 1, 5)
-    walk = kind(plan(10, order=("time", "row")), len(ARROW))
-    walk.first.least = walk.first.enough = 50
+    walk = HashWalk(plan(10, order=("time", "row")), len(ARROW), in_order=in_order)
+    walk.first.min_rows = walk.first.wait_rows = 50
     for batch in cut(mixed, [50]):
         list(walk.push(batch))
         for other in walk.others:
-            other.least = other.enough = 50
-        assert all(one.held <= 8 * 50 + 50 + 10 for one in [walk.first, *walk.others] if one.least == 50)
+            other.min_rows = other.wait_rows = 50
+        assert all(one.held <= 8 * 50 + 50 + 10 for one in [walk.first, *walk.others] if one.min_rows == 50)
     assert len(walk.others) == 2
 
 
@@ -85,7 +85,7 @@ def test_ties_and_disorder_are_found_within_a_key():
     _, mixed = mix([30, 30], [0, 0], 1, 5)
     wrong = pa.array(np.r_[0:20, 40, 21:40, 20, 41:60])
     with pytest.raises(RuntimeError, match="rows reached the worker out of order at key="):
-        list(MixedPlan(plan(3), len(ARROW))(cut(mixed.take(wrong), [9])))
+        list(WalkJob(plan(3), len(ARROW))(cut(mixed.take(wrong), [9])))
     twice = mixed.take(pa.array(np.r_[0:10, 9, 10:60]))
     with pytest.raises(ValueError, match="two rows tie in the order at key="):
-        list(MixedPlan(plan(3), len(ARROW))(cut(twice, [9])))
+        list(WalkJob(plan(3), len(ARROW))(cut(twice, [9])))

@@ -1,4 +1,4 @@
-"""A Java is found, or the embedded one is made to fit."""
+"""The search for a Java, and the script around the embedded one."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def fake(folder, text, accepts_vector=True, starts=True):
-    """A ``bin/java`` that prints what a Java of some version prints."""
+    """Write a ``bin/java`` with the output of a Java of some version."""
     script = folder / "bin" / "java"
     script.parent.mkdir(parents=True)
     refusal = "" if accepts_vector else 'case "$*" in *jdk.incubator.vector*) exit 1;; esac\n'
@@ -26,7 +26,7 @@ def fake(folder, text, accepts_vector=True, starts=True):
 
 @pytest.fixture
 def bare(monkeypatch, tmp_path):
-    """No Java of the machine can be seen, and caches are private."""
+    """Hide the Java of the machine, and make caches private."""
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("sh", "cat"):

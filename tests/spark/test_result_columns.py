@@ -1,4 +1,4 @@
-"""Results beside rows that stay in Spark: nothing that comes after may change them."""
+"""Operations after the job do not change the columns of results."""
 
 import pyarrow as pa
 import pyarrow.compute as pc

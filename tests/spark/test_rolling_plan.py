@@ -192,12 +192,12 @@ BAD = [
     ({"window": (1, 2)}, "window must be a number of rows, a width, Forward or Expanding on Spark"),
     (
         {"window": rollstat.Expanding(), "split": 4, "aggs": {"new": ("median", "x")}},
-        "split must be 1 for an expanding window of 'median': any row before may come to count",
+        "split must be 1 for an expanding window of 'median': any earlier row may become the result",
     ),
     (
         {"window": rollstat.Expanding(), "split": 4, "aggs": {"new": ("kth", "x", {"k": -40_000_000})}},
-        "split must be 1 for an expanding window of 'kth': states take up to 640,000,024 bytes, of which "
-        "536,870,912 can be sent",
+        "split must be 1 for an expanding window of 'kth': states take up to 640,000,024 bytes; "
+        "at most 536,870,912 can be sent",
     ),
     ({"window": 2, "min_periods": 3}, "min_periods must be at most the window"),
     ({"order_by": []}, "order_by must name at least one column"),

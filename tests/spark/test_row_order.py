@@ -1,4 +1,4 @@
-"""Neighbouring rows are compared as Spark compares them."""
+"""Consecutive rows are compared by Spark's rules."""
 
 import decimal
 

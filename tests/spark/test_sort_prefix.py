@@ -1,4 +1,4 @@
-"""The number that rows are sorted by first: it never falls where the order rises."""
+"""The sort prefix never contradicts the order."""
 
 import itertools
 
@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from rollstat.spark.sort_prefix import ORDER_BITS, _place, hash_of, prefix_of
+from rollstat.spark.sort_prefix import ORDER_BITS, _code, hash_of, prefix_of
 
 pytestmark = pytest.mark.spark
 
@@ -69,7 +69,7 @@ def test_the_ends_of_a_type_are_no_error(spark):
     frame = spark.createDataFrame([(end,) for end in ends], "x long")
     for text in ("x", "timestamp_micros(x)", "double(x)", "date_from_unix_date(int(x >> 32))"):
         column = F.expr(text)
-        place = _place(column, frame.select(column).schema[0].dataType)
+        place = _code(column, frame.select(column).schema[0].dataType)
         low, high = (row[0] for row in frame.orderBy("x").select(place).collect())
         assert 0 <= low < 2**30 < 3 * 2**30 < high < 2**ORDER_BITS, text
 
@@ -89,7 +89,7 @@ def test_it_tells_usual_values_apart(spark):
     ):
         column = F.expr(text)
         data_type = frame.select(column).schema[0].dataType
-        place = _place(column, data_type)
+        place = _code(column, data_type)
         row = frame.agg(
             F.count_distinct(column).alias("values"), F.count_distinct(place).alias("places")
         ).first()

@@ -1,4 +1,4 @@
-"""Windows that reach the first row: states are carried on, within a worker and from bucket to bucket."""
+"""Expanding windows carry states within a worker and from bucket to bucket."""
 
 import re
 
@@ -12,11 +12,11 @@ import rollstat
 import rollstat.operators as operators
 from rollstat.registry import REGISTRY
 from rollstat.spark import aggregate, rolling
-from rollstat.spark import bucket_plan as buckets_module
-from rollstat.spark import expanding_walk as expanding_module
-from rollstat.spark.expanding_walk import MOST_STATE_BYTES, CarriedPlan, CarriedWalk, carrying
+from rollstat.spark import buckets as buckets_module
+from rollstat.spark import expanding as expanding_module
+from rollstat.spark.expanding import MAX_STATE_BYTES, CarriedPlan, CarriedWalk, carrying
 from tests.spark.test_batch_walk import ARROW, cut, masked, plan, table
-from tests.spark.test_bucket_bounds import collect, long
+from tests.spark.test_buckets import collect, long
 
 __all__ = ["long"]  # the fixture
 
@@ -50,7 +50,7 @@ def test_equal_to_the_array_functions(lengths, sizes, enough, least, policy, see
     rows = table(lengths, seed)
     walk = carried(**options).walk()
     if enough:
-        walk.least = walk.enough = enough
+        walk.min_rows = walk.wait_rows = enough
     results = []
     for batch in walk.run(iter(cut(rows, sizes))):
         results.append(batch)
@@ -92,7 +92,7 @@ def test_a_row_that_fails_is_named():
         rows = table(lengths, 1).set_column(4, "y", pa.array(large))
         for sizes in ([55], [7], [1]):
             walk = carried({"total": ("sum", "y")}).walk()
-            walk.least = walk.enough = 5
+            walk.min_rows = walk.wait_rows = 5
             with pytest.raises(OverflowError, match=rf"^sum failed at key='key .*row={row}: an exact"):
                 list(walk.run(iter(cut(rows, sizes))))
     walk = carried({"low": ("min", "y")}, nan_policy="raise").walk()
@@ -131,7 +131,7 @@ def same(found, wanted):
 
 
 def arrays(table, aggs, **options):
-    """What the array functions give of rows in their order."""
+    """Yield the results of the array functions on sorted rows."""
     for new, wanted in aggs.items():
         columns = [masked(table[name]) for name in wanted.columns]
         function = REGISTRY[wanted.statistic].function
@@ -155,7 +155,7 @@ def frame(long):
         ({"kth": EXACT["kth"], "mean": ROUNDED["mean"]}, {"ties": "columns", "order_by": "t"}),
     ],
 )
-def test_a_series_cut_into_buckets(frame, aggs, options):
+def test_a_series_split_into_buckets(frame, aggs, options):
     arguments = {"order_by": ["t", "row"], "window": EXPANDING, "aggs": aggs} | options
     whole = collect(rolling(frame, split=1, **arguments))
     cut_up = rolling(frame, split=7, **arguments)
@@ -185,8 +185,8 @@ def test_a_series_cut_into_buckets(frame, aggs, options):
 
 
 @pytest.mark.spark
-def test_only_long_series_are_cut(frame, monkeypatch, capsys):
-    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 500)
+def test_only_long_series_are_split(frame, monkeypatch, capsys):
+    monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 500)
     arguments = {"partition_by": "key", "order_by": ["t", "row"], "window": EXPANDING}
     arguments["aggs"] = EXACT | ROUNDED
     plain = collect(rolling(frame, **arguments))
@@ -194,27 +194,27 @@ def test_only_long_series_are_cut(frame, monkeypatch, capsys):
     capsys.readouterr()
     result.explain()
     shown = capsys.readouterr().out
-    assert len(re.findall(r"MapInArrow (?:Totals|Prefixes|MixedPlan)\(", shown)) == 3
+    assert len(re.findall(r"MapInArrow (?:BucketStates|StartStates|WalkJob)\(", shown)) == 3
     same(collect(result), plain)
 
 
 @pytest.mark.spark
-def test_without_keys_long_series_are_cut_unasked(frame, monkeypatch, capsys):
-    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 1000)
+def test_without_keys_long_series_are_split_by_default(frame, monkeypatch, capsys):
+    monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 1000)
     arguments = {"order_by": ["t", "row"], "window": EXPANDING}
     result = rolling(frame, aggs=EXACT, **arguments)
     result.explain()
-    assert "Prefixes" in capsys.readouterr().out
+    assert "StartStates" in capsys.readouterr().out
     same(collect(result), collect(rolling(frame, aggs=EXACT, split=1, **arguments)))
     rolling(frame, aggs={"m": ("median", "x")}, **arguments).explain()
-    assert "rollstat_part" not in capsys.readouterr().out  # it needs all rows
+    assert "rollstat_bucket" not in capsys.readouterr().out  # it needs all rows
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize("order", ["cast(t as decimal(9, 1))", "t * interval '1' second", "double(t)"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_states_come_before_all_rows(frame, order, descending):
-    """Nulls, and orders that have no number to sort by, included."""
+    """Including nulls, and orders without a sort prefix."""
     rows = frame.selectExpr("row", "x", f"{order} as o")
     arguments = {"order_by": ["o", "row"], "window": EXPANDING, "descending": descending}
     arguments["aggs"] = {"kth": EXACT["kth"], "count": EXACT["count"]}
@@ -235,7 +235,7 @@ def test_degenerate_series(spark):
 
 
 @pytest.mark.spark
-def test_a_large_k_goes_from_bucket_to_bucket(spark):
+def test_states_of_a_large_k_are_sent(spark):
     rows = 40_000
     frame = spark.range(0, rows, 1, 3).selectExpr("id as row", "(id * 7919) % 40009 as x")
     result = rolling(
@@ -248,41 +248,41 @@ def test_a_large_k_goes_from_bucket_to_bucket(spark):
 
 
 @pytest.mark.spark
-def test_states_too_large_to_be_sent_leave_series_whole(frame, monkeypatch, capsys):
-    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 1000)
+def test_series_with_too_large_states_are_not_split(frame, monkeypatch, capsys):
+    monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 1000)
     arguments = {"order_by": ["t", "row"], "window": EXPANDING}
     arguments["aggs"] = {("a", "b"): ("kth", "x", {"k": [20, -5]})}
     most = 24 + 25 * 16
-    monkeypatch.setattr(expanding_module, "MOST_STATE_BYTES", most)
+    monkeypatch.setattr(expanding_module, "MAX_STATE_BYTES", most)
     sent = rolling(frame, **arguments)
     sent.explain()
-    assert "Prefixes" in capsys.readouterr().out
-    monkeypatch.setattr(expanding_module, "MOST_STATE_BYTES", most - 1)
+    assert "StartStates" in capsys.readouterr().out
+    monkeypatch.setattr(expanding_module, "MAX_STATE_BYTES", most - 1)
     kept = rolling(frame, **arguments)
     kept.explain()
-    assert "rollstat_part" not in capsys.readouterr().out
+    assert "rollstat_bucket" not in capsys.readouterr().out
     same(collect(kept), collect(sent))
-    wanted = f"split must be 1 for an expanding window of 'kth': states take up to {most} bytes, of which"
+    wanted = f"split must be 1 for an expanding window of 'kth': states take up to {most} bytes; at most"
     with pytest.raises(ValueError, match=wanted):
         rolling(frame, split=2, **arguments)
 
 
-def test_a_state_takes_no_more_than_was_said():
-    """Whatever comes, and a reduced limit says no to what a full one takes."""
+def test_a_state_takes_at_most_max_bytes():
+    """For any rows, and with a large margin to the limit."""
     rng = np.random.default_rng(3)
     dtype = np.dtype(np.float64)
     column = np.ma.MaskedArray(rng.normal(size=500), rng.random(500) < 0.1)
     for new, wanted in (EXACT | ROUNDED).items():
         made = carried({new: wanted})
         (state,) = made.states()
-        most = state.most_bytes
+        most = state.max_bytes
         state.skip([column.astype(dtype if kind.dtype.kind == "f" else np.int64) for _, kind in made.inputs])
-        assert sum(array.nbytes for array in state.arrays) <= most <= MOST_STATE_BYTES // 1000, new
+        assert sum(array.nbytes for array in state.arrays) <= most <= MAX_STATE_BYTES // 1000, new
 
 
 def test_statistics_without_a_state_hold_their_rows():
     made, reason = carrying(plan(EXPANDING, {"m": ("median", "x")}))
     assert not isinstance(made, CarriedPlan)
-    assert reason.startswith("'median': any row before")
+    assert reason.startswith("'median': any earlier row")
     assert not isinstance(made.walk(), CarriedWalk)
     assert carrying(plan(5, AGGS))[1] is None

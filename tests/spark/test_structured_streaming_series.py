@@ -1,4 +1,4 @@
-"""A series of a stream, put away and taken up again between micro-batches, without Spark."""
+"""A series of a stream, saved and restored between micro-batches, without Spark."""
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import rollstat
 from rollstat.snapshots import SnapshotError
-from rollstat.spark.stream_series import Series, read_message, write_message
+from rollstat.spark.structured_streaming import Series, read_message, write_message
 from tests.spark.test_batch_walk import ARROW, masked, plan, table
 
 
@@ -17,12 +17,12 @@ def rows_of(batches):
 
 
 def feed(batches, window, marks=None, **options):
-    """Give out of every batch, with a snapshot between any two."""
+    """Return the rows emitted for every batch, with a snapshot between consecutive batches."""
     job, snapshot, given_out = plan(window, ties="columns", **options), None, []
     for batch, mark in zip(batches, marks or [None] * len(batches)):
         series = Series(job, snapshot)
-        series.add(batch)
-        given_out += list(series.give_out(mark))
+        series.waiting.append(batch)
+        given_out += list(series.emit(mark))
         snapshot = series.snapshot()
     return given_out, Series(job, snapshot)
 
@@ -70,7 +70,7 @@ def test_a_watermark_gives_out_in_order_what_it_has_passed(rows, delay, size, se
         mark = max(mark, (int(seconds[taken].max()) - delay) * 1_000_000)
     batches.append(whole.slice(0, 0).combine_chunks().to_batches() or pa.RecordBatch.from_pylist([], ARROW))
     given_out, series = feed(batches[:-1], 5, marks, min_periods=1)
-    given_out += list(series.give_out(10**15))
+    given_out += list(series.emit(10**15))
     found = rows_of(given_out)
     assert not any(found[9].to_pylist())
     assert found.select(range(5)).rename_columns(ARROW.names).equals(whole)
@@ -82,12 +82,12 @@ def test_late_rows_are_marked_and_change_nothing():
     whole = table([30], 2)
     batch = whole.combine_chunks().to_batches()[0]
     series = Series(plan(4, ties="columns"), None)
-    series.add(batch.slice(10, 10))
-    assert sum(part.num_rows for part in series.give_out(None)) == 10
+    series.waiting.append(batch.slice(10, 10))
+    assert sum(part.num_rows for part in series.emit(None)) == 10
     series = Series(series.plan, series.snapshot())
-    series.add(batch.slice(5, 3))
-    series.add(batch.slice(20, 5))
-    late, ready = series.give_out(None)
+    series.waiting.append(batch.slice(5, 3))
+    series.waiting.append(batch.slice(20, 5))
+    late, ready = series.emit(None)
     assert late.column(9).to_pylist() == [True] * 3
     assert late.column("row").to_pylist() == [5, 6, 7]
     assert late.column(5).null_count == 3
@@ -99,9 +99,9 @@ def test_late_rows_are_marked_and_change_nothing():
 def test_rows_without_a_time_are_late_behind_a_watermark():
     whole = table([5], 2).set_column(1, "time", pa.array([None, 1, 2, 3, 9], pa.timestamp("us", "UTC")))
     series = Series(plan(2, ties="columns"), None)
-    series.add(whole.combine_chunks().to_batches()[0])
+    series.waiting.append(whole.combine_chunks().to_batches()[0])
     assert series.first_waiting() == 1
-    late, ready = series.give_out(4)
+    late, ready = series.emit(4)
     assert late.column("row").to_pylist() == [0]
     assert ready.column("row").to_pylist() == [1, 2, 3]
     assert series.first_waiting() == 9
@@ -113,8 +113,8 @@ def test_the_state_is_that_of_a_window():
     sizes = []
     for batch in whole:
         for first in range(0, batch.num_rows, 10_000):
-            series.add(batch.slice(first, 10_000))
-            list(series.give_out(None))
+            series.waiting.append(batch.slice(first, 10_000))
+            list(series.emit(None))
             sizes.append(len(series.snapshot()))
             series = Series(series.plan, series.snapshot())
     assert max(sizes) < 5_000
@@ -122,8 +122,8 @@ def test_the_state_is_that_of_a_window():
 
 def test_a_state_of_other_statistics_is_refused():
     series = Series(plan(3, ties="columns"), None)
-    series.add(table([9], 1).combine_chunks().to_batches()[0])
-    list(series.give_out(None))
+    series.waiting.append(table([9], 1).combine_chunks().to_batches()[0])
+    list(series.emit(None))
     snapshot = series.snapshot()
     with pytest.raises(ValueError, match="belongs to one set of aggs"):
         Series(plan(3, {"m": ("median", "x")}, ties="columns"), snapshot)
@@ -134,11 +134,11 @@ def test_a_state_of_other_statistics_is_refused():
 def test_skipping_leaves_the_same_state():
     batch = table([5000], 4).combine_chunks().to_batches()[0]
     given_out = Series(plan(20, ties="columns"), None)
-    given_out.add(batch)
-    list(given_out.give_out(None))
+    given_out.waiting.append(batch)
+    list(given_out.emit(None))
     skipped = Series(plan(20, ties="columns"), None)
     for first in range(0, 5000, 700):
-        skipped.skip(batch.slice(first, 700))
+        skipped.walk.skip(batch.slice(first, 700))
     assert skipped.snapshot() == given_out.snapshot()
 
 

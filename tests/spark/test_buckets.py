@@ -1,4 +1,4 @@
-"""Long series are cut into buckets with halos, and nothing changes."""
+"""Splitting long series into buckets with halos does not change results."""
 
 import contextlib
 import io
@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from pyspark.sql import types as T
 
 import rollstat
-from rollstat.spark import bucket_plan as buckets_module
-from rollstat.spark import result_columns as beside_module
-from rollstat.spark import rolling
+from rollstat.spark import buckets as buckets_module
+from rollstat.spark import result_columns, rolling
 from rollstat.spark.arrow_columns import kind_of
-from rollstat.spark.bucket_bounds import CountCells, Reach, cell_of, choose_buckets, walk_order
+from rollstat.spark.buckets import CountCells, Reach, cell_of, choose_buckets, sorted_cuts
 
 COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=30)
 
@@ -33,7 +32,7 @@ def test_halos_of_rows_hold_enough_rows(counts, buckets, back, ahead):
         assert 0 <= bucket.first <= bucket.start < bucket.end <= bucket.last <= len(counts)
         assert bucket.first == 0 or total[bucket.start] - total[bucket.first] >= back
         assert bucket.last == len(counts) or total[bucket.last] - total[bucket.end] >= ahead
-        assert bucket.before == total[bucket.first]
+        assert bucket.rows_before == total[bucket.first]
         # no cell more than needed
         assert bucket.first == bucket.start or total[bucket.start] - total[bucket.first + 1] < back
         assert bucket.last == bucket.end or total[bucket.last - 1] - total[bucket.end] < ahead
@@ -60,7 +59,7 @@ def test_halos_of_widths_reach_far_enough(rising, buckets, back, ahead):
 def test_cells_follow_the_order(descending):
     values = pa.array([None, -np.inf, -1.5, 0.0, 2.0, 3.0, np.inf, np.nan])
     kind = kind_of(T.DoubleType(), "column")
-    cuts, rising = walk_order(pa.array([2.0, -1.5, 2.0, np.nan, None, np.inf]), kind, descending)
+    cuts, rising = sorted_cuts(pa.array([2.0, -1.5, 2.0, np.nan, None, np.inf]), kind, descending)
     cells = cell_of(values, kind, rising, descending)
     if descending:
         assert (cuts.to_pylist(), rising) == ([np.inf, 2.0, -1.5], [-np.inf, -2.0, 1.5])
@@ -74,7 +73,7 @@ def test_the_least_whole_number_is_no_cut():
     least = -(2**63)
     kind = kind_of(T.LongType(), "column")
     for descending in (False, True):
-        _, rising = walk_order(pa.array([least, 5, 2**63 - 1]), kind, descending)
+        _, rising = sorted_cuts(pa.array([least, 5, 2**63 - 1]), kind, descending)
         cells = cell_of(pa.array([least, 5, 2**63 - 1]), kind, rising, descending)
         assert cells.tolist() == ([2, 2, 1] if descending else [0, 1, 2])
 
@@ -93,7 +92,7 @@ def collect(frame):
 
 @pytest.fixture(scope="module")
 def long(spark):
-    """One series with ties, runs of equal times longer than a window, gaps, nulls and NaN."""
+    """Return one series with ties, runs of equal times longer than a window, gaps, nulls and NaN."""
     rng = np.random.default_rng(7)
     rows = 3000
     times = np.sort(rng.integers(0, 400, rows))
@@ -119,7 +118,7 @@ AGGS = {"m": ("median", "x"), "low": ("kth", "row", {"k": 2}), "at": ("argkth", 
         (2500, {"min_periods": 1}),
     ],
 )
-def test_a_series_cut_into_buckets(long, window, options):
+def test_a_series_split_into_buckets(long, window, options):
     arguments = {"order_by": ["t", "row"], "window": window, "aggs": AGGS, **options}
     whole = collect(rolling(long, split=1, **arguments))
     assert collect(rolling(long, split=7, **arguments)).equals(whole)
@@ -147,8 +146,8 @@ def test_halos_by_width(long, order):
 
 
 @pytest.mark.spark
-def test_only_long_series_are_cut(spark, long, monkeypatch, capsys):
-    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 500)
+def test_only_long_series_are_split(spark, long, monkeypatch, capsys):
+    monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 500)
     arguments = {"partition_by": "key", "order_by": ["t", "row"], "window": 40, "aggs": AGGS}
     plain = collect(rolling(long, **arguments))
     for split in ("auto", 3):
@@ -157,23 +156,23 @@ def test_only_long_series_are_cut(spark, long, monkeypatch, capsys):
         cut.explain()
         plan = capsys.readouterr().out.split("InMemoryTableScan")[0]
         assert len(re.findall(r"\bExchange ", plan)) == len(re.findall(r"\bSort ", plan)) == 1
-        assert "rollstat_part" in plan
+        assert "rollstat_bucket" in plan
         assert collect(cut).equals(plain)
     rolling(long.where("not isnan(key)"), split="auto", **arguments).explain()
-    assert "rollstat_part" not in capsys.readouterr().out
+    assert "rollstat_bucket" not in capsys.readouterr().out
 
 
 @pytest.mark.spark
-def test_without_keys_long_series_are_cut_unasked(long, monkeypatch, capsys):
-    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 1000)
+def test_without_keys_long_series_are_split_by_default(long, monkeypatch, capsys):
+    monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 1000)
     result = rolling(long, order_by=["t", "row"], window=10, aggs=AGGS)
     result.explain()
-    assert "rollstat_part" in capsys.readouterr().out
+    assert "rollstat_bucket" in capsys.readouterr().out
     assert collect(result).equals(
         collect(rolling(long, order_by=["t", "row"], window=10, aggs=AGGS, split=1))
     )
     rolling(long, order_by=["t", "row"], window=2000, aggs=AGGS).explain()
-    assert "rollstat_part" not in capsys.readouterr().out  # halos would be longer than buckets
+    assert "rollstat_bucket" not in capsys.readouterr().out  # halos would be longer than buckets
 
 
 @pytest.mark.spark
@@ -194,8 +193,8 @@ def test_degenerate_series(spark):
 @pytest.mark.spark
 @pytest.mark.parametrize("most", [0, 1_000_000])
 def test_halos_travel_with_the_code_or_through_the_exchange(long, monkeypatch, most):
-    """Small ones with the code: then no row is sent twice, and only results come back."""
-    monkeypatch.setattr(beside_module, "_MOST_VALUES", most)
+    """With small halos no row is sent twice, and only results come back."""
+    monkeypatch.setattr(result_columns, "_MAX_VALUES", most)
     arguments = {"order_by": ["t", "row"], "aggs": AGGS}
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
@@ -207,6 +206,6 @@ def test_halos_travel_with_the_code_or_through_the_exchange(long, monkeypatch, m
     assert collect(cut).equals(whole)
     few = pa.array(whole["row"].to_numpy() % 7 == 3)
     assert collect(cut.where("row % 7 = 3")).equals(whole.filter(few))
-    monkeypatch.setattr(buckets_module, "ROWS_A_BUCKET", 500)
+    monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 500)
     many = rolling(long, partition_by="key", split=4, window=20, **arguments)
     assert collect(many).equals(collect(rolling(long, partition_by="key", window=20, **arguments)))

@@ -1,4 +1,4 @@
-"""Streams: exactly once, in order, from where a batch ended."""
+"""Streams return each row exactly once, in order, and continue from the end of a batch."""
 
 import os
 
@@ -10,7 +10,7 @@ import pytest
 
 import rollstat
 from rollstat.spark import rolling, rolling_stream
-from rollstat.spark.stream_processor import _Pack
+from rollstat.spark.structured_streaming import Pack
 
 SCHEMA = "key struct<a: string, b: double>, row long, time timestamp, x double, list array<timestamp>"
 AGGS = {
@@ -36,7 +36,7 @@ def readings(rows, seed=0):
 
 
 def write(table, folder, number):
-    """Write a file that the stream reads after those with lower numbers: it goes by the time of change."""
+    """Write a file with a modification time such that the stream reads files by number."""
     path = folder / "in" / f"{number}.parquet"
     path.parent.mkdir(exist_ok=True)
     pq.write_table(table, path)
@@ -46,7 +46,7 @@ def write(table, folder, number):
 def test_messages_hold_one_key_each():
     table = readings(60)
     batch = table.combine_chunks().to_batches()[0]
-    (packed,) = _Pack((0,))([batch, batch.slice(0, 0)])
+    (packed,) = Pack((0,))([batch, batch.slice(0, 0)])
     assert packed.num_rows == 6
     nan_apart = [repr(key) for key in packed.column(0).to_pylist()]
     assert len(set(nan_apart)) == 6
@@ -116,7 +116,11 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
         ({"initial": stream}, ValueError, "initial must be a batch frame with the columns"),
         ({"window": "soon"}, ValueError, "window must be a width"),
         ({"window": rollstat.Forward(2)}, ValueError, "window must not look ahead of its row"),
-        ({"window": rollstat.Expanding()}, ValueError, "window must reach back so many rows"),
+        (
+            {"window": rollstat.Expanding()},
+            ValueError,
+            "window must be a number of rows or a width on a stream",
+        ),
     ):
         with pytest.raises(error, match=message):
             rolling_stream(stream, **(good | change))

@@ -1,0 +1,413 @@
+"""Splitting one long series into buckets, each with a halo of the rows that its windows reach.
+
+::
+
+    cells     |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |     between quantiles of the order column
+    buckets   |======= 0 =======|==== 1 ====|======= 2 =======|
+    with halo                |..|==== 1 ====|..|               whole cells, at least as far as windows reach
+
+A cell is an interval of values of the first order column, so the cell of a row depends on that row alone,
+and a task that runs again splits the same way. Halos of windows of rows follow from exact counts of the
+rows of each cell, halos of windows by width from the values of the cuts. A small halo travels with the code
+of the tasks (`result_columns`); the rows of a large one are sent to every bucket that needs them, in the
+one exchange that there is, marked, and dropped after the walk.
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from rollstat.options import Options
+from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
+from rollstat.spark.batch_walk import Plan
+from rollstat.spark.session import known_warnings
+from rollstat.windows import Expanding, FixedWindows, TimeWindows
+
+__all__ = ["BUCKET", "HALO", "MAX_BUCKETS", "Bucket", "CountCells", "Reach", "Split"]
+__all__ += ["cell_of", "choose_buckets", "reach_of", "sorted_cuts", "split_series"]
+
+BUCKET, HALO = "rollstat_bucket", "rollstat_halo"
+ROWS_PER_BUCKET = 2_000_000  # the aim of `split="auto"`
+MAX_BUCKETS = 256  # Java compiles no method above 64 KB; the comparisons of `_choose` for 1,024 exceed that
+_CELLS_PER_BUCKET = 64
+_ACCURACY = 10_000  # quantiles are off by at most one in this many rows; cells are far longer
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far windows reach before and after their row.
+
+    Attributes
+    ----------
+    back, ahead : int or float
+        A number of rows, or of units of the order column.
+    by_width : bool
+        Whether it is in units of the order column.
+    """
+
+    back: Any
+    ahead: Any
+    by_width: bool
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Consecutive cells of a series that one task computes.
+
+    Attributes
+    ----------
+    start, end : int
+        Its cells ``start..end - 1``.
+    first, last : int
+        Its cells with the halo on both sides, ``first..last - 1``.
+    rows_before : int
+        Rows of the series before the first cell if rows were counted, else 0.
+    """
+
+    start: int
+    end: int
+    first: int
+    last: int
+    rows_before: int
+
+
+@dataclass(frozen=True)
+class Split:
+    """A frame with the bucket of each row.
+
+    Attributes
+    ----------
+    with_halos : DataFrame
+        The rows with the columns `BUCKET` and `HALO`; rows of halos are repeated.
+    without_halos : DataFrame
+        The same without the repeated rows.
+    halo_rows : int
+        Number of rows of all halos, an estimate if rows were not counted.
+    buckets : int
+        Number of buckets, including those of ordinary series.
+    first_bucket : int
+        The first bucket of a series that is split; series with lower numbers are hashed into these by key.
+    rows_before : dict
+        Rows of the series before the first row of a bucket, where not zero.
+    series_ends : tuple of int
+        The bucket after the last one of each series that is split.
+    """
+
+    with_halos: DataFrame
+    without_halos: DataFrame
+    halo_rows: int
+    buckets: int
+    first_bucket: int
+    rows_before: dict[int, int]
+    series_ends: tuple[int, ...]
+
+
+def reach_of(plan: Plan, order: Kind) -> Reach:
+    """Return how far the windows of a plan reach; `order` is the first order column."""
+    if isinstance(plan.window, Expanding):
+        return Reach(0, 0, by_width=False)  # states replace the rows before
+    options = dict(plan.options)
+    if plan.time is not None:
+        options["times"] = np.empty(0, plan.time[1].times_dtype)
+    windows = Options.check(**options).windows(plan.window, np.zeros(2, np.int64))
+    if isinstance(windows, FixedWindows):
+        return Reach(max(windows.left, 0), max(windows.right - 1, 0), by_width=False)
+    assert isinstance(windows, TimeWindows)
+    width = float(windows._width) if order.dtype.kind == "f" else int(windows._width) + 1
+    if order.dtype == np.dtype("M8[D]"):
+        width = math.ceil(width / 86_400_000_000)
+    return Reach(width, width if options.get("center") else 0, by_width=True)
+
+
+def sorted_cuts(cuts: pa.Array, kind: Kind, descending: bool) -> tuple[pa.Array, list[Any]]:
+    """Return distinct cuts in the order of the rows, and the same as increasing numbers.
+
+    Parameters
+    ----------
+    cuts : pyarrow.Array
+        Quantiles of the order column.
+    kind : Kind
+        Kind of the order column.
+    descending : bool
+        Whether rows go from large to small.
+    """
+    numbers = _numbers(to_masked(cuts, kind))
+    keep = np.flatnonzero(~np.ma.getmaskarray(numbers) & ~np.isnan(np.asarray(numbers.data, np.float64)))
+    data = numbers.data[keep]
+    if data.dtype.kind == "i":  # the smallest int64 has no negative
+        keep, data = keep[data > np.iinfo(data.dtype).min], data[data > np.iinfo(data.dtype).min]
+    data, first = np.unique(data, return_index=True)
+    order = keep[first][::-1] if descending else keep[first]
+    rising = [-value for value in data.tolist()][::-1] if descending else data.tolist()
+    return cuts.take(pa.array(order)), rising
+
+
+def _numbers(values: MaskedColumn) -> MaskedColumn:
+    return values.view(np.int64) if values.dtype.kind in "mM" else values
+
+
+def cell_of(column: pa.Array, kind: Kind, rising: Sequence[Any], descending: bool) -> NDArray[np.int64]:
+    """Return the cell of each value. Nulls come first, or last if descending; NaN is the largest value."""
+    values = _numbers(to_masked(column, kind))
+    cuts = np.array(rising, values.dtype)
+    if descending:
+        # Negate the cuts instead of the values: the smallest int64 has no negative.
+        cell = len(cuts) - np.searchsorted(-cuts[::-1], values.data, side="left")
+        return np.where(np.ma.getmaskarray(values), len(cuts), cell)
+    cell = np.searchsorted(cuts, values.data, side="right")
+    return np.where(np.ma.getmaskarray(values), 0, cell)
+
+
+def choose_buckets(
+    counts: Sequence[int] | None, rising: Sequence[Any], buckets: int, reach: Reach
+) -> list[Bucket]:
+    """Choose at most `buckets` buckets of about equal length, and the halo of each.
+
+    Parameters
+    ----------
+    counts : sequence of int or None
+        Rows of each cell, one more than there are cuts. None assumes cells of equal length; halos of a
+        number of rows need counts.
+    rising : sequence
+        The cuts as increasing numbers.
+    buckets : int
+        Number of buckets to aim at.
+    reach : Reach
+        Reach of the windows.
+    """
+    cells = len(rising) + 1
+    total = list(range(cells + 1)) if counts is None else np.concatenate([[0], np.cumsum(counts)]).tolist()
+    wanted = [bisect_left(total, math.ceil(total[-1] * i / buckets)) for i in range(1, buckets)]
+    starts = sorted({0, cells, *(min(start, cells) for start in wanted)})
+    chosen = []
+    for start, end in pairwise(starts):
+        if reach.by_width:
+            first = bisect_right(rising, rising[start - 1] - reach.back) if start else 0
+            # Rows from the cut at `end` on are needed only if windows look ahead.
+            ahead = end < cells and reach.ahead > 0
+            last = bisect_right(rising, rising[end - 1] + reach.ahead) + 1 if ahead else end
+        else:
+            first = max(bisect_right(total, total[start] - reach.back) - 1, 0)
+            last = min(bisect_left(total, total[end] + reach.ahead), cells)
+        before = 0 if counts is None else total[first]
+        chosen.append(Bucket(start, end, min(first, start), max(last, end), before))
+    return chosen
+
+
+@dataclass(frozen=True)
+class CountCells:
+    """Counts the rows of each cell of each series within a task.
+
+    It takes batches of series number and order column, and returns series, cell and number of rows.
+    """
+
+    kind: Kind
+    rising: tuple[tuple[Any, ...], ...]
+    descending: bool
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Count the rows of one partition."""
+        counts = [np.zeros(len(rising) + 1, np.int64) for rising in self.rising]
+        for batch in batches:
+            series = batch.column(0).to_numpy(zero_copy_only=False)
+            for number, rising in enumerate(self.rising):
+                column = batch.column(1)
+                if len(self.rising) > 1:
+                    column = column.filter(pa.array(series == number))
+                cell = cell_of(column, self.kind, rising, self.descending)
+                counts[number] += np.bincount(cell, minlength=len(rising) + 1)
+        for number, count in enumerate(counts):
+            cell = np.flatnonzero(count)
+            columns = [pa.array(np.full(len(cell), number, np.int32)), pa.array(cell), pa.array(count[cell])]
+            yield pa.RecordBatch.from_arrays(columns, names=["series", "cell", "rows"])
+
+
+def split_series(
+    frame: DataFrame, keys: Sequence[str], order: str, kind: Kind, plan: Plan, split: int | str
+) -> Split | None:
+    """Find the series that are too long for one task, and split them; None if there are none.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The rows.
+    keys : sequence of str
+        Columns that name the series.
+    order, kind
+        The first order column.
+    plan : Plan
+        What to compute.
+    split : int or "auto"
+        Number of buckets of each series that is split, or choose it by the lengths.
+    """
+    reach, descending = reach_of(plan, kind), plan.descending[0]
+    if keys:
+        numbered = _number_long_series(frame, keys, split)
+        if numbered is None:
+            return None
+        frame, series = numbered
+    else:
+        frame, series = frame.withColumn("rollstat_series", F.lit(0)), 1
+    # A first guess of the number of buckets decides how fine the cells are.
+    cuts, rows = _quantiles(
+        frame, order, series, _CELLS_PER_BUCKET * (split if isinstance(split, int) else 16)
+    )
+    wanted = [_number_of_buckets(count, split, reach) for count in rows]
+    if not keys and wanted[0] < 2:
+        return None
+    cuts, rising = zip(*(sorted_cuts(cut, kind, descending) for cut in cuts))
+    counts: list[Any] = [None] * series
+    if plan.needs_row_numbers or (not reach.by_width and (reach.back or reach.ahead)):
+        counts = _count(frame, order, CountCells(kind, tuple(map(tuple, rising)), descending))
+    buckets = [choose_buckets(c, r, w, reach) for c, r, w in zip(counts, rising, wanted)]
+    halo_rows = sum(map(_halo_rows, counts, rows, buckets))
+    return _assign(frame, keys, order, descending, cuts, buckets, halo_rows)
+
+
+def _halo_rows(counts: Sequence[int] | None, rows: int, buckets: Sequence[Bucket]) -> int:
+    """Return the rows of the halos of a series, as if cells were equal where they are not counted."""
+    halos = [cell for b in buckets for cell in range(b.first, b.last) if not b.start <= cell < b.end]
+    if counts is None:
+        return rows * len(halos) // max(buckets[-1].end, 1)
+    return sum(counts[cell] for cell in halos)
+
+
+def _number_long_series(
+    frame: DataFrame, keys: Sequence[str], split: int | str
+) -> tuple[DataFrame, int] | None:
+    """Add a number for each series longer than a bucket, null for others; None if there is no such series."""
+    longest = ROWS_PER_BUCKET * 2 if split == "auto" else ROWS_PER_BUCKET // 4
+    long = frame.groupBy(*keys).agg(F.count(F.lit(1)).alias("rollstat_rows"))
+    table = long.where(F.col("rollstat_rows") > longest).toArrow()
+    if not table.num_rows:
+        return None
+    table = table.drop_columns(["rollstat_rows"])
+    table = table.append_column("rollstat_series", pa.array(np.arange(table.num_rows, dtype=np.int32)))
+    renamed = table.rename_columns([f"rollstat_key{i}" for i in range(len(keys))] + ["rollstat_series"])
+    with known_warnings():
+        few = F.broadcast(frame.sparkSession.createDataFrame(renamed))
+    same = [frame[key].eqNullSafe(few[f"rollstat_key{i}"]) for i, key in enumerate(keys)]
+    joined = frame.join(few, same, "left")
+    return joined.drop(*renamed.column_names[:-1]), table.num_rows
+
+
+def _quantiles(frame: DataFrame, order: str, series: int, cells: int) -> tuple[Sequence[pa.Array], list[int]]:
+    """Return the quantiles of the order column of each series, and its number of rows."""
+    fractions = [i / cells for i in range(1, cells)]
+    quantiles = F.percentile_approx(frame[order], fractions, _ACCURACY)
+    rows = frame.where("rollstat_series is not null").groupBy("rollstat_series")
+    table = rows.agg(F.count(F.lit(1)).alias("rows"), quantiles.alias("cuts")).toArrow()
+    table = table.sort_by("rollstat_series")
+    lists = table["cuts"].combine_chunks()
+    cuts = [lists.slice(i, 1).flatten() for i in range(table.num_rows)]
+    absent = series - table.num_rows  # a frame without rows has no series
+    cuts += [pa.array([], lists.type.value_type)] * absent
+    return cuts, [*table["rows"].to_pylist(), *[0] * absent]
+
+
+def _number_of_buckets(rows: int, split: int | str, reach: Reach) -> int:
+    """Return the number of buckets for a series."""
+    if isinstance(split, int):
+        return split
+    buckets = math.ceil(rows / ROWS_PER_BUCKET)
+    if not reach.by_width:
+        buckets = min(buckets, rows // max(4 * (reach.back + reach.ahead), 1))
+    return max(min(buckets, MAX_BUCKETS), 1)
+
+
+def _count(frame: DataFrame, order: str, job: CountCells) -> list[list[int]]:
+    """Return the rows of each cell of each series."""
+    rows = frame.where("rollstat_series is not null").select("rollstat_series", frame[order])
+    with known_warnings():
+        table = rows.mapInArrow(job, "series int, cell long, rows long").toArrow()
+    counts = [np.zeros(len(rising) + 1, np.int64) for rising in job.rising]
+    for series, cell, count in zip(*(table[name].to_pylist() for name in ("series", "cell", "rows"))):
+        counts[series][cell] += count
+    return [count.tolist() for count in counts]
+
+
+def _literal(value: pa.Scalar, data_type: T.DataType) -> Column:
+    """Return a cut as a literal of exactly its value."""
+    if isinstance(data_type, T.TimestampType):
+        return F.timestamp_micros(F.lit(value.value))
+    if isinstance(data_type, T.TimestampNTZType):
+        text = np.datetime_as_string(np.int64(value.value).view("M8[us]"))
+        return F.lit(text.replace("T", " ")).cast(data_type)
+    if isinstance(data_type, T.DateType):
+        return F.date_from_unix_date(F.lit(value.value))
+    return F.lit(value.as_py()).cast(data_type)
+
+
+def _choose(passed: Sequence[Column], results: Sequence[Column]) -> Column:
+    """Return ``results[n]`` for n true conditions, by bisection; each implies the one before it."""
+    if not passed:
+        return results[0]
+    middle = len(passed) // 2
+    return F.when(passed[middle], _choose(passed[middle + 1 :], results[middle + 1 :])).otherwise(
+        _choose(passed[:middle], results[: middle + 1])
+    )
+
+
+def _buckets_of_row(
+    order: Column, data_type: T.DataType, descending: bool, cuts: pa.Array, base: int, buckets: list[Bucket]
+) -> tuple[Column, Column]:
+    """Return the buckets that need a row, as an array of (bucket, halo), and the bucket of the row."""
+    edges = {edge for b in buckets for edge in (b.first, b.start, b.end, b.last)}
+    used = sorted(edges - {0, len(cuts) + 1})
+    literals = [_literal(cuts[edge - 1], data_type) for edge in used]
+    # Nulls come before all cuts, or after them if descending.
+    passed = [
+        (order <= cut) | order.isNull() if descending else order.isNotNull() & (order >= cut)
+        for cut in literals
+    ]
+    every, own = [], []
+    for cell in [0, *used]:
+        needing = [i for i, b in enumerate(buckets) if b.first <= cell < b.last]
+        owner = next(i for i in needing if buckets[i].start <= cell < buckets[i].end)
+        every.append(F.array(*(F.struct(F.lit(base + i), F.lit(i != owner)) for i in needing)))
+        own.append(F.lit(base + owner))
+    return _choose(passed, every), _choose(passed, own)
+
+
+def _assign(
+    frame: DataFrame,
+    keys: Sequence[str],
+    order: str,
+    descending: bool,
+    cuts: Sequence[pa.Array],
+    chosen: list[list[Bucket]],
+    halo_rows: int,
+) -> Split:
+    """Add to each row the bucket that needs it, once for each such bucket."""
+    first = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200) if keys else 0
+    every: Any = F  # F.when begins an expression, and Column.when continues it
+    own: Any = F
+    rows_before: dict[int, int] = {}
+    ends = [first]
+    for number, (cut, buckets) in enumerate(zip(cuts, chosen)):
+        base = ends[-1]
+        in_series = F.col("rollstat_series") == number
+        needing, owner = _buckets_of_row(
+            frame[order], frame.schema[order].dataType, descending, cut, base, buckets
+        )
+        every, own = every.when(in_series, needing), own.when(in_series, owner)
+        rows_before |= {
+            base + i: bucket.rows_before for i, bucket in enumerate(buckets) if bucket.rows_before
+        }
+        ends.append(base + len(buckets))
+    if keys:
+        hashed = F.pmod(F.hash(*(frame[key] for key in keys)), F.lit(first))
+        every, own = every.otherwise(F.array(F.struct(hashed, F.lit(False)))), own.otherwise(hashed)
+    repeated = frame.select("*", F.inline(every).alias(BUCKET, HALO)).drop("rollstat_series")
+    alone = frame.select("*", own.alias(BUCKET), F.lit(False).alias(HALO)).drop("rollstat_series")
+    return Split(repeated, alone, halo_rows, ends[-1], first, rows_before, tuple(ends[1:]))
