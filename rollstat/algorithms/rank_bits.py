@@ -19,7 +19,6 @@ from rollstat.kernels.selection.value_band import Sample, allocate_sample
 
 __all__ = ["block_rows", "select", "select_points", "split_rows"]
 
-_FEWEST_VALUES = 4096
 _MOST_ROWS_KEPT = 1 << 19
 _PROBED_VALUES = 32
 
@@ -54,7 +53,7 @@ def select(block: Block, request: Selection) -> None:
     if block.width > 0 and request.position is None:
         _select_fixed(block, request)
         return
-    for first, last in split_rows(block.start, block.end, _FEWEST_VALUES):
+    for first, last in split_rows(block.start, block.end, thresholds.RANKED_VALUES):
         _select_any(block, request, first, last)
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rollstat import thresholds
 from rollstat.algorithms import rank_bits
 from rollstat.blocks import Block, Point, Selection
 from rollstat.kernels.selection.quantiles import interpolate_constant
@@ -51,7 +52,7 @@ def test_any_monotone_windows(length, rows, gaps, distinct, seed):
 
 
 def test_expanding_windows_over_several_parts(monkeypatch):
-    monkeypatch.setattr(rank_bits, "_FEWEST_VALUES", 64)
+    monkeypatch.setattr(thresholds, "RANKED_VALUES", 64)
     end = np.arange(1, 801)
     block = Block(np.random.default_rng(4).standard_normal(800), None, np.zeros_like(end), end)
     assert len(list(rank_bits.split_rows(block.start, block.end, 64))) == 3
