@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.selection.inverse_permutation import number, number_dense, number_tied
+from rollstat.kernels.selection.inverse_permutation import number, number_tied
 from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
     bits_for,
@@ -99,32 +99,26 @@ def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDA
 
 
 def ranks(
-    values: NDArray[Any], missing: NDArray[np.bool_] | None = None, dense: bool = False
+    values: NDArray[Any], missing: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the rank of every observation, and the rows in rank order.
+    """Return the rank of every observation, ties by row, and the rows in rank order.
 
     Parameters
     ----------
     values, missing
         As in `order`.
-    dense : bool
-        Equal values share a rank; otherwise ties are ranked by row and all ranks differ.
 
     Returns
     -------
     rank : ndarray of int32 (int64 past 2**31 values), shape (n,)
         From 0; -1 where missing.
     row : ndarray of int64
-        ``row[r]`` is the (first) row of rank r; its length is the number of ranks.
+        ``row[r]`` is the row of rank r.
     """
     row = order(values, missing)
     rank = _unranked(values, row)
-    if not dense:
-        number(row, rank)
-        return rank, row
-    first = _begins_value(values[row])
-    number_dense(row, first, rank)
-    return rank, row[first]
+    number(row, rank)
+    return rank, row
 
 
 def tied_ranks(

@@ -186,18 +186,7 @@ def _move_far(bits, previous, cursor, following, enter, leave):
 
 @kernel
 def slide_fixed(
-    leaving,
-    entering,
-    width,
-    target,
-    targets,
-    index,
-    below,
-    ranks,
-    needs_following,
-    scan_budget,
-    lower,
-    upper,
+    leaving, entering, width, target, targets, index, below, ranks, needs_following, scan_budget, lower, upper
 ):
     """Slide the window over the codes and write the order statistics.
 
@@ -251,18 +240,9 @@ def slide_fixed(
         lowest = highest = cursor
     lower_rest, upper_rest = lower[1:], upper[1:]
     if width > 0 and is_predictable(leaving, entering, cursor):
+        codes = np.int64(cursor), np.int64(following), np.int64(top), np.int64(limit)
         done, least, most = slide_predictable(
-            leaving,
-            entering,
-            np.int64(cursor),
-            np.int64(following),
-            index,
-            width,
-            np.int64(top),
-            np.int64(limit),
-            scan_budget,
-            lower_rest,
-            upper_rest,
+            leaving, entering, codes, index, width, scan_budget, lower_rest, upper_rest
         )
         return 1 + done, least, most
     previous = cursor

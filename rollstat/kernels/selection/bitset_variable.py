@@ -33,7 +33,6 @@ from rollstat._lowering import count_ones, count_trailing_zeros
 __all__ = [
     "RankSet",
     "allocate",
-    "check",
     "exclude",
     "following",
     "include",
@@ -232,19 +231,3 @@ def slide_any(rank, start, end, wanted, rank_set, cursors, lower, upper):
                 upper[q, i] = found
                 if target + 1 < held:
                     upper[q, i] = following(rank_set, found + 1)
-
-
-@kernel
-def check(rank_set):
-    """Whether the counts are those of the bits."""
-    bits, fine, coarse = rank_set
-    for i in range(len(fine)):
-        ones = 0
-        for word in bits[64 * i : 64 * i + 64]:
-            ones += count_ones(word)
-        if fine[i] != ones:
-            return False
-    same = True
-    for i in range(len(coarse)):
-        same &= coarse[i] == np.sum(fine[64 * i : 64 * i + 64])
-    return same

@@ -141,36 +141,32 @@ def _value_limits(values, missing, banded, band):
 
 
 @kernel
-def _slide_values(code, width, target, targets, ranks, capped, scratch, lower, upper):
-    """Write the order statistics of a block, and the next ones unless `upper` is empty.
+def _slide_values(size, width, target, targets, ranks, scratch, lower, upper):
+    """Write the order statistics of a block of `size` values, and the next ones unless `upper` is empty.
 
-    `capped` says whether observations may lie above the band. Returns what `slide_fixed` returns.
+    Returns what `slide_fixed` returns.
     """
     rows, index = len(lower), scratch.index
-    next_ones = upper if len(upper) > 0 else lower
+    code = index.code[:size]
+    leaving, entering = code[: rows - 1], code[width : width + rows - 1]
+    below = begin(code[:width], index.bits, ranks)
+    needs_following = scratch.band.bounded[1] and len(upper) > 0
+    lower = lower.view(np.uint64)
+    upper = upper.view(np.uint64) if len(upper) > 0 else lower
+    width = 0 if targets is not None else width
     return slide_fixed(
-        code[: rows - 1],
-        code[width : width + rows - 1],
-        0 if targets is not None else width,
-        target,
-        targets,
-        index,
-        begin(code[:width], index.bits, ranks),
-        ranks,
-        capped and len(upper) > 0,
-        len(code),
-        lower.view(np.uint64),
-        next_ones.view(np.uint64),
+        leaving, entering, width, target, targets, index, below, ranks, needs_following, size, lower, upper
     )
 
 
 @kernel
-def _slide_points(code, width, target, ranks, capped, banded, fraction, middle, scratch, result):
+def _slide_points(size, width, target, ranks, banded, fraction, middle, scratch, result):
     """Write a point between two order statistics into the rows of a block, see `select_fixed`.
 
     Returns what `slide_fixed` returns.
     """
     rows, index = len(result), scratch.index
+    code = index.code[:size]
     leaving, entering = code[: rows - 1], code[width : width + rows - 1]
     below = begin(code[:width], index.bits, ranks)
     above = above_band_code(ranks)
@@ -184,19 +180,11 @@ def _slide_points(code, width, target, ranks, capped, banded, fraction, middle, 
     blended = middle or fraction > 0
     lower = scratch.answers[0, :answers] if few or blended else result
     upper = scratch.answers[1, :answers] if blended else lower
+    low, high = lower.view(np.uint64), upper.view(np.uint64)
+    needs_following = scratch.band.bounded[1] and blended
+    width = 0 if few else width
     done, bottom, top = slide_fixed(
-        leaving,
-        entering,
-        0 if few else width,
-        target,
-        None,
-        index,
-        below,
-        ranks,
-        capped and blended,
-        len(code),
-        lower.view(np.uint64),
-        upper.view(np.uint64),
+        leaving, entering, width, target, None, index, below, ranks, needs_following, size, low, high
     )
     if blended:
         interpolate_constant(lower, upper, fraction, middle, lower if few else result)
@@ -207,6 +195,20 @@ def _slide_points(code, width, target, ranks, capped, banded, fraction, middle, 
         fill_forward(lower[:done], active, result[:rows])
         done = rows
     return done, bottom, top
+
+
+@kernel
+def _try_sample(values, missing, width, fewest, most, sample, scratch):
+    """Choose a band from a sample, unless samples are paused or not drawn; return whether there is a band."""
+    if sample is not None:
+        failures, pause = scratch.attempts[0], scratch.attempts[1]
+        if pause[_SAMPLE] == 0:
+            sort, index, band = scratch.sort, scratch.index, scratch.band
+            if band_from_sample(values, missing, width, fewest, most, sample, sort, index, band):
+                return True
+            failures[_SAMPLE] += 1
+            pause[_SAMPLE] = min(2 << failures[_SAMPLE], _LONGEST_PAUSE)
+    return False
 
 
 @kernel
@@ -228,18 +230,7 @@ def _rank_deviation(fewest, most, width, rows, wide):
 
 @kernel
 def select_fixed(
-    values,
-    missing,
-    width,
-    target,
-    targets,
-    block_rows,
-    fraction,
-    middle,
-    lower,
-    upper,
-    scratch,
-    sample,
+    values, missing, width, target, targets, block_rows, fraction, middle, lower, upper, scratch, sample
 ):
     """Write an order statistic of every window and the next one, or a point between the two.
 
@@ -290,50 +281,29 @@ def select_fixed(
         if most < 0 or observed == 0:
             first = last
             continue
-        if sample is not None:
-            if not banded and pause[_SAMPLE] == 0:
-                origin = _SAMPLE
-                banded = band_from_sample(part, gone, width, fewest, most, sample, sort, index, band)
-                if not banded:
-                    failures[_SAMPLE] += 1
-                    pause[_SAMPLE] = min(2 << failures[_SAMPLE], _LONGEST_PAUSE)
-                elif pause[_ANSWERS] == 0:
-                    # A short block first: its answers give a narrower band than the sample.
-                    last = min(first + width // _FIRST_BLOCK_SHARE, last)
-                    part = part[: last - first + width - 1]
-                    gone = gone[: len(part)]
+        if not banded and _try_sample(part, gone, width, fewest, most, sample, scratch):
+            banded, origin = True, _SAMPLE
+            if pause[_ANSWERS] == 0:
+                # A short block first: its answers give a narrower band than the sample.
+                last = min(first + width // _FIRST_BLOCK_SHARE, last)
+                part = part[: last - first + width - 1]
+                gone = gone[: len(part)]
         lowest, highest = _value_limits(part, gone, banded, band)
         everything = observed == len(part) and not banded
         ranks = rank_band(part, gone, lowest, highest, everything, sort, index)
         if ranks < 0:
             return first
-        code, capped = index.code[: len(part)], band.bounded[1]
         # Numba compiles no branch on a parameter that is None, so a call compiles one of these two.
+        size = len(part)
         done, bottom, top = 0, 0, 0
         if upper is not None:
+            part_targets = _part(targets, first, last)
             done, bottom, top = _slide_values(
-                code,
-                width,
-                target,
-                _part(targets, first, last),
-                ranks,
-                capped,
-                scratch,
-                lower[first:last],
-                upper[first:last],
+                size, width, target, part_targets, ranks, scratch, lower[first:last], upper[first:last]
             )
         if fraction is not None:
             done, bottom, top = _slide_points(
-                code,
-                width,
-                target,
-                ranks,
-                capped,
-                banded,
-                fraction,
-                middle,
-                scratch,
-                lower[first:last],
+                size, width, target, ranks, banded, fraction, middle, scratch, lower[first:last]
             )
         first += done
         if first < last:

@@ -40,7 +40,7 @@ __all__ = [
     "TARGET",
     "TIES",
     "balance",
-    "check_heaps",
+    "comes_above",
     "delete",
     "insert",
     "rebuild",
@@ -54,7 +54,7 @@ _CACHED = 1365
 
 
 @kernel
-def _above(key, slot, other, other_slot, low, newest, ties):
+def comes_above(key, slot, other, other_slot, low, newest, ties):
     """Whether a key must be nearer than another to the top of the low heap, or of the high one."""
     if key == other:
         return ties and is_older(slot, other_slot, newest) != low
@@ -76,7 +76,7 @@ def _sift_up(keys, links, capacity, newest, ties, base, hole, key, slot):
     low = base == 0
     while hole > base:
         parent = (base + ((hole - base - 1) >> 2)) & INDEX
-        if not _above(key, slot, keys[parent], links[parent], low, newest, ties):
+        if not comes_above(key, slot, keys[parent], links[parent], low, newest, ties):
             break
         _put(keys, links, 2 * capacity, hole, keys[parent], links[parent])
         hole = parent
@@ -165,7 +165,7 @@ def _sift_down(keys, links, capacity, newest, ties, base, size, hole, key, slot)
         best = first
         for child in range(first + 1, end):
             best = _nearer_top(keys, links, best, child, low, newest, ties)
-        if _above(keys[best], links[best], key, slot, low, newest, ties):
+        if comes_above(keys[best], links[best], key, slot, low, newest, ties):
             _put(keys, links, 2 * capacity, hole, keys[best], links[best])
             hole = best
     _put(keys, links, 2 * capacity, hole, key, slot)
@@ -175,7 +175,7 @@ def _sift_down(keys, links, capacity, newest, ties, base, size, hole, key, slot)
 def _place(keys, links, capacity, newest, ties, base, size, hole, key, slot):
     """Put a key into a hole anywhere in a heap and move it up or down to where it belongs."""
     parent = (base + ((hole - base - 1) >> 2)) & INDEX
-    if hole > base and _above(key, slot, keys[parent], links[parent], base == 0, newest, ties):
+    if hole > base and comes_above(key, slot, keys[parent], links[parent], base == 0, newest, ties):
         _sift_up(keys, links, capacity, newest, ties, base, hole, key, slot)
     elif base + 4 * (hole - base) + 1 < base + size:
         _sift_down(keys, links, capacity, newest, ties, base, size, hole, key, slot)
@@ -191,7 +191,7 @@ def replace(keys, links, capacity, newest, ties, low_size, high_size, place, key
     other = (capacity - base) & INDEX
     size = low_size if low else high_size
     other_size = low_size + high_size - size
-    if other_size > 0 and _above(key, slot, keys[other], links[other], low, newest, ties):
+    if other_size > 0 and comes_above(key, slot, keys[other], links[other], low, newest, ties):
         # The new key is past the top of the other heap, so that top moves here. It is past every key of this
         # heap and needs no comparison on its way up; the new key takes its place there.
         top, top_slot = keys[other], np.int64(links[other])
@@ -220,8 +220,8 @@ def insert(header, keys, links, key, slot):
     """Add a key to the heap where it belongs, or between the tops to the low one if that needs a key."""
     top = header[CAPACITY]
     newest, ties = header[NEWEST], header[TIES] != 0
-    below = header[LOW] > 0 and not _above(key, slot, keys[0], links[0], True, newest, ties)
-    above = header[HIGH] > 0 and not _above(key, slot, keys[top], links[top], False, newest, ties)
+    below = header[LOW] > 0 and not comes_above(key, slot, keys[0], links[0], True, newest, ties)
+    above = header[HIGH] > 0 and not comes_above(key, slot, keys[top], links[top], False, newest, ties)
     _append(header, keys, links, not (below or (not above and header[LOW] < header[TARGET])), key, slot)
 
 
@@ -266,20 +266,3 @@ def rebuild(header, keys, links, values, first, order):
             hole = base + i
             key, slot = keys[hole], np.int64(links[hole])
             _sift_down(keys, links, capacity, newest, ties, base, size, hole, key, slot)
-
-
-@kernel
-def check_heaps(header, keys, links):
-    """Whether both heaps are in order and no key of the low one comes after one of the high one."""
-    capacity, newest, ties = header[CAPACITY], header[NEWEST], header[TIES] != 0
-    low_size, high_size = header[LOW], header[HIGH]
-    for base, size in ((0, low_size), (capacity, high_size)):
-        for i in range(1, size):
-            here, parent = base + i, base + ((i - 1) >> 2)
-            if _above(keys[here], links[here], keys[parent], links[parent], base == 0, newest, ties):
-                return False
-    return (
-        low_size == 0
-        or high_size == 0
-        or not _above(keys[0], links[0], keys[capacity], links[capacity], True, newest, ties)
-    )

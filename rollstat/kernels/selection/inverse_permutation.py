@@ -5,13 +5,13 @@
     row     3  0  2  1        rows in the order of their values
     rank    1  3  2  0        rank[row[i]] = i
 
-State: none. Invariant: `rank` is the inverse of `row` where all ranks differ; dense ranks grow only where a
-new value begins, and tied ranks are those of the first of the equal values. Cost: O(n). Source: elementary.
+State: none. Invariant: `rank` is the inverse of `row` where all ranks differ; tied ranks are those of the
+first of the equal values. Cost: O(n). Source: elementary.
 """
 
 from rollstat._jit import kernel
 
-__all__ = ["number", "number_dense", "number_tied"]
+__all__ = ["number", "number_tied"]
 
 
 @kernel
@@ -19,15 +19,6 @@ def number(row, rank):
     """Write the inverse of the permutation `row`."""
     for i in range(len(row)):
         rank[row[i]] = i
-
-
-@kernel
-def number_dense(row, first, rank):
-    """Write dense ranks: distinct values are numbered from 0. `first` marks where a new value begins."""
-    r = -1
-    for i in range(len(row)):
-        r += first[i]
-        rank[row[i]] = r
 
 
 @kernel

@@ -17,7 +17,7 @@ State: `SortScratch`; the first two rows of its histograms count digits 0 and 1 
 
 Invariant: the code never decreases with the value, every pass is stable and rows enter in ascending order. As
 many digits are sorted as tell nearly all codes apart, judged by how crowded digit 0 is; `insertion_sort`
-finishes by (code, value, row). It gives up past a budget of moves, and `digits_needed` where no number of
+finishes by (code, value, row). It gives up past a budget of moves, and `_digits_needed` where no number of
 digits is enough: the caller then sorts by comparison.
 
 Cost: O(n) per digit, at most DIGITS digits; the insertion sort takes at most `budget` moves beyond one pass.
@@ -42,18 +42,10 @@ __all__ = [
     "SortScratch",
     "allocate_sort",
     "bits_for",
-    "check",
-    "count_digits",
-    "digit_bits_for",
-    "digits_needed",
     "insertion_sort",
     "keys_of_floats",
     "keys_of_integers",
-    "radix_sort",
-    "records_of_floats",
-    "records_of_keys",
     "row_mask",
-    "rows_inside",
     "rows_of",
     "sort_records",
     "value_range",
@@ -136,7 +128,7 @@ def rows_of(records, row_bits, row):
 
 
 @kernel
-def digit_bits_for(n):
+def _digit_bits_for(n):
     """Bits of a digit: the histograms stay smaller than the records, and fit into the first-level cache."""
     return min(max(bits_for(n) - 4, 8), _LARGEST_DIGIT_BITS)
 
@@ -184,7 +176,7 @@ def _best_lane(order, vector):
 
 
 @kernel
-def rows_inside(values, missing, lowest, highest, rows):
+def _rows_inside(values, missing, lowest, highest, rows):
     """Write the rows of the observations from `lowest` to `highest` in ascending order; return their number.
 
     `missing` is as long as `values`, or empty.
@@ -213,7 +205,7 @@ def _record_of_float(value, row, base, limit, scale, row_bits):
 
 
 @kernel
-def records_of_floats(values, lowest, highest, row_bits, gathered, records):
+def _records_of_floats(values, lowest, highest, row_bits, gathered, records):
     """Write a record for every float, coded in proportion to its value; return whether the scale is finite.
 
     If `gathered`, `records` holds the rows to take, else all rows are taken. Values outside the bounds and
@@ -249,7 +241,7 @@ def _record_of_key(key, row, base, limit, shift, code_mask):
 
 
 @kernel
-def records_of_keys(keys, lowest, highest, row_bits, gathered, records):
+def _records_of_keys(keys, lowest, highest, row_bits, gathered, records):
     """Write a record for every unsigned key, coded by the leading bits of its distance from `lowest`.
 
     If `gathered`, `records` holds the rows to take, else all rows are taken.
@@ -271,7 +263,7 @@ def records_of_keys(keys, lowest, highest, row_bits, gathered, records):
 
 
 @kernel
-def count_digits(records, digit_bits, histograms):
+def _count_digits(records, digit_bits, histograms):
     """Write the histograms of digits 0 and 1, since two increments take little longer than one."""
     size = 1 << digit_bits
     first, second = histograms[0], histograms[1]
@@ -285,7 +277,7 @@ def count_digits(records, digit_bits, histograms):
 
 
 @kernel
-def digits_needed(n, digit_bits, histograms):
+def _digits_needed(n, digit_bits, histograms):
     """Number of digits after which fewer than n / 4 pairs share a code, or -1 if all are too few.
 
     The number of pairs is counted for digit 0, and every further digit is taken to be uniform.
@@ -303,8 +295,8 @@ def digits_needed(n, digit_bits, histograms):
 
 
 @kernel
-def radix_sort(records, spare, digits, digit_bits, histograms):
-    """Sort `records` by their leading digits, stably, after `count_digits` has counted two of them.
+def _radix_sort(records, spare, digits, digit_bits, histograms):
+    """Sort `records` by their leading digits, stably, after `_count_digits` has counted two of them.
 
     `spare` is scratch of the same length.
     """
@@ -391,30 +383,19 @@ def sort_records(values, missing, lowest, highest, everything, scratch):
         Number of records, or -1 where the radix sort does not suit the values.
     """
     row_bits = bits_for(len(values))
-    digit_bits = digit_bits_for(len(values))
+    digit_bits = _digit_bits_for(len(values))
     count = len(values)
     if not everything:
-        count = rows_inside(values, missing, lowest, highest, scratch.records)
+        count = _rows_inside(values, missing, lowest, highest, scratch.records)
     records, spare = scratch.records[:count], scratch.spare[:count]
     if values.dtype == _FLOAT64:
-        if not records_of_floats(values, lowest, highest, row_bits, not everything, records):
+        if not _records_of_floats(values, lowest, highest, row_bits, not everything, records):
             return -1
     else:
-        records_of_keys(values, lowest, highest, row_bits, not everything, records)
-    count_digits(records, digit_bits, scratch.histograms)
-    digits = digits_needed(count, digit_bits, scratch.histograms)
+        _records_of_keys(values, lowest, highest, row_bits, not everything, records)
+    _count_digits(records, digit_bits, scratch.histograms)
+    digits = _digits_needed(count, digit_bits, scratch.histograms)
     if digits < 0:
         return -1
-    radix_sort(records, spare, digits, digit_bits, scratch.histograms)
+    _radix_sort(records, spare, digits, digit_bits, scratch.histograms)
     return count if insertion_sort(records, values, row_bits, _MOVES_PER_RECORD * count) else -1
-
-
-@kernel
-def check(records, values, row_bits):
-    """Whether `records` are in the order (value, row)."""
-    mask = row_mask(row_bits)
-    for i in range(1, len(records)):
-        older, newer = np.int64(records[i - 1] & mask), np.int64(records[i] & mask)
-        if values[older] > values[newer] or (values[older] == values[newer] and older >= newer):
-            return False
-    return True

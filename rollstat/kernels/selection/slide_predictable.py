@@ -123,23 +123,20 @@ def _up_to(bits, place):
 
 
 @kernel
-def slide_predictable(
-    leaving, entering, cursor, following, index, width, top, limit, scan_budget, lower, upper
-):
+def slide_predictable(leaving, entering, codes, index, width, scan_budget, lower, upper):
     """Write the order statistics of all rows but the first.
 
     Parameters
     ----------
     leaving, entering : ndarray of uint32, shape (rows - 1,)
         Codes of what each row but the first removes from the window and adds to it.
-    cursor, following : int
-        Codes of the order statistic of the first row and of the next one.
+    codes : tuple of int
+        The order statistic of the first row, the next one, the code after those of the band, and the lowest
+        code that the next one must not reach.
     index : BandIndex
         The codes of the band; its bits are not used.
     width : int
         Rows of a window.
-    top, limit : int
-        Code after those of the band, and the lowest code that `following` must not reach.
     scan_budget : int
         Number of times that 64 codes may be skipped.
     lower, upper : ndarray of uint64, shape (rows - 1,)
@@ -152,6 +149,7 @@ def slide_predictable(
     lowest, highest : int
         Codes between which the answers lie.
     """
+    cursor, following, top, limit = codes
     row_of, ordered = index.row_of, index.ordered
     size = np.uint32(width)
     lowest = highest = cursor

@@ -53,7 +53,6 @@ from rollstat.kernels.selection.weight_balanced_tree import (
     find_rank,
     remove,
 )
-from rollstat.kernels.selection.weight_balanced_tree import check as check_tree
 
 __all__ = [
     "COUNT",
@@ -62,7 +61,6 @@ __all__ = [
     "STEPS",
     "advance",
     "allocate",
-    "check",
     "create",
     "extend",
     "find",
@@ -113,7 +111,7 @@ def create(k, m, dtype, min_periods=0, no_answer=None):
 
 
 @kernel(inline="always")
-def _precedes(values, node, other, newest, reverse):
+def precedes(values, node, other, newest, reverse):
     """Whether `node` is before `other` in the order (value, row), or after it if `reverse`."""
     value, bound = values[node], values[other]
     if value == bound:
@@ -129,11 +127,11 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
     with the smallest root. `low`, `central` and `high` are the remaining roots, in order; 0 is no root.
     """
     low, central, high = left, middle, right
-    if central != 0 and (low == 0 or _precedes(values, central, low, newest, reverse)):
+    if central != 0 and (low == 0 or precedes(values, central, low, newest, reverse)):
         low, central = central, low
-    if high != 0 and (central == 0 or _precedes(values, high, central, newest, reverse)):
+    if high != 0 and (central == 0 or precedes(values, high, central, newest, reverse)):
         central, high = high, central
-        if low == 0 or _precedes(values, central, low, newest, reverse):
+        if low == 0 or precedes(values, central, low, newest, reverse):
             low, central = central, low
     steps = 1
     before_low = np.int64(links[RECORD * low + BEFORE])
@@ -145,10 +143,10 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
         if before_low + before_central + before_high + 2 > rank:
             high = np.int64(links[RECORD * high + LEFT]) & INDEX
             before_high = np.int64(links[RECORD * high + BEFORE])
-            if high != 0 and _precedes(values, high, central, newest, reverse):
+            if high != 0 and precedes(values, high, central, newest, reverse):
                 central, high = high, central
                 before_central, before_high = before_high, before_central
-                if _precedes(values, central, low, newest, reverse):
+                if precedes(values, central, low, newest, reverse):
                     low, central = central, low
                     before_low, before_central = before_central, before_low
         else:
@@ -158,10 +156,10 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
             if low == 0:
                 low, central, high = central, high, low
                 before_low, before_central, before_high = before_central, before_high, before_low
-            elif _precedes(values, central, low, newest, reverse):
+            elif precedes(values, central, low, newest, reverse):
                 low, central = central, low
                 before_low, before_central = before_central, before_low
-                if _precedes(values, high, central, newest, reverse):
+                if precedes(values, high, central, newest, reverse):
                     central, high = high, central
                     before_central, before_high = before_high, before_central
     while central != 0:
@@ -178,7 +176,7 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
             if low == 0:
                 low = central
                 break
-        if _precedes(values, central, low, newest, reverse):
+        if precedes(values, central, low, newest, reverse):
             low, central = central, low
             before_low, before_central = before_central, before_low
     work[0] += steps
@@ -349,56 +347,3 @@ def select(header, links, values, new, missing, backward, rank, lower, upper, po
                 upper[r, i] = values[
                     find(header, links, values, newest, count - 2 - wanted if backward else wanted + 1)
                 ]
-
-
-@kernel
-def _smallest_only(links, values, tree, first, last, capacity, newest, reverse):
-    """Whether a tree holds the smallest of the observations in places `first` to `last`."""
-    largest = np.int64(links[RECORD * tree + LEFT])
-    while links[RECORD * largest + RIGHT] != 0:
-        largest = np.int64(links[RECORD * largest + RIGHT])
-    observed = not_after = 0
-    for node in range(FIRST + first, FIRST + last):
-        if links[RECORD * node + BEFORE] != _MISSING:
-            observed += 1
-            not_after += node == largest or (
-                largest != 0 and _precedes(values, node, largest, newest, reverse)
-            )
-    expected = min(observed, capacity)
-    return links[RECORD * tree + BEFORE] == expected and not_after == expected
-
-
-@kernel
-def check(header, links, values):
-    """Whether every tree is in order and holds the k smallest observations of its part of the window."""
-    work = header[STEPS:]
-    reverse = header[REVERSE] != 0
-    rows, pushed, capacity = header[ROWS], header[PUSHED], header[CAPACITY]
-    if pushed == 0:
-        return header[COUNT] == 0
-    for tree in range(1, FIRST):
-        if not check_tree(links[0], values, work, tree, reverse):
-            return False
-    if not check_tree(links[1], values, work, _PREPARING, reverse):
-        return False
-    half = rows // 2
-    place = (pushed - 1) % rows
-    start, stop = (0, half) if place < half else (half, rows)
-    other_start, other_stop = (half, rows) if place < half else (0, half)
-    newest = FIRST + place
-    left, middle, right = header[LEFT_TREE], header[MIDDLE_TREE], header[RIGHT_TREE]
-    observed = 0
-    for node in range(FIRST, FIRST + min(pushed, rows)):
-        observed += links[0, RECORD * node + BEFORE] != _MISSING
-    return (
-        observed == header[COUNT]
-        and _smallest_only(links[0], values, right, start, place + 1, capacity, newest, reverse)
-        and (
-            pushed <= half
-            or _smallest_only(links[0], values, middle, other_start, other_stop, capacity, newest, reverse)
-        )
-        and (
-            pushed < rows
-            or _smallest_only(links[0], values, left, place + 1, stop, capacity, newest, reverse)
-        )
-    )

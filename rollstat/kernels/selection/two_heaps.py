@@ -36,7 +36,6 @@ from rollstat.kernels.selection.indexed_heaps import (
     TARGET,
     TIES,
     balance,
-    check_heaps,
     delete,
     insert,
     rebuild,
@@ -52,7 +51,6 @@ __all__ = [
     "PUSHED",
     "ROWS",
     "allocate",
-    "check",
     "create",
     "extend",
     "load",
@@ -396,24 +394,3 @@ def select(header, keys, links, values, missing, start, end, rank, lower, upper,
         if rank[i] >= 0:
             _answer(header, keys, links, rank[i], i, lower, upper, position)
         i += 1
-
-
-@kernel
-def check(header, keys, links):
-    """Whether both heaps keep their invariant and link to the ring."""
-    capacity, low_size, high_size = header[CAPACITY], header[LOW], header[HIGH]
-    observed = 0
-    for i in range(header[ROWS]):
-        slot = (header[OLDEST] + i) % capacity
-        place = links[2 * capacity + slot]
-        if place != _MISSING:
-            observed += 1
-            if links[place] != slot:
-                return False
-            if place - (capacity if place >= capacity else 0) >= (
-                low_size if place < capacity else high_size
-            ):
-                return False
-    if not observed == header[COUNT] == low_size + high_size:
-        return False
-    return check_heaps(header, keys, links)

@@ -43,7 +43,6 @@ __all__ = [
     "WORK",
     "add",
     "admit",
-    "check",
     "comes_after",
     "empty",
     "find_rank",
@@ -293,36 +292,3 @@ def find_rank(links, work, root, rank):
         steps += 1
     work[0] += steps
     return here
-
-
-@kernel
-def check(links, values, work, tree, reverse):
-    """Whether the order, the sizes and the balance of a tree are right."""
-    here = links[RECORD * tree + LEFT]
-    total = links[RECORD * tree + BEFORE]
-    last = 0
-    depth = 1
-    while here != 0 or depth > 1:
-        if here == 0:
-            depth -= 2
-            here, total = work[depth], work[depth + 1]
-            before = links[RECORD * here + BEFORE]
-            if last != 0 and not comes_after(values, here, last, reverse):
-                return False
-            last = here
-            total -= before + 1
-            here = links[RECORD * here + RIGHT]
-        else:
-            before = links[RECORD * here + BEFORE]
-            after = total - before - 1
-            if before < 0 or after < 0 or depth + 2 > WORK:
-                return False
-            if before + 1 > 3 * (after + 1) or after + 1 > 3 * (before + 1):
-                return False
-            work[depth], work[depth + 1] = here, total
-            depth += 2
-            total = before
-            here = links[RECORD * here + LEFT]
-        if (here == 0) != (total == 0):
-            return False
-    return total == 0
