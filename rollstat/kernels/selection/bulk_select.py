@@ -274,32 +274,32 @@ def select_fixed(
     first = np.int64(0)  # not a literal, for which other versions of the callees would be compiled
     while first < rows:
         last = min(first + block_rows, rows)
-        part = values[first : last + width - 1]
-        gone = missing[first : last + width - 1] if len(missing) > 0 else missing
-        observed = _count_observed(gone) if len(gone) > 0 else len(part)
+        block = values[first : last + width - 1]
+        block_missing = missing[first : last + width - 1] if len(missing) > 0 else missing
+        observed = _count_observed(block_missing) if len(block_missing) > 0 else len(block)
         fewest, most = _rank_range(target, _part(targets, first, last), width)
         if most < 0 or observed == 0:
             first = last
             continue
-        if not banded and _try_sample(part, gone, width, fewest, most, sample, scratch):
+        if not banded and _try_sample(block, block_missing, width, fewest, most, sample, scratch):
             banded, origin = True, _SAMPLE
             if pause[_ANSWERS] == 0:
                 # A short block first: its answers give a narrower band than the sample.
                 last = min(first + width // _FIRST_BLOCK_SHARE, last)
-                part = part[: last - first + width - 1]
-                gone = gone[: len(part)]
-        lowest, highest = _value_limits(part, gone, banded, band)
-        everything = observed == len(part) and not banded
-        ranks = rank_band(part, gone, lowest, highest, everything, sort, index)
+                block = block[: last - first + width - 1]
+                block_missing = block_missing[: len(block)]
+        lowest, highest = _value_limits(block, block_missing, banded, band)
+        everything = observed == len(block) and not banded
+        ranks = rank_band(block, block_missing, lowest, highest, everything, sort, index)
         if ranks < 0:
             return first
         # Numba compiles no branch on a parameter that is None, so a call compiles one of these two.
-        size = len(part)
+        size = len(block)
         done, bottom, top = 0, 0, 0
         if upper is not None:
-            part_targets = _part(targets, first, last)
+            wanted = _part(targets, first, last)
             done, bottom, top = _slide_values(
-                size, width, target, part_targets, ranks, scratch, lower[first:last], upper[first:last]
+                size, width, target, wanted, ranks, scratch, lower[first:last], upper[first:last]
             )
         if fraction is not None:
             done, bottom, top = _slide_points(
@@ -309,6 +309,7 @@ def select_fixed(
         if first < last:
             if not banded:
                 return first
+            # The band is too narrow for row `first`: go on from there with all values.
             failures[origin] += 1
             pause[origin] = min(1 << failures[origin], _LONGEST_PAUSE)
             banded, origin, seen = False, _ANSWERS, 0
@@ -318,13 +319,14 @@ def select_fixed(
         for i in range(2):
             pause[i] = max(pause[i] - 1, 0)
         wide = sample is not None
+        # Where windows are wide, a block without a band is followed by one that draws a new sample.
         may_follow = pause[_ANSWERS] == 0 and (banded or not wide)
         banded, origin = False, _ANSWERS
         if ranks > 0 and bottom <= top:
             records = sort.records[:ranks]
-            _note_answers(records, bottom, top, part, seen, band)
+            _note_answers(records, bottom, top, block, seen, band)
             seen += 1
             if may_follow:
-                deviation = _rank_deviation(fewest, most, width, len(part), wide)
-                banded = band_from_answers(records, bits_for(len(part)), part, deviation, seen, band)
+                deviation = _rank_deviation(fewest, most, width, len(block), wide)
+                banded = band_from_answers(records, bits_for(len(block)), block, deviation, seen, band)
     return rows
