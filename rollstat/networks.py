@@ -1,9 +1,9 @@
 """Selection networks for many neighbouring windows at once: the comparisons that find given ranks.
 
-A tile of ``T`` consecutive windows of ``m`` values has a core, the ``m - T + 1`` values that all of
-them see. A value of rank ``k`` in a window has rank ``k - T + 1`` to ``k`` in the core, so only those
-candidates are kept, sorted. Half of the tile sees ``T / 2`` values more: they are merged in, and half
-of the candidates can go; and so on down to tiles of one window, whose one candidate is the answer::
+A block of ``T`` consecutive windows of ``m`` values has a core, the ``m - T + 1`` values that lie in all of
+them. A value of rank ``k`` in a window has rank ``k - T + 1`` to ``k`` in the core, so only those candidates
+are kept, sorted. Each half of the block shares ``T / 2`` more values: they are merged in, and half of the
+candidates are dropped. This repeats down to single windows, whose one candidate is the answer::
 
     values         a b c d e f g h i j k l             m = 9, T = 4: windows a-i, b-j, c-k, d-l
     core                [d e f g h i]                  ranks k-3 .. k of 6, for four windows
@@ -12,75 +12,47 @@ of the candidates can go; and so on down to tiles of one window, whose one candi
     windows       [a b c d e f g h i]                  with one value each: rank k of 9
                     [b c d e f g h i j] ...
 
-That is O(log^2 m) comparisons a window (22 minima or maxima for the median of 25) where a sorting
-network for each window needs O(m log^2 m). It is the one-dimensional case of A. Adams, "Fast median
-filters using separable sorting networks", ACM Transactions on Graphics 40(4), 2021,
-doi:10.1145/3450626.3459773. Sorted lists are merged with the odd-even and bitonic merges of
-K. E. Batcher, "Sorting networks and their applications", 1968, doi:10.1145/1468075.1468121, of which
-only the comparisons that a wanted rank depends on are kept.
+This takes O(log^2 m) comparisons a window (22 minima or maxima for the median of 25); a sorting network for
+each window takes O(m log^2 m). It is the one-dimensional case of A. Adams, "Fast median filters using
+separable sorting networks", ACM Transactions on Graphics 40(4), 2021, doi:10.1145/3450626.3459773, where a
+block is called a tile. Sorted lists are merged with the odd-even and bitonic merges of K. E. Batcher,
+"Sorting networks and their applications", 1968, doi:10.1145/1468075.1468121; only the comparisons on which a
+wanted rank depends are kept.
 
-The networks run over *lanes*, one tile a lane (:mod:`rollstat.kernels.selection.selection_network`). Value
-``T * s + j`` of a tile is value ``j`` of the tile ``s`` lanes further on, so there are ``T`` rows of input,
-and what two tiles have in common is computed once: a reference is a row together with a lane shift.
+The networks run over *lanes*, one block in each (:mod:`rollstat.kernels.selection.selection_network`). Value
+``T * s + j`` of a block is value ``j`` of the block ``s`` lanes further on. So there are ``T`` rows of input,
+and what two blocks share is computed once: a reference is a row together with a lane shift.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-__all__ = ["Network", "selection_network"]
+from rollstat.kernels.selection.selection_network import EXCHANGE, MAXIMUM, MINIMUM, Network
 
-EXCHANGE, LOWER, UPPER = 0, 1, 2  # operations
+__all__ = ["selection_network"]
+
 _SHIFT = 32  # a reference is ``shift << 32 | value``
 _VALUE = (1 << _SHIFT) - 1
 _Pair = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
-    """A selection network as a list of instructions over rows of lanes.
-
-    Attributes
-    ----------
-    tile : int
-        Number of consecutive windows a lane stands for; rows ``0`` to ``tile - 1`` hold the input.
-    reach : int
-        Number of lanes beyond the last one that must be filled with input.
-    rows : int
-        Number of rows needed.
-    instructions : ndarray of int32, shape (instructions, 8)
-        Operation, lanes beyond the last one to compute, row for the lower value, row for the upper
-        value, row and lane shift of the first operand, row and lane shift of the second operand. No
-        operand is read at a smaller lane than is being written, so rows may be overwritten in place.
-    results : ndarray of int32, shape (ranks, tile, 2)
-        Row and lane shift where each rank of each window of the tile is found.
-    """
-
-    tile: int
-    reach: int
-    rows: int
-    instructions: NDArray[np.int32]
-    results: NDArray[np.int32]
-
-
 class _Builder:
-    """Comparisons as they are asked for, each distinct one (up to a lane shift) once."""
+    """Collects comparisons, each distinct one (up to a lane shift) once."""
 
-    def __init__(self, tile: int) -> None:
-        self.tile = tile
+    def __init__(self, block: int) -> None:
+        self.block = block
         self.operands: list[_Pair] = []
         self._known: dict[_Pair, int] = {}
         self._runs: dict[_Pair, list[int]] = {}
 
     def value(self, index: int) -> int:
-        """Reference to value `index` of the tile."""
-        return index // self.tile << _SHIFT | index % self.tile
+        """Return the reference to value `index` of the block."""
+        return index // self.block << _SHIFT | index % self.block
 
     def exchange(self, first: int, second: int) -> _Pair:
-        """References to the lower and to the upper of two values."""
+        """Return references to the lower and to the upper of two values."""
         shift = min(first, second) >> _SHIFT << _SHIFT
         if first < second:
             pair = first - shift, second - shift
@@ -88,17 +60,17 @@ class _Builder:
             pair = second - shift, first - shift
         lower = self._known.get(pair)
         if lower is None:
-            lower = self._known[pair] = self.tile + 2 * len(self.operands)
+            lower = self._known[pair] = self.block + 2 * len(self.operands)
             self.operands.append(pair)
         return lower + shift, lower + 1 + shift
 
     def merge(self, a: list[int], b: list[int], low: int, high: int) -> list[int]:
-        """Ranks `low` to `high` of the union of two sorted lists: the odd-even merge."""
+        """Return ranks `low` to `high` of the union of two sorted lists, by the odd-even merge."""
         if not a or not b:
             return (a or b)[low : high + 1]
         if len(a) == len(b) == 1:
             return list(self.exchange(a[0], b[0])[low : high + 1])
-        # Rank 0 is even 0; ranks 2i - 1 and 2i are odd i - 1 and even i, the last of which may be alone.
+        # Rank 0 is even 0; ranks 2i - 1 and 2i are odd i - 1 and even i, in order. The last one may be alone.
         evens = (len(a) + 1) // 2 + (len(b) + 1) // 2
         odds = len(a) // 2 + len(b) // 2
         first, last = (low + 1) // 2, (high + 1) // 2
@@ -114,21 +86,21 @@ class _Builder:
         return ranks[low - skipped : high + 1 - skipped]
 
     def middle(self, a: list[int], b: list[int], low: int, high: int) -> list[int]:
-        """Ranks `low` to `high` of the union of sorted lists, by dropping the others first."""
+        """Return ranks `low` to `high` of the union of two sorted lists, by dropping the others first."""
         kept = high + 1 - low
         if kept & (kept - 1) or low > kept or not b or high >= len(a) + len(b):
             return self.merge(a, b, low, high)
-        # The lowest ``high + 1`` values, rising and then falling: every pair drops its upper value.
+        # The lowest ``high + 1`` values, as a bitonic list: every pair drops its upper value.
         rest = []
         for i in range(high + 1):
             pair = a[i : i + 1] + (b[high - i : high - i + 1])
             rest.append(self.exchange(*pair)[0] if len(pair) == 2 else pair[0])
-        # Of these the highest `kept`: each of the `low` first drops the lower one of a pair.
+        # The highest `kept` of these: the first `low` pairs drop their lower value.
         rest = [self.exchange(rest[i], rest[i + kept])[1] if i < low else rest[i] for i in range(kept)]
         return self.sort_bitonic(rest)
 
     def sort_bitonic(self, values: list[int]) -> list[int]:
-        """Sort a bitonic list whose length is a power of two."""
+        """Return a bitonic list, whose length is a power of two, sorted."""
         half = len(values) // 2
         if half == 0:
             return values
@@ -136,20 +108,20 @@ class _Builder:
         return self.sort_bitonic([p[0] for p in pairs]) + self.sort_bitonic([p[1] for p in pairs])
 
     def run(self, start: int, length: int) -> list[int]:
-        """Values `start` to ``start + length - 1`` sorted; the length is a power of two."""
+        """Return values `start` to ``start + length - 1`` sorted; the length is a power of two."""
         if length == 1:
             return [self.value(start)]
-        shift = start // self.tile
-        key = start - shift * self.tile, length
+        shift = start // self.block
+        key = start - shift * self.block, length
         if key not in self._runs:
             half = length // 2
             halves = self.run(key[0], half), self.run(key[0] + half, half)
             self._runs[key] = self.merge(*halves, 0, length - 1)
         return [reference + (shift << _SHIFT) for reference in self._runs[key]]
 
-    def core(self, m: int, offset: int, tile: int, low: int, high: int) -> list[int]:
-        """Ranks `low` to `high` of what windows `offset` to ``offset + tile - 1`` all see."""
-        start, length = offset + tile - 1, tile
+    def core(self, m: int, offset: int, block: int, low: int, high: int) -> list[int]:
+        """Return ranks `low` to `high` of what windows `offset` to ``offset + block - 1`` share."""
+        start, length = offset + block - 1, block
         lists = []
         while start < offset + m:
             while length > offset + m - start:
@@ -163,15 +135,15 @@ class _Builder:
         return union
 
     def windows(self, m: int, low: int, high: int) -> list[list[int]]:
-        """Ranks `low` to `high` of each window of a tile."""
+        """Return ranks `low` to `high` of each window of a block."""
         found = []
 
-        def divide(offset: int, tile: int, candidates: list[int], first: int) -> None:
-            """Windows `offset` to ``offset + tile - 1``; `first` is the rank of ``candidates[0]``."""
-            if tile == 1:
+        def divide(offset: int, block: int, candidates: list[int], first: int) -> None:
+            """Find windows `offset` to ``offset + block - 1``; `first` is the rank of ``candidates[0]``."""
+            if block == 1:
                 found.append(candidates[low - first :])
                 return
-            half = tile // 2
+            half = block // 2
             seen = m - half + 1
             needed = max(low - half + 1, 0), min(high, seen - 1)
             for start, side in ((offset + half - 1, offset), (offset + m, offset + half)):
@@ -179,28 +151,28 @@ class _Builder:
                 ranks = self.middle(candidates, run, needed[0] - first, needed[1] - first)
                 divide(side, half, ranks, needed[0])
 
-        sharing = self.tile
+        sharing = self.block
         while sharing > m + 1:
             sharing //= 2
         first, last = max(low - sharing + 1, 0), min(high, m - sharing)
-        for offset in range(0, self.tile, sharing):
+        for offset in range(0, self.block, sharing):
             divide(offset, sharing, self.core(m, offset, sharing, first, last), first)
         return found
 
 
-def _uses(operands: list[_Pair], tile: int, results: Iterable[int]) -> tuple[list[int], list[int]]:
-    """For every value: its last use (-1: none), and by how many lanes it is read beyond the last one.
+def _uses(operands: list[_Pair], block: int, results: Iterable[int]) -> tuple[list[int], list[int]]:
+    """Return for every value its last use (-1: none), and how many lanes beyond the last one are read.
 
-    Only comparisons that a result depends on count as users.
+    Only comparisons on which a result depends count as uses.
     """
-    last = [-1] * (tile + 2 * len(operands))
+    last = [-1] * (block + 2 * len(operands))
     beyond = [0] * len(last)
     for reference in results:
         value = reference & _VALUE
         last[value] = len(operands)
         beyond[value] = max(beyond[value], reference >> _SHIFT)
     for i in range(len(operands) - 1, -1, -1):
-        lower = tile + 2 * i
+        lower = block + 2 * i
         if last[lower] < 0 and last[lower + 1] < 0:
             continue
         lanes = beyond[lower] = beyond[lower + 1] = max(beyond[lower], beyond[lower + 1])
@@ -212,15 +184,15 @@ def _uses(operands: list[_Pair], tile: int, results: Iterable[int]) -> tuple[lis
 
 
 def _assemble(
-    operands: list[_Pair], tile: int, last: list[int], beyond: list[int]
+    operands: list[_Pair], block: int, last: list[int], beyond: list[int]
 ) -> tuple[list[tuple[int, ...]], list[int], int]:
-    """Instructions over as few rows as possible, the row of every value, and the number of rows."""
-    row = list(range(tile)) + [-1] * (2 * len(operands))
+    """Return instructions over as few rows as possible, the row of every value, and the number of rows."""
+    row = list(range(block)) + [-1] * (2 * len(operands))
     free: list[int] = []
-    rows = tile
+    rows = block
     instructions: list[tuple[int, ...]] = []
     for i, (first, second) in enumerate(operands):
-        lower = tile + 2 * i
+        lower = block + 2 * i
         kept = [value for value in (lower, lower + 1) if last[value] >= 0]
         if not kept:
             continue
@@ -230,7 +202,7 @@ def _assemble(
                 free.append(rows)
                 rows += 1
             row[value] = free.pop()
-        operation = EXCHANGE if len(kept) == 2 else LOWER if kept[0] == lower else UPPER
+        operation = EXCHANGE if len(kept) == 2 else MINIMUM if kept[0] == lower else MAXIMUM
         target = max(row[lower], 0), max(row[lower + 1], 0)
         sources = row[first & _VALUE], first >> _SHIFT, row[second & _VALUE], second >> _SHIFT
         instructions.append((operation, beyond[lower], *target, *sources))
@@ -238,7 +210,7 @@ def _assemble(
 
 
 @lru_cache(maxsize=64)
-def selection_network(m: int, ranges: tuple[tuple[int, int], ...], tile: int) -> Network:
+def selection_network(m: int, ranges: tuple[tuple[int, int], ...], block: int) -> Network:
     """Build the network that finds ranks of every window of `m` values.
 
     Parameters
@@ -247,26 +219,25 @@ def selection_network(m: int, ranges: tuple[tuple[int, int], ...], tile: int) ->
         Number of values in a window.
     ranges : tuple of (int, int)
         First and last rank of each range of ranks to find, ``0 <= first <= last < m``.
-    tile : int
-        Number of windows a lane, which share their work as far as they overlap: a power of two.
+    block : int
+        Number of windows in a lane, a power of two; they share work as far as they overlap.
 
     Returns
     -------
     Network
-        Its results are the ranks of all ranges, one after the other.
+        Its results are the ranks of all ranges, in order.
     """
-    builder = _Builder(tile)
+    builder = _Builder(block)
     found = []
     for low, high in ranges:
         windows = builder.windows(m, low, high)
         found += [[window[rank] for window in windows] for rank in range(high + 1 - low)]
     operands = builder.operands
-    last, beyond = _uses(operands, tile, [reference for rank in found for reference in rank])
-    instructions, row, rows = _assemble(operands, tile, last, beyond)
+    last, beyond = _uses(operands, block, [reference for rank in found for reference in rank])
+    instructions, row, rows = _assemble(operands, block, last, beyond)
     return Network(
-        tile=tile,
-        reach=max(beyond[:tile]),
-        rows=rows,
-        instructions=np.array(instructions, np.int32).reshape(-1, 8),
-        results=np.array([[(row[r & _VALUE], r >> _SHIFT) for r in rank] for rank in found], np.int32),
+        np.array(instructions, np.int32).reshape(-1, 8),
+        np.array([[(row[r & _VALUE], r >> _SHIFT) for r in rank] for rank in found], np.int32),
+        max(beyond[:block]),
+        rows,
     )

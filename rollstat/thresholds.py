@@ -1,7 +1,8 @@
-"""Where one algorithm begins to beat another: all the numbers by which ``algorithm="auto"`` chooses.
+"""Where one algorithm becomes faster than another: all the numbers by which ``algorithm="auto"`` chooses.
 
-They were measured; ``python asv_bench/crossovers.py`` measures them again and prints each beside what it
-finds. None of them changes a result of selection, since all algorithms agree to the bit.
+They are measured; ``python asv_bench/crossovers.py`` measures them again and prints each beside what it
+finds. None of them changes a result of selection, since all algorithms agree to the bit. A kernel that probes
+its data to choose between two loops keeps the number for that itself.
 """
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "NETWORK_OF_OTHER_DTYPES",
     "NETWORK_ROWS_A_ROW",
     "RANKED_ROWS",
+    "RANKED_VALUES",
     "RANKED_WINDOWS",
     "RANKED_WINDOWS_AT_LEAST",
     "SAMPLED",
@@ -22,37 +24,40 @@ __all__ = [
 ]
 
 NETWORK = 64
-"""Widest window of which a selection network finds order statistics, however short the series is."""
+"""Widest window for which a selection network is used, however short the series is."""
 
 NETWORK_OF_LONG_SERIES = 320
-"""Widest window of float64 of which a selection network finds order statistics in a long series."""
+"""Widest window for which a selection network is used in a long series of float64."""
 
 NETWORK_OF_NOISE = 220
-"""The same for a long series of float64 in which neighbours are as far apart as values a window apart."""
+"""The same for a long series of float64 in which neighbours differ as much as values a window apart."""
 
 NETWORK_OF_OTHER_DTYPES = 512
-"""The same for every other dtype: more of them go into a vector, or ranking them takes a conversion."""
+"""The same for all other dtypes: more of them fit into a vector, or ranking converts them first."""
 
 NETWORK_ROWS_A_ROW = 2500
-"""Windows for every row of one that make a series long: a network costs no more to build than to use."""
+"""A series is long if it has so many windows per row of a window: building a network then pays."""
 
 RANKED_ROWS = 1 << 14
-"""Rows that are ranked at a time: as many as the nearer caches hold, if windows suit."""
+"""Rows that are ranked at a time: as many as the first two caches hold, within the next two limits."""
 
 RANKED_WINDOWS = 16
-"""Widths of a window that are ranked at a time at most: more leave the values of a window far apart."""
+"""Most widths of a window that are ranked at a time: with more, the ranks of a window lie far apart."""
 
 RANKED_WINDOWS_AT_LEAST = 3.3
-"""Widths of a window that are ranked at a time at least: with fewer, most values are ranked twice."""
+"""Fewest widths of a window that are ranked at a time: with fewer, most values are ranked twice."""
+
+RANKED_VALUES = 1 << 12
+"""Fewest values that are ranked at a time where windows vary in size."""
 
 SAMPLED = 4096
-"""Narrowest window of which a sample tells between which values its order statistics lie."""
+"""Narrowest window for which a sample estimates between which values the order statistics lie."""
 
 COUNTED_LEVELS = 10
-"""Most distinct values whose windows are counted level by level instead of ranked."""
+"""Most distinct values that are counted one by one instead of ranked."""
 
 SORTED_BY_NETWORK = 24
-"""Widest window that a network sorts whole, for deviations and trimmed means."""
+"""Widest window that a network sorts completely, for deviations and trimmed means."""
 
 SORTED_WINDOW_OF_DEVIATIONS = 512
 """Widest window that is kept as a sorted array for the median absolute deviation."""
@@ -61,4 +66,4 @@ SORTED_WINDOW_OF_TRIMMED_MEANS = 80
 """Widest window that is kept as a sorted array for trimmed and winsorized means."""
 
 COMPARED_RANK = 448
-"""Widest window whose newest value is compared with every other to find its rank."""
+"""Widest window whose newest value is compared with all others to find its rank."""

@@ -3,36 +3,37 @@
 import numpy as np
 import pytest
 
-from rollstat.networks import EXCHANGE, LOWER, selection_network
+from rollstat.kernels.selection.selection_network import EXCHANGE, MAXIMUM, MINIMUM
+from rollstat.networks import selection_network
 
 
 def apply(network, m, cases):
-    """Ranks found for one tile of each case: array of shape (ranks, tile, cases).
+    """Ranks found for one block of each case: array of shape (ranks, block, cases).
 
-    `cases` holds the values of the tile along its first axis, and anything beyond.
+    `cases` holds the values of the block along its first axis, and anything beyond.
     """
-    tile = network.tile
+    block = network.results.shape[1]
     lanes = network.reach + 1
     work = np.zeros((network.rows, lanes, cases.shape[1]), cases.dtype)
     for lane in range(lanes):
-        part = cases[lane * tile : (lane + 1) * tile]
+        part = cases[lane * block : (lane + 1) * block]
         work[: len(part), lane] = part
     for operation, beyond, lower, upper, first, shift_one, second, shift_two in network.instructions:
         count = beyond + 1
         one = work[first, shift_one : shift_one + count].copy()
         two = work[second, shift_two : shift_two + count].copy()
         assert len(one) == len(two) == count
-        if operation in (EXCHANGE, LOWER):
+        if operation != MAXIMUM:
             work[lower, :count] = np.minimum(one, two)
-        if operation != LOWER:
+        if operation != MINIMUM:
             work[upper, :count] = np.maximum(one, two)
     rows, shifts = network.results[..., 0], network.results[..., 1]
     return work[rows, shifts]
 
 
-def sorted_windows(cases, m, tile):
-    """Ranks of every window of a tile, shape (m, tile, cases)."""
-    return np.stack([np.sort(cases[i : i + m], axis=0) for i in range(tile)], axis=1)
+def sorted_windows(cases, m, block):
+    """Ranks of every window of a block, shape (m, block, cases)."""
+    return np.stack([np.sort(cases[i : i + m], axis=0) for i in range(block)], axis=1)
 
 
 def zeros_and_ones(length):
@@ -40,33 +41,34 @@ def zeros_and_ones(length):
     return (np.arange(2**length)[None, :] >> np.arange(length)[:, None] & 1).astype(np.uint8)
 
 
-@pytest.mark.parametrize("tile", [1, 2, 4, 8])
-def test_every_rank_on_every_input_by_the_zero_one_principle(tile):
-    for m in range(1, 15 - tile):
-        cases = zeros_and_ones(m + tile - 1)
-        expected = sorted_windows(cases, m, tile)
+@pytest.mark.parametrize("block", [1, 2, 4, 8])
+def test_every_rank_on_every_input_by_the_zero_one_principle(block):
+    for m in range(1, 15 - block):
+        cases = zeros_and_ones(m + block - 1)
+        expected = sorted_windows(cases, m, block)
         for low in range(m):
             for high in {low, min(low + 1, m - 1), m - 1}:
-                found = apply(selection_network(m, ((low, high),), tile), m, cases)
+                found = apply(selection_network(m, ((low, high),), block), m, cases)
                 np.testing.assert_array_equal(found, expected[low : high + 1])
 
 
 @pytest.mark.parametrize(
-    ("m", "tile"), [(25, 8), (25, 16), (31, 16), (32, 16), (33, 32), (63, 16), (64, 64), (100, 32), (200, 64)]
+    ("m", "block"),
+    [(25, 8), (25, 16), (31, 16), (32, 16), (33, 32), (63, 16), (64, 64), (100, 32), (200, 64)],
 )
-def test_large_networks_on_random_values(m, tile):
-    cases = np.random.default_rng(m).integers(0, m, (m + tile - 1, 40))
-    expected = sorted_windows(cases, m, tile)
+def test_large_networks_on_random_values(m, block):
+    cases = np.random.default_rng(m).integers(0, m, (m + block - 1, 40))
+    expected = sorted_windows(cases, m, block)
     for ranges in (((0, 0),), ((m // 20, m // 20 + 1),), ((m // 2, m // 2),), ((m - 2, m - 1), (3, 6))):
-        network = selection_network(m, ranges, tile)
+        network = selection_network(m, ranges, block)
         ranks = [rank for low, high in ranges for rank in range(low, high + 1)]
         np.testing.assert_array_equal(apply(network, m, cases), expected[ranks])
 
 
-def operations(m, low, high, tile):
+def operations(m, low, high, block):
     """Minima and maxima a window."""
-    instructions = selection_network(m, ((low, high),), tile).instructions
-    return (len(instructions) + np.count_nonzero(instructions[:, 0] == EXCHANGE)) / tile
+    instructions = selection_network(m, ((low, high),), block).instructions
+    return (len(instructions) + np.count_nonzero(instructions[:, 0] == EXCHANGE)) / block
 
 
 def test_operations_a_window():

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms import sorted_rows
-from rollstat.algorithms.rank_bits import stretches
+from rollstat.algorithms.rank_bits import split_rows
 from rollstat.algorithms.ranking import tied_ranks
 from rollstat.blocks import Block
 from rollstat.windows import Windows
@@ -81,7 +81,7 @@ def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str
 def plain_stretches(block: Block, smallest: int = 1 << 16) -> Iterator[Stretch]:
     """Cut a block into stretches of several windows, so that memory does not grow with step or gaps."""
     start, end, missing = block.start, block.end, block.missing
-    for first, last in stretches(start, end, smallest):
+    for first, last in split_rows(start, end, smallest):
         low, high = int(start[first]), int(end[last - 1])
         yield Stretch(
             slice(first, last),

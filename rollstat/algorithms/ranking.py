@@ -1,7 +1,7 @@
-"""Order and ranks of a stretch of observations: the sort that the rank algorithms share.
+"""Sorted order and ranks of observations: the sort that the rank algorithms share.
 
-Numbers are sorted by a radix sort, which costs a few nanoseconds an element whether NumPy's vector sort
-is there or not; what does not suit it is sorted by NumPy. All sorts are stable, so ties are in row order.
+Numbers are sorted by a radix sort, at a few nanoseconds an element on every machine; what does not suit it is
+sorted by NumPy. All sorts are stable, so ties are in row order.
 """
 
 from typing import Any
@@ -9,17 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.selection.inverse_permutation import number, number_dense, number_tied, rows_of
-from rollstat.kernels.selection.radix_sort import DIGITS, LARGEST_DIGIT, bits_for, sort_words, value_range
-from rollstat.kernels.selection.sort_keys import keys_of_floats, keys_of_integers
+from rollstat.kernels.selection.inverse_permutation import number, number_tied
+from rollstat.kernels.selection.radix_sort import (
+    allocate_sort,
+    bits_for,
+    keys_of_floats,
+    keys_of_integers,
+    rows_of,
+    sort_records,
+    value_range,
+)
 
-__all__ = ["NOTHING_MISSING", "buckets", "order", "ranks", "tied_ranks", "unsigned_keys", "values_of"]
+__all__ = ["NOTHING_MISSING", "order", "ranks", "tied_ranks", "unsigned_keys", "write_values"]
 
 NOTHING_MISSING = np.zeros(0, np.bool_)
 
 
 def unsigned_keys(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """Keys in the order of numbers of at most 64 bits, or of times."""
+    """Return keys in the order of numbers of at most 64 bits, or of times."""
     kind, size = values.dtype.kind, values.dtype.itemsize
     key = np.empty(len(values), np.uint64)
     if kind == "f":
@@ -32,44 +39,36 @@ def unsigned_keys(values: NDArray[Any]) -> NDArray[np.uint64]:
     return key
 
 
-def values_of(keys: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Values of `dtype` from their unsigned keys, or from floats that hold them; zeros lose their sign."""
+def write_values(keys: NDArray[Any], result: NDArray[Any]) -> None:
+    """Write the values with these unsigned keys, or these floats; a zero among the keys has no sign."""
+    dtype = result.dtype
     if keys.dtype.kind == "f":
-        return keys.astype(dtype, copy=False)
+        result[...] = keys
+        return
     flip = np.uint64(0 if dtype.kind in "ub" else 1 << 63)
-    words: NDArray[Any] = keys ^ flip
+    bits: NDArray[Any] = keys ^ flip
     if dtype.kind == "f":
-        signed = words.view(np.int64)
-        words = signed ^ ((signed >> 63) & np.iinfo(f"i{dtype.itemsize}").max)
-    return words.astype(f"{'u' if flip == 0 else 'i'}{dtype.itemsize}").view(dtype)
+        signed = bits.view(np.int64)
+        bits = signed ^ ((signed >> 63) & np.iinfo(f"i{dtype.itemsize}").max)
+    result[...] = bits.astype(f"{'u' if flip == 0 else 'i'}{dtype.itemsize}").view(dtype)
 
 
-def buckets(n: int) -> NDArray[Any]:
-    """Scratch for the histograms of a radix sort of `n` words."""
-    return np.empty((DIGITS, LARGEST_DIGIT), np.int32 if n < 1 << 31 else np.int64)
-
-
-def _radix_order(
-    keys: NDArray[Any], scaled: bool, missing: NDArray[np.bool_], observed: int
-) -> NDArray[np.int64] | None:
-    """Rows in the order of keys, floats if `scaled`; None where they do not suit a radix sort."""
-    words, spare = np.empty((2, len(keys)), np.uint64)
+def _radix_order(keys: NDArray[Any], missing: NDArray[np.bool_], observed: int) -> NDArray[np.int64] | None:
+    """Return the rows in the order of float64 or unsigned keys; None where the radix sort does not suit."""
+    scratch = allocate_sort(len(keys))
     keys.flags.writeable = False  # one compiled version, not two
     lowest, highest = map(keys.dtype.type, value_range(keys, missing))
-    everything = observed == len(keys)
     with np.errstate(over="ignore"):  # a range without a finite scale is refused
-        count = sort_words(
-            keys, scaled, missing, lowest, highest, everything, words, spare, buckets(len(keys))
-        )
+        count = sort_records(keys, missing, lowest, highest, observed == len(keys), scratch)
     if count < 0:
         return None
     row = np.empty(count, np.int64)
-    rows_of(words[:count], bits_for(len(keys)), row)
+    rows_of(scratch.records[:count], bits_for(len(keys)), row)
     return row
 
 
 def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
-    """Rows of the observations in the order (value, row).
+    """Return the rows of the observations in the order (value, row).
 
     Parameters
     ----------
@@ -88,9 +87,9 @@ def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDA
         return np.empty(0, np.int64)
     row = None
     if values.dtype.kind == "f" and values.dtype.itemsize in (4, 8):
-        row = _radix_order(values.astype(np.float64, copy=False).view(), True, absent, observed)
+        row = _radix_order(values.astype(np.float64, copy=False).view(), absent, observed)
     if row is None and values.dtype.kind in "fiubmM" and values.dtype.itemsize <= 8:
-        row = _radix_order(unsigned_keys(values), False, absent, observed)
+        row = _radix_order(unsigned_keys(values), absent, observed)
     if row is not None:
         return row
     if missing is None:
@@ -100,38 +99,32 @@ def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDA
 
 
 def ranks(
-    values: NDArray[Any], missing: NDArray[np.bool_] | None = None, dense: bool = False
+    values: NDArray[Any], missing: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Rank of every observation, and the rows in rank order.
+    """Return the rank of every observation, ties by row, and the rows in rank order.
 
     Parameters
     ----------
     values, missing
         As in `order`.
-    dense : bool
-        Equal values share a rank; otherwise ties are ranked by row and all ranks differ.
 
     Returns
     -------
     rank : ndarray of int32 (int64 past 2**31 values), shape (n,)
         From 0; -1 where missing.
     row : ndarray of int64
-        ``row[r]`` is the (first) row of rank r; its length is the number of ranks.
+        ``row[r]`` is the row of rank r.
     """
     row = order(values, missing)
     rank = _unranked(values, row)
-    if not dense:
-        number(row, rank)
-        return rank, row
-    first = _begins(values[row])
-    number_dense(row, first, rank)
-    return rank, row[first]
+    number(row, rank)
+    return rank, row
 
 
 def tied_ranks(
     values: NDArray[Any], missing: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Number of smaller observations for every observation, and the observations in order.
+    """Return the number of smaller observations for every observation, and the observations in order.
 
     Parameters
     ----------
@@ -148,20 +141,20 @@ def tied_ranks(
     row = order(values, missing)
     rank = _unranked(values, row)
     ordered = values[row]
-    number_tied(row, _begins(ordered), rank)
+    number_tied(row, _begins_value(ordered), rank)
     return rank, ordered
 
 
 def _unranked(values: NDArray[Any], row: NDArray[np.int64]) -> NDArray[Any]:
-    """Room for ranks, -1 where a value is missing."""
+    """Return an array for ranks, filled with -1 where values are missing."""
     rank = np.empty(len(values), np.int32 if len(values) < 1 << 31 else np.int64)
     if len(row) < len(values):
         rank.fill(-1)
     return rank
 
 
-def _begins(ordered: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a new value begins among ordered ones."""
+def _begins_value(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark where a new value begins in sorted values."""
     first = np.empty(len(ordered), np.bool_)
     first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])

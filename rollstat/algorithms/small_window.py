@@ -1,7 +1,7 @@
-"""Selection in small windows of constant width by selection networks over tiles of windows.
+"""Selection in small windows of constant width, by selection networks over blocks of windows.
 
 Besides :func:`select`, which every selection algorithm has, :func:`select_points` writes points between
-two ranks (quantiles, the median of an even number) without the two ranks ever leaving the cache.
+two ranks (quantiles, the median of an even number) while both ranks are in the cache.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,14 @@ from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection.network_five import point_of_five
 from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
 from rollstat.kernels.selection.quantiles import interpolate_constant
-from rollstat.kernels.selection.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
+from rollstat.kernels.selection.selection_network import (
+    LINEAR,
+    LOWER,
+    MIDPOINT,
+    UPPER,
+    LaneScratch,
+    run_network,
+)
 from rollstat.kernels.selection.sortedness import direction
 from rollstat.kernels.simd.vectors import VECTOR_BYTES
 from rollstat.networks import selection_network
@@ -33,27 +40,27 @@ __all__ = [
 ]
 
 LARGEST_WIDTH = 512
-"""Widest window served: the comparisons grow with log^2 m, the time to build a network with m log^2 m."""
+"""Widest window served: comparisons grow with log^2 m, the time to build a network with m log^2 m."""
 
-_ROW_BYTES = 2048  # lanes of a group: fewer cost more overhead an instruction, more leave the cache
+_ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead; more exceed the cache
 _RANKS_AT_ONCE = 4
 
 
 def serves(block: Block, request: Selection) -> bool:
-    """Whether :func:`select` can answer the request: windows of constant, small width; no positions."""
+    """Whether :func:`select` can answer the request: windows of one small width; no positions."""
     return 0 < block.width <= LARGEST_WIDTH and request.position is None
 
 
 def serves_points(block: Block) -> bool:
-    """Whether :func:`select_points` serves the block: windows of constant, small width; none missing."""
+    """Whether :func:`select_points` serves the block: windows of one small width; none missing."""
     return 0 < block.width <= LARGEST_WIDTH and block.missing is None
 
 
 def suits(width: int, rows: int, dtype: np.dtype[Any]) -> bool:
-    """Whether networks are the quickest for a series of `rows` windows of values of `dtype`.
+    """Whether networks are the fastest algorithm for a series of `rows` windows of values of `dtype`.
 
-    They do less than any other algorithm up to some hundred rows a window, but building one takes
-    O(width log^2 width), which a series must be long enough to win back.
+    They do least work up to a few hundred rows a window, but building one takes O(width log^2 width), which
+    pays only if the series is long.
     """
     if rows >= thresholds.NETWORK_ROWS_A_ROW * width:
         double = dtype == np.float64
@@ -63,11 +70,11 @@ def suits(width: int, rows: int, dtype: np.dtype[Any]) -> bool:
 
 
 def suits_values(values: NDArray[Any], width: int) -> bool:
-    """Whether networks are the quickest for these values, where :func:`suits` is true of their windows.
+    """Whether networks are the fastest algorithm for these values, given that :func:`suits` is true.
 
-    Ranking needs to look but at few values where windows are alike, as those of noise are: networks take
-    the same time for any values. In noise neighbours are as far apart as values a window apart; so they are
-    in series that alternate, but every other value is not.
+    Networks take the same time for all values. Ranking by bands is faster where windows are alike, as in
+    noise: there, neighbours differ as much as values a window apart. They do so in alternating series too,
+    but there every other value does not.
     """
     if values.dtype != np.float64 or width <= thresholds.NETWORK_OF_NOISE:
         return True
@@ -79,7 +86,7 @@ def suits_values(values: NDArray[Any], width: int) -> bool:
 
 
 def block_rows(width: int) -> int:
-    """Rows a block that suit windows of `width` values: few calls, which weigh as much as windows of five."""
+    """Return the rows of a block: many, because for narrow windows the overhead of a call counts."""
     return 1 << 17
 
 
@@ -108,13 +115,13 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     points : sequence of Point
         Between neighbouring ranks of windows of ``block.width`` values.
     results : sequence of ndarray, each of shape (rows,)
-        Receive the points: float32 or float64, or the dtype of the values for a point at a rank. What
-        lies between two ranks is computed in float64.
+        Receive the points: float32 or float64, or the dtype of the values for a point at a rank. Points
+        between two ranks are computed in float64.
 
     Returns
     -------
     bool
-        True: the points of any values are found.
+        True, since the points of any values are found.
     """
     if not serves_points(block):
         raise ValueError(
@@ -141,9 +148,10 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
 
 
 def select_points_of_five(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
-    """Do the same for windows of five without a midpoint; whether they are such, and no value is NaN.
+    """Write points of windows of five, unless one is a midpoint; return whether they are written.
 
-    Unlike :func:`select_points` it may be asked before NaN have been looked for, which then need not be.
+    Unlike :func:`select_points`, it may be called before the values are searched for NaN: if it returns True,
+    no value is NaN.
     """
     if block.width != 5 or any(point.midpoint for point in points):
         return False
@@ -153,21 +161,21 @@ def select_points_of_five(block: Block, points: Sequence[Point], results: Sequen
     )
 
 
-def _tile(width: int) -> int:
-    """Windows that share their work: more save comparisons, but need more rows of scratch.
+def _windows_per_lane(width: int) -> int:
+    """Return how many windows share their work: more save comparisons, but need more rows of scratch.
 
-    Measured; what matters is the order of magnitude, neighbouring powers of two are close.
+    Measured; neighbouring powers of two are close.
     """
-    for largest, tile in ((12, 4), (27, 8), (49, 16), (139, 32), (299, 64)):
+    for largest, windows in ((12, 4), (27, 8), (49, 16), (139, 32), (299, 64)):
         if width <= largest:
-            return tile
+            return windows
     return 128
 
 
-def _scratch(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Array of zeros that starts at a vector's boundary: rows that straddle two lines cost half more."""
-    spare = VECTOR_BYTES // dtype.itemsize
-    array = np.zeros(size + spare, dtype)
+def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return zeros that start at a multiple of a vector: vectors across cache lines cost half more."""
+    extra = VECTOR_BYTES // dtype.itemsize
+    array = np.zeros(size + extra, dtype)
     return array[-array.ctypes.data % VECTOR_BYTES // dtype.itemsize :]
 
 
@@ -180,7 +188,7 @@ def _find(
     lower: NDArray[Any],
     upper: NDArray[Any],
 ) -> None:
-    """Find ranges of ranks in every window of `values` and write `outputs` made of them."""
+    """Find ranges of ranks in every window of `values` and write the `outputs` of :func:`run_network`."""
     rows = lower.shape[1]
     values = read_only(values)
     rising = direction(values)
@@ -190,25 +198,19 @@ def _find(
         found = [values[i : i + rows] for i in first]
         _write_outputs(found, outputs, fractions, lower, upper)
         return
-    network = selection_network(width, ranges, _tile(width))
+    network = selection_network(width, ranges, _windows_per_lane(width))
     vector_lanes = VECTOR_BYTES // values.itemsize
-    tiles = -(-rows // network.tile)
-    lanes = min(_ROW_BYTES // values.itemsize, -(-tiles // vector_lanes) * vector_lanes)
+    blocks = -(-rows // network.results.shape[1])
+    lanes = min(_ROW_BYTES // values.itemsize, -(-blocks // vector_lanes) * vector_lanes)
     stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
-    select_in_tiles(
-        values,
-        network.instructions,
-        network.results,
-        network.reach,
+    scratch = LaneScratch(
+        _aligned_zeros(network.rows * stride, values.dtype),
+        _aligned_zeros(4 * lanes, lower.dtype),
         lanes,
-        vector_lanes,
-        _scratch(network.rows * stride, values.dtype),
         stride,
-        _scratch(4 * lanes, lower.dtype),
-        np.array(outputs, np.int64),
-        np.array(fractions, np.float64),
-        lower,
-        upper,
+    )
+    run_network(
+        values, network, scratch, np.array(outputs, np.int64), np.array(fractions, np.float64), lower, upper
     )
 
 
@@ -219,7 +221,7 @@ def _write_outputs(
     lower: NDArray[Any],
     upper: NDArray[Any],
 ) -> None:
-    """Write outputs made of results that lie one a row already."""
+    """Write outputs of results that are known already, one row of `found` for each."""
     for (which, kind, row), fraction in zip(outputs, fractions):
         if kind < LINEAR:
             (upper if kind == UPPER else lower)[row] = found[which]
@@ -228,7 +230,7 @@ def _write_outputs(
 
 
 def _select_constant(block: Block, request: Selection) -> None:
-    """Without missing values: the ranks of all requests in one pass."""
+    """Answer requests with constant ranks and no missing values, all in one pass."""
     assert request.constant is not None
     last = block.width - 1
     pair = request.upper is not None
@@ -249,11 +251,12 @@ def _select_constant(block: Block, request: Selection) -> None:
 
 
 def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array, or a new one of its shape where it is not contiguous."""
     return array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
 
 
 def _select_varying(block: Block, request: Selection, i: int) -> None:
-    """With a rank a row, or with missing values: find every rank that occurs, then pick by row."""
+    """Answer a request with varying ranks or missing values: find each rank that occurs, pick by row."""
     keys, rank = block.values, request.rank[i]
     if block.missing is not None:
         keys, rank, first, top = _rank_in_all(block, rank)
@@ -271,7 +274,7 @@ def _select_varying(block: Block, request: Selection, i: int) -> None:
 
 
 def _rank_in_all(block: Block, rank: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64], int, int]:
-    """Values with sentinels for missing ones, ranks among all of them, the smallest and the largest."""
+    """Return values with sentinels for missing ones, ranks among all of them, and their range."""
     keys, among = np.empty_like(block.values), np.empty_like(rank)
     low = np.empty(len(keys), np.uint8)
     if keys.dtype.kind == "f":
@@ -284,15 +287,15 @@ def _rank_in_all(block: Block, rank: NDArray[np.int64]) -> tuple[NDArray[Any], N
 
 
 def _share(rank: NDArray[np.int64], count: NDArray[np.int64]) -> np.uint64:
-    """Share of the missing values to put below, of a turn of 2**64, so that ranks in all differ least.
+    """Return the share of missing values to put below, times 2**64, for which ranks among all differ least.
 
-    That is the slope of rank by count: q for quantiles, 0 or 1 for a k-th from either end. A sample
-    will do, as any share gives the right values.
+    That is the slope of rank by count: q for quantiles, 0 or 1 for a k-th from either end. A sample is
+    enough, because any share gives the right values.
     """
     step = max(len(rank) // 1024, 1)
     wanted = rank[::step] >= 0
     rank, count = rank[::step][wanted], count[::step][wanted]
-    spread = count - count.mean() if len(count) else np.zeros(1)
-    square = float(spread @ spread)
-    slope = float(spread @ rank) / square if square > 0 else 0.0
+    centered = count - count.mean() if len(count) else np.zeros(1)
+    square = float(centered @ centered)
+    slope = float(centered @ rank) / square if square > 0 else 0.0
     return np.uint64(min(max(round(100 * slope), 0), 100) * (2**64 // 100))

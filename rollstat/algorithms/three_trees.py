@@ -1,8 +1,7 @@
 """Order statistics of windows of a fixed number of rows, by three trees.
 
-The trees hold as many nodes as the farthest rank asked for needs, counted from that end of the order from
-which it is nearer, so that any number of ranks, also those that vary with the number of observations, are
-answered from one set of trees.
+The trees hold as many nodes as the farthest wanted rank needs, counted from the nearer end of the order. So
+one set of trees answers any number of ranks, including ranks that vary with the number of observations.
 """
 
 from typing import Any
@@ -15,16 +14,16 @@ from rollstat.kernels.selection import three_trees
 
 __all__ = ["block_rows", "select"]
 
-_LEAST_ROWS = 1 << 16
+_FEWEST_ROWS = 1 << 16
 
 
 def block_rows(width: int) -> int:
-    """Output rows of a block, many times the rows that come before the first full window."""
-    return max(_LEAST_ROWS, 8 * width)
+    """Return the rows of a block: many times those before the first full window."""
+    return max(_FEWEST_ROWS, 8 * width)
 
 
 def _capacity(block: Block, request: Selection) -> tuple[int, bool]:
-    """Nodes that a tree must hold, and whether they are counted from the largest observation."""
+    """Return the nodes that a tree must hold, and whether they are counted from the largest observation."""
     wanted = request.rank >= 0
     farther = int(request.upper is not None)
     forward = min(int(request.rank.max()) + 1 + farther, block.width)
@@ -36,7 +35,7 @@ def _capacity(block: Block, request: Selection) -> tuple[int, bool]:
 
 
 def select(block: Block, request: Selection) -> None:
-    """Write the order statistics of a block whose windows all have the same number of rows."""
+    """Write the order statistics of a block whose windows all have one width."""
     if block.width < 1:
         raise ValueError("algorithm 'three_trees' serves windows of a fixed number of rows, with step 1")
     if block.rows == 0 or int(request.rank.max(initial=-1)) < 0:

@@ -1,6 +1,6 @@
-"""Order statistics of any monotone windows, by two indexed heaps for each rank asked for.
+"""Order statistics of any monotone windows, by two indexed heaps for each wanted rank.
 
-The heaps of the first window of a block are made at once, from a partition by NumPy.
+The heaps of the first window of a block are built at once, from a partition by NumPy.
 """
 
 from typing import Any
@@ -11,19 +11,21 @@ from numpy.typing import NDArray
 from rollstat.blocks import Block, Selection
 from rollstat.kernels.selection import two_heaps
 
-__all__ = ["block_rows", "parted", "select"]
+__all__ = ["block_rows", "partitioned", "select"]
 
-_LEAST_ROWS = 1 << 18
+_FEWEST_ROWS = 1 << 18
 _NO_ROWS = np.empty(0, np.int64)
 
 
 def block_rows(width: int) -> int:
-    """Output rows of a block, many times the rows that come before the first full window."""
-    return max(_LEAST_ROWS, 8 * width)
+    """Return the rows of a block: many times those before the first full window."""
+    return max(_FEWEST_ROWS, 8 * width)
 
 
-def parted(window: NDArray[Any], missing: NDArray[np.bool_] | None, target: int, ties: bool) -> NDArray[Any]:
-    """Places of the observations of a window, those of the `target` smallest before all others."""
+def partitioned(
+    window: NDArray[Any], missing: NDArray[np.bool_] | None, target: int, ties: bool
+) -> NDArray[Any]:
+    """Return the indices of the observations of a window, the `target` smallest before all others."""
     observed = None if missing is None else np.flatnonzero(~missing)
     values = window if observed is None else window[observed]
     if ties:
@@ -47,7 +49,7 @@ def select(block: Block, request: Selection) -> None:
     for i, rank in enumerate(request.rank):
         state = two_heaps.allocate(capacity, values.dtype, ties)
         target = max(0, int(rank[0]) + 1)
-        order = parted(values[first:end], None if missing is None else missing[first:end], target, ties)
+        order = partitioned(values[first:end], None if missing is None else missing[first:end], target, ties)
         two_heaps.load(*state, values, first, end - first, order, target)
         lower = request.lower[i]
         upper: NDArray[Any] = lower[:0] if request.upper is None else request.upper[i]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rollstat import thresholds
 from rollstat.algorithms import rank_bits
 from rollstat.blocks import Block, Point, Selection
 from rollstat.kernels.selection.quantiles import interpolate_constant
@@ -50,21 +51,21 @@ def test_any_monotone_windows(length, rows, gaps, distinct, seed):
     check_selection(rank_bits.select, block, rank)
 
 
-def test_expanding_windows_over_several_stretches(monkeypatch):
-    monkeypatch.setattr(rank_bits, "_SMALLEST_STRETCH", 64)
+def test_expanding_windows_over_several_parts(monkeypatch):
+    monkeypatch.setattr(thresholds, "RANKED_VALUES", 64)
     end = np.arange(1, 801)
     block = Block(np.random.default_rng(4).standard_normal(800), None, np.zeros_like(end), end)
-    assert len(list(rank_bits.stretches(block.start, block.end, 64))) == 3
+    assert len(list(rank_bits.split_rows(block.start, block.end, 64))) == 3
     check(block, quantile_rank(block, 0.5))
 
 
 @settings(max_examples=50, deadline=None)
 @given(rows=st.integers(1, 60), largest=st.integers(1, 30), seed=st.integers(0, 2**32 - 1))
-def test_stretches_cover_all_rows_and_few_values_twice(rows, largest, seed):
+def test_parts_cover_all_rows_and_few_values_twice(rows, largest, seed):
     rng = np.random.default_rng(seed)
     start = np.cumsum(rng.integers(0, 9, rows))
     end = np.maximum.accumulate(start + rng.integers(0, largest, rows))
-    parts = list(rank_bits.stretches(start, end, 10))
+    parts = list(rank_bits.split_rows(start, end, 10))
     assert [first for first, _ in parts] == [0, *(last for _, last in parts[:-1])]
     assert parts[-1][1] == rows
     covered = sum(int(end[last - 1] - start[first]) for first, last in parts[:-1])
@@ -125,7 +126,7 @@ def test_equal_windows_and_constant_ranks(draw, width):
                 np.testing.assert_array_equal(request.upper[r], expected[:, target + 1])
 
 
-def test_gaps_that_end_the_patience():
+def test_gaps_past_the_scan_budget():
     values = np.arange(60_000) % 2.0
     block = fixed_block(values, 12_001)
     request = Selection(np.full((1, block.rows), 6000), (6000,), np.zeros((1, block.rows)))

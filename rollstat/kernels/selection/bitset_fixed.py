@@ -1,154 +1,108 @@
-"""One order statistic of equal windows: a bit set of ranks that is followed without branches.
+"""One order statistic of equal windows: a cursor over a bit set of ranks, moved without branches.
 
 ::
 
-    bit      0 ... 1023   1024 ... 1087                     top                           far
+    bit      0 ... 1023   1024 ... 1087                     top                           above_band_code
              below        1 1 1 1 ... 1    1 0 0 1 ... 1 0  1 1 1 ... 1    0 0 ... 0 0    above
                           guards           ranks of the band     guards
                                                  ^ cursor: the order statistic of this window
 
-A stretch of observations is classified by a band of values: those under it get codes below the guards,
-those over it, and what is missing, codes from `far` on, and only those within it are ranked; their codes
-begin at FIRST. Bits below and above the guards are written and never read; there are several of them,
-since a processor would have to wait for its last write to always the same one. With a band that holds
-every value this is selection by ranks alone.
+State: a `BandIndex`, see :mod:`rollstat.kernels.selection.band_codes`, whose bits are set for the rows of the
+window; the cursor; `following`, the set bit after it; and the number of set bits before the cursor.
 
-State: `bits`, uint64; `code`, uint32, one a row of data; `ordered`, the values by code; the cursor and
-`under`, how many observations of the window have codes before it.
+Invariant: after every row the cursor's bit is set, and the number of set bits before it is the wanted rank.
+One row enters and one leaves, so with a constant rank the cursor moves to a neighbouring set bit or stays.
+The guards are always set, so that a search never runs out of the set. While the cursor (and the next set bit,
+if it is wanted) lies between the guards, the answer is right, whatever the band. A cursor on the guards shows
+that the band is too narrow for this row.
 
-Invariant: after a row, the cursor's bit is set and `under` is the rank wanted. One row enters and one
-leaves, so with a constant rank the cursor moves to a neighbouring set bit or not at all. While the cursor is
-between the guards (and the next set bit is, if it is wanted), what it points at is right, whatever the band;
-where it runs onto the guards, the rows since the last check are not counted as done.
-Cost: O(1) a row where the set bits next to the order statistics are less than 64 ranks away, which is so for
-stretches of a few windows on nearly all data, or where the gap there is the one between the order statistics
-themselves, as with signals that alternate; where they are further away, their words are searched one by one,
-at most `patience` words in all, after which the stretch is given up to
-:mod:`rollstat.kernels.selection.bitset_variable`.
+Cost: O(1) a row where the set bits next to the order statistics are less than 64 ranks away, as in blocks
+of a few windows on nearly all data, or where the gap is the one between the two order statistics, as in
+signals that alternate. Farther bits are searched for word by word. After `scan_budget` words in all the block
+is left to :mod:`rollstat.kernels.selection.bitset_variable`.
 
-Source: as of :mod:`rollstat.kernels.selection.bitset_variable`; leaving out what cannot be an answer is from
-section 3 of
-M. Raykov, An optimal algorithm for sliding window order statistics, doi:10.4230/LIPIcs.ICDT.2023.5.
+Source: as of :mod:`rollstat.kernels.selection.bitset_variable` and
+:mod:`rollstat.kernels.selection.band_codes`.
 """
 
 import numpy as np
 
-from rollstat._jit import INDEX, kernel
+from rollstat._jit import kernel
 from rollstat._lowering import count_leading_zeros, count_ones, count_trailing_zeros
-from rollstat.kernels.selection.bitset_stable import is_calm, slide_calm
+from rollstat.kernels.selection.band_codes import BELOW, FIRST, GUARDS, words_for
+from rollstat.kernels.selection.slide_predictable import is_predictable, slide_predictable
 
-__all__ = [
-    "BELOW",
-    "FIRST",
-    "GUARDS",
-    "begin",
-    "classify",
-    "far_code",
-    "place",
-    "slide_fixed",
-    "words_for",
-]
+__all__ = ["begin", "slide_fixed"]
 
-GUARDS = 64
-FIRST = 1088
-BELOW = 1024
-_SPREAD = 15
-_STRIP = 15
+_BETWEEN_NOTES = 15
 
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _SIX = np.uint64(6)
-_LOW = np.uint64(63)
+_BIT = np.uint64(63)
 _ALL = ~np.uint64(0)
 
 
 @kernel
-def far_code(ranks):
-    """Lowest code of what is above a band of this many ranks."""
-    return ((FIRST + ranks + GUARDS) // 64 + 2) * 64
-
-
-@kernel
-def words_for(ranks):
-    """Words that a bit set of this many ranks takes."""
-    return far_code(ranks) // 64 + _SPREAD + 1
-
-
-@kernel
-def classify(values, missing, lowest, far, code):
-    """Give codes to what is under the band and over it or missing; `place` sees to what is within.
-
-    `missing` is as long as `values` or empty.
-    """
-    if len(missing) == 0:
-        for i in range(len(values)):
-            code[i] = ((i & _SPREAD) << 6) + (0 if values[i] < lowest else far)
-    else:
-        for i in range(len(values)):
-            code[i] = ((i & _SPREAD) << 6) + (0 if (values[i] < lowest) & (not missing[i]) else far)
-
-
-@kernel
-def place(words, row_bits, values, code, ordered, row_of):
-    """Give the sorted observations of the band their codes, and line up their values and rows."""
-    rows = (_ONE << np.uint64(row_bits)) - _ONE
-    for r in range(len(words)):
-        row = words[r] & rows
-        of_row = (FIRST + r) & INDEX
-        code[row] = of_row
-        ordered[of_row] = values[row]
-        row_of[of_row] = row
-
-
-@kernel
 def begin(code, bits, ranks):
-    """Set the bits of the first window, `code`, and the guards; return how many are under the band."""
+    """Set the bits of the first window and the guards; return how many of its rows are below the band."""
     top = FIRST + ranks
     bits[: words_for(ranks)] = 0
-    under = 0
+    below = 0
     for i in range(len(code)):
         c = np.uint64(code[i])
-        bits[c >> _SIX] |= _ONE << (c & _LOW)
-        under += code[i] < BELOW
+        bits[c >> _SIX] |= _ONE << (c & _BIT)
+        below += code[i] < BELOW
     bits[BELOW // 64] = _ALL
     for r in range(top, top + GUARDS):
         bits[r >> 6] |= _ONE << np.uint64(r & 63)
-    return under
+    return below
 
 
 @kernel(forceinline=True)
-def _next_set(bits, p):
-    """Lowest set bit from `p` on, and how many words had to be passed."""
-    i = p >> _SIX
-    word = bits[i] & (_ALL << (p & _LOW))
-    passed = 0
+def _lowest_from(bits, code):
+    """Return the lowest set bit from `code` on, and how many words were skipped."""
+    i = code >> _SIX
+    word = bits[i] & (_ALL << (code & _BIT))
+    skipped = 0
     while word == _ZERO:
         i += _ONE
         word = bits[i]
-        passed += 1
-    return (i << _SIX) + np.uint64(count_trailing_zeros(word)), passed
+        skipped += 1
+    return (i << _SIX) + np.uint64(count_trailing_zeros(word)), skipped
+
+
+@kernel(forceinline=True)
+def _highest_to(bits, code):
+    """Return the highest set bit up to `code`, and how many words were skipped."""
+    i = code >> _SIX
+    word = bits[i] & (_ALL >> (_BIT - (code & _BIT)))
+    skipped = 0
+    while word == _ZERO:
+        i -= _ONE
+        word = bits[i]
+        skipped += 1
+    return (i << _SIX) + _BIT - np.uint64(count_leading_zeros(word)), skipped
 
 
 @kernel
-def _search(bits, p, ahead, top):
-    """Set bit with `ahead` others from `p` up to it, or for negative `ahead` the one so many before `p`.
+def _search(bits, code, ahead, top):
+    """Return the set bit with `ahead` others from `code` up to it, or a guard where it is past the band.
 
-    Returns it, or a guard beyond which it would lie, and how many words had to be passed.
+    A negative `ahead` counts the bits from the one wanted up to `code`, without `code`.
     """
-    i = p >> _SIX
-    passed = 0
+    i = code >> _SIX
     if ahead >= 0:
-        word = bits[i] & (_ALL << (p & _LOW))
+        word = bits[i] & (_ALL << (code & _BIT))
         ones = count_ones(word)
         while ones <= ahead and i < top >> _SIX:
             ahead -= ones
             i += _ONE
             word = bits[i]
             ones = count_ones(word)
-            passed += 1
         ahead = min(ahead, ones - 1)
     else:
-        word = bits[i] & ((_ONE << (p & _LOW)) - _ONE)
+        word = bits[i] & ((_ONE << (code & _BIT)) - _ONE)
         ahead = -ahead
         ones = count_ones(word)
         while ones < ahead and i > BELOW // 64:
@@ -156,209 +110,175 @@ def _search(bits, p, ahead, top):
             i -= _ONE
             word = bits[i]
             ones = count_ones(word)
-            passed += 1
         ahead = max(ones - ahead, 0)
     for _ in range(ahead):
         word &= word - _ONE
-    return (i << _SIX) + np.uint64(count_trailing_zeros(word)), passed
-
-
-@kernel(forceinline=True)
-def _last_set(bits, p):
-    """Highest set bit up to `p`, and how many words had to be passed."""
-    i = p >> _SIX
-    word = bits[i] & (_ALL >> (_LOW - (p & _LOW)))
-    passed = 0
-    while word == _ZERO:
-        i -= _ONE
-        word = bits[i]
-        passed += 1
-    return (i << _SIX) + _LOW - np.uint64(count_leading_zeros(word)), passed
+    return (i << _SIX) + np.uint64(count_trailing_zeros(word))
 
 
 @kernel
-def _start(bits, p, ahead, top):
-    """The cursor `ahead` set bits after the first one from `p` on, and the set bit after it."""
-    p, _ = _search(bits, p, ahead, top)
-    second = p + _ONE
-    if p < top:
-        second, _ = _next_set(bits, second)
-    return p, second
+def _start(bits, code, ahead, top):
+    """Return the cursor `ahead` set bits after the first one from `code` on, and the set bit after it."""
+    cursor = _search(bits, code, ahead, top)
+    following = cursor + _ONE
+    if cursor < top:
+        following, _ = _lowest_from(bits, following)
+    return cursor, following
 
 
 @kernel(forceinline=True)
 def _around(bits, low, high):
-    """The 64 bits before `low`, and the 64 from `high` on."""
-    i, s = low >> _SIX, low & _LOW  # shifts stay below 64
-    before = (bits[i - _ONE] >> s) | ((bits[i] << _ONE) << (_LOW - s))
-    i, s = high >> _SIX, high & _LOW
-    return before, (bits[i] >> s) | ((bits[i + _ONE] << _ONE) << (_LOW - s))
+    """Return the 64 bits before `low`, and the 64 from `high` on."""
+    # A shift by 64 is undefined, so the second word is shifted by one and then by up to 63.
+    i, s = low >> _SIX, low & _BIT
+    before = (bits[i - _ONE] >> s) | ((bits[i] << _ONE) << (_BIT - s))
+    i, s = high >> _SIX, high & _BIT
+    return before, (bits[i] >> s) | ((bits[i + _ONE] << _ONE) << (_BIT - s))
+
+
+@kernel(forceinline=True)
+def _move_near(cursor, following, enter, leave, left, right):
+    """Move the cursor for one row where set bits are near, with the same rank as before.
+
+    `left` holds the 64 bits before the cursor, `right` those after `following`. All candidates are computed
+    and one is selected, because a branch on the data would be mispredicted in every other row. Returns the
+    bit up to which none is set before the cursor, the cursor, and `following`.
+    """
+    before = cursor - _ONE - np.uint64(count_leading_zeros(left))
+    after = following + _ONE + np.uint64(count_trailing_zeros(right))
+    up = (leave <= cursor) & (enter > cursor)
+    down = (leave >= cursor) & (enter < cursor)
+    between = (cursor < enter) & (enter < following)
+    here = enter if between else following
+    beyond = following if between else after
+    unmoved = enter if between else (after if leave == following else following)
+    after_before = following if leave == cursor else cursor
+    following = beyond if up else (after_before if down else unmoved)
+    here = here if up else (before if down else cursor)
+    return min(cursor, here), here, following
 
 
 @kernel
-def _step(bits, prior, p, second, enter, leave):
-    """One row of the cursor `p` where a neighbour may be far away, with the same rank as before.
+def _move_far(bits, previous, cursor, following, enter, leave):
+    """Move the cursor for one row where a neighbour may be far away, with the same rank as before.
 
-    No bit but `enter` is set between `prior`, `p` and `second`, so that wide gaps beside the answers are
-    passed once and not in every row. Returns the next `prior`, cursor and `second`, and how many words had
-    to be passed.
+    No bit but `enter` is set between `previous`, `cursor` and `following`, so that a wide gap beside the
+    answers is searched once and not in every row. Returns the next three, and how many words were skipped.
     """
-    passed = 0
-    inside = prior < enter < p
-    between = p < enter < second
-    if leave >= p and enter < p:
+    skipped = 0
+    inside = previous < enter < cursor
+    between = cursor < enter < following
+    if leave >= cursor and enter < cursor:
         before = enter
         if not inside:
-            before, passed = _last_set(bits, min(prior, p - _ONE))
-        return before, before, second if leave == p else p, passed
+            before, skipped = _highest_to(bits, min(previous, cursor - _ONE))
+        return before, before, following if leave == cursor else cursor, skipped
     if between:
         after = enter
-    elif leave == second or (leave <= p and enter > p):
-        after, passed = _next_set(bits, second + _ONE)
+    elif leave == following or (leave <= cursor and enter > cursor):
+        after, skipped = _lowest_from(bits, following + _ONE)
     else:
-        after = second
-    if leave <= p and enter > p:
-        return p, enter if between else second, second if between else after, passed
-    return enter if inside else prior, p, after, passed
+        after = following
+    if leave <= cursor and enter > cursor:
+        return cursor, enter if between else following, following if between else after, skipped
+    return enter if inside else previous, cursor, after, skipped
 
 
 @kernel
 def slide_fixed(
-    leaving,
-    entering,
-    row_of,
-    width,
-    target,
-    targets,
-    origin,
-    bits,
-    under,
-    ranks,
-    open_top,
-    want_upper,
-    ordered,
-    patience,
-    lower,
-    upper,
+    leaving, entering, width, target, targets, index, below, ranks, needs_following, scan_budget, lower, upper
 ):
-    """Follow the window over `code` and write the order statistics.
+    """Slide the window over the codes and write the order statistics.
 
     Parameters
     ----------
     leaving, entering : ndarray of uint32, shape (rows - 1,)
-        Codes of what each row but the first takes from the window and adds to it.
-    row_of : ndarray of uint32
-        Row of the observation with a code, within the band.
+        Codes of what each row but the first removes from the window and adds to it.
     width : int
-        Rows of a window if the rows are consecutive and `targets` is None, otherwise 0: then rows that change
-        nothing are not looked for.
+        Rows of a window where the rows are consecutive and `targets` is None: predictable rows are then
+        skipped. Otherwise 0.
     target : int
         The rank, if it is the same in every row.
-    targets : ndarray of int64, shape (origin + rows or more,), or None
-        The rank in every row otherwise, from `origin` on; negative where nothing is wanted.
-    origin : int
-        Where the ranks of the stretch begin.
-    bits : ndarray of uint64
-        The set of the first window.
-    under : int
-        Observations of the first window that are under the band.
+    targets : ndarray of int64, shape (rows,), or None
+        The rank in every row otherwise, negative where nothing is wanted.
+    index : BandIndex
+        The codes of the band, with the bits of the first window.
+    below : int
+        Number of observations of the first window that are below the band.
     ranks : int
-        Observations in the band.
-    open_top : bool
-        Whether there are no observations over the band, so that one in it may have no next one.
-    want_upper : bool
-        Whether the next order statistic is wanted as well.
-    ordered : ndarray
-        Values by code.
-    patience : int
-        Words that may be searched where there is no set bit nearby.
-    lower, upper : ndarray, shape (rows,)
-        Receive the values; `upper` may be `lower` where it is not wanted.
+        Number of observations in the band.
+    needs_following : bool
+        Whether the next order statistic must lie in the band too: it is wanted, and observations may lie
+        above the band.
+    scan_budget : int
+        Number of words that may be searched where no set bit is near.
+    lower, upper : ndarray of uint64, shape (rows,)
+        Receive the bytes of the order statistic and of the next one; `upper` may be `lower`.
 
     Returns
     -------
     done : int
-        Rows that are right.
+        Number of rows that are right.
     lowest, highest : int
-        Codes between which most answers lay.
+        Codes between which most answers lie.
     """
+    bits, ordered = index.bits, index.ordered
     bottom, top = np.uint64(FIRST), np.uint64(FIRST + ranks)
-    limit = top if want_upper and not open_top else top + _ONE
-    p = second = bottom
+    limit = top if needs_following else top + _ONE
+    cursor = following = bottom
     lowest, highest = top, bottom
     if targets is not None:
-        target = targets[origin]
-    lost = target < 0
-    if not lost:
-        p, second = _start(bits, bottom, target - under, top)
-        if p < bottom or second >= limit:
+        target = targets[0]
+    unwanted = target < 0
+    if not unwanted:
+        cursor, following = _start(bits, bottom, target - below, top)
+        if cursor < bottom or following >= limit:
             return 0, 0, 0
-        under = target
-        upper[0] = ordered[second]
-        lower[0] = ordered[p]
-        lowest = highest = p
-    below, above = lower[1:], upper[1:]
-    if width > 0 and is_calm(leaving, entering, p):
-        done, least, most = slide_calm(
-            leaving,
-            entering,
-            np.int64(p),
-            np.int64(second),
-            row_of,
-            width,
-            np.int64(bottom),
-            np.int64(top),
-            np.int64(limit),
-            ordered,
-            patience,
-            below,
-            above,
+        below = target
+        upper[0] = ordered[following]
+        lower[0] = ordered[cursor]
+        lowest = highest = cursor
+    lower_rest, upper_rest = lower[1:], upper[1:]
+    if width > 0 and is_predictable(leaving, entering, cursor):
+        codes = np.int64(cursor), np.int64(following), np.int64(top), np.int64(limit)
+        done, least, most = slide_predictable(
+            leaving, entering, codes, index, width, scan_budget, lower_rest, upper_rest
         )
         return 1 + done, least, most
-    prior = p
-    for j in range(len(below)):
+    previous = cursor
+    for j in range(len(lower_rest)):
         enter = np.uint64(entering[j])
         leave = np.uint64(leaving[j])
-        bits[enter >> _SIX] |= _ONE << (enter & _LOW)
-        bits[leave >> _SIX] &= ~(_ONE << (leave & _LOW))
-        if lost:
-            under += np.int64(enter < p) - np.int64(leave < p)
+        bits[enter >> _SIX] |= _ONE << (enter & _BIT)
+        bits[leave >> _SIX] &= ~(_ONE << (leave & _BIT))
+        if unwanted:  # the cursor rests; only the number of bits before it is kept
+            below += np.int64(enter < cursor) - np.int64(leave < cursor)
         else:
-            left, right = _around(bits, p, second + _ONE)
+            left, right = _around(bits, cursor, following + _ONE)
             if (left == _ZERO) | (right == _ZERO):
-                prior, p, second, passed = _step(bits, prior, p, second, enter, leave)
-                patience -= passed
-                if patience < 0:
+                previous, cursor, following, skipped = _move_far(
+                    bits, previous, cursor, following, enter, leave
+                )
+                scan_budget -= skipped
+                if scan_budget < 0:
                     return j + 1, np.int64(lowest), np.int64(highest)
             else:
-                before = p - _ONE - np.uint64(count_leading_zeros(left))
-                after = second + _ONE + np.uint64(count_trailing_zeros(right))
-                up = (leave <= p) & (enter > p)
-                down = (leave >= p) & (enter < p)
-                between = (p < enter) & (enter < second)
-                here = enter if between else second
-                beyond = second if between else after
-                still = enter if between else (after if leave == second else second)
-                above_before = second if leave == p else p
-                second = beyond if up else (above_before if down else still)
-                here = here if up else (before if down else p)
-                prior = min(p, here)
-                p = here
+                previous, cursor, following = _move_near(cursor, following, enter, leave, left, right)
         if targets is not None:
-            target = targets[origin + j + 1]
+            target = targets[j + 1]
             if target < 0:
-                lost = True
+                unwanted = True
                 continue
-            if lost or target != under:
-                lost = False
-                p, second = _start(bits, p, target - under, top)
-                prior = p
-                under = target
-        if (p < bottom) | (second >= limit):
+            if unwanted or target != below:
+                unwanted = False
+                cursor, following = _start(bits, cursor, target - below, top)
+                previous = cursor
+                below = target
+        if (cursor < bottom) | (following >= limit):
             return j + 1, np.int64(lowest), np.int64(highest)
-        above[j] = ordered[second]
-        below[j] = ordered[p]
-        if j & _STRIP == 0:
-            lowest = p if p < lowest else lowest
-            highest = p if p > highest else highest
+        upper_rest[j] = ordered[following]
+        lower_rest[j] = ordered[cursor]
+        if j & _BETWEEN_NOTES == 0:
+            lowest = cursor if cursor < lowest else lowest
+            highest = cursor if cursor > highest else highest
     return len(lower), np.int64(lowest), np.int64(highest)

@@ -1,22 +1,21 @@
-"""Order statistics of any monotone windows: ranks of the window as a bit set, counted on two levels.
+"""Order statistics of any monotone windows: a bit set of the ranks in the window, counted on two levels.
 
 ::
 
     values   30  10  50  20  40  60        window [1, 5) = 10 50 20 40
     rank      2   0   4   1   3   5
     bits     1 1 0 1 1 0                    set: the ranks 0 1 3 4 that are in the window
-                 ^ cursor: the rank found last, with `below` = 2 set bits before it
+                 ^ cursor: the rank found last, with `before` = 2 set bits before it
 
-State, for one stretch of up to n observations: `bits`, uint64 (words,), one bit a rank; `fine`, int64,
-set bits in every 64 words; `coarse`, int64, set bits in every 64 entries of `fine`; for each request
-`cursor` and `below`, int64. The arrays have room for one more rank than there are observations.
+State: `RankSet`, with room for one more rank than there are observations; for each request a cursor and the
+number of set bits before it, int64.
 
 Invariant: bit r is set exactly when the observation of rank r is in the window, the counts are those of
-the bits, and ``below[q]`` bits are set before ``cursor[q]``.
+the bits, and ``before[q]`` bits are set before ``cursor[q]``.
 
-Cost: a row that enters or leaves costs O(1); the cursor moves past a few set bits in words nearby, or is
+Cost: a row that enters or leaves costs O(1). The cursor moves past a few set bits in nearby words, or is
 found anew from the counts in at most 3 * 64 steps for 2**18 ranks, and one more for every 2**18
-further ranks. Sorting the stretch to get ranks is the caller's, O(n log n).
+further ranks. Sorting the observations to get ranks is left to the caller, O(n log n).
 
 Source: the reduction of sliding selection to piecewise sorting of M. Raykov, An optimal algorithm for
 sliding window order statistics, section 4 (ICDT 2023, doi:10.4230/LIPIcs.ICDT.2023.5), and J. Suomela,
@@ -24,45 +23,77 @@ Median filtering is equivalent to sorting (2014), arXiv:1406.1717; counting bits
 G. Jacobson, Space-efficient static trees and graphs (1989), doi:10.1109/SFCS.1989.63533.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rollstat._jit import kernel
 from rollstat._lowering import count_ones, count_trailing_zeros
 
-__all__ = ["check", "clear", "exclude", "following", "include", "nearby", "seek", "slide_any"]
+__all__ = [
+    "RankSet",
+    "allocate",
+    "exclude",
+    "following",
+    "include",
+    "nearby",
+    "seek",
+    "slide_any",
+]
 
 _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
-_REACH = 8
+_NEARBY_WORDS = 8
+
+
+class RankSet(NamedTuple):
+    """A set of ranks.
+
+    Attributes
+    ----------
+    bits : ndarray of uint64, shape (words,)
+        One bit per rank.
+    fine : ndarray of int64, shape (words / 64,)
+        Number of set bits in every 64 words.
+    coarse : ndarray of int64, shape (words / 4096,)
+        Number of set bits in every 64 entries of `fine`.
+    """
+
+    bits: np.ndarray
+    fine: np.ndarray
+    coarse: np.ndarray
+
+
+def allocate(ranks):
+    """Return an empty RankSet for this many ranks; `bits` may end before the last entry of `fine` does."""
+    entries = (ranks >> 18) + 1
+    return RankSet(
+        np.zeros(min(entries << 12, ((ranks >> 12) + 1) << 6), np.uint64),
+        np.zeros(entries << 6, np.int64),
+        np.zeros(entries, np.int64),
+    )
 
 
 @kernel
-def clear(bits, fine, coarse):
-    """Empty the set."""
-    bits[:] = 0
-    fine[:] = 0
-    coarse[:] = 0
+def include(rank_set, rank):
+    """Add `rank`, which is not in the set."""
+    rank_set.bits[rank >> 6] |= _ONE << np.uint64(rank & 63)
+    rank_set.fine[rank >> 12] += 1
+    rank_set.coarse[rank >> 18] += 1
 
 
 @kernel
-def include(bits, fine, coarse, rank):
-    """Set the bit of `rank`."""
-    bits[rank >> 6] |= _ONE << np.uint64(rank & 63)
-    fine[rank >> 12] += 1
-    coarse[rank >> 18] += 1
+def exclude(rank_set, rank):
+    """Remove `rank`, which is in the set."""
+    rank_set.bits[rank >> 6] &= ~(_ONE << np.uint64(rank & 63))
+    rank_set.fine[rank >> 12] -= 1
+    rank_set.coarse[rank >> 18] -= 1
 
 
 @kernel
-def exclude(bits, fine, coarse, rank):
-    """Clear the bit of `rank`, which is set."""
-    bits[rank >> 6] &= ~(_ONE << np.uint64(rank & 63))
-    fine[rank >> 12] -= 1
-    coarse[rank >> 18] -= 1
-
-
-@kernel
-def seek(bits, fine, coarse, target):
-    """Rank whose bit has `target` set bits before it; there are more than `target`."""
+def seek(rank_set, target):
+    """Return the rank with `target` ranks of the set before it; the set has more than `target`."""
+    bits, fine, coarse = rank_set
     i = 0
     while coarse[i] <= target:
         target -= coarse[i]
@@ -82,8 +113,9 @@ def seek(bits, fine, coarse, target):
 
 
 @kernel
-def following(bits, fine, coarse, rank):
-    """Lowest rank from `rank` on whose bit is set; there is one."""
+def following(rank_set, rank):
+    """Return the lowest rank of the set from `rank` on, which must exist."""
+    bits, fine, coarse = rank_set
     i = rank >> 6
     word = bits[i] >> np.uint64(rank & 63)
     if word != 0:
@@ -110,14 +142,14 @@ def following(bits, fine, coarse, rank):
 
 @kernel
 def nearby(bits, rank, ahead):
-    """Rank with `ahead` set bits from `rank` on before it, or for negative `ahead` so many from it to `rank`.
+    """Return the rank `ahead` set bits after the first one from `rank` on, or -1 if it is not nearby.
 
-    Looked for in a few words around `rank`; -1 if it is not there.
+    A negative `ahead` counts the bits from the one wanted up to `rank`, without `rank`.
     """
     i = rank >> 6
     from_rank = _ALL << np.uint64(rank & 63)
     if ahead >= 0:
-        beyond = min(i + _REACH, len(bits))
+        beyond = min(i + _NEARBY_WORDS, len(bits))
         word = bits[i] & from_rank
         ones = count_ones(word)
         while ones <= ahead:
@@ -128,7 +160,7 @@ def nearby(bits, rank, ahead):
             word = bits[i]
             ones = count_ones(word)
     else:
-        beyond = max(i - _REACH, -1)
+        beyond = max(i - _NEARBY_WORDS, -1)
         word = bits[i] & ~from_rank
         ones = count_ones(word)
         while ones + ahead < 0:
@@ -145,27 +177,27 @@ def nearby(bits, rank, ahead):
 
 
 @kernel
-def slide_any(rank, start, end, wanted, want_upper, bits, fine, coarse, cursor, below, lower, upper):
-    """Follow the windows and write the ranks, among the whole stretch, of what is wanted in each.
+def slide_any(rank, start, end, wanted, rank_set, cursors, lower, upper):
+    """Slide over the windows and write the ranks, among all observations, of what is wanted in each window.
 
     Parameters
     ----------
     rank : ndarray of signed integers, shape (length,)
-        Rank of every observation of the stretch, all different; negative where there is none.
+        Rank of every observation, all different; negative where a value is missing.
     start, end : ndarray of int64, shape (rows,)
         Monotone bounds into `rank`.
     wanted : ndarray of int64, shape (requests, rows)
-        Rank within the window, below its number of observations; negative for nothing.
-    want_upper : bool
-        Whether to write `upper`.
-    bits, fine, coarse : ndarray
+        Rank within the window, below its number of observations; negative where nothing is wanted.
+    rank_set : RankSet
         An empty set.
-    cursor, below : ndarray of int64, shape (requests,)
-        Zeros.
+    cursors : ndarray of int64, shape (2, requests)
+        Zeros; scratch for the cursors and the numbers of set bits before them.
     lower, upper : ndarray of int64, shape (requests, rows)
-        Receive the rank found and the next one in the window (the same one where there is no next).
+        Receive the rank found and the next one in the window (the same one where there is no next);
+        `upper` may be empty.
     """
     requests = len(wanted)
+    cursor, before = cursors[0], cursors[1]
     left = right = start[0]
     held = 0
     for i in range(len(start)):
@@ -173,44 +205,29 @@ def slide_any(rank, start, end, wanted, want_upper, bits, fine, coarse, cursor, 
             entering = np.int64(rank[right])
             right += 1
             if entering >= 0:
-                include(bits, fine, coarse, entering)
+                include(rank_set, entering)
                 held += 1
                 for q in range(requests):
-                    below[q] += entering < cursor[q]
+                    before[q] += entering < cursor[q]
         while left < start[i]:
             leaving = np.int64(rank[left])
             left += 1
             if leaving >= 0:
-                exclude(bits, fine, coarse, leaving)
+                exclude(rank_set, leaving)
                 held -= 1
                 for q in range(requests):
-                    below[q] -= leaving < cursor[q]
+                    before[q] -= leaving < cursor[q]
         for q in range(requests):
             target = wanted[q, i]
             if target < 0:
                 continue
-            found = nearby(bits, cursor[q], target - below[q])
+            found = nearby(rank_set.bits, cursor[q], target - before[q])
             if found < 0:
-                found = seek(bits, fine, coarse, target)
+                found = seek(rank_set, target)
             cursor[q] = found
-            below[q] = target
+            before[q] = target
             lower[q, i] = found
-            if want_upper:
+            if upper.size > 0:
                 upper[q, i] = found
                 if target + 1 < held:
-                    upper[q, i] = following(bits, fine, coarse, found + 1)
-
-
-@kernel
-def check(bits, fine, coarse):
-    """Whether the counts are those of the bits."""
-    for i in range(len(fine)):
-        ones = 0
-        for word in bits[64 * i : 64 * i + 64]:
-            ones += count_ones(word)
-        if fine[i] != ones:
-            return False
-    same = True
-    for i in range(len(coarse)):
-        same &= coarse[i] == np.sum(fine[64 * i : 64 * i + 64])
-    return same
+                    upper[q, i] = following(rank_set, found + 1)

@@ -1,47 +1,105 @@
-"""One order statistic of equal windows, stretch by stretch: band, sort, bit set.
+"""One order statistic of equal windows, block by block: choose a band, sort it, slide over a bit set.
 
 ::
 
-    stretch    |------ rows ------|--- width - 1 ---|
+    blocks     |------ rows ------|--- width - 1 ---|
                                   |------ rows ------|--- width - 1 ---|
     band       from a sample or from the last answers; only what lies in it is sorted
 
-State: that of :mod:`rollstat.kernels.selection.radix_sort`, :mod:`rollstat.kernels.selection.bitset_fixed`
-and :mod:`rollstat.kernels.selection.value_band`.
+State: `Scratch`, the memory of :mod:`rollstat.kernels.selection.radix_sort`,
+:mod:`rollstat.kernels.selection.band_codes` and :mod:`rollstat.kernels.selection.value_band`. Where few rows
+are active, they are gathered first, see :mod:`rollstat.kernels.selection.active_rows`.
 
-Where many rows cannot change the order statistic, those that can are gathered first, see
-:mod:`rollstat.kernels.selection.active_rows`.
+Invariant: a row is done when its answer lies within the band, which makes it exact. From the first row whose
+answer does not, the rows are done again with a band of all values. After f blocks in a row whose band failed,
+the next 2**f blocks use none, and twice as many where a sample gave none.
 
-Invariant: a row is done when its answer was found within the band, which makes it exact; the rows after
-one that was not are done again with a band of everything. After f stretches in a row whose band failed,
-the next 2**f go without, and twice as many where no sample gave one.
+Cost: O(rows + width) to sort a block and O(1) a row, each at most twice. Blocks that `rank_band` or
+`slide_fixed` abandons are left to the caller.
 
-Cost: O(stretch) to sort and O(1) a row, each at most twice; what :func:`sort_words` or :func:`slide_fixed`
-give up is left to the caller.
-
-Source: see the three modules.
+Source: see the modules above.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.selection.active_rows import events_are_few, gather_events, spread
-from rollstat.kernels.selection.bitset_fixed import FIRST, begin, classify, far_code, place, slide_fixed
+from rollstat.kernels.selection.active_rows import active_rows_are_few, fill_forward, gather_active_rows
+from rollstat.kernels.selection.band_codes import (
+    FIRST,
+    BandIndex,
+    above_band_code,
+    allocate_index,
+    rank_band,
+)
+from rollstat.kernels.selection.bitset_fixed import begin, slide_fixed
 from rollstat.kernels.selection.quantiles import interpolate_constant
-from rollstat.kernels.selection.radix_sort import bits_for, sort_words, value_range
-from rollstat.kernels.selection.value_band import RECENT, band_from_answers, band_from_sample
+from rollstat.kernels.selection.radix_sort import (
+    SortScratch,
+    allocate_sort,
+    bits_for,
+    row_mask,
+    value_range,
+)
+from rollstat.kernels.selection.value_band import (
+    RECENT,
+    Band,
+    allocate_band,
+    band_from_answers,
+    band_from_sample,
+)
 
-__all__ = ["select_fixed"]
+__all__ = ["Scratch", "allocate", "select_fixed"]
 
 _LONGEST_PAUSE = 64
-_LOOK = 4
+_FIRST_BLOCK_SHARE = 4
 _DEVIATIONS = 1.5
 _DEVIATIONS_OF_WIDE = 5.0
 
+# Where a band comes from.
+_ANSWERS, _SAMPLE = 0, 1
+
+
+class Scratch(NamedTuple):
+    """Memory for blocks of n rows, those before the first full window included.
+
+    Attributes
+    ----------
+    sort : SortScratch
+    index : BandIndex
+    band : Band
+    active : ndarray of uint32, shape (n,)
+        The active rows.
+    answers : ndarray, shape (2, n)
+        Order statistics that points are made of.
+    attempts : ndarray of int64, shape (2, 2)
+        Failures in a row, of bands from answers and of those from samples; and blocks to go without them.
+    """
+
+    sort: SortScratch
+    index: BandIndex
+    band: Band
+    active: np.ndarray
+    answers: np.ndarray
+    attempts: np.ndarray
+
+
+def allocate(rows, dtype):
+    """Return a Scratch for blocks of up to this many rows."""
+    return Scratch(
+        allocate_sort(rows),
+        allocate_index(rows),
+        allocate_band(dtype),
+        np.empty(rows, np.uint32),
+        np.empty((2, rows), dtype),
+        np.empty((2, 2), np.int64),
+    )
+
 
 @kernel
-def _observed(missing):
-    """How many rows are not missing."""
+def _count_observed(missing):
+    """Number of rows that are not missing."""
     absent = 0
     for i in range(len(missing)):
         absent += np.int64(missing[i])
@@ -49,268 +107,226 @@ def _observed(missing):
 
 
 @kernel
-def _extent(target, targets, first, last, width):
-    """Lowest and highest rank wanted in some rows; the highest is negative where none is."""
+def _part(targets, first, last):
+    """Slice of an array, or None for None."""
+    if targets is None:
+        return None
+    return targets[first:last]
+
+
+@kernel
+def _rank_range(target, targets, width):
+    """Lowest and highest wanted rank; the highest is negative where no rank is wanted."""
     if targets is None:
         return target, target
     fewest, most = np.int64(width), np.int64(-1)
-    for rank in targets[first:last]:
+    for rank in targets:
         if rank >= 0:
             fewest, most = min(fewest, rank), max(most, rank)
     return fewest, most
 
 
 @kernel
-def _follow(
-    code,
-    width,
-    target,
-    targets,
-    origin,
-    bits,
-    ranks,
-    banded,
-    open_top,
-    ordered,
-    row_of,
-    spare,
-    events,
-    fraction,
-    middle,
-    lower,
-    upper,
-    result,
-):
-    """Follow the windows of a stretch; rows that are done, and the codes between which most answers lay."""
-    rows = len(result)
+def _value_limits(values, missing, banded, band):
+    """Lowest and highest value to sort: the limits of the band, else those of the data."""
+    bounded, limits = band.bounded, band.limits
+    bounded[0] &= banded
+    bounded[1] &= banded
+    lowest, highest = limits[0], limits[1]
+    if not (bounded[0] and bounded[1]):
+        low, high = value_range(values, missing)
+        lowest = lowest if bounded[0] else low
+        highest = highest if bounded[1] else high
+    return lowest, highest
+
+
+@kernel
+def _slide_values(size, width, target, targets, ranks, scratch, lower, upper):
+    """Write the order statistics of a block of `size` values, and the next ones unless `upper` is empty.
+
+    Returns what `slide_fixed` returns.
+    """
+    rows, index = len(lower), scratch.index
+    code = index.code[:size]
     leaving, entering = code[: rows - 1], code[width : width + rows - 1]
-    under = begin(code[:width], bits, ranks)
-    far = far_code(ranks)
-    answers = rows
-    at = events
-    few = banded and fraction is not None and targets is None and events_are_few(leaving, entering, far)
-    if few:
-        halves = spare.view(np.uint32).reshape(2, len(spare))
-        n = gather_events(leaving, entering, far, halves[0], halves[1], events)
-        answers, at = n + 1, events[:n]
-        leaving, entering = halves[0, :n], halves[1, :n]
-    blends = fraction is not None and len(upper) > 0
-    below = lower[:answers] if few or blends or fraction is None else result
-    above = upper[:answers] if len(upper) > 0 else below
-    done, bottom, top = slide_fixed(
-        leaving,
-        entering,
-        row_of,
-        0 if few or targets is not None else width,
-        target,
-        targets,
-        origin,
-        bits,
-        under,
-        ranks,
-        open_top,
-        len(upper) > 0,
-        ordered,
-        len(code),
-        below.view(np.uint64),
-        above.view(np.uint64),
+    below = begin(code[:width], index.bits, ranks)
+    needs_following = scratch.band.bounded[1] and len(upper) > 0
+    lower = lower.view(np.uint64)
+    upper = upper.view(np.uint64) if len(upper) > 0 else lower
+    width = 0 if targets is not None else width
+    return slide_fixed(
+        leaving, entering, width, target, targets, index, below, ranks, needs_following, size, lower, upper
     )
-    if fraction is not None:
-        if blends:
-            interpolate_constant(below, above, fraction, middle, below if few else result)
-        if few:
-            if done < answers:
-                at = at[:done]
-                rows = np.int64(at[done - 1]) + 1 if done > 0 else 0
-            spread(below[:done], at, result[:rows])
-            done = rows
+
+
+@kernel
+def _slide_points(size, width, target, ranks, banded, fraction, middle, scratch, result):
+    """Write a point between two order statistics into the rows of a block, see `select_fixed`.
+
+    Returns what `slide_fixed` returns.
+    """
+    rows, index = len(result), scratch.index
+    code = index.code[:size]
+    leaving, entering = code[: rows - 1], code[width : width + rows - 1]
+    below = begin(code[:width], index.bits, ranks)
+    above = above_band_code(ranks)
+    answers, active = rows, scratch.active
+    few = banded and active_rows_are_few(leaving, entering, above)
+    if few:
+        codes = scratch.sort.spare.view(np.uint32).reshape(2, len(scratch.sort.spare))
+        n = gather_active_rows(leaving, entering, above, codes[0], codes[1], active)
+        answers, active = n + 1, active[:n]
+        leaving, entering = codes[0, :n], codes[1, :n]
+    blended = middle or fraction > 0
+    lower = scratch.answers[0, :answers] if few or blended else result
+    upper = scratch.answers[1, :answers] if blended else lower
+    low, high = lower.view(np.uint64), upper.view(np.uint64)
+    needs_following = scratch.band.bounded[1] and blended
+    width = 0 if few else width
+    done, bottom, top = slide_fixed(
+        leaving, entering, width, target, None, index, below, ranks, needs_following, size, low, high
+    )
+    if blended:
+        interpolate_constant(lower, upper, fraction, middle, lower if few else result)
+    if few:
+        if done < answers:
+            active = active[:done]
+            rows = np.int64(active[done - 1]) + 1 if done > 0 else 0
+        fill_forward(lower[:done], active, result[:rows])
+        done = rows
     return done, bottom, top
 
 
 @kernel
+def _try_sample(values, missing, width, fewest, most, sample, scratch):
+    """Choose a band from a sample, unless samples are paused or not drawn; return whether there is a band."""
+    if sample is not None:
+        failures, pause = scratch.attempts[0], scratch.attempts[1]
+        if pause[_SAMPLE] == 0:
+            sort, index, band = scratch.sort, scratch.index, scratch.band
+            if band_from_sample(values, missing, width, fewest, most, sample, sort, index, band):
+                return True
+            failures[_SAMPLE] += 1
+            pause[_SAMPLE] = min(2 << failures[_SAMPLE], _LONGEST_PAUSE)
+    return False
+
+
+@kernel
+def _note_answers(records, bottom, top, values, seen, band):
+    """Note the range of the answers of a block, which are the codes `bottom` to `top`."""
+    mask = row_mask(bits_for(len(values)))
+    last = len(records) - 1
+    band.recent[0, seen % RECENT] = values[np.int64(records[bottom - FIRST] & mask)]
+    band.recent[1, seen % RECENT] = values[np.int64(records[min(top - FIRST, last)] & mask)]
+
+
+@kernel
+def _rank_deviation(fewest, most, width, rows, wide):
+    """Ranks, among `rows` values, by which the answers of independent values would change."""
+    share = (fewest + most) / (2 * width)
+    deviations = _DEVIATIONS_OF_WIDE if wide else _DEVIATIONS
+    return np.int64(deviations * np.sqrt(share * (1 - share) / width) * rows)
+
+
+@kernel
 def select_fixed(
-    values,
-    missing,
-    scaled,
-    width,
-    target,
-    targets,
-    stretch,
-    wide,
-    words,
-    spare,
-    bucket,
-    code,
-    bits,
-    ordered,
-    row_of,
-    sample,
-    drawn,
-    sample_missing,
-    recent,
-    band,
-    sides,
-    tries,
-    events,
-    fraction,
-    middle,
-    lower,
-    upper,
-    result,
+    values, missing, width, target, targets, block_rows, fraction, middle, lower, upper, scratch, sample
 ):
     """Write an order statistic of every window and the next one, or a point between the two.
 
     Parameters
     ----------
-    values : ndarray, shape (rows + width - 1,)
-        Floats, with `scaled`, or unsigned integers.
+    values : ndarray of float64 or uint64, shape (rows + width - 1,)
     missing : ndarray of bool
-        As long as `values`, or empty for none missing.
-    scaled : bool
-        Whether `values` are floats.
+        As long as `values`, or empty where no value is missing.
     width : int
         Rows of a window.
     target : int
         The rank, if it is the same in every row.
     targets : ndarray of int64, shape (rows,), or None
-        The rank in every row otherwise, negative where nothing is wanted.
-    stretch : int
-        Rows to work on at a time; at least one.
-    wide : bool
-        Whether windows are wide enough to draw samples of stretches; of at least eight rows.
-    words, spare : ndarray of uint64, shape (stretch + width,)
-    bucket : ndarray of int32, shape (DIGITS, LARGEST_DIGIT)
-    code : ndarray of uint32, shape (stretch + width,)
-    bits : ndarray of uint64, shape (words_for(stretch + width),)
-    ordered : ndarray of the values' dtype, shape (64 * len(bits),)
-    row_of : ndarray of uint32, shape (64 * len(bits),)
-    sample, drawn : ndarray of the values' dtype, shape (stretch + width,)
-        The same memory, `drawn` read-only as `values` are, which saves compiling much twice.
-    sample_missing : ndarray of bool, shape (stretch + width,)
-    recent : ndarray of the values' dtype, shape (2, RECENT)
-    band : ndarray of the values' dtype, shape (2,)
-    sides : ndarray of bool, shape (2,)
-    tries : ndarray of int64, shape (2, 2)
-    events : ndarray of uint32, shape (stretch + width,)
-        Scratch.
+        The rank in every row otherwise, negative where nothing is wanted. None where `fraction` is given.
+    block_rows : int
+        Rows of a block, at least one.
     fraction : float, or None
-        How far the answer lies from the order statistic towards the next one; None for both as they are.
+        How far the point lies from the order statistic towards the next one; None for both as they are.
     middle : bool
-        Whether it is their mean.
-    lower, upper : ndarray
-        Of shape (rows,) they receive the order statistics and the next ones if `fraction` is None. Otherwise
-        scratch of shape (stretch,). `upper` may be empty where the next ones are not wanted.
-    result : ndarray, shape (rows,)
-        Receives the answers; it is `lower` if `fraction` is None.
+        Whether the point is their mean.
+    lower : ndarray, shape (rows,)
+        Receives the order statistics, or the points if `fraction` is given.
+    upper : ndarray, shape (rows,), or None
+        Receives the next order statistics; empty where they are not wanted. None if `fraction` is given.
+    scratch : Scratch
+        For ``block_rows + width`` rows.
+    sample : Sample, or None
+        Memory for samples of ``block_rows + width`` rows; None for windows too narrow to draw samples. With
+        None, the code that draws them is not compiled.
 
     Returns
     -------
     int
-        Rows that are done, from the first on; fewer than all where another algorithm must go on.
+        Number of rows that are done, from the first on; where not all are, another algorithm must go on.
     """
-    rows = len(result)
-    banded, kind = False, 0
-    failures, pause = tries[0], tries[1]  # of bands from answers, and of those from samples
-    for i in range(2):
-        failures[i] = pause[i] = 0
-    seen = 0
-    first = np.int64(0)  # a literal would have the callees compiled for it
+    rows = len(lower)
+    sort, index, band = scratch.sort, scratch.index, scratch.band
+    failures, pause = scratch.attempts[0], scratch.attempts[1]
+    scratch.attempts[:] = 0
+    banded, origin, seen = False, _ANSWERS, 0
+    first = np.int64(0)  # not a literal, for which other versions of the callees would be compiled
     while first < rows:
-        last = min(first + stretch, rows)
-        part = values[first : last + width - 1]
-        gone = missing[first : last + width - 1] if len(missing) > 0 else missing
-        everything = len(gone) == 0 or _observed(gone) == len(gone)
-        fewest, most = _extent(target, targets, first, last, width)
-        if most < 0 or (not everything and _observed(gone) == 0):
+        last = min(first + block_rows, rows)
+        block = values[first : last + width - 1]
+        block_missing = missing[first : last + width - 1] if len(missing) > 0 else missing
+        observed = _count_observed(block_missing) if len(block_missing) > 0 else len(block)
+        fewest, most = _rank_range(target, _part(targets, first, last), width)
+        if most < 0 or observed == 0:
             first = last
             continue
-        if wide and not banded and pause[1] == 0:
-            kind = 1
-            banded = band_from_sample(
-                part,
-                gone,
-                scaled,
-                width,
-                fewest,
-                most,
-                words,
-                spare,
-                bucket,
-                code,
-                bits,
-                ordered,
-                row_of,
-                sample,
-                drawn,
-                sample_missing,
-                sides,
-                band,
-            )
-            if not banded:
-                failures[1] += 1
-                pause[1] = min(2 << failures[1], _LONGEST_PAUSE)
-            elif pause[0] == 0:  # a first look, whose answers tell more than the sample
-                last = min(first + width // _LOOK, last)
-                part = part[: last - first + width - 1]
-                gone = gone[: len(part)]
-        sides[0] &= banded
-        sides[1] &= banded
-        lowest, highest = band[0], band[1]
-        if not (sides[0] and sides[1]):
-            low, high = value_range(part, gone)
-            lowest = lowest if sides[0] else low
-            highest = highest if sides[1] else high
-        complete = everything and not banded
-        count = sort_words(part, scaled, gone, lowest, highest, complete, words, spare, bucket)
-        if count < 0:
+        if not banded and _try_sample(block, block_missing, width, fewest, most, sample, scratch):
+            banded, origin = True, _SAMPLE
+            if pause[_ANSWERS] == 0:
+                # A short block first: its answers give a narrower band than the sample.
+                last = min(first + width // _FIRST_BLOCK_SHARE, last)
+                block = block[: last - first + width - 1]
+                block_missing = block_missing[: len(block)]
+        lowest, highest = _value_limits(block, block_missing, banded, band)
+        everything = observed == len(block) and not banded
+        ranks = rank_band(block, block_missing, lowest, highest, everything, sort, index)
+        if ranks < 0:
             return first
-        if not complete:
-            classify(part, gone, lowest, far_code(count), code)
-        row_bits = bits_for(len(part))
-        ranked = words[:count]
-        place(ranked, row_bits, part, code, ordered, row_of)
-        done, bottom, top = _follow(
-            code[: len(part)],
-            width,
-            target,
-            targets,
-            first,
-            bits,
-            count,
-            banded,
-            not sides[1],
-            ordered.view(np.uint64),
-            row_of,
-            spare,
-            events,
-            fraction,
-            middle,
-            lower[first:last] if fraction is None else lower[: last - first],
-            upper[first:last] if fraction is None else upper[: last - first],
-            result[first:last],
-        )
+        # Numba compiles no branch on a parameter that is None, so a call compiles one of these two.
+        size = len(block)
+        done, bottom, top = 0, 0, 0
+        if upper is not None:
+            wanted = _part(targets, first, last)
+            done, bottom, top = _slide_values(
+                size, width, target, wanted, ranks, scratch, lower[first:last], upper[first:last]
+            )
+        if fraction is not None:
+            done, bottom, top = _slide_points(
+                size, width, target, ranks, banded, fraction, middle, scratch, lower[first:last]
+            )
         first += done
         if first < last:
             if not banded:
                 return first
-            failures[kind] += 1
-            pause[kind] = min(1 << failures[kind], _LONGEST_PAUSE)
-            banded, kind, seen = False, 0, 0
+            # The band is too narrow for row `first`: go on from there with all values.
+            failures[origin] += 1
+            pause[origin] = min(1 << failures[origin], _LONGEST_PAUSE)
+            banded, origin, seen = False, _ANSWERS, 0
             continue
         if banded:
-            failures[kind] = 0
+            failures[origin] = 0
         for i in range(2):
             pause[i] = max(pause[i] - 1, 0)
-        told = banded or not wide
-        banded, kind = False, 0
-        if count > 0 and bottom <= top:
-            row_mask = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
-            recent[0, seen % RECENT] = part[np.int64(ranked[bottom - FIRST] & row_mask)]
-            recent[1, seen % RECENT] = part[np.int64(ranked[min(top - FIRST, count - 1)] & row_mask)]
+        wide = sample is not None
+        # Where windows are wide, a block without a band is followed by one that draws a new sample.
+        may_follow = pause[_ANSWERS] == 0 and (banded or not wide)
+        banded, origin = False, _ANSWERS
+        if ranks > 0 and bottom <= top:
+            records = sort.records[:ranks]
+            _note_answers(records, bottom, top, block, seen, band)
             seen += 1
-            if pause[0] == 0 and told:
-                share = (fewest + most) / (2 * width)
-                factor = _DEVIATIONS_OF_WIDE if wide else _DEVIATIONS
-                deviation = np.int64(factor * np.sqrt(share * (1 - share) / width) * len(part))
-                banded = band_from_answers(ranked, row_bits, part, deviation, recent, seen, sides, band)
+            if may_follow:
+                deviation = _rank_deviation(fewest, most, width, len(block), wide)
+                banded = band_from_answers(records, bits_for(len(block)), block, deviation, seen, band)
     return rows

@@ -1,18 +1,18 @@
-"""Order statistics of windows of five, the commonest filter: a network in registers over shifted views.
+"""Order statistics of windows of five: a sorting network in registers over shifted views.
 
 ::
 
     values   a b c d e f g h ...
     views    a b c d ...     one    |
-             b c d e ...     two    |   every step sorts, as far as wanted, several
-             c d e f ...     three  |   neighbouring windows, one a vector lane
+             b c d e ...     two    |   every step sorts several neighbouring windows, as
+             c d e f ...     three  |   far as needed, one in each vector lane
              d e f g ...     four   |
              e f g h ...     five   v
 
-State: none. Invariant: none carried from row to row. NaN are looked for on the way, a strip of rows at a
-time: memory is the limit here, and a search of its own would cost half as much as all else. Cost: at most 18
-minima and maxima a row, less where the wanted rank does not depend on them (the compiler drops those), all of
-them vector instructions; the worst case is the average.
+State: none. Invariant: nothing is carried from row to row. The same loops count NaN: memory bandwidth is the
+limit here, and a separate search would cost half as much as all else. Cost: at most 18 minima and maxima a
+row, all vector instructions; the compiler drops those on which the wanted rank does not depend. The worst
+case is the average.
 
 Source: the insertion of a fifth value after Batcher's network for four, doi:10.1145/1468075.1468121.
 """
@@ -24,7 +24,7 @@ from rollstat.kernels.selection.quantiles import between
 
 __all__ = ["point_of_five"]
 
-_STRIP = 32768
+_PART = 32768  # rows between two chances to stop at a NaN
 
 
 @kernel
@@ -46,61 +46,46 @@ def _sort_five(one, two, three, four, five):
     return one, two, three, four, five
 
 
+# The rank is a literal in every call of `_write`: each call is compiled to a loop of its own, which computes
+# only the minima and maxima that its rank depends on.
+@kernel(forceinline=True)
+def _write(one, two, three, four, five, rank, fraction, target):
+    """Write the point at `fraction` between two ranks; return how many of the oldest values are NaN."""
+    missing = 0
+    for i in range(len(target)):
+        ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
+        if fraction is None:
+            target[i] = ranks[rank]
+        else:
+            target[i] = between(np.float64(ranks[rank]), np.float64(ranks[rank + 1]), fraction)
+        missing += one[i] != one[i]
+    return missing
+
+
 @kernel
 def _rank(one, two, three, four, five, rank, target):
-    """Write the value of a rank in every row; return how many of the oldest values are NaN.
-
-    Each branch is a loop of its own, in which only what its rank depends on is computed.
-    """
-    missing = 0
+    """Write the value of a rank in every row; return how many of the oldest values are NaN."""
     if rank == 0:
-        for i in range(len(target)):
-            target[i] = _sort_five(one[i], two[i], three[i], four[i], five[i])[0]
-            missing += one[i] != one[i]
-    elif rank == 1:
-        for i in range(len(target)):
-            target[i] = _sort_five(one[i], two[i], three[i], four[i], five[i])[1]
-            missing += one[i] != one[i]
-    elif rank == 2:
-        for i in range(len(target)):
-            target[i] = _sort_five(one[i], two[i], three[i], four[i], five[i])[2]
-            missing += one[i] != one[i]
-    elif rank == 3:
-        for i in range(len(target)):
-            target[i] = _sort_five(one[i], two[i], three[i], four[i], five[i])[3]
-            missing += one[i] != one[i]
-    else:
-        for i in range(len(target)):
-            target[i] = _sort_five(one[i], two[i], three[i], four[i], five[i])[4]
-            missing += one[i] != one[i]
-    return missing
+        return _write(one, two, three, four, five, 0, None, target)
+    if rank == 1:
+        return _write(one, two, three, four, five, 1, None, target)
+    if rank == 2:
+        return _write(one, two, three, four, five, 2, None, target)
+    if rank == 3:
+        return _write(one, two, three, four, five, 3, None, target)
+    return _write(one, two, three, four, five, 4, None, target)
 
 
 @kernel
 def _linear(one, two, three, four, five, rank, fraction, target):
-    """Write the point at `fraction` between a rank and the next; return how many of the oldest are NaN."""
-    missing = 0
+    """Write the point at `fraction` between two ranks; return how many of the oldest values are NaN."""
     if rank == 0:
-        for i in range(len(target)):
-            ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
-            target[i] = between(np.float64(ranks[0]), np.float64(ranks[1]), fraction)
-            missing += one[i] != one[i]
-    elif rank == 1:
-        for i in range(len(target)):
-            ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
-            target[i] = between(np.float64(ranks[1]), np.float64(ranks[2]), fraction)
-            missing += one[i] != one[i]
-    elif rank == 2:
-        for i in range(len(target)):
-            ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
-            target[i] = between(np.float64(ranks[2]), np.float64(ranks[3]), fraction)
-            missing += one[i] != one[i]
-    else:
-        for i in range(len(target)):
-            ranks = _sort_five(one[i], two[i], three[i], four[i], five[i])
-            target[i] = between(np.float64(ranks[3]), np.float64(ranks[4]), fraction)
-            missing += one[i] != one[i]
-    return missing
+        return _write(one, two, three, four, five, 0, fraction, target)
+    if rank == 1:
+        return _write(one, two, three, four, five, 1, fraction, target)
+    if rank == 2:
+        return _write(one, two, three, four, five, 2, fraction, target)
+    return _write(one, two, three, four, five, 3, fraction, target)
 
 
 @kernel
@@ -111,7 +96,7 @@ def point_of_five(values, rank, fraction, target):
     ----------
     values : ndarray, shape (rows + 4,)
     rank : int
-        From 0 to 4; to 3 if there is a fraction.
+        From 0 to 4, or to 3 if `fraction` is positive.
     fraction : float
         From 0, for the value of the rank itself, to 1.
     target : ndarray, shape (rows,)
@@ -120,10 +105,10 @@ def point_of_five(values, rank, fraction, target):
     Returns
     -------
     bool
-        Whether no value is NaN; otherwise what is written is worth nothing.
+        Whether no value is NaN; otherwise the points are meaningless.
     """
-    for first in range(0, len(target), _STRIP):
-        part = target[first : first + _STRIP]
+    for first in range(0, len(target), _PART):
+        part = target[first : first + _PART]
         n = len(part)
         one, two, three = values[first : first + n], values[first + 1 :][:n], values[first + 2 :][:n]
         four, five = values[first + 3 :][:n], values[first + 4 :][:n]

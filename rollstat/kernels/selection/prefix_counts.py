@@ -1,4 +1,4 @@
-"""Order statistics of equal windows over a few distinct values, from prefix counts of each.
+"""Order statistics of equal windows over a few distinct values, by prefix counts of each value.
 
 ::
 
@@ -6,8 +6,8 @@
     counts   0 0 1 1 1 2 3 3          how many of the first i values are at most 1
     window [1, 5): counts[5] - counts[1] = 2 values are at most 1, so rank 1 is 1 and rank 2 is 3
 
-State: `counts`, int32 (length + 1,), made anew for every level but the last. Invariant: every value is one
-of the levels, which `are_levels` makes sure of. Cost: O(1) a row and level, without branches.
+State: `counts`, int32 (length + 1,), rewritten for every level but the last. Invariant: every value is one of
+the levels, which the caller checks with `are_levels`. Cost: O(1) a row and level, without branches.
 
 Source: cumulative histograms, as in T. S. Huang, G. J. Yang and G. Y. Tang, A fast two-dimensional median
 filtering algorithm (1979), doi:10.1109/TASSP.1979.1163188, with prefix sums in place of updates.
@@ -19,18 +19,18 @@ from rollstat._jit import kernel
 
 __all__ = ["are_levels", "select_few"]
 
-_PIECE = 4096
+_PART = 4096  # values that stay in the cache while they are compared with every level
 
 
 @kernel
 def are_levels(values, levels):
     """Whether every value is one of the levels."""
-    for first in range(0, len(values), _PIECE):
-        part = values[first : first + _PIECE]
+    for first in range(0, len(values), _PART):
+        part = values[first : first + _PART]
         found = 0
         for level in levels:
             for i in range(len(part)):
-                found += np.int64(part[i] == level)  # as a flag it would not be counted in vectors
+                found += np.int64(part[i] == level)  # sums of bool are not vectorised
         if found < len(part):
             return False
     return True
@@ -38,7 +38,7 @@ def are_levels(values, levels):
 
 @kernel
 def _count_up_to(values, level, counts):
-    """Prefix counts of the values up to `level`."""
+    """Write the prefix counts of the values up to `level`."""
     total = 0
     counts[0] = 0
     ahead = counts[1:]
@@ -49,14 +49,14 @@ def _count_up_to(values, level, counts):
 
 @kernel
 def _choose(older, newer, target, low, high, result):
-    """Write `high` where no more than `target` values of the window are counted, else `low`."""
+    """Write `high` where at most `target` values of the window are counted, else `low`."""
     for i in range(len(result)):
         result[i] = high if newer[i] - older[i] <= target else low
 
 
 @kernel
 def _raise(older, newer, target, level, result):
-    """Write `level` where no more than `target` values of the window are counted."""
+    """Write `level` where at most `target` values of the window are counted."""
     for i in range(len(result)):
         result[i] = level if newer[i] - older[i] <= target else result[i]
 

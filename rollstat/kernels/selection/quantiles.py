@@ -6,8 +6,8 @@
     q = 0.4                |                  h = q * (count - 1) = 1.2: rank 1, fraction 0.2
     linear                  x1 + (x2 - x1) * 0.2
 
-State: none. Cost: O(1) a row. Source: Hyndman and Fan (1996), *Sample Quantiles in Statistical
-Packages*, definition 7, doi:10.2307/2684934, with the rounding of pandas' ``rolling.quantile``.
+State: none. Invariant: none. Cost: O(1) a row. Source: Hyndman and Fan (1996), *Sample Quantiles in
+Statistical Packages*, definition 7, doi:10.2307/2684934, with the rounding of pandas' ``rolling.quantile``.
 """
 
 import numpy as np
@@ -55,7 +55,7 @@ def picks_upper(rank, fraction, interpolation):
 
 @kernel
 def between(below, above, fraction):
-    """``below + (above - below) * fraction`` where infinities do not cancel into NaN."""
+    """Return ``below + (above - below) * fraction``, without the NaN that infinities would cause."""
     if below == above or fraction == 0.0:
         return below
     if np.isinf(below) or np.isinf(above):
@@ -65,7 +65,7 @@ def between(below, above, fraction):
 
 @kernel(forceinline=True)
 def _point(below, above, fraction, middle):
-    """Mean of two values or `between` them, in a form for vectors: all is computed, and one is chosen."""
+    """Return the mean of two values or `between` them; all is computed and one selected, for vector code."""
     total = below + above
     halves = below * 0.5 + above * 0.5
     mean = halves if np.abs(total) == np.inf else total * 0.5
@@ -85,7 +85,7 @@ def interpolate(lower, upper, count, q, interpolation, result):
     lower, upper : ndarray, shape (rows,)
         Order statistics of rank ``floor(q * (count - 1))`` and one more.
     count : ndarray of int64, shape (rows,)
-        Observations in each window; rows without any get anything.
+        Observations in each window; rows without any get an arbitrary result.
     q : float
         Between 0 and 1.
     interpolation : int
@@ -114,8 +114,7 @@ def interpolate(lower, upper, count, q, interpolation, result):
 def interpolate_constant(lower, upper, fraction, middle, result):
     """Write the points between `lower` and `upper` where all rows have one fraction.
 
-    Equal to :func:`interpolate` with linear or midpoint interpolation, in a form that compiles to
-    vector code: both branches are computed, and one is chosen.
+    Equal to :func:`interpolate` with linear or midpoint interpolation, and compiled to vector code.
 
     Parameters
     ----------
@@ -134,7 +133,7 @@ def interpolate_constant(lower, upper, fraction, middle, result):
 
 @kernel
 def interpolate_whole(lower, upper, count, q, interpolation, result):
-    """Write quantiles of whole numbers in their own dtype, points between two rounded down.
+    """Write quantiles of whole numbers in their own dtype; points between two are rounded down.
 
     The parameters are those of :func:`interpolate`, with integer `lower`, `upper` and `result`.
     """
@@ -146,7 +145,7 @@ def interpolate_whole(lower, upper, count, q, interpolation, result):
             result[i] = lower[i]
         elif interpolation == 0 or interpolation == 4:
             share = 0.5 if interpolation == 4 else fraction
-            # Unsigned, since the distance of two int64 need not fit in one.
+            # Unsigned, since the difference of two int64 may not fit in one.
             distance = np.uint64(upper[i]) - np.uint64(lower[i])
             part = distance // np.uint64(2) if share == 0.5 else np.uint64(np.float64(distance) * share)
             result[i] = lower[i] + np.int64(part)
@@ -156,20 +155,20 @@ def interpolate_whole(lower, upper, count, q, interpolation, result):
 
 @kernel
 def whole_spread(lower, upper, count, q_low, q_high, middle, result):
-    """Write the distance of two quantiles of whole numbers, exact up to the last three roundings.
+    """Write the difference of two quantiles of whole numbers, exact up to three roundings.
 
     Parameters
     ----------
     lower, upper : ndarray of int64 or uint64, shape (2, rows)
         Order statistics of rank ``floor(q * (count - 1))`` and one more, for both quantiles.
     count : ndarray of int64, shape (rows,)
-        Observations in each window; rows without any get anything.
+        Observations in each window; rows without any get an arbitrary result.
     q_low, q_high : float
         Between 0 and 1.
     middle : bool
         Whether the mean of the enclosing two is taken.
     result : ndarray of float64, shape (rows,)
-        Receives the distances.
+        Receives the differences.
     """
     for i in range(len(result)):
         inner = 0.0
@@ -177,7 +176,7 @@ def whole_spread(lower, upper, count, q_low, q_high, middle, result):
             position = (q_high if j == 1 else q_low) * (count[i] - 1)
             fraction = position - np.int64(position)
             if fraction > 0.0:
-                # Unsigned, since the distance of two int64 need not fit in one.
+                # Unsigned, since the difference of two int64 may not fit in one.
                 gap = np.float64(np.uint64(upper[j, i]) - np.uint64(lower[j, i]))
                 inner += (2 * j - 1) * gap * (0.5 if middle else fraction)
         result[i] = np.float64(np.uint64(lower[1, i]) - np.uint64(lower[0, i])) + inner

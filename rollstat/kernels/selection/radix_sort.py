@@ -1,25 +1,34 @@
-"""Stable least-significant-digit radix sort of 64-bit words that carry a place on a scale and a row.
+"""Stable least-significant-digit radix sort of 64-bit records, each a code of a value and a row.
 
 ::
 
-    word    |       place of the value        |  row   |     sorted by the leading digits of the place,
-            | digit 0 | digit 1 | digit 2 |...|........|     from the last one taken to digit 0;
-                                          rest: put in order by `settle`
+    record  |       code of the value        |  row   |     sorted by the leading digits of the code,
+            | digit 0 | digit 1 | digit 2 |...|........|     from the last one used to digit 0;
+                                         rest: sorted by `insertion_sort`
 
-State: `words` and `spare`, uint64 (n,); `bucket`, signed integers (DIGITS, 2**digit_bits), of which the
-first two rows hold the histograms of digits 0 and 1 once the words are counted.
+    float key   -inf ... -1.0 ... -0.0 = 0.0 ... 1.0 ... inf       the bits of negative floats run
+    key           0 <------------- 2**63 -------------> 2**64 - 1   backwards and are reversed
 
-Invariant: the place never decreases with the value, every pass is stable and rows enter in ascending
-order. As many digits are taken as are needed to tell nearly all places apart, judged by how crowded
-digit 0 is; `settle` finishes with an insertion sort on (place, value, row). It gives up past a budget of
-moves, and `digits_needed` where no number of digits would do: the caller then has another sort to turn to.
+The code of a float is its place between the lowest and the highest value, scaled to an integer; the code of
+an unsigned key is the leading bits of its distance from the lowest key. `keys_of_floats` and
+`keys_of_integers` make keys of all other dtypes.
 
-Cost: O(n) a digit, at most DIGITS digits; `settle` at most `budget` moves beyond one pass.
+State: `SortScratch`; the first two rows of its histograms count digits 0 and 1 of the records.
+
+Invariant: the code never decreases with the value, every pass is stable and rows enter in ascending order. As
+many digits are sorted as tell nearly all codes apart, judged by how crowded digit 0 is; `insertion_sort`
+finishes by (code, value, row). It gives up past a budget of moves, and `_digits_needed` where no number of
+digits is enough: the caller then sorts by comparison.
+
+Cost: O(n) per digit, at most DIGITS digits; the insertion sort takes at most `budget` moves beyond one pass.
 
 Source: D. E. Knuth, The Art of Computer Programming 3, section 5.2.5 (radix) and 5.2.1 (insertion);
 finishing a radix sort of the leading digits by insertion is from M. D. MacLaren, Internal sorting by
-radix plus sifting, J. ACM 13 (1966), doi:10.1145/321341.321348.
+radix plus sifting, J. ACM 13 (1966), doi:10.1145/321341.321348; the reversal of negative floats: M. Herf,
+Radix tricks (2001).
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,33 +39,74 @@ from rollstat.kernels.simd.masks import append_between
 from rollstat.kernels.simd.vectors import first_lane, lanes_of, load, shift_in_previous
 
 __all__ = [
-    "DIGITS",
-    "LARGEST_DIGIT",
+    "SortScratch",
+    "allocate_sort",
     "bits_for",
-    "check",
-    "count_words",
-    "digit_bits_for",
-    "digits_needed",
-    "place_floats",
-    "place_keys",
-    "radix_sort",
-    "rows_inside",
-    "settle",
-    "sort_words",
+    "insertion_sort",
+    "keys_of_floats",
+    "keys_of_integers",
+    "row_mask",
+    "rows_of",
+    "sort_records",
     "value_range",
 ]
 
-DIGITS = 4
-LARGEST_DIGIT = 2048
+_DIGITS = 4
 _LARGEST_DIGIT_BITS = 11
-_PATIENCE = 32
+_MOVES_PER_RECORD = 32
 
+_FLOAT64 = np.dtype(np.float64)
 _ONE = np.uint64(1)
+_SIGN = np.uint64(1 << 63)
+
+
+class SortScratch(NamedTuple):
+    """Memory to sort up to n rows.
+
+    Attributes
+    ----------
+    records : ndarray of uint64, shape (n,)
+        Receives the sorted records.
+    spare : ndarray of uint64, shape (n,)
+        The other buffer of the passes.
+    histograms : ndarray of int32 or int64, shape (digits, values of a digit)
+        Counts of every digit.
+    """
+
+    records: np.ndarray
+    spare: np.ndarray
+    histograms: np.ndarray
+
+
+def allocate_sort(rows):
+    """Return a SortScratch for up to this many rows."""
+    counts = np.int32 if rows < 1 << 31 else np.int64
+    return SortScratch(*np.empty((2, rows), np.uint64), np.empty((_DIGITS, 1 << _LARGEST_DIGIT_BITS), counts))
+
+
+@kernel
+def keys_of_floats(bits, magnitude, key):
+    """Write unsigned keys in the order of floats; both zeros have one key, and that of NaN means nothing.
+
+    `bits` are those of the floats, as signed integers of a type whose largest value is `magnitude`.
+    """
+    negative_zero = -magnitude - 1
+    for i in range(len(bits)):
+        signed = np.int64(bits[i])
+        signed = np.int64(0) if signed == negative_zero else signed
+        key[i] = np.uint64(signed ^ ((signed >> 63) & magnitude)) ^ _SIGN
+
+
+@kernel
+def keys_of_integers(values, flip, key):
+    """Write unsigned keys in the order of integers; `flip` is 2**63 for signed types, 0 for unsigned ones."""
+    for i in range(len(values)):
+        key[i] = np.uint64(values[i]) ^ flip
 
 
 @kernel
 def bits_for(n):
-    """Bits that hold every row below `n`, at least one."""
+    """Number of bits that hold every row below `n`, at least one."""
     bits = 1
     while n > 1 << bits:
         bits += 1
@@ -64,14 +114,28 @@ def bits_for(n):
 
 
 @kernel
-def digit_bits_for(n):
-    """Bits of a digit: the histograms must not outweigh the words, nor leave the first-level cache."""
+def row_mask(row_bits):
+    """Mask of the bits of a record that hold its row."""
+    return (_ONE << np.uint64(row_bits)) - _ONE
+
+
+@kernel
+def rows_of(records, row_bits, row):
+    """Write the row of every record."""
+    mask = row_mask(row_bits)
+    for i in range(len(records)):
+        row[i] = np.int64(records[i] & mask)
+
+
+@kernel
+def _digit_bits_for(n):
+    """Bits of a digit: the histograms stay smaller than the records, and fit into the first-level cache."""
     return min(max(bits_for(n) - 4, 8), _LARGEST_DIGIT_BITS)
 
 
 @kernel
 def value_range(values, missing):
-    """Smallest and largest observation; `missing` may be empty for none missing. One must be there."""
+    """Smallest and largest of at least one observation; `missing` is empty where no value is missing."""
     first = 0
     if len(missing) > 0:
         while missing[first]:
@@ -86,7 +150,8 @@ def value_range(values, missing):
         return lowest, highest
     lanes = lanes_of(values)
     if len(values) >= 2 * lanes:
-        # Last vectors that overlap those before them leave no rest; two at a time wait for no other.
+        # The last two vectors overlap earlier ones, so no scalar tail is left; two independent chains
+        # hide the latency of each comparison.
         last = len(values) - 2 * lanes
         low, low_too = load(values, last), load(values, last + lanes)
         high, high_too = low, low_too
@@ -104,48 +169,48 @@ def value_range(values, missing):
 
 @kernel
 def _best_lane(order, vector):
-    """Winner among the lanes of a vector of at most eight."""
+    """The lane of a vector of at most eight lanes that `order` prefers."""
     vector = prefer(order, vector, shift_in_previous(vector, vector, 4))
     vector = prefer(order, vector, shift_in_previous(vector, vector, 2))
     return first_lane(prefer(order, vector, shift_in_previous(vector, vector, 1)))
 
 
 @kernel
-def rows_inside(values, missing, lowest, highest, words):
-    """Write the rows of the observations from `lowest` to `highest`, in order, and return how many they are.
+def _rows_inside(values, missing, lowest, highest, rows):
+    """Write the rows of the observations from `lowest` to `highest` in ascending order; return their number.
 
-    `missing` is as long as `values` or empty.
+    `missing` is as long as `values`, or empty.
     """
     n, first = np.int64(0), 0
     if len(missing) == 0:
         while first + 8 <= len(values):
-            n = append_between(values, first, lowest, highest, words, n)
+            n = append_between(values, first, lowest, highest, rows, n)
             first += 8
         for i in range(first, len(values)):
-            words[n] = i
+            rows[n] = i
             n += (lowest <= values[i]) & (values[i] <= highest)
     else:
         for i in range(len(values)):
-            words[n] = i
+            rows[n] = i
             n += (lowest <= values[i]) & (values[i] <= highest) & (not missing[i])
     return n
 
 
 @kernel(forceinline=True)
-def _word_of_float(value, row, base, limit, scale, up):
+def _record_of_float(value, row, base, limit, scale, row_bits):
     value = np.float64(value)
     value = value if value > base else base
     value = value if value < limit else limit
-    return (np.uint64(np.int64((value - base) * scale)) << up) | np.uint64(row)
+    return (np.uint64(np.int64((value - base) * scale)) << row_bits) | np.uint64(row)
 
 
 @kernel
-def place_floats(values, lowest, highest, row_bits, gathered, words):
-    """Write a word for every float, its place in proportion to it; return whether there is a scale.
+def _records_of_floats(values, lowest, highest, row_bits, gathered, records):
+    """Write a record for every float, coded in proportion to its value; return whether the scale is finite.
 
-    With `gathered`, `words` holds the rows to take, else it takes all. What is outside the bounds, or no
-    number, gets a place at will. Subtraction, multiplication and truncation never reverse an order, however
-    they round.
+    If `gathered`, `records` holds the rows to take, else all rows are taken. Values outside the bounds and
+    NaN get an arbitrary code. The code is monotone in the value however the operations round, since
+    subtraction, multiplication and truncation never reverse an order.
     """
     base = np.float64(lowest)
     limit = np.float64(highest)
@@ -156,70 +221,73 @@ def place_floats(values, lowest, highest, row_bits, gathered, words):
         scale = np.float64(np.int64(1) << (63 - row_bits)) * (2.0 - 2.0**-40) / (limit - base)
     if not np.isfinite(limit - base) or not np.isfinite(scale):
         return False
-    up = np.uint64(row_bits)
+    row_bits = np.uint64(row_bits)
     if gathered:
-        for i in range(len(words)):
-            row = np.int64(words[i])
-            words[i] = _word_of_float(values[row], row, base, limit, scale, up)
+        for i in range(len(records)):
+            row = np.int64(records[i])
+            records[i] = _record_of_float(values[row], row, base, limit, scale, row_bits)
     else:
         for i in range(len(values)):
-            words[i] = _word_of_float(values[i], i, base, limit, scale, up)
+            records[i] = _record_of_float(values[i], i, base, limit, scale, row_bits)
     return True
 
 
 @kernel(forceinline=True)
-def _word_of_key(key, row, base, limit, up, keep):
+def _record_of_key(key, row, base, limit, shift, code_mask):
     key = np.uint64(key)
     key = key if key > base else base
     key = key if key < limit else limit
-    return (((key - base) << up) & keep) | np.uint64(row)
+    return (((key - base) << shift) & code_mask) | np.uint64(row)
 
 
 @kernel
-def place_keys(keys, lowest, highest, row_bits, gathered, words):
-    """Write a word for every unsigned key, as much of its distance from `lowest` as fits.
+def _records_of_keys(keys, lowest, highest, row_bits, gathered, records):
+    """Write a record for every unsigned key, coded by the leading bits of its distance from `lowest`.
 
-    With `gathered`, `words` holds the rows to take, else it takes all.
+    If `gathered`, `records` holds the rows to take, else all rows are taken.
     """
     base, limit = np.uint64(lowest), np.uint64(highest)
-    spread = limit - base
+    distance = limit - base
     shift = 0
-    while shift < 63 and spread >> np.uint64(63 - shift) == 0:
+    while shift < 63 and distance >> np.uint64(63 - shift) == 0:
         shift += 1
-    keep = ~((_ONE << np.uint64(row_bits)) - _ONE)
-    up = np.uint64(shift)
+    code_mask = ~row_mask(row_bits)
+    shift = np.uint64(shift)
     if gathered:
-        for i in range(len(words)):
-            row = np.int64(words[i])
-            words[i] = _word_of_key(keys[row], row, base, limit, up, keep)
+        for i in range(len(records)):
+            row = np.int64(records[i])
+            records[i] = _record_of_key(keys[row], row, base, limit, shift, code_mask)
     else:
         for i in range(len(keys)):
-            words[i] = _word_of_key(keys[i], i, base, limit, up, keep)
+            records[i] = _record_of_key(keys[i], i, base, limit, shift, code_mask)
 
 
 @kernel
-def count_words(words, digit_bits, bucket):
-    """Histograms of digits 0 and 1: two increments take little longer than one."""
+def _count_digits(records, digit_bits, histograms):
+    """Write the histograms of digits 0 and 1, since two increments take little longer than one."""
     size = 1 << digit_bits
-    first, second = bucket[0], bucket[1]
+    first, second = histograms[0], histograms[1]
     first[:size] = 0
     second[:size] = 0
-    down, far_down = np.uint64(64 - digit_bits), np.uint64(64 - 2 * digit_bits)
-    low = np.uint64(size - 1)
-    for word in words:
-        first[np.int64(word >> down) & INDEX] += 1
-        second[np.int64((word >> far_down) & low) & INDEX] += 1
+    first_shift, second_shift = np.uint64(64 - digit_bits), np.uint64(64 - 2 * digit_bits)
+    digit_mask = np.uint64(size - 1)
+    for record in records:
+        first[np.int64(record >> first_shift) & INDEX] += 1
+        second[np.int64((record >> second_shift) & digit_mask) & INDEX] += 1
 
 
 @kernel
-def digits_needed(n, digit_bits, bucket):
-    """Digits that leave fewer than n / 4 pairs on one place, were digits uniform; -1 if none would."""
+def _digits_needed(n, digit_bits, histograms):
+    """Number of digits after which fewer than n / 4 pairs share a code, or -1 if all are too few.
+
+    The number of pairs is counted for digit 0, and every further digit is taken to be uniform.
+    """
     pairs = 0.0
-    for count in bucket[0, : 1 << digit_bits]:
+    for count in histograms[0, : 1 << digit_bits]:
         pairs += 0.5 * count * count
     digits = 1
     while pairs > 0.25 * n:
-        if digits == DIGITS:
+        if digits == _DIGITS:
             return -1
         pairs /= 1 << digit_bits
         digits += 1
@@ -227,23 +295,23 @@ def digits_needed(n, digit_bits, bucket):
 
 
 @kernel
-def radix_sort(words, spare, digits, digit_bits, bucket):
-    """Sort `words` by their leading digits, stably, once `count_words` has counted two of them.
+def _radix_sort(records, spare, digits, digit_bits, histograms):
+    """Sort `records` by their leading digits, stably, after `_count_digits` has counted two of them.
 
     `spare` is scratch of the same length.
     """
-    n = len(words)
+    n = len(records)
     size = 1 << digit_bits
-    low = np.uint64(size - 1)
+    digit_mask = np.uint64(size - 1)
     for d in range(2, digits):
-        histogram = bucket[d]
+        histogram = histograms[d]
         histogram[:size] = 0
-        down = np.uint64(64 - digit_bits * (d + 1))
-        for word in words:
-            histogram[np.int64((word >> down) & low)] += 1
-    in_words = True
+        shift = np.uint64(64 - digit_bits * (d + 1))
+        for record in records:
+            histogram[np.int64((record >> shift) & digit_mask)] += 1
+    in_records = True
     for d in range(digits - 1, -1, -1):
-        histogram = bucket[d]
+        histogram = histograms[d]
         total = 0
         single = False
         for digit in range(size):
@@ -251,40 +319,42 @@ def radix_sort(words, spare, digits, digit_bits, bucket):
             single |= count == n
             histogram[digit] = total
             total += count
-        if single:
+        if single:  # all records share this digit
             continue
-        source = words if in_words else spare
-        target = spare if in_words else words
-        down = np.uint64(64 - digit_bits * (d + 1))
-        for word in source:
-            digit = np.int64((word >> down) & low) & INDEX
+        source = records if in_records else spare
+        target = spare if in_records else records
+        shift = np.uint64(64 - digit_bits * (d + 1))
+        for record in source:
+            digit = np.int64((record >> shift) & digit_mask) & INDEX
             place = np.int64(histogram[digit])
-            target[place & INDEX] = word
+            target[place & INDEX] = record
             histogram[digit] = place + 1
-        in_words = not in_words
-    if not in_words:
-        copy(spare, words)
+        in_records = not in_records
+    if not in_records:
+        copy(spare, records)
 
 
 @kernel
-def settle(words, values, row_bits, budget):
-    """Finish the sort by insertion; return whether `budget` moves were enough."""
-    rows = (_ONE << np.uint64(row_bits)) - _ONE
-    for i in range(1, len(words)):
-        word = words[i]
-        if (words[(i - 1) & INDEX] | rows) < word:
+def insertion_sort(records, values, row_bits, budget):
+    """Finish the sort by (code, value, row); return whether `budget` moves are enough."""
+    mask = row_mask(row_bits)
+    for i in range(1, len(records)):
+        record = records[i]
+        # With all row bits set, the record before is the largest of its code: nearly all are in order.
+        if (records[(i - 1) & INDEX] | mask) < record:
             continue
-        value = values[np.int64(word & rows)]
+        value = values[np.int64(record & mask)]
         j = i
         while j > 0:
-            other = words[j - 1]
-            if (other | rows) < word:
+            other = records[j - 1]
+            if (other | mask) < record:
                 break
-            if (other ^ word) <= rows and not value < values[np.int64(other & rows)]:
+            # Records of one code are compared by value; ties stay in row order, as the sort is stable.
+            if (other ^ record) <= mask and not value < values[np.int64(other & mask)]:
                 break
-            words[j] = other
+            records[j] = other
             j -= 1
-        words[j] = word
+        records[j] = record
         budget -= i - j
         if budget < 0:
             return False
@@ -292,55 +362,40 @@ def settle(words, values, row_bits, budget):
 
 
 @kernel
-def sort_words(values, scaled, missing, lowest, highest, everything, words, spare, bucket):
-    """Fill `words` with the observations from `lowest` to `highest` in the order (value, row).
+def sort_records(values, missing, lowest, highest, everything, scratch):
+    """Write the records of the observations from `lowest` to `highest` in the order (value, row).
 
     Parameters
     ----------
-    values : ndarray
-        Floats, with `scaled`, or unsigned integers.
-    scaled : bool
-        Whether `values` are floats.
+    values : ndarray of float64 or uint64
     missing : ndarray of bool
-        As long as `values`, or empty for none missing.
+        As long as `values`, or empty where no value is missing.
     lowest, highest : number
-        Bounds, which are among the observations or between them.
+        Bounds, between the smallest and the largest observation.
     everything : bool
-        Whether there is no observation outside the bounds and none is missing.
-    words, spare : ndarray of uint64, at least as long as `values`
-    bucket : ndarray of signed integers, shape (DIGITS, LARGEST_DIGIT)
-        Scratch.
+        Whether no value is missing and every observation lies within the bounds.
+    scratch : SortScratch
+        Receives the records.
 
     Returns
     -------
     int
-        How many words there are, or -1 where a sort by comparison is called for.
+        Number of records, or -1 where the radix sort does not suit the values.
     """
     row_bits = bits_for(len(values))
-    digit_bits = digit_bits_for(len(values))
+    digit_bits = _digit_bits_for(len(values))
     count = len(values)
     if not everything:
-        count = rows_inside(values, missing, lowest, highest, words)
-    words, spare = words[:count], spare[:count]
-    if scaled:
-        if not place_floats(values, lowest, highest, row_bits, not everything, words):
+        count = _rows_inside(values, missing, lowest, highest, scratch.records)
+    records, spare = scratch.records[:count], scratch.spare[:count]
+    if values.dtype == _FLOAT64:
+        if not _records_of_floats(values, lowest, highest, row_bits, not everything, records):
             return -1
     else:
-        place_keys(values, lowest, highest, row_bits, not everything, words)
-    count_words(words, digit_bits, bucket)
-    digits = digits_needed(count, digit_bits, bucket)
+        _records_of_keys(values, lowest, highest, row_bits, not everything, records)
+    _count_digits(records, digit_bits, scratch.histograms)
+    digits = _digits_needed(count, digit_bits, scratch.histograms)
     if digits < 0:
         return -1
-    radix_sort(words, spare, digits, digit_bits, bucket)
-    return count if settle(words, values, row_bits, _PATIENCE * count) else -1
-
-
-@kernel
-def check(words, values, row_bits):
-    """Whether `words` are in the order (value, row)."""
-    rows = (_ONE << np.uint64(row_bits)) - _ONE
-    for i in range(1, len(words)):
-        older, newer = np.int64(words[i - 1] & rows), np.int64(words[i] & rows)
-        if values[older] > values[newer] or (values[older] == values[newer] and older >= newer):
-            return False
-    return True
+    _radix_sort(records, spare, digits, digit_bits, scratch.histograms)
+    return count if insertion_sort(records, values, row_bits, _MOVES_PER_RECORD * count) else -1

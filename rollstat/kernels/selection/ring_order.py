@@ -1,12 +1,12 @@
-"""Rows in a ring: which of two slots holds the older row.
+"""Order of rows in a ring: which of two slots holds the older row.
 
 ::
 
     [ n-2 n-1  n  n-7 n-6 n-5 n-4 n-3 ]       rows
                ^newest
 
-State: none. Invariant: slots behind the newest hold older rows than those up to it, and on each side rows
-grow with the slot. Cost: O(1).
+State: none. Invariant: slots after the newest hold older rows than those up to it, and on each side rows
+increase with the slot. Cost: O(1). Source: elementary.
 """
 
 from rollstat._jit import kernel

@@ -1,30 +1,95 @@
-"""Running a selection network over all windows of a series, one tile of windows a lane.
+"""Run a selection network over all windows of a series, one block of windows in each lane.
 
 ::
 
-    values   0 1 2 3 4 5 6 7 8 9 ...         rows of lanes, T = 4:    row 0   0 4  8 ...
-             `-----' `-----' `---                                     row 1   1 5  9 ...
-             tile 0  tile 1                                           row 2   2 6 10 ...
-                                                                      row 3   3 7 11 ...
+    values   0 1 2 3 4 5 6 7 8 9 ...         rows of lanes, blocks of T = 4:    row 0   0 4  8 ...
+             `-----' `-----' `---                                               row 1   1 5  9 ...
+             block 0 block 1                                                    row 2   2 6 10 ...
+                                                                                row 3   3 7 11 ...
 
-The rows are transposed in, the network's instructions (:mod:`rollstat.networks`) work on whole rows, and
-the rows that hold results, or points between two of them, are transposed out; then the next group of tiles.
+The rows are transposed in, the instructions of the network (:mod:`rollstat.networks`) work on whole rows,
+and the rows of the results, or of points between two of them, are transposed out; then the next group of
+blocks follows.
 
-State: ``work``, rows of ``stride`` values, and nothing that outlives a group. Invariant: a lane depends on
-that lane and the `reach` next ones only, so lanes past the end of the data may hold anything. Cost: the
-same for all data, as no instruction depends on a value: O(log^2 m) operations a window, amortised over the
-tile, and the worst case is the average.
+State: `LaneScratch`, and nothing that outlives a group. Invariant: a lane depends only on that lane and the
+`reach` next ones, so lanes past the end of the data may hold anything. Cost: the same for all data, since no
+instruction depends on a value: O(log^2 m) operations a window, amortised over the block; the worst case is
+the average.
 
 Source: Batcher, doi:10.1145/1468075.1468121; Adams, doi:10.1145/3450626.3459773.
 """
 
+from typing import NamedTuple
+
+import numpy as np
+
 from rollstat._jit import kernel
 from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.simd.compare_exchange import exchange, lower_of, transpose_four, upper_of
+from rollstat.kernels.simd.vectors import lanes_of
 
-__all__ = ["LINEAR", "LOWER", "MIDPOINT", "UPPER", "select_in_tiles"]
+__all__ = [
+    "EXCHANGE",
+    "LINEAR",
+    "LOWER",
+    "MAXIMUM",
+    "MIDPOINT",
+    "MINIMUM",
+    "UPPER",
+    "LaneScratch",
+    "Network",
+    "run_network",
+]
 
-LOWER, UPPER, LINEAR, MIDPOINT = 0, 1, 2, 3  # what becomes of a result: where it goes, or what is made of it
+# Operations of a network.
+EXCHANGE, MINIMUM, MAXIMUM = range(3)
+
+# Kinds of output: a result that goes to `lower` or to `upper`, or a point between a result and the next one.
+LOWER, UPPER, LINEAR, MIDPOINT = range(4)
+
+
+class Network(NamedTuple):
+    """A selection network as a list of instructions over rows of lanes.
+
+    Attributes
+    ----------
+    instructions : ndarray of int32, shape (instructions, 8)
+        Operation, lanes beyond the last one to compute, row for the lower value, row for the upper
+        value, row and lane shift of the first operand, row and lane shift of the second operand. No
+        operand is read at a smaller lane than is being written, so rows may be overwritten in place.
+    results : ndarray of int32, shape (ranks, block, 2)
+        Row and lane shift where each rank of each window of the block is found.
+    reach : int
+        Number of lanes beyond the last one that must be filled with input.
+    rows : int
+        Number of rows needed; the first ones, as many as a block has windows, hold the input.
+    """
+
+    instructions: np.ndarray
+    results: np.ndarray
+    reach: int
+    rows: int
+
+
+class LaneScratch(NamedTuple):
+    """Memory for a group of blocks.
+
+    Attributes
+    ----------
+    work : ndarray of the dtype of the values, shape (rows * stride,)
+        Rows of lanes.
+    points : ndarray of the dtype of the outputs, shape (4 * lanes,)
+        Four rows of outputs.
+    lanes : int
+        Blocks of a group, a multiple of the lanes of a vector.
+    stride : int
+        Length of a row, at least `lanes`, the network's reach and two vectors: whole vectors are computed.
+    """
+
+    work: np.ndarray
+    points: np.ndarray
+    lanes: int
+    stride: int
 
 
 @kernel
@@ -34,28 +99,32 @@ def _copy_row(row, points):
 
 
 @kernel
-def _transpose_in(values, tile, lanes, work, stride):
+def _transpose_in(values, block, lanes, work, stride):
     """Fill lanes of the input rows, as far as there are values."""
-    whole = min(lanes, len(values) // tile) // 4 * 4
+    whole = min(lanes, len(values) // block) // 4 * 4
     for lane in range(0, whole, 4):
-        for j in range(0, tile, 4):
-            i = lane * tile + j
-            transpose_four(values, i, i + tile, i + 2 * tile, i + 3 * tile, work, j * stride + lane, stride)
-    for i in range(whole * tile, min(lanes * tile, len(values))):
-        work[i % tile * stride + i // tile] = values[i]
+        for j in range(0, block, 4):
+            i = lane * block + j
+            transpose_four(
+                values, i, i + block, i + 2 * block, i + 3 * block, work, j * stride + lane, stride
+            )
+    for i in range(whole * block, min(lanes * block, len(values))):
+        work[i % block * stride + i // block] = values[i]
 
 
 @kernel
-def _transpose_out(points, stride, lanes, tile, first, target):
-    """Write the rows of four neighbouring windows of each tile, the first of them window `first`."""
-    whole = min(lanes, len(target) // tile) // 4 * 4
+def _transpose_out(points, stride, lanes, block, first, target):
+    """Write the rows of four neighbouring windows of each block, starting with window `first`."""
+    whole = min(lanes, len(target) // block) // 4 * 4
     for lane in range(0, whole, 4):
-        place = lane * tile + first
-        transpose_four(points, lane, lane + stride, lane + 2 * stride, lane + 3 * stride, target, place, tile)
+        place = lane * block + first
+        transpose_four(
+            points, lane, lane + stride, lane + 2 * stride, lane + 3 * stride, target, place, block
+        )
     for lane in range(whole, lanes):
         for j in range(4):
-            if lane * tile + first + j < len(target):
-                target[lane * tile + first + j] = points[j * stride + lane]
+            if lane * block + first + j < len(target):
+                target[lane * block + first + j] = points[j * stride + lane]
 
 
 @kernel
@@ -68,9 +137,9 @@ def _execute(instructions, lanes, vector_lanes, work, stride):
         lower, upper = instructions[i, 2] * stride, instructions[i, 3] * stride
         first = instructions[i, 4] * stride + instructions[i, 5]
         second = instructions[i, 6] * stride + instructions[i, 7]
-        if operation == 0:
+        if operation == EXCHANGE:
             exchange(work, count, lower, upper, first, second)
-        elif operation == 1:
+        elif operation == MINIMUM:
             lower_of(work, count, lower, first, second)
         else:
             upper_of(work, count, upper, first, second)
@@ -83,12 +152,13 @@ def _result_row(work, stride, result, lanes):
 
 
 @kernel
-def _write_output(work, stride, results, output, fraction, lanes, points, target):
-    """Write one output of a group of tiles."""
-    tile = results.shape[1]
+def _write_output(scratch, results, output, fraction, lanes, target):
+    """Write one output of a group of blocks."""
+    work, points, stride = scratch.work, scratch.points, scratch.stride
+    block = results.shape[1]
     room = len(points) // 4
     which, kind = output[0], output[1]
-    for j in range(tile):
+    for j in range(block):
         row = _result_row(work, stride, results[which, j], lanes)
         out = points[j % 4 * room : j % 4 * room + lanes]
         if kind < LINEAR:
@@ -97,53 +167,35 @@ def _write_output(work, stride, results, output, fraction, lanes, points, target
             above = _result_row(work, stride, results[which + 1, j], lanes)
             interpolate_constant(row, above, fraction, kind == MIDPOINT, out)
         if j % 4 == 3:
-            _transpose_out(points, room, lanes, tile, j - 3, target)
+            _transpose_out(points, room, lanes, block, j - 3, target)
 
 
 @kernel
-def select_in_tiles(
-    values,
-    instructions,
-    results,
-    reach,
-    lanes,
-    vector_lanes,
-    work,
-    stride,
-    points,
-    outputs,
-    fractions,
-    lower,
-    upper,
-):
-    """Find ranks in every window of `values`, or points between neighbouring ranks.
+def run_network(values, network, scratch, outputs, fractions, lower, upper):
+    """Write ranks of every window of `values`, or points between neighbouring ranks.
 
     Parameters
     ----------
     values : ndarray, shape (rows + m - 1,)
-    instructions, results, reach
-        The network, see :class:`rollstat.networks.Network`; its tile must be a multiple of 4.
-    lanes, vector_lanes : int
-        Tiles a group, a multiple of the lanes of a vector.
-    work, stride : ndarray of the dtype of the values, int
-        Rows of lanes, ``stride >= lanes + reach + 2 * vector_lanes`` as whole vectors are computed.
-    points : ndarray of the dtype of the outputs, shape (4 * lanes,)
-        Scratch.
+    network : Network
+        Its blocks must have a multiple of 4 windows.
+    scratch : LaneScratch
     outputs : ndarray of int64, shape (outputs, 3)
-        Number of a result; what becomes of it: ``LOWER`` or ``UPPER`` to say where it goes, ``LINEAR`` or
-        ``MIDPOINT`` to put a point between it and the next result into `lower`; and the row to write.
+        Number of a result; kind: ``LOWER`` or ``UPPER`` says where the result goes, ``LINEAR`` or
+        ``MIDPOINT`` writes a point between it and the next result to `lower`; and the row to write.
     fractions : ndarray of float64, shape (outputs,)
         Where between the two results a ``LINEAR`` output lies.
     lower, upper : ndarray, shape (any, rows)
         Receive the outputs.
     """
-    tile = results.shape[1]
+    results, lanes = network.results, scratch.lanes
+    block = results.shape[1]
     rows = lower.shape[1]
-    for start in range(0, rows, tile * lanes):
-        group = min(lanes, (rows - start + tile - 1) // tile)
-        _transpose_in(values[start:], tile, group + reach, work, stride)
-        _execute(instructions, group, vector_lanes, work, stride)
+    for start in range(0, rows, block * lanes):
+        group = min(lanes, (rows - start + block - 1) // block)
+        _transpose_in(values[start:], block, group + network.reach, scratch.work, scratch.stride)
+        _execute(network.instructions, group, lanes_of(values), scratch.work, scratch.stride)
         for i in range(len(outputs)):
             row = outputs[i, 2]
             target = upper[row, start:] if outputs[i, 1] == UPPER else lower[row, start:]
-            _write_output(work, stride, results, outputs[i], fractions[i], group, points, target)
+            _write_output(scratch, results, outputs[i], fractions[i], group, target)

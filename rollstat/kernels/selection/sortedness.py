@@ -1,31 +1,32 @@
-"""Whether a series only rises or only falls: its windows are sorted then, and nothing need be compared.
+"""Whether a series is sorted: its windows are sorted too then, and no selection is needed.
 
 ::
 
-    values    1 2 2 5 7 8          rises: rank 1 of every window of three is the value one row on
+    values    1 2 2 5 7 8          ascending: rank 1 of every window of three is its second value
               [---]                                                       2 2 5 7
                 [---]
 
-State: none. Invariant: no strip so far has a step against the direction. Cost: O(1) expected where steps
-of both kinds are common, since the search ends with the strip that has one; O(length) at worst, in vector
-instructions.
+State: none. Invariant: no part examined so far has a step against the direction. Cost: O(1) expected where
+steps of both kinds are common, since the search ends with the part that has one; O(length) at worst, in
+vector instructions. Source: elementary.
 """
 
 from rollstat._jit import kernel
 
 __all__ = ["direction"]
 
+_PART = 256  # values examined between two chances to stop
+
 
 @kernel
 def direction(values):
     """Return 1 if no value is less than the one before it, -1 if none is greater, otherwise 0.
 
-    Constant values count as rising. There must be no NaN.
+    Constant values count as ascending. There must be no NaN.
     """
-    strip = 256
     rising = falling = True
-    for first in range(0, len(values) - 1, strip):
-        after = values[first + 1 : first + 1 + strip]
+    for first in range(0, len(values) - 1, _PART):
+        after = values[first + 1 : first + 1 + _PART]
         before = values[first : first + len(after)]
         ups = downs = 0
         for i in range(len(after)):

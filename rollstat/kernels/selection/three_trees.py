@@ -4,32 +4,32 @@
 
     rows     . . . . |. . . . . . .|. . . . . .|. . . > next
                  [ left  |  middle block   | right ]       the window, m rows
-                   k      k smallest of it   k             each part keeps a tree of its k smallest
+                   k      k smallest of it   k             each part has a tree of its k smallest
     ring     [ right, then left | middle ]                 two blocks, floor(m/2) and ceil(m/2), are m rows
 
-The blocks alternate in length, so that the block being filled is as long as the block being left and takes
-over its places in a ring of m. The right tree grows by one row and loses its largest. The middle tree rests.
-While the right block is filled, the middle block is gone through backwards in a *preparing* tree, which notes
-for each row which node fell out of the k smallest when the row came in. As the left block is left, forwards,
-the notes undo this: put back what had fallen out, remove the row. Filling a short block prepares two rows in
-its first update. Only the first max(0, block - k) rows of a block can have such a note.
+The blocks alternate in length, so the block being filled is as long as the block that leaves, and takes over
+its places in a ring of m. The right tree gains each new row and drops its largest. The middle tree does not
+change. While the right block fills, a *preparing* tree takes the rows of the middle block from last to first
+and notes for each row which node dropped out of the k smallest when the row was added. When the block leaves,
+first row first, these notes undo the additions: put the dropped node back, remove the row. Filling a short
+block prepares two rows in its first update. Only the first max(0, block - k) rows of a block can have a note.
 
-k is counted from the smallest if positive and from the largest if negative. Where ``abs(k) > m / 2``
-everything runs in the reverse order with ``m - abs(k) + 1`` nodes a tree, and the rank there is
-``c - abs(k) + 1`` with c observations in the window; there is no answer while ``c < abs(k)``. A missing value
-takes a row of the window and is in no tree. A window of one row has no blocks, just its row.
+k counts from the smallest if positive and from the largest if negative. Where ``abs(k) > m / 2`` everything
+runs in the reverse order with ``m - abs(k) + 1`` nodes a tree, and the rank there is ``c - abs(k) + 1`` for c
+observations in the window; there is no answer while ``c < abs(k)``. A missing value takes a row of the window
+and is in no tree. A window of one row has no blocks, just its row.
 
 State: ``header``, int64, the fields below and then the work space of the trees; ``links``, shape
 (2, RECORD * (m + 4)): the three trees and, in the second row, the preparing tree, which shares nodes with
-the middle one; ``values``, shape (m + 4,): those of the window by node, ``values[0]`` being what is answered
-where there is no answer. Node FIRST + i is place i of the ring.
+the middle one; ``values``, shape (m + 4,): those of the window by node; ``values[0]`` is the result where
+there is no answer. Node FIRST + i is place i of the ring.
 
 Invariant: after every push the left, middle and right trees hold the k smallest observations of their part of
-the window, and the preparing tree those of the rows of the middle block gone through.
+the window, and the preparing tree those of the rows of the middle block that are prepared.
 
-Cost: at most 4 changes and 2 look-ups of trees with at most k nodes, 5 in the two-row update of an odd m:
-O(log k) a push, worst case, counted in ``header[STEPS]``; nothing is copied or cleared between blocks. Memory
-O(m), allocated once.
+Cost: at most 4 changes and 2 look-ups of trees with at most k nodes, 5 changes in the two-row update of an
+odd m: O(log k) a push, worst case, counted in ``header[STEPS]``; nothing is copied or cleared between blocks.
+Memory O(m), allocated once.
 
 Source: Raykov, An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, Algorithm 1 and
 Appendix A, doi:10.4230/LIPIcs.ICDT.2023.5. The blocks of odd windows, missing values and the reversed ranks
@@ -53,7 +53,6 @@ from rollstat.kernels.selection.weight_balanced_tree import (
     find_rank,
     remove,
 )
-from rollstat.kernels.selection.weight_balanced_tree import check as check_tree
 
 __all__ = [
     "COUNT",
@@ -62,7 +61,6 @@ __all__ = [
     "STEPS",
     "advance",
     "allocate",
-    "check",
     "create",
     "extend",
     "find",
@@ -81,7 +79,7 @@ _MISSING = -1
 
 
 def allocate(capacity, m, reverse, dtype):
-    """State of an empty window of `m` rows with `capacity` nodes a tree, in order or in the reverse order."""
+    """Return the state of an empty window of `m` rows with `capacity` nodes a tree, in order or reversed."""
     header = np.zeros(STEPS + WORK, np.int64)
     header[POSITION] = -1
     header[ROWS] = m
@@ -93,10 +91,10 @@ def allocate(capacity, m, reverse, dtype):
 
 
 def create(k, m, dtype, min_periods=0, no_answer=None):
-    """State of an empty window of `m` rows that answers its k-th smallest, or -k-th largest, observation.
+    """Return the state of an empty window of `m` rows that answers its k-th smallest, or -k-th largest.
 
-    `no_answer` is what a push returns where there is no answer, fewer than `min_periods` or |k| observations:
-    NaN if None for floating values, zero for others.
+    A push returns `no_answer` if there are fewer than `min_periods` or |k| observations; None stands for NaN
+    for floating values and zero for others.
     """
     if not 1 <= abs(k) <= m:
         raise ValueError(f"k must be in 1..{m} or -{m}..-1, the window being {m} rows, but is {k}")
@@ -113,8 +111,8 @@ def create(k, m, dtype, min_periods=0, no_answer=None):
 
 
 @kernel(inline="always")
-def _precedes(values, node, other, newest, reverse):
-    """Whether `node` is before `other` by (value, row), or the reverse, in the ring up to `newest`."""
+def precedes(values, node, other, newest, reverse):
+    """Whether `node` is before `other` in the order (value, row), or after it if `reverse`."""
     value, bound = values[node], values[other]
     if value == bound:
         return is_older(node, other, newest) != reverse
@@ -123,17 +121,17 @@ def _precedes(values, node, other, newest, reverse):
 
 @kernel
 def find_rank_three_trees(links, values, work, left, middle, right, rank, newest, reverse):
-    """The node of that rank, counted from 0, among all nodes of the subtrees of three roots.
+    """Return the node of that rank, from 0, among all nodes of the subtrees of three roots.
 
-    In each step the subtree whose root is the largest loses its right part, or the one whose root is the
-    smallest its left part. `low`, `central` and `high` are the roots that are left, in order.
+    Each step either cuts the right part off the subtree with the largest root, or the left part off the one
+    with the smallest root. `low`, `central` and `high` are the remaining roots, in order; 0 is no root.
     """
     low, central, high = left, middle, right
-    if central != 0 and (low == 0 or _precedes(values, central, low, newest, reverse)):
+    if central != 0 and (low == 0 or precedes(values, central, low, newest, reverse)):
         low, central = central, low
-    if high != 0 and (central == 0 or _precedes(values, high, central, newest, reverse)):
+    if high != 0 and (central == 0 or precedes(values, high, central, newest, reverse)):
         central, high = high, central
-        if low == 0 or _precedes(values, central, low, newest, reverse):
+        if low == 0 or precedes(values, central, low, newest, reverse):
             low, central = central, low
     steps = 1
     before_low = np.int64(links[RECORD * low + BEFORE])
@@ -141,13 +139,14 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
     before_high = np.int64(links[RECORD * high + BEFORE])
     while high != 0:
         steps += 1
+        # So many nodes at least come before the root `high`: if more than `rank`, it is past the rank.
         if before_low + before_central + before_high + 2 > rank:
             high = np.int64(links[RECORD * high + LEFT]) & INDEX
             before_high = np.int64(links[RECORD * high + BEFORE])
-            if high != 0 and _precedes(values, high, central, newest, reverse):
+            if high != 0 and precedes(values, high, central, newest, reverse):
                 central, high = high, central
                 before_central, before_high = before_high, before_central
-                if _precedes(values, central, low, newest, reverse):
+                if precedes(values, central, low, newest, reverse):
                     low, central = central, low
                     before_low, before_central = before_central, before_low
         else:
@@ -157,10 +156,10 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
             if low == 0:
                 low, central, high = central, high, low
                 before_low, before_central, before_high = before_central, before_high, before_low
-            elif _precedes(values, central, low, newest, reverse):
+            elif precedes(values, central, low, newest, reverse):
                 low, central = central, low
                 before_low, before_central = before_central, before_low
-                if _precedes(values, high, central, newest, reverse):
+                if precedes(values, high, central, newest, reverse):
                     central, high = high, central
                     before_central, before_high = before_high, before_central
     while central != 0:
@@ -177,7 +176,7 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
             if low == 0:
                 low = central
                 break
-        if _precedes(values, central, low, newest, reverse):
+        if precedes(values, central, low, newest, reverse):
             low, central = central, low
             before_low, before_central = before_central, before_low
     work[0] += steps
@@ -185,8 +184,8 @@ def find_rank_three_trees(links, values, work, left, middle, right, rank, newest
 
 
 @kernel
-def _turn(header, links, place):
-    """The middle block becomes the left one, the right one the middle, and the left one is filled anew."""
+def _start_block(header, links, place):
+    """Make the middle block the left one and the right block the middle one; start an empty right block."""
     left = header[LEFT_TREE]
     header[LEFT_TREE] = header[MIDDLE_TREE]
     header[MIDDLE_TREE] = header[RIGHT_TREE]
@@ -205,7 +204,7 @@ def _turn(header, links, place):
 
 @kernel
 def _prepare(header, links, values, work, reverse):
-    """Go one row further back in the middle block, and note what falls out of its k smallest."""
+    """Prepare the middle block's previous row: note the node that it drops from the k smallest."""
     node = header[PREPARED] - 1
     header[PREPARED] = node
     removed = np.int64(0)
@@ -216,8 +215,8 @@ def _prepare(header, links, values, work, reverse):
 
 
 @kernel
-def _leave(header, links, values, work, node, reverse):
-    """Take the oldest row out of the left tree, and put back what its coming in had pushed out."""
+def _remove_oldest(header, links, values, work, node, reverse):
+    """Remove the oldest row from the left tree, and put back the node that its addition dropped."""
     if links[0, RECORD * node + BEFORE] == _MISSING:
         return
     header[COUNT] -= 1
@@ -230,7 +229,7 @@ def _leave(header, links, values, work, node, reverse):
 
 @kernel
 def advance(header, links, values, value, missing):
-    """Take in a row and let go of the one m rows back; the node of the new row."""
+    """Add a row and remove the one m rows back; return the node of the new row."""
     work = header[STEPS:]
     work[0] = 2
     reverse = header[REVERSE] != 0
@@ -242,9 +241,9 @@ def advance(header, links, values, value, missing):
         empty(links[0], header[RIGHT_TREE])
         header[COUNT] = 0
     elif place == 0 or place == half:
-        _turn(header, links, place)
+        _start_block(header, links, place)
     if pushed >= rows > 1:
-        _leave(header, links, values, work, node, reverse)
+        _remove_oldest(header, links, values, work, node, reverse)
     header[PUSHED] = pushed + 1
 
     values[node] = value
@@ -264,7 +263,7 @@ def advance(header, links, values, value, missing):
 
 @kernel(inline="always")
 def find(header, links, values, newest, rank):
-    """The node of a rank, from 0 and in the order of the trees, in a window whose last node is `newest`."""
+    """Return the node of a rank, from 0 in the order of the trees; `newest` is the node of the last row."""
     return np.int64(
         find_rank_three_trees(
             links[0],
@@ -282,7 +281,7 @@ def find(header, links, values, newest, rank):
 
 @kernel
 def push(header, links, values, value, missing):
-    """Take in a row, let go of the one m rows back, and return the k-th smallest observation."""
+    """Add a row, remove the one m rows back, and return the k-th smallest observation."""
     newest = advance(header, links, values, value, missing)
     count = header[COUNT]
     if count < header[MINIMUM]:
@@ -296,7 +295,7 @@ def push(header, links, values, value, missing):
 
 @kernel
 def extend(header, links, values, new, missing, out, position):
-    """Push all of `new`; the answers go to `out` and their rows to `position`, unless these are empty.
+    """Push all of `new`; write the answers to `out` and their rows to `position`, unless these are empty.
 
     `missing` marks the missing values, or is empty where there are none.
     """
@@ -310,7 +309,7 @@ def extend(header, links, values, new, missing, out, position):
 
 @kernel
 def select(header, links, values, new, missing, backward, rank, lower, upper, position):
-    """Observations of any ranks that the trees hold, for every full window of `new`.
+    """Write observations of any ranks that the trees hold, for every full window of `new`.
 
     Parameters
     ----------
@@ -323,7 +322,7 @@ def select(header, links, values, new, missing, backward, rank, lower, upper, po
     backward : bool
         Whether the trees have the reverse order: they then hold ranks from ``count - k``, not below k.
     rank : ndarray of int64, shape (requests, rows)
-        Ranks among the observations, from 0 and in the order (value, row); negative where not wanted.
+        Ranks among the observations, from 0 in the order (value, row); negative where nothing is wanted.
     lower, upper : ndarray, shape (requests, rows)
         Receive the value of that rank and of the next one, if there is one, unless `upper` is empty.
     position : ndarray of int64, shape (requests, rows)
@@ -348,56 +347,3 @@ def select(header, links, values, new, missing, backward, rank, lower, upper, po
                 upper[r, i] = values[
                     find(header, links, values, newest, count - 2 - wanted if backward else wanted + 1)
                 ]
-
-
-@kernel
-def _smallest_only(links, values, tree, first, last, capacity, newest, reverse):
-    """Whether a tree's size and largest node fit the observations in places `first` to `last`."""
-    largest = np.int64(links[RECORD * tree + LEFT])
-    while links[RECORD * largest + RIGHT] != 0:
-        largest = np.int64(links[RECORD * largest + RIGHT])
-    observed = not_after = 0
-    for node in range(FIRST + first, FIRST + last):
-        if links[RECORD * node + BEFORE] != _MISSING:
-            observed += 1
-            not_after += node == largest or (
-                largest != 0 and _precedes(values, node, largest, newest, reverse)
-            )
-    expected = min(observed, capacity)
-    return links[RECORD * tree + BEFORE] == expected and not_after == expected
-
-
-@kernel
-def check(header, links, values):
-    """Whether every tree is in order and holds exactly what it should of its part of the window."""
-    work = header[STEPS:]
-    reverse = header[REVERSE] != 0
-    rows, pushed, capacity = header[ROWS], header[PUSHED], header[CAPACITY]
-    if pushed == 0:
-        return header[COUNT] == 0
-    for tree in range(1, FIRST):
-        if not check_tree(links[0], values, work, tree, reverse):
-            return False
-    if not check_tree(links[1], values, work, _PREPARING, reverse):
-        return False
-    half = rows // 2
-    place = (pushed - 1) % rows
-    start, stop = (0, half) if place < half else (half, rows)
-    other_start, other_stop = (half, rows) if place < half else (0, half)
-    newest = FIRST + place
-    left, middle, right = header[LEFT_TREE], header[MIDDLE_TREE], header[RIGHT_TREE]
-    observed = 0
-    for node in range(FIRST, FIRST + min(pushed, rows)):
-        observed += links[0, RECORD * node + BEFORE] != _MISSING
-    return (
-        observed == header[COUNT]
-        and _smallest_only(links[0], values, right, start, place + 1, capacity, newest, reverse)
-        and (
-            pushed <= half
-            or _smallest_only(links[0], values, middle, other_start, other_stop, capacity, newest, reverse)
-        )
-        and (
-            pushed < rows
-            or _smallest_only(links[0], values, left, place + 1, stop, capacity, newest, reverse)
-        )
-    )

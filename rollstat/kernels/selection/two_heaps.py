@@ -1,28 +1,28 @@
-"""Any order statistic of a window whose rows come and go singly, between two indexed heaps.
+"""Any order statistic of a window whose rows come and go one by one, between two indexed heaps.
 
 ::
 
     values   [ rank + 1 smallest | all the others ]      two heaps, `lower` and `upper` on their tops
                           lower^   ^upper
-    ring     [ row row row . . . . row row ]             the place of each row in its heap, so that it
-                       ^newest     ^oldest               leaves for good, from wherever it is
+    ring     [ row row row . . . . row row ]             the place of each row in its heap, so that it is
+                       ^newest     ^oldest               deleted when it leaves, wherever it is
 
-When a row leaves as another comes, the newcomer takes its place and moves from there, to the other heap only
-past both tops. Ties go by row where positions are wanted; where they are not, equal values stay where they
-are, which nobody can see. A missing value takes a row of the ring and is in no heap.
+When a row leaves as another one enters, the new key takes its place and moves from there, to the other heap
+only past both tops. Ties go by row where positions are wanted; where they are not, equal values stay where
+they are, which changes no result. A missing value takes a row of the ring and is in no heap.
 
 State: ``header``, int64, the fields below and those of the heaps; ``keys``, shape (2 x capacity + 2,): the
-heaps, what is answered where there is no answer, and a spare; ``links``, int32 or int64, shape
-(3 x capacity,): as the heaps have it, and _MISSING as the place of a missing value.
-``header[TARGET]`` observations belong in the low heap.
+heaps, the result where there is no answer, and one entry of scratch; ``links``, int32 or int64, shape
+(3 x capacity,): as in :mod:`rollstat.kernels.selection.indexed_heaps`, with _MISSING as the place of a
+missing value. ``header[TARGET]`` observations belong in the low heap.
 
-Invariant: the one of the heaps, over exactly the observations of the window.
+Invariant: that of the heaps, over exactly the observations of the window.
 
-Cost: O(log m) worst case for a row that comes, goes or is replaced, and for each rank by which the target
-moves; a newcomer near to what it replaces takes O(1). Memory O(m), allocated once.
+Cost: O(log m) worst case for a row that enters, leaves or is replaced, and for each rank by which the target
+moves; a new value near the one that it replaces takes O(1). Memory O(m), allocated once.
 
 Source: Haerdle and Steiger, Algorithm AS 296: Optimal median smoothing, J. R. Stat. Soc. C 44 (1995),
-doi:10.2307/2986349, with any rank, windows of varying size and missing values added.
+doi:10.2307/2986349, extended to any rank, windows of varying size and missing values.
 """
 
 import numpy as np
@@ -36,7 +36,6 @@ from rollstat.kernels.selection.indexed_heaps import (
     TARGET,
     TIES,
     balance,
-    check_heaps,
     delete,
     insert,
     rebuild,
@@ -52,7 +51,6 @@ __all__ = [
     "PUSHED",
     "ROWS",
     "allocate",
-    "check",
     "create",
     "extend",
     "load",
@@ -64,18 +62,18 @@ __all__ = [
     "upper",
 ]
 
-# Fields of the header. POSITION is the row of the latest answer, counted from the first row pushed, or -1.
-# Those of the heaps come before.
+# Fields of the header, after those of the heaps. POSITION is the row of the latest answer, counted from the
+# first row pushed, or -1.
 PUSHED, COUNT, POSITION, ROWS, OLDEST, WIDTH, RULE, RANK, MINIMUM, FIELDS = range(HIGH + 1, HIGH + 11)
 
-# What the rank of the answer depends on.
+# How the rank of the answer follows from the number of observations.
 SMALLEST, LARGEST, QUANTILE = range(3)
 
 _MISSING = -1
 
 
 def allocate(capacity, dtype, ties):
-    """State of an empty window of at most `capacity` rows; `ties` says whether equal values go by row."""
+    """Return the state of an empty window of at most `capacity` rows; `ties` orders equal values by row."""
     header = np.zeros(FIELDS, np.int64)
     header[POSITION] = -1
     header[CAPACITY] = capacity
@@ -85,7 +83,7 @@ def allocate(capacity, dtype, ties):
 
 
 def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True, no_answer=None):
-    """State of an empty window that answers the same order statistic at every push.
+    """Return the state of an empty window that answers the same order statistic at every push.
 
     Parameters
     ----------
@@ -96,15 +94,15 @@ def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True, no
     k : int
         The k-th smallest or -k-th largest; zero for a quantile.
     q : float
-        The quantile, of which the order statistic at or below is answered and the next one is at hand.
+        The quantile. The order statistic at or below it is answered; :func:`upper` returns the next one.
     width : int
-        Rows of a window of fixed size, from which a push lets go of the oldest; zero where only `pop` does.
+        Rows of a window of fixed size, from which a push removes the oldest; zero where only `pop` does.
     min_periods : int
         Observations without which there is no answer.
     ties : bool
-        Whether the row that is answered is exactly that of the order (value, row).
+        Whether the row of the answer is the one in the order (value, row).
     no_answer : scalar, optional
-        What is answered then; by default NaN for floating values and zero for others.
+        The result where there is no answer; by default NaN for floating values and zero for others.
     """
     state = header, keys, _ = allocate(capacity, dtype, ties)
     header[WIDTH] = width or capacity
@@ -123,14 +121,14 @@ def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True, no
 
 @kernel
 def _clear(header, pushed):
-    """Forget all rows, in one step; the next one is row `pushed`."""
+    """Remove all rows in one step; the next one is row `pushed`."""
     header[LOW] = header[HIGH] = header[COUNT] = header[ROWS] = header[OLDEST] = 0
     header[PUSHED] = pushed
 
 
 @kernel
 def _enter(header):
-    """Slot of the row to come, from now on the newest."""
+    """Add a newest row to the ring and return its slot."""
     slot = header[OLDEST] + header[ROWS]
     if slot >= header[CAPACITY]:
         slot -= header[CAPACITY]
@@ -142,7 +140,7 @@ def _enter(header):
 
 @kernel
 def _leave(header):
-    """Slot of the oldest row, which is no longer in the window."""
+    """Remove the oldest row from the ring and return its slot."""
     slot = header[OLDEST]
     header[OLDEST] = slot + 1 if slot + 1 < header[CAPACITY] else 0
     header[ROWS] -= 1
@@ -151,7 +149,7 @@ def _leave(header):
 
 @kernel
 def _push_row(header, keys, links, value, missing):
-    """Take in a row, for which there is room."""
+    """Add a row to a window that is not full."""
     slot = _enter(header)
     if missing:
         links[2 * header[CAPACITY] + slot] = _MISSING
@@ -162,7 +160,7 @@ def _push_row(header, keys, links, value, missing):
 
 @kernel
 def _pop_row(header, keys, links):
-    """Let go of the oldest row."""
+    """Remove the oldest row."""
     place = np.int64(links[2 * header[CAPACITY] + _leave(header)])
     if place != _MISSING:
         header[COUNT] -= 1
@@ -171,7 +169,7 @@ def _pop_row(header, keys, links):
 
 @kernel
 def _slide_row(header, keys, links, value, missing):
-    """Let go of the oldest row and take in another."""
+    """Remove the oldest row and add a new one."""
     places = 2 * header[CAPACITY]
     place = np.int64(links[places + _leave(header)])
     slot = _enter(header)
@@ -193,14 +191,14 @@ def _slide_row(header, keys, links, value, missing):
 
 @kernel
 def _row_of(header, slot):
-    """Row in a slot, counted from the first row pushed."""
+    """Return the row in a slot, counted from the first row pushed."""
     behind = header[NEWEST] - slot
     return header[PUSHED] - 1 - (behind if behind >= 0 else behind + header[CAPACITY])
 
 
 @kernel
 def target(header, count):
-    """How many of `count` observations belong in the low heap, by the rule; it may ask for more than all."""
+    """Return how many of `count` observations belong in the low heap, by the rule; possibly more than all."""
     rule = header[RULE]
     if rule == SMALLEST:
         wanted = header[RANK]
@@ -212,16 +210,16 @@ def target(header, count):
 
 
 @kernel
-def _aim(header, keys, links):
-    """Set the target by the rule and the number of observations, and balance."""
+def _update_target(header, keys, links):
+    """Set the target by the rule and the number of observations, and balance the heaps."""
     header[TARGET] = target(header, header[COUNT])
     balance(header, keys, links)
 
 
 @kernel
 def push(header, keys, links, value, missing):
-    """Take in a row, let go of the oldest one of a full window, and return the order statistic."""
-    # In the dtype of the keys, whatever the caller's number is.
+    """Add a row, remove the oldest one of a full window, and return the order statistic."""
+    # Writing and reading the entry of scratch casts the value to the dtype of the keys.
     keys[2 * header[CAPACITY] + 1] = value
     key = keys[2 * header[CAPACITY] + 1]
     count = header[COUNT]
@@ -230,25 +228,25 @@ def push(header, keys, links, value, missing):
     else:
         _push_row(header, keys, links, key, missing)
     if header[COUNT] != count:
-        _aim(header, keys, links)
+        _update_target(header, keys, links)
     return value_at(header, keys, links)
 
 
 @kernel
 def pop(header, keys, links, number):
-    """Let go of the oldest rows, at most all, and return the order statistic."""
+    """Remove the oldest rows, at most all, and return the order statistic."""
     if number >= header[ROWS]:
         _clear(header, header[PUSHED])
     else:
         for _ in range(number):
             _pop_row(header, keys, links)
-        _aim(header, keys, links)
+        _update_target(header, keys, links)
     return value_at(header, keys, links)
 
 
 @kernel
 def value_at(header, keys, links):
-    """The order statistic of the window as it is."""
+    """Return the order statistic of the window."""
     if header[COUNT] < header[MINIMUM]:
         header[POSITION] = -1
         return keys[2 * header[CAPACITY]]
@@ -258,7 +256,7 @@ def value_at(header, keys, links):
 
 @kernel
 def upper(header, keys):
-    """The next order statistic of the window as it is, where there is one; the same one otherwise."""
+    """Return the next order statistic of the window where there is one, else the same one."""
     if header[COUNT] < header[MINIMUM]:
         return keys[2 * header[CAPACITY]]
     return keys[header[CAPACITY]] if header[HIGH] > 0 else keys[0]
@@ -266,7 +264,7 @@ def upper(header, keys):
 
 @kernel
 def extend(header, keys, links, new, missing, out, position):
-    """Push all of `new`; the answers go to `out` and their rows to `position`, unless these are empty.
+    """Push all of `new`; write the answers to `out` and their rows to `position`, unless these are empty.
 
     `missing` marks the missing values, or is empty where there are none.
     """
@@ -280,10 +278,10 @@ def extend(header, keys, links, new, missing, out, position):
 
 @kernel
 def load(header, keys, links, values, first, rows, order, target):
-    """Make `rows` rows from `first` on the window, from their order.
+    """Make `rows` rows of `values`, from `first` on, the window.
 
-    `order` has the places, counted from `first`, of the observations among them, the `target` smallest ones
-    before all others.
+    `order` holds the indices, counted from `first`, of the observations among them, the `target` smallest
+    ones before all others.
     """
     capacity = header[CAPACITY]
     header[OLDEST], header[NEWEST] = 0, max(rows - 1, 0)
@@ -295,7 +293,7 @@ def load(header, keys, links, values, first, rows, order, target):
 
 @kernel
 def _slide_rows(header, keys, links, values, lower, upper, position, first, rows):
-    """Answer `rows` rows from `first` on, each of which slides the window by one observation."""
+    """Answer `rows` rows from `first` on, each of which moves the window by one observation."""
     capacity, ties = header[CAPACITY], header[TIES] != 0
     low_size, high_size = header[LOW], header[HIGH]
     oldest, newest, pushed = header[OLDEST], header[NEWEST], header[PUSHED]
@@ -318,7 +316,7 @@ def _slide_rows(header, keys, links, values, lower, upper, position, first, rows
 
 @kernel
 def _answer(header, keys, links, rank, i, lower, upper, position):
-    """Balance for a rank and write what is wanted into place `i`."""
+    """Balance for a rank and write row `i` of the outputs."""
     header[TARGET] = rank + 1
     balance(header, keys, links)
     lower[i] = keys[0]
@@ -330,14 +328,14 @@ def _answer(header, keys, links, rank, i, lower, upper, position):
 
 @kernel
 def select_regular(header, keys, links, values, rank, lower, upper, position):
-    """One order statistic of all windows as long as the loaded one, which is the first, none missing."""
+    """Write one order statistic of all windows of the width of the loaded one, the first; none missing."""
     _answer(header, keys, links, rank, 0, lower, upper, position)
     _slide_rows(header, keys, links, values, lower, upper, position, 1, len(lower) - 1)
 
 
 @kernel
-def _steady(header, missing, start, end, rank, first):
-    """How many rows from `first` on each slide the window by one observation and keep the rank."""
+def _regular_rows(header, missing, start, end, rank, first):
+    """Return how many rows from `first` on each move the window by one observation and keep the rank."""
     left, right, wanted = header[PUSHED] - header[ROWS], header[PUSHED], header[LOW] - 1
     all_observed = len(missing) == 0
     rows = 0
@@ -354,7 +352,7 @@ def _steady(header, missing, start, end, rank, first):
 
 @kernel
 def select(header, keys, links, values, missing, start, end, rank, lower, upper, position):
-    """One order statistic of every window ``values[start[i]:end[i]]``; the first one is loaded.
+    """Write one order statistic of every window ``values[start[i]:end[i]]``; the first one is loaded.
 
     Parameters
     ----------
@@ -365,9 +363,9 @@ def select(header, keys, links, values, missing, start, end, rank, lower, upper,
     missing : ndarray of bool
         Marks the missing values, or is empty where there are none.
     start, end : ndarray of int64, shape (rows,)
-        Bounds, neither of which ever moves left.
+        Bounds, neither of which ever decreases.
     rank : ndarray of int64, shape (rows,)
-        Ranks among the observations, from 0; negative where not wanted.
+        Ranks among the observations, from 0; negative where nothing is wanted.
     lower, upper : ndarray, shape (rows,)
         Receive the value of that rank and of the next one, if there is one, unless `upper` is empty.
     position : ndarray of int64, shape (rows,)
@@ -378,7 +376,7 @@ def select(header, keys, links, values, missing, start, end, rank, lower, upper,
     while i < len(start):
         if start[i] >= header[PUSHED]:
             _clear(header, start[i])
-        rows = _steady(header, missing, start, end, rank, i)
+        rows = _regular_rows(header, missing, start, end, rank, i)
         if rows > 0:
             _slide_rows(header, keys, links, values, lower, upper, position, i, rows)
             i += rows
@@ -396,24 +394,3 @@ def select(header, keys, links, values, missing, start, end, rank, lower, upper,
         if rank[i] >= 0:
             _answer(header, keys, links, rank[i], i, lower, upper, position)
         i += 1
-
-
-@kernel
-def check(header, keys, links):
-    """Whether both heaps are in order, on their sides of each other, and known to the ring."""
-    capacity, low_size, high_size = header[CAPACITY], header[LOW], header[HIGH]
-    observed = 0
-    for i in range(header[ROWS]):
-        slot = (header[OLDEST] + i) % capacity
-        place = links[2 * capacity + slot]
-        if place != _MISSING:
-            observed += 1
-            if links[place] != slot:
-                return False
-            if place - (capacity if place >= capacity else 0) >= (
-                low_size if place < capacity else high_size
-            ):
-                return False
-    if not observed == header[COUNT] == low_size + high_size:
-        return False
-    return check_heaps(header, keys, links)

@@ -2,14 +2,14 @@
 
 ::
 
-    values       . ' . , ' . ; ' . , . ' , ; . ' .      one of every `step`, at a place drawn in it
+    values       . ' . , ' . ; ' . , . ' , ; . ' .      one of every `step` values, at a random place in it
     sample         '     ;     .     ,     ;   '        windows of width / step
     band         from the lowest of rank / step - margin, to the highest of rank / step + margin
 
-State: `band`, two values, and `sides`, which of them bound it. A band is a guess: whoever uses it finds out
-where it was too narrow. Invariant: what bounds the band is an observation.
+State: `Band`. Invariant: the limits of a band are observations. A band is a guess: its user finds out where
+it is too narrow.
 
-Cost: that of ranking the sample, a `step`-th of the values, and of following two order statistics over it; a
+Cost: that of ranking the sample, a `step`-th of the values, and of sliding two order statistics over it; a
 band from earlier answers costs two binary searches.
 
 Source: R. W. Floyd and R. L. Rivest, Expected time bounds for selection (1975),
@@ -17,13 +17,24 @@ doi:10.1145/360680.360691: an order statistic lies between those of a sample who
 deviations to either side.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.selection.bitset_fixed import FIRST, begin, classify, far_code, place, slide_fixed
-from rollstat.kernels.selection.radix_sort import bits_for, sort_words, value_range
+from rollstat.kernels.selection.band_codes import FIRST, rank_band
+from rollstat.kernels.selection.bitset_fixed import begin, slide_fixed
+from rollstat.kernels.selection.radix_sort import bits_for, row_mask, value_range
 
-__all__ = ["RECENT", "band_from_answers", "band_from_sample"]
+__all__ = [
+    "RECENT",
+    "Band",
+    "Sample",
+    "allocate_band",
+    "allocate_sample",
+    "band_from_answers",
+    "band_from_sample",
+]
 
 RECENT = 4
 _SAMPLE_WIDTH = 512
@@ -31,13 +42,62 @@ _DEVIATIONS = 3.0
 _LARGEST_SHARE = 0.35
 
 
+class Band(NamedTuple):
+    """A band of values, and the answers that it is made from.
+
+    Attributes
+    ----------
+    limits : ndarray, shape (2,)
+        Lowest and highest value.
+    bounded : ndarray of bool, shape (2,)
+        Whether the lower and the upper limit hold; the band has no end on a side that is not bounded.
+    recent : ndarray, shape (2, RECENT)
+        Lowest and highest answers of the last blocks, as a ring.
+    """
+
+    limits: np.ndarray
+    bounded: np.ndarray
+    recent: np.ndarray
+
+
+class Sample(NamedTuple):
+    """Memory for a sample of up to n rows.
+
+    Attributes
+    ----------
+    values : ndarray, shape (n,)
+        The values drawn.
+    read_only : ndarray, shape (n,)
+        The same memory, of the type that the kernels are already compiled for.
+    missing : ndarray of bool, shape (n,)
+        Which of them are missing.
+    """
+
+    values: np.ndarray
+    read_only: np.ndarray
+    missing: np.ndarray
+
+
+def allocate_band(dtype):
+    """Return a Band for values of this dtype, not bounded and without answers."""
+    return Band(np.zeros(2, dtype), np.zeros(2, np.bool_), np.zeros((2, RECENT), dtype))
+
+
+def allocate_sample(rows, dtype):
+    """Return a Sample for up to this many rows."""
+    values = np.zeros(rows, dtype)
+    read_only = values.view()
+    read_only.flags.writeable = False
+    return Sample(values, read_only, np.empty(rows, np.bool_))
+
+
 @kernel
-def _rank_of(ranked, rows, values, value):
-    """How many of the sorted observations are below `value`."""
-    low, high = 0, len(ranked)
+def _rank_of(records, mask, values, value):
+    """Number of sorted observations that are below `value`."""
+    low, high = 0, len(records)
     while low < high:
         middle = (low + high) // 2
-        if values[np.int64(ranked[middle] & rows)] < value:
+        if values[np.int64(records[middle] & mask)] < value:
             low = middle + 1
         else:
             high = middle
@@ -45,55 +105,56 @@ def _rank_of(ranked, rows, values, value):
 
 
 @kernel
-def band_from_answers(ranked, row_bits, values, deviation, recent, seen, sides, band):
-    """Choose a band around the last answers, with a margin; return whether it is worth it.
+def band_from_answers(records, row_bits, values, deviation, seen, band):
+    """Choose a band around the last answers, with a margin; return whether it is narrow enough to use.
 
     Parameters
     ----------
-    ranked : ndarray of uint64
-        The words of the last stretch, in order, of the rows of `values` that its band held.
+    records : ndarray of uint64
+        The sorted records of the last block, those within its band.
     row_bits : int
-        Bits of a row in a word.
+        Bits of a row in a record.
     values : ndarray
-        The last stretch.
+        The values of the last block.
     deviation : int
         Ranks by which the next answers would differ from the last ones if the values were independent.
-    recent : ndarray, shape (2, RECENT)
-        Lowest and highest answers of the last stretches, `seen` of them.
-    sides, band : ndarray, shape (2,)
-        The last band, which becomes the next. A bounded side never moves outward, for what lies beyond it
-        was not sorted.
+    seen : int
+        Number of blocks with answers so far.
+    band : Band
+        The last band, replaced by the next. A bounded side never moves outward, since the values beyond
+        it were not sorted.
     """
-    rows = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
-    count = len(ranked)
+    mask = row_mask(row_bits)
+    count = len(records)
+    limits, bounded, recent = band
     lowest, highest = recent[0, 0], recent[1, 0]
     for i in range(1, min(seen, RECENT)):
         lowest, highest = min(lowest, recent[0, i]), max(highest, recent[1, i])
-    low = _rank_of(ranked, rows, values, lowest)
-    high = _rank_of(ranked, rows, values, highest)
+    low = _rank_of(records, mask, values, lowest)
+    high = _rank_of(records, mask, values, highest)
     margin = (high - low) // 4 + 8 + deviation
     low, high = low - margin, high + margin
-    low = max(low, 0) if sides[0] else low
-    high = min(high, count - 1) if sides[1] else high
+    low = max(low, 0) if bounded[0] else low
+    high = min(high, count - 1) if bounded[1] else high
     if high - low > _LARGEST_SHARE * len(values):
         return False
-    sides[0], sides[1] = low >= 0, high < count
-    if sides[0]:
-        band[0] = values[np.int64(ranked[low] & rows)]
-    if sides[1]:
-        band[1] = values[np.int64(ranked[high] & rows)]
+    bounded[0], bounded[1] = low >= 0, high < count
+    if bounded[0]:
+        limits[0] = values[np.int64(records[low] & mask)]
+    if bounded[1]:
+        limits[1] = values[np.int64(records[high] & mask)]
     return True
 
 
 @kernel
 def _sample_step(width):
-    """One of how many values to draw for windows of this width."""
+    """Number of values of which one is drawn, for windows of this width."""
     return max(np.int64(width / max(_SAMPLE_WIDTH, width ** (2.0 / 3.0))), 2)
 
 
 @kernel
 def _draw(values, missing, step, sample, sample_missing):
-    """Take one of every `step` values, at a place that no period of the data follows."""
+    """Draw one of every `step` values, at a random place, so that no period of the data biases the sample."""
     state = np.uint64(0x9E3779B97F4A7C15)
     for i in range(len(sample)):
         state ^= state << np.uint64(13)
@@ -106,79 +167,68 @@ def _draw(values, missing, step, sample, sample_missing):
 
 
 @kernel
-def band_from_sample(
-    values,
-    missing,
-    scaled,
-    width,
-    fewest,
-    most,
-    words,
-    spare,
-    bucket,
-    code,
-    bits,
-    ordered,
-    row_of,
-    sample,
-    drawn,
-    sample_missing,
-    sides,
-    band,
-):
-    """Choose a band from a sample of the stretch `values`; return whether it is worth it.
+def band_from_sample(values, missing, width, fewest, most, sample, sort, index, band):
+    """Choose a band from a sample of a block; return whether it is narrow enough to use.
 
-    `fewest` and `most` bound the ranks that are wanted; the other parameters are those of
-    :func:`rollstat.kernels.selection.bulk_select.select_fixed`.
+    Parameters
+    ----------
+    values : ndarray
+        The values of the block, of whole windows.
+    missing : ndarray of bool
+        As long as `values`, or empty where no value is missing.
+    width : int
+        Rows of a window, at least eight.
+    fewest, most : int
+        Bounds of the wanted ranks.
+    sample : Sample
+    sort : SortScratch
+    index : BandIndex
+        Scratch.
+    band : Band
+        Receives the limits.
     """
     step = _sample_step(width)
-    drawn = drawn[: len(values) // step]
-    gone = sample_missing[: len(drawn)] if len(missing) > 0 else missing
-    _draw(values, missing, step, sample[: len(drawn)], gone)
-    narrow = width // step
-    if len(gone) > 0 and np.sum(gone) > len(gone) // 2:
+    rows = len(values) // step
+    drawn = sample.read_only[:rows]
+    drawn_missing = sample.missing[:rows] if len(missing) > 0 else missing
+    _draw(values, missing, step, sample.values[:rows], drawn_missing)
+    if len(drawn_missing) > 0 and np.sum(drawn_missing) > rows // 2:
         return False
-    lowest, highest = value_range(drawn, gone)
-    count = sort_words(drawn, scaled, gone, lowest, highest, len(gone) == 0, words, spare, bucket)
+    lowest, highest = value_range(drawn, drawn_missing)
+    count = rank_band(drawn, drawn_missing, lowest, highest, len(drawn_missing) == 0, sort, index)
     if count < 0:
         return False
-    if len(gone) > 0:
-        classify(drawn, gone, lowest, far_code(count), code)
-    row_bits = bits_for(len(drawn))
-    rows = (np.uint64(1) << np.uint64(row_bits)) - np.uint64(1)
-    place(words[:count], row_bits, drawn, code, ordered, row_of)
+    mask = row_mask(bits_for(rows))
+    narrow = width // step
+    windows = rows - narrow + 1
     share = most / width
     margin = np.int64(_DEVIATIONS * np.sqrt(narrow * share * (1.0 - share))) + 2
     low, high = 0, count - 1
     for side in range(2):
         target = fewest // step - margin if side == 0 else most // step + 1 + margin
-        sides[side] = 0 <= target < narrow
-        if sides[side]:
-            windows = len(drawn) - narrow + 1
+        band.bounded[side] = 0 <= target < narrow
+        if band.bounded[side]:
+            found = sort.spare[:windows]
             done, bottom, top = slide_fixed(
-                code[: windows - 1],
-                code[narrow : len(drawn)],
-                row_of,
+                index.code[: windows - 1],
+                index.code[narrow:rows],
                 narrow,
                 target,
                 None,
-                np.int64(0),
-                bits,
-                begin(code[:narrow], bits, count),
+                index,
+                begin(index.code[:narrow], index.bits, count),
                 count,
-                count > 0,
-                count < 0,
-                ordered.view(np.uint64),
-                len(drawn),
-                spare[:windows],
-                spare[:windows],
+                count < 0,  # false, but not a literal, for which another version would be compiled
+                rows,
+                found,
+                found,
             )
             if done < windows:
-                sides[side] = False
+                band.bounded[side] = False
             elif side == 0:
                 low = bottom - FIRST
-                band[0] = drawn[np.int64(words[low] & rows)]
+                band.limits[0] = drawn[np.int64(sort.records[low] & mask)]
             else:
                 high = top - FIRST
-                band[1] = drawn[np.int64(words[high] & rows)]
+                band.limits[1] = drawn[np.int64(sort.records[high] & mask)]
     return high - low < _LARGEST_SHARE * count

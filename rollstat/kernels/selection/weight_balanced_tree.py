@@ -10,24 +10,23 @@ r"""Ordered sets of rows that know their ranks: weight-balanced search trees in 
     / \   \
    a   c   f              in order: a b c d e f, by (value, node), or exactly the reverse
 
-State: ``links``, shape (4 x nodes,), int32 or int64: a record of four a node, in one piece so that a visit
-touches one cache line: the left child, the right child, ``before`` (how many nodes are in the left subtree)
-and a note that belongs to the caller. Node 0 is no node. A tree is named by its *head*, a record whose left
-child is the root and whose ``before`` is therefore the size of the tree; the right child of a head remembers
-the last node where that is known (0 otherwise). Many trees can share one ``links``; a node is in at most one
-of them. ``values[node]`` is what is compared. ``work``, shape (WORK,), int64: a counter of steps (a node
-visited is one, and so is an array element moved), then room for the path.
+State: ``links``, shape (4 x nodes,), int32 or int64: four adjacent entries per node, so that a visit touches
+one cache line: the left child, the right child, ``before`` (the size of the left subtree) and a note for the
+caller. Node 0 is no node. A tree is identified by its *head*, a node whose left child is the root and whose
+``before`` is therefore the size of the tree; the right child of a head is the last node if known, else 0.
+Many trees can share one ``links``; a node is in at most one of them. ``values[node]`` is what is compared.
+``work``, shape (WORK,), int64: a counter of steps (one for a node visited, one for an array element moved),
+then room for the path.
 
 Invariant: with w = size + 1, neither child of any node has w larger than three times the other's, so
-that the height is at most 2.41 log2(size + 1). Because the size of a subtree is known on the way down,
-the nodes that will need a rotation are known on the way down as well, without looking at their children;
-the way back up visits only these.
+the height is at most 2.41 log2(size + 1). The size of a subtree is known on the way down, and with it which
+nodes will need a rotation, without visiting their children; the way back up visits only these.
 
 Cost: add, remove, largest and find_rank take O(log size), worst case; size and empty O(1). Memory: four
 integers a node.
 
 Source: Nievergelt and Reingold, Binary search trees of bounded balance, SIAM J. Comput. 2 (1973),
-doi:10.1137/0202005; the pair (3, 2) that makes the rotations right: Hirai and Yamamoto, Balancing
+doi:10.1137/0202005; the proof that the weights (3, 2) keep the balance: Hirai and Yamamoto, Balancing
 weight-balanced trees, J. Funct. Program. 21 (2011), doi:10.1017/S0956796811000104.
 """
 
@@ -44,7 +43,6 @@ __all__ = [
     "WORK",
     "add",
     "admit",
-    "check",
     "comes_after",
     "empty",
     "find_rank",
@@ -56,13 +54,13 @@ __all__ = [
 
 LEFT, RIGHT, BEFORE, NOTE, RECORD = 0, 1, 2, 3, 4
 
-# The counter, and two entries for each level of the highest tree of 2**62 nodes.
+# The counter, and two entries for each level of a tree of 2**62 nodes.
 WORK = 1 + 2 * 152
 
 
 @kernel
 def empty(links, tree):
-    """Forget all nodes of a tree, in one step."""
+    """Remove all nodes of a tree, in one step."""
     links[RECORD * tree + LEFT] = 0
     links[RECORD * tree + RIGHT] = 0
     links[RECORD * tree + BEFORE] = 0
@@ -70,20 +68,20 @@ def empty(links, tree):
 
 @kernel
 def size(links, tree):
-    """Number of nodes in a tree."""
+    """Return the number of nodes of a tree."""
     return links[RECORD * tree + BEFORE]
 
 
 @kernel
 def comes_after(values, node, other, reverse):
-    """Whether `node` is later than `other` in the order (value, node), or in its exact reverse."""
+    """Whether `node` comes after `other` in the order (value, node), or in its exact reverse."""
     value, bound = values[node], values[other]
     return (value > bound or (value == bound and node > other)) != reverse
 
 
 @kernel
 def _rotate(links, link, total):
-    """Balance the subtree of `total` nodes below `link`, one of whose sides is too heavy; the steps."""
+    """Rotate the subtree of `total` nodes below `link`, one of whose sides is too heavy; return the steps."""
     node = links[link]
     before = links[RECORD * node + BEFORE]
     if 2 * before >= total:
@@ -128,7 +126,7 @@ def _rotate(links, link, total):
 
 @kernel
 def _balance(links, work, noted):
-    """Rotate where the way down noted a link and the size below it, the deepest first."""
+    """Rotate at the noted links, each with the size of its subtree, the deepest first."""
     while noted > 1:
         noted -= 2
         work[0] += _rotate(links, work[noted], work[noted + 1])
@@ -136,7 +134,7 @@ def _balance(links, work, noted):
 
 @kernel
 def add(links, values, work, tree, node, reverse):
-    """Put `node`, which is in no tree, into a tree."""
+    """Add `node`, which is in no tree, to a tree."""
     links[RECORD * node + LEFT] = 0
     links[RECORD * node + RIGHT] = 0
     links[RECORD * node + BEFORE] = 0
@@ -167,9 +165,9 @@ def add(links, values, work, tree, node, reverse):
 
 @kernel
 def _take_last(links, work, link, total, noted):
-    """Unlink the last of the `total` nodes below `link`, note what to balance; its node, and the notes' end.
+    """Unlink the last of the `total` nodes below `link`; return it and the end of the notes.
 
-    What it leaves behind is kept in order: its left subtree, at most two nodes, takes its place.
+    Its left subtree, at most two nodes, takes its place. The links to balance are noted.
     """
     here = np.int64(links[link]) & INDEX
     steps = 1
@@ -190,7 +188,7 @@ def _take_last(links, work, link, total, noted):
 
 @kernel
 def remove(links, values, work, tree, node, reverse):
-    """Take `node` out of the tree that it is in."""
+    """Remove `node` from the tree that it is in."""
     total = links[RECORD * tree + BEFORE]
     links[RECORD * tree + BEFORE] = total - 1
     link = RECORD * tree + LEFT
@@ -235,7 +233,7 @@ def remove(links, values, work, tree, node, reverse):
 
 @kernel
 def remove_largest(links, work, tree):
-    """Take the last node out of a tree that is not empty; its node."""
+    """Remove the last node of a tree that is not empty, and return it."""
     total = links[RECORD * tree + BEFORE]
     last, noted = _take_last(links, work, RECORD * tree + LEFT, total, 1)
     links[RECORD * tree + BEFORE] = total - 1
@@ -245,7 +243,7 @@ def remove_largest(links, work, tree):
 
 @kernel
 def largest(links, work, tree):
-    """The last node of a tree, 0 if it is empty."""
+    """Return the last node of a tree, or 0 if it is empty."""
     last = links[RECORD * tree + LEFT]
     steps = 1
     while links[RECORD * last + RIGHT] != 0:
@@ -257,10 +255,10 @@ def largest(links, work, tree):
 
 @kernel
 def admit(links, values, work, tree, node, capacity, reverse):
-    """Add `node`, then remove the last if there are more than `capacity`; the node removed, or 0.
+    """Add `node`, then remove the last node if there are more than `capacity`; return what is removed, or 0.
 
-    A node that would come last in a full tree is answered from the last node known, in one step.
-    Trees that are emptied, admitted to and nothing else keep that knowledge right.
+    A node that would come last in a full tree is rejected in one step, by comparing it with the last node
+    that the head remembers. This is right for trees that only `empty` and `admit` change.
     """
     if links[RECORD * tree + BEFORE] < capacity:
         add(links, values, work, tree, node, reverse)
@@ -280,7 +278,7 @@ def admit(links, values, work, tree, node, capacity, reverse):
 
 @kernel
 def find_rank(links, work, root, rank):
-    """The node of that rank, counted from 0, in the subtree of `root`, which has it."""
+    """Return the node of a rank, from 0, in the subtree of `root`, which must have it."""
     here = root
     steps = 1
     before = links[RECORD * here + BEFORE]
@@ -294,36 +292,3 @@ def find_rank(links, work, root, rank):
         steps += 1
     work[0] += steps
     return here
-
-
-@kernel
-def check(links, values, work, tree, reverse):
-    """Whether a tree keeps its order, its sizes and its balance."""
-    here = links[RECORD * tree + LEFT]
-    total = links[RECORD * tree + BEFORE]
-    last = 0
-    depth = 1
-    while here != 0 or depth > 1:
-        if here == 0:
-            depth -= 2
-            here, total = work[depth], work[depth + 1]
-            before = links[RECORD * here + BEFORE]
-            if last != 0 and not comes_after(values, here, last, reverse):
-                return False
-            last = here
-            total -= before + 1
-            here = links[RECORD * here + RIGHT]
-        else:
-            before = links[RECORD * here + BEFORE]
-            after = total - before - 1
-            if before < 0 or after < 0 or depth + 2 > WORK:
-                return False
-            if before + 1 > 3 * (after + 1) or after + 1 > 3 * (before + 1):
-                return False
-            work[depth], work[depth + 1] = here, total
-            depth += 2
-            total = before
-            here = links[RECORD * here + LEFT]
-        if (here == 0) != (total == 0):
-            return False
-    return total == 0

@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.two_heaps import parted
+from rollstat.algorithms.two_heaps import partitioned
 from rollstat.kernels.extrema import monotonic_deque, wedge
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.weight_balanced_tree import BEFORE, RECORD
@@ -132,7 +132,7 @@ class HeapWindow:
         """Hold these rows, the last of `pushed`, instead."""
         count = len(words) - int(np.count_nonzero(missing))
         target = min(int(two_heaps.target(self.arrays[0], count)), count)
-        order = parted(words, missing if count < len(words) else None, target, self.rule["ties"])
+        order = partitioned(words, missing if count < len(words) else None, target, self.rule["ties"])
         two_heaps.load(*self.arrays, words, 0, len(words), order, target)
         self.begin(pushed)
         two_heaps.pop(*self.arrays, 0)

@@ -1,55 +1,48 @@
-"""Equal windows over codes, against sorted windows, within a band and beyond it."""
+"""Equal windows over codes against sorted windows, within a band and beyond it."""
 
 import numpy as np
 import pytest
 
-from rollstat.kernels.selection.bitset_fixed import (
+from rollstat.kernels.selection.band_codes import (
     FIRST,
     GUARDS,
-    begin,
+    above_band_code,
+    allocate_index,
     classify,
-    far_code,
     place,
-    slide_fixed,
-    words_for,
 )
+from rollstat.kernels.selection.bitset_fixed import begin, slide_fixed
 
 
-def slide(values, width, target, low, high, want_upper=True, patience=None, missing=None):
+def slide(values, width, target, low, high, want_upper=True, budget=None, missing=None):
     """Answers with a band of the values from `low` to `high`: done rows, range of codes, lower, upper."""
     observed = np.ones(len(values), np.bool_) if missing is None else ~missing
     inside = np.flatnonzero((values >= low) & (values <= high) & observed)
     ranks = len(inside)
-    bits = np.full(words_for(ranks), 2**64 - 1, np.uint64)
-    code, ordered = np.zeros(len(values), np.uint32), np.zeros(64 * len(bits))
+    index = allocate_index(len(values))
+    index.bits[:] = 2**64 - 1
     missing = np.zeros(0, np.bool_) if missing is None else missing
-    classify(values, missing, low, far_code(ranks), code)
-    words = inside[np.argsort(values[inside], kind="stable")].astype(np.uint64)
-    row_of = np.zeros(64 * len(bits), np.uint32)
-    place(words, 32, values, code, ordered, row_of)
-    assert np.all(code < 64 * len(bits))
-    under = begin(code[:width], bits, ranks)
+    classify(values, missing, low, above_band_code(ranks), index.code)
+    records = inside[np.argsort(values[inside], kind="stable")].astype(np.uint64)
+    place(records, 32, values, index)
+    code = index.code
+    assert np.all(code < 64 * len(index.bits))
+    below = begin(code[:width], index.bits, ranks)
     rows = len(values) - width + 1
     lower, upper = np.full((2, rows), np.nan)
     constant, targets = (target, None) if np.ndim(target) == 0 else (0, target)
-    patience = len(values) if patience is None else patience
-    open_top = not np.any(values > high)
     with np.errstate(over="ignore"):
         found = slide_fixed(
             code[: rows - 1],
             code[width:],
-            row_of,
             width if targets is None else 0,
             constant,
             targets,
-            0,
-            bits,
-            under,
+            index,
+            below,
             ranks,
-            open_top,
-            want_upper,
-            ordered.view(np.uint64),
-            patience,
+            want_upper and bool(np.any(values > high)),
+            len(values) if budget is None else budget,
             lower.view(np.uint64),
             (upper if want_upper else lower).view(np.uint64),
         )
@@ -124,7 +117,7 @@ def test_long_ways_over_the_ranks(name, target):
         "steps": lambda: np.round(hills / 40) + series("noise", n) * 1e-3,
     }[name]()
     expected = sorted_windows(values, width)
-    done, *_, lower, upper = slide(values, width, target, -np.inf, np.inf, patience=10**6)
+    done, *_, lower, upper = slide(values, width, target, -np.inf, np.inf, budget=10**6)
     assert done == len(expected)
     np.testing.assert_array_equal(lower, expected[:, target])
     np.testing.assert_array_equal(upper, expected[:, target + 1])
@@ -133,15 +126,15 @@ def test_long_ways_over_the_ranks(name, target):
 def test_a_wide_gap_beside_the_answers_is_passed_without_search():
     # Odd windows over alternating values change sides every row, over a gap of half a window.
     values = series("alternating", 40_000)
-    done, *_, lower, _ = slide(values, 20_001, 10_000, 0.0, 1.0, patience=100)
+    done, *_, lower, _ = slide(values, 20_001, 10_000, 0.0, 1.0, budget=100)
     assert done == 20_000
     np.testing.assert_array_equal(lower, np.arange(done) % 2)
 
 
-def test_a_search_past_the_patience_stops():
+def test_a_search_past_the_budget_stops():
     # Sides change every other row: the way back over the gap is looked for anew.
     values = np.arange(40_000) // 2 % 2.0
-    done, *_ = slide(values, 20_001, 10_000, 0.0, 1.0, patience=1000)
+    done, *_ = slide(values, 20_001, 10_000, 0.0, 1.0, budget=1000)
     assert 0 < done < 1000
 
 

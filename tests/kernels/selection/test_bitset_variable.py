@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.selection.bitset_variable import (
-    check,
-    clear,
+    allocate,
     exclude,
     following,
     include,
@@ -13,51 +12,47 @@ from rollstat.kernels.selection.bitset_variable import (
     seek,
     slide_any,
 )
-
-
-def bit_set(ranks):
-    coarse = ranks // 2**18 + 1
-    return np.zeros(coarse * 4096, np.uint64), np.zeros(coarse * 64, np.int64), np.zeros(coarse, np.int64)
+from tests.kernels.selection.invariants import counted_ranks
 
 
 @pytest.mark.parametrize("ranks", [1, 64, 65, 5000, 700_000])
 def test_set_operations(ranks):
     rng = np.random.default_rng(ranks)
-    sets, held = bit_set(ranks), set()
+    rank_set, held = allocate(ranks), set()
     for step in range(120):
         rank = int(rng.integers(ranks))
         if rank in held:
-            exclude(*sets, rank)
+            exclude(rank_set, rank)
             held.remove(rank)
         else:
-            include(*sets, rank)
+            include(rank_set, rank)
             held.add(rank)
         ordered = sorted(held)
         for target in {0, len(ordered) // 2, len(ordered) - 1} if ordered else ():
-            assert seek(*sets, target) == ordered[target]
-            assert following(*sets, ordered[target]) == ordered[target]
+            assert seek(rank_set, target) == ordered[target]
+            assert following(rank_set, ordered[target]) == ordered[target]
         origin = int(rng.integers(ranks))
         above = [r for r in ordered if r >= origin]
         if above:
-            assert following(*sets, origin) == above[0]
+            assert following(rank_set, origin) == above[0]
         if step % 30 == 0:
-            assert check(*sets)
-    sets[1][0] += 1
-    assert not check(*sets)
-    clear(*sets)
-    assert check(*sets)
-    sets[2][0] += 1
-    assert not check(*sets)
+            assert counted_ranks(rank_set)
+    rank_set.fine[0] += 1
+    assert not counted_ranks(rank_set)
+    rank_set.fine[0] -= 1
+    assert counted_ranks(rank_set)
+    rank_set.coarse[0] += 1
+    assert not counted_ranks(rank_set)
 
 
 @pytest.mark.parametrize("gap", [1, 5, 70, 300])
 def test_set_bits_nearby(gap):
     ranks = 3000
-    sets = bit_set(ranks)
+    rank_set = allocate(ranks)
     held = list(range(7, ranks, gap))
     for rank in held:
-        include(*sets, rank)
-    bits = sets[0][: ranks // 64 + 1]
+        include(rank_set, rank)
+    bits = rank_set.bits[: ranks // 64 + 1]
     for origin in (0, 7, 63, 64, 1500, 2999):
         first = np.searchsorted(held, origin)
         for ahead in (-40, -3, -2, -1, 0, 1, 2, 3, 40):
@@ -71,10 +66,9 @@ def test_set_bits_nearby(gap):
 
 def slide(rank, start, end, wanted):
     lower, upper = np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, np.int64)
-    sets = bit_set(len(rank))
-    cursor, below = np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.int64)
-    slide_any(rank, start, end, wanted, True, *sets, cursor, below, lower, upper)
-    assert check(*sets)
+    rank_set = allocate(len(rank))
+    slide_any(rank, start, end, wanted, rank_set, np.zeros((2, len(wanted)), np.int64), lower, upper)
+    assert counted_ranks(rank_set)
     return lower, upper
 
 

@@ -1,70 +1,37 @@
-"""Selection stretch by stretch: what is done is right, whatever the bands were."""
+"""Selection block by block: what is done is right, whatever the bands are."""
 
 import numpy as np
 import pytest
 
-from rollstat.kernels.selection.bitset_fixed import words_for
-from rollstat.kernels.selection.bulk_select import select_fixed
+from rollstat.kernels.selection.bulk_select import allocate, select_fixed
 from rollstat.kernels.selection.quantiles import interpolate_constant
-from rollstat.kernels.selection.radix_sort import DIGITS, LARGEST_DIGIT
-from rollstat.kernels.selection.value_band import RECENT
+from rollstat.kernels.selection.value_band import allocate_sample
 
 NONE = np.zeros(0, np.bool_)
 
 
-def run(values, width, target, stretch, missing, fraction, middle, lower, upper, result):
+def run(values, width, target, rows, missing, fraction, middle, lower, upper):
     values = values.view()
     values.flags.writeable = False
-    size = stretch + width
-    bits = np.empty(words_for(size), np.uint64)
-    sample = np.empty(size)
-    drawn = sample.view()
-    drawn.flags.writeable = False
+    constant, targets = (0, target) if np.ndim(target) else (target, None)
+    scratch = allocate(rows + width, values.dtype)
+    sample = allocate_sample(rows + width, values.dtype) if width >= 4096 else None
     with np.errstate(over="ignore"):
         return select_fixed(
-            values,
-            missing,
-            True,
-            width,
-            0 if np.ndim(target) else target,
-            target if np.ndim(target) else None,
-            stretch,
-            width >= 4096,
-            *np.empty((2, size), np.uint64),
-            np.empty((DIGITS, LARGEST_DIGIT), np.int32),
-            np.empty(size, np.uint32),
-            bits,
-            np.zeros(64 * len(bits)),
-            np.zeros(64 * len(bits), np.uint32),
-            sample,
-            drawn,
-            np.empty(size, np.bool_),
-            np.empty((2, RECENT)),
-            np.empty(2),
-            np.empty(2, np.bool_),
-            np.empty((2, 2), np.int64),
-            np.empty(size, np.uint32),
-            fraction,
-            middle,
-            lower,
-            upper,
-            result,
+            values, missing, width, constant, targets, rows, fraction, middle, lower, upper, scratch, sample
         )
 
 
-def select(values, width, target, stretch, want_upper=True, missing=NONE):
-    """Both order statistics, after a look at whether points between them are the same points."""
+def select(values, width, target, rows, want_upper=True, missing=NONE):
+    """Both order statistics, after a check that points between them are the same points."""
     lower, upper = np.full((2, len(values) - width + 1), np.nan)
-    done = run(
-        values, width, target, stretch, missing, None, False, lower, upper if want_upper else upper[:0], lower
-    )
+    done = run(values, width, target, rows, missing, None, False, lower, upper if want_upper else upper[:0])
     if not np.ndim(target) and len(missing) == 0:
         for fraction, middle in ((0.0, False), (0.25, False), (0.5, True)):
             if fraction > 0 and not want_upper:
                 continue
-            points, scratch = np.full(len(lower), np.nan), np.empty((2, stretch))
-            above = scratch[1] if fraction > 0 else scratch[1, :0]
-            found = run(values, width, target, stretch, missing, fraction, middle, scratch[0], above, points)
+            points = np.full(len(lower), np.nan)
+            found = run(values, width, target, rows, missing, fraction, middle, points, None)
             expected = lower[:found].copy()
             if fraction > 0:
                 interpolate_constant(lower[:found], upper[:found], fraction, middle, expected)
@@ -95,7 +62,7 @@ def test_drifting_and_jumping_series(name, share):
     np.testing.assert_array_equal(upper, expected[:, target + 1])
 
 
-def test_it_stops_before_a_stretch_that_it_cannot_sort():
+def test_it_stops_before_a_block_that_it_cannot_sort():
     values = np.random.default_rng(2).standard_normal(2000)
     values[1500] = np.inf
     done, lower, _ = select(values, 20, 9, 200)
@@ -115,10 +82,10 @@ def test_sampled_bands(name):
         "jumps": values + 5 * (i // 9000 % 2),
         "sine": np.sin(i / 300),
     }[name]
-    width, stretch = 4500, 9000
+    width, rows = 4500, 9000
     targets = np.where(i[width - 1 :] % 7 > 0, 2000 + i[width - 1 :] % 90, -1)
     for target in (2249, targets):
-        done, lower, upper = select(values, width, target, stretch)
+        done, lower, upper = select(values, width, target, rows)
         assert done == len(lower)
         for row in range(0, len(lower), 997):
             window = np.sort(values[row : row + width])

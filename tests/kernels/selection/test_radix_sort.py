@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.selection.radix_sort import (
-    DIGITS,
-    LARGEST_DIGIT,
+    allocate_sort,
     bits_for,
-    check,
-    settle,
-    sort_words,
+    insertion_sort,
+    keys_of_floats,
+    keys_of_integers,
+    sort_records,
     value_range,
 )
+from tests.kernels.selection.invariants import sorted_records
 
 NONE = np.zeros(0, np.bool_)
 
@@ -21,17 +22,16 @@ def sort(values, missing=NONE, bounds=None):
     values = values.view()
     values.flags.writeable = False
     lowest, highest = bounds or map(values.dtype.type, value_range(values, missing))
-    words, spare = np.zeros((2, len(values)), np.uint64)
-    bucket = np.zeros((DIGITS, LARGEST_DIGIT), np.int32)
+    scratch = allocate_sort(len(values))
     everything = bounds is None and len(missing) == 0
-    scaled = values.dtype.kind == "f"
     with np.errstate(over="ignore"):
-        count = sort_words(values, scaled, missing, lowest, highest, everything, words, spare, bucket)
+        count = sort_records(values, missing, lowest, highest, everything, scratch)
     if count < 0:
         return None
+    records = scratch.records[:count]
     row_bits = bits_for(len(values))
-    assert check(words[:count], values, row_bits)
-    return (words[:count] & np.uint64((1 << row_bits) - 1)).astype(np.int64)
+    assert sorted_records(records, values, row_bits)
+    return (records & np.uint64((1 << row_bits) - 1)).astype(np.int64)
 
 
 def draw(name, n):
@@ -89,8 +89,8 @@ def test_range_skips_missing_rows():
     assert value_range(values, np.array([True, False, False, False])) == (3, 9)
 
 
-def test_equal_places_are_told_apart_by_the_value():
-    # Pairs of neighbours that share a place of 2**-52 of the range, the larger one first.
+def test_equal_codes_are_ordered_by_the_value():
+    # Pairs of neighbours that share a code of 2**-52 of the range, the larger one first.
     values = np.repeat(np.linspace(0.0, 1.0, 400), 2)
     values[::2] = np.nextafter(values[::2], 2.0)
     np.testing.assert_array_equal(sort(values), np.argsort(values, kind="stable"))
@@ -101,7 +101,7 @@ def test_floats_without_a_finite_scale_are_refused(values):
     assert sort(np.array(values)) is None
 
 
-def test_values_that_no_digits_tell_apart_are_refused():
+def test_values_that_no_digits_separate_are_refused():
     crowded = 1.0 + np.random.default_rng(2).permutation(3000) * 2.0**-52
     crowded[0] = -1e300
     assert sort(crowded) is None
@@ -112,15 +112,38 @@ def test_values_that_no_digits_tell_apart_are_refused():
 
 
 def test_insertion_gives_up_past_its_budget():
-    words = np.arange(64, 0, -1).astype(np.uint64) << np.uint64(32)
-    values = words.copy()
-    assert not settle(words.copy(), values, 6, 100)
-    assert settle(words, values, 6, 64 * 32)
-    np.testing.assert_array_equal(words, np.sort(values))
+    records = np.arange(64, 0, -1).astype(np.uint64) << np.uint64(32)
+    values = records.copy()
+    assert not insertion_sort(records.copy(), values, 6, 100)
+    assert insertion_sort(records, values, 6, 64 * 32)
+    np.testing.assert_array_equal(records, np.sort(values))
 
 
 def test_check_sees_disorder_and_instability():
     values = np.array([5, 5, 7], np.uint64)
-    assert check(np.array([0, 1, 2], np.uint64), values, 2)
-    assert not check(np.array([1, 0, 2], np.uint64), values, 2)
-    assert not check(np.array([2, 0, 1], np.uint64), values, 2)
+    assert sorted_records(np.array([0, 1, 2], np.uint64), values, 2)
+    assert not sorted_records(np.array([1, 0, 2], np.uint64), values, 2)
+    assert not sorted_records(np.array([2, 0, 1], np.uint64), values, 2)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_floats(dtype):
+    info = np.finfo(dtype)
+    ascending = [-np.inf, info.min, -1.5, -1, -info.tiny, -info.smallest_subnormal, 0, info.tiny, 1, np.inf]
+    values = np.array(ascending, dtype)
+    bits = values.view(f"i{values.itemsize}")
+    key = np.empty(len(values), np.uint64)
+    keys_of_floats(bits, np.iinfo(bits.dtype).max, key)
+    assert np.all(key[1:] > key[:-1])
+    zeros = np.array([0.0, -0.0], dtype).view(bits.dtype)
+    keys_of_floats(zeros, np.iinfo(bits.dtype).max, key[:2])
+    assert key[0] == key[1]
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i8", "u8"])
+def test_integers(dtype):
+    info = np.iinfo(dtype)
+    values = np.array([info.min, info.min + 1, info.max // 2, info.max - 1, info.max], dtype)
+    key = np.empty(len(values), np.uint64)
+    keys_of_integers(values, np.uint64(2**63 if info.min else 0), key)
+    assert np.all(key[1:] > key[:-1])

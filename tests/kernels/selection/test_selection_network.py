@@ -3,49 +3,43 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.selection.selection_network import LINEAR, LOWER, MIDPOINT, UPPER, select_in_tiles
+from rollstat.kernels.selection.selection_network import (
+    LINEAR,
+    LOWER,
+    MIDPOINT,
+    UPPER,
+    LaneScratch,
+    run_network,
+)
 from rollstat.networks import selection_network
 
 
-def run(values, m, ranges, tile, lanes, outputs, fractions, lower, upper):
+def run(values, m, ranges, block, lanes, outputs, fractions, lower, upper):
     values.flags.writeable = False  # as the driver passes them
-    network = selection_network(m, ranges, tile)
+    network = selection_network(m, ranges, block)
     vector_lanes = 64 // values.itemsize
     stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
-    select_in_tiles(
-        values,
-        network.instructions,
-        network.results,
-        network.reach,
-        lanes,
-        vector_lanes,
-        np.zeros(network.rows * stride, values.dtype),
-        stride,
-        np.zeros(4 * lanes),
-        np.array(outputs),
-        np.array(fractions, float),
-        lower,
-        upper,
-    )
+    scratch = LaneScratch(np.zeros(network.rows * stride, values.dtype), np.zeros(4 * lanes), lanes, stride)
+    run_network(values, network, scratch, np.array(outputs), np.array(fractions, float), lower, upper)
 
 
-def select(values, m, low, high, tile, lanes):
+def select(values, m, low, high, block, lanes):
     lower = np.zeros((high + 1 - low, len(values) - m + 1), values.dtype)
     outputs = [(i, LOWER, i) for i in range(len(lower))]
-    run(values, m, ((low, high),), tile, lanes, outputs, [0] * len(outputs), lower, lower)
+    run(values, m, ((low, high),), block, lanes, outputs, [0] * len(outputs), lower, lower)
     return lower
 
 
-@pytest.mark.parametrize(("m", "tile"), [(1, 4), (2, 4), (3, 4), (5, 4), (12, 8), (25, 8), (40, 16)])
-def test_against_sorted_windows(m, tile):
+@pytest.mark.parametrize(("m", "block"), [(1, 4), (2, 4), (3, 4), (5, 4), (12, 8), (25, 8), (40, 16)])
+def test_against_sorted_windows(m, block):
     rng = np.random.default_rng(m)
-    for rows in (1, 2, tile, tile + 1, 8 * tile - 1, 8 * tile, 8 * tile + 1, 300):
+    for rows in (1, 2, block, block + 1, 8 * block - 1, 8 * block, 8 * block + 1, 300):
         values = np.round(rng.standard_normal(rows + m - 1), 1)
         expected = np.sort(np.lib.stride_tricks.sliding_window_view(values, m), axis=1).T
         for low, high in ((0, 0), (0, min(1, m - 1)), (m // 2, m // 2), (m - 1, m - 1)):
             for lanes in (8, 24):
                 np.testing.assert_array_equal(
-                    select(values, m, low, high, tile, lanes), expected[low : high + 1]
+                    select(values, m, low, high, block, lanes), expected[low : high + 1]
                 )
 
 
@@ -56,7 +50,7 @@ def test_infinities_and_small_numbers():
     np.testing.assert_array_equal(select(values, 9, 0, 8, 4, 16), expected)
 
 
-def test_where_outputs_go_and_what_is_made_of_them():
+def test_kinds_of_output():
     values = np.random.default_rng(1).standard_normal(400)
     ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, 10), axis=1).T
     lower, upper = np.zeros((4, 391)), np.zeros((4, 391))

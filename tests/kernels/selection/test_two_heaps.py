@@ -5,6 +5,7 @@ import pytest
 
 from rollstat.kernels.selection import two_heaps
 from rollstat.kernels.selection.two_heaps import CAPACITY, COUNT, HIGH, LOW, POSITION, PUSHED, ROWS
+from tests.kernels.selection.invariants import linked_heaps
 
 NONE_MISSING = np.empty(0, np.bool_)
 
@@ -43,7 +44,7 @@ def test_fixed_windows(rng, missing_share, ties):
             state = two_heaps.create(m, float, k=k, q=q, width=m, ties=ties)
             for i in range(n):
                 got = two_heaps.push(*state, values[i], missing[i])
-                assert two_heaps.check(*state)
+                assert linked_heaps(*state)
                 rows = range(max(0, i - m + 1), i + 1)
                 check_answer(state, got, expected_pair(values, missing, rows, k, q), ties)
 
@@ -63,7 +64,7 @@ def test_windows_that_grow_and_shrink(rng, k, q):
         else:
             got = two_heaps.push(*state, values[right], missing[right])
             right += 1
-        assert two_heaps.check(*state)
+        assert linked_heaps(*state)
         assert (state[0][ROWS], state[0][PUSHED]) == (right - left, right)
         check_answer(state, got, expected_pair(values, missing, range(left, right), k, q))
 
@@ -168,7 +169,7 @@ def test_worst_push_with_missing_values(rng):
     for values in hostile_series(m, n, rng).values():
         state = two_heaps.create(m, float, width=m)
         counts = written_places(state, values, rng.random(n) < 0.4)
-        assert two_heaps.check(*state)
+        assert linked_heaps(*state)
         assert counts.max() <= 3 * levels(m)
 
 
@@ -177,10 +178,10 @@ def test_check_sees_damage(rng):
     two_heaps.extend(*state, rng.standard_normal(80), NONE_MISSING, np.empty(0), np.empty(0, np.int64))
     header, keys, links = state
     assert header[LOW] == header[HIGH] == 15
-    assert two_heaps.check(*state)
+    assert linked_heaps(*state)
     for array, place, value in ((header, COUNT, 29), (keys, 14, 9.0), (keys, 30, -9.0), (links, 3, 0)):
         kept = array[place]
         array[place] = value
-        assert not two_heaps.check(*state)
+        assert not linked_heaps(*state)
         array[place] = kept
-    assert two_heaps.check(*state)
+    assert linked_heaps(*state)

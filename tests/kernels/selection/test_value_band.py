@@ -3,43 +3,29 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.selection.bitset_fixed import words_for
-from rollstat.kernels.selection.radix_sort import DIGITS, LARGEST_DIGIT
-from rollstat.kernels.selection.value_band import RECENT, band_from_answers, band_from_sample
+from rollstat.kernels.selection.band_codes import allocate_index
+from rollstat.kernels.selection.radix_sort import allocate_sort
+from rollstat.kernels.selection.value_band import (
+    allocate_band,
+    allocate_sample,
+    band_from_answers,
+    band_from_sample,
+)
 
 
 def from_sample(values, width, fewest, most, missing=None):
-    """The band as (low, high), unbounded sides as infinities, or None."""
+    """The band as (low, high), sides without a limit as infinities, or None."""
     size = len(values)
     values = values.view()
     values.flags.writeable = False
-    bits = np.empty(words_for(size), np.uint64)
-    band, sides = np.zeros(2), np.zeros(2, np.bool_)
+    band = allocate_band(values.dtype)
+    memory = allocate_sample(size, values.dtype), allocate_sort(size), allocate_index(size)
     missing = np.zeros(0, np.bool_) if missing is None else missing
-    sample = np.zeros(size)
-    drawn = sample.view()
-    drawn.flags.writeable = False
     with np.errstate(over="ignore"):
-        worth = band_from_sample(
-            values,
-            missing,
-            True,
-            width,
-            fewest,
-            most,
-            *np.zeros((2, size), np.uint64),
-            np.zeros((DIGITS, LARGEST_DIGIT), np.int32),
-            np.zeros(size, np.uint32),
-            bits,
-            np.zeros(64 * len(bits)),
-            np.zeros(64 * len(bits), np.uint32),
-            sample,
-            drawn,
-            np.zeros(size, np.bool_),
-            sides,
-            band,
-        )
-    return (band[0] if sides[0] else -np.inf, band[1] if sides[1] else np.inf) if worth else None
+        worth = band_from_sample(values, missing, width, fewest, most, *memory, band)
+    low = band.limits[0] if band.bounded[0] else -np.inf
+    high = band.limits[1] if band.bounded[1] else np.inf
+    return (low, high) if worth else None
 
 
 @pytest.mark.parametrize("share", [0.01, 0.5, 0.95])
@@ -72,25 +58,27 @@ def test_bands_that_would_hold_too_much_are_refused():
 
 def test_bands_from_answers_keep_a_margin():
     values = np.arange(1000.0)
-    ranked = np.arange(1000, dtype=np.uint64)
+    records = np.arange(1000, dtype=np.uint64)
     values.flags.writeable = False
-    recent, sides, band = np.full((2, RECENT), np.nan), np.zeros(2, np.bool_), np.zeros(2)
+    band = allocate_band(values.dtype)
+    recent, bounded, limits = band.recent, band.bounded, band.limits
+    recent[:] = np.nan
     recent[:, 0] = 480.0, 520.0
-    assert band_from_answers(ranked, 10, values, 0, recent, 1, sides, band)
-    assert sides.all()
-    assert 460 < band[0] < 475 < 525 < band[1] < 540
-    assert band_from_answers(ranked, 10, values, 50, recent, 1, sides, band)
-    assert 410 < band[0] < 425 < 575 < band[1] < 590
+    assert band_from_answers(records, 10, values, 0, 1, band)
+    assert bounded.all()
+    assert 460 < limits[0] < 475 < 525 < limits[1] < 540
+    assert band_from_answers(records, 10, values, 50, 1, band)
+    assert 410 < limits[0] < 425 < 575 < limits[1] < 590
     recent[:, 1] = 2.0, 50.0
     recent[:, 0] = 1.0, 40.0
-    sides[:] = False
-    assert band_from_answers(ranked, 10, values, 0, recent, 2, sides, band)
-    assert list(sides) == [False, True]
-    # The next stretch sorted the band alone: 150 values from below up. Beyond them it cannot grow.
+    bounded[:] = False
+    assert band_from_answers(records, 10, values, 0, 2, band)
+    assert list(bounded) == [False, True]
+    # The next block sorted the band alone: 150 values from below up. Beyond them it cannot grow.
     recent[1, 2] = 149.0
-    assert band_from_answers(ranked[:150], 10, values, 0, recent, 3, sides, band)
-    assert list(sides) == [False, True]
-    assert band[1] == 149.0
+    assert band_from_answers(records[:150], 10, values, 0, 3, band)
+    assert list(bounded) == [False, True]
+    assert limits[1] == 149.0
     recent[1, 2] = 900.0
-    sides[:] = False
-    assert not band_from_answers(ranked, 10, values, 0, recent, 3, sides, band)
+    bounded[:] = False
+    assert not band_from_answers(records, 10, values, 0, 3, band)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.selection import weight_balanced_tree
+from tests.kernels.selection.invariants import balanced_tree
 
 HEAD, OTHER = 1, 2
 
@@ -67,7 +68,7 @@ def test_random_operations(rng, reverse, different):
             _, node = expected.pop(rng.integers(len(expected)))
             weight_balanced_tree.remove(links, values, work, HEAD, node, reverse)
             outside.append(node)
-        assert weight_balanced_tree.check(links, values, work, HEAD, reverse)
+        assert balanced_tree(links, values, work, HEAD, reverse)
         nodes = [node for _, node in (reversed(expected) if reverse else expected)]
         assert contents(links, HEAD) == nodes
         assert weight_balanced_tree.size(links, HEAD) == len(nodes)
@@ -94,7 +95,7 @@ def test_admit_keeps_the_smallest(rng, capacity, reverse):
             expected = sorted([*expected, (values[node], node)], reverse=reverse)
             removed = expected.pop()[1] if len(expected) > capacity else 0
             assert weight_balanced_tree.admit(links, values, work, HEAD, node, capacity, reverse) == removed
-            assert weight_balanced_tree.check(links, values, work, HEAD, reverse)
+            assert balanced_tree(links, values, work, HEAD, reverse)
             assert contents(links, HEAD) == [node for _, node in expected]
 
 
@@ -111,8 +112,8 @@ def test_trees_share_links_and_are_emptied_in_one_step():
     for node in range(3, 40, 2):
         weight_balanced_tree.add(links, values, work, HEAD, node, False)
     assert contents(links, HEAD) == list(range(3, 40, 2))
-    assert weight_balanced_tree.check(links, values, work, HEAD, False)
-    assert weight_balanced_tree.check(links, values, work, OTHER, False)
+    assert balanced_tree(links, values, work, HEAD, False)
+    assert balanced_tree(links, values, work, OTHER, False)
 
 
 @pytest.mark.slow
@@ -131,7 +132,7 @@ def test_height_and_steps_are_logarithmic(rng, order):
         work[0] = 0
         weight_balanced_tree.add(links, values, work, HEAD, node, False)
         assert work[0] <= 10 * limit(size)
-    assert weight_balanced_tree.check(links, values, work, HEAD, False)
+    assert balanced_tree(links, values, work, HEAD, False)
     assert height(links, HEAD) <= limit(n)
     for size, node in zip(range(n, 0, -1), nodes):
         work[0] = 0
@@ -145,8 +146,8 @@ def test_check_sees_damage():
     links, work = forest(values)
     for node in range(3, 20):
         weight_balanced_tree.add(links, values, work, HEAD, node, False)
-    assert weight_balanced_tree.check(links, values, work, HEAD, False)
-    assert not weight_balanced_tree.check(links, values, work, HEAD, True)
+    assert balanced_tree(links, values, work, HEAD, False)
+    assert not balanced_tree(links, values, work, HEAD, True)
     root = links[weight_balanced_tree.RECORD * HEAD + weight_balanced_tree.LEFT]
     for place, change in (
         (weight_balanced_tree.RECORD * HEAD + weight_balanced_tree.BEFORE, 1),
@@ -157,7 +158,7 @@ def test_check_sees_damage():
         ),
     ):
         links[place] += change
-        assert not weight_balanced_tree.check(links, values, work, HEAD, False)
+        assert not balanced_tree(links, values, work, HEAD, False)
         links[place] -= change
     values[10] = 100.0
-    assert not weight_balanced_tree.check(links, values, work, HEAD, False)
+    assert not balanced_tree(links, values, work, HEAD, False)
