@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.algorithms import rank_space
-from rollstat.algorithms.rank_space import ranked_stretches
+from rollstat.algorithms.rank_space import ranked_blocks
 from rollstat.blocks import Block, read_only
 from rollstat.engine import Output
 from rollstat.kernels.rank_space import bitset_tree
-from rollstat.kernels.rank_space.mode import create as create_peaks
-from rollstat.kernels.rank_space.mode import follow_mode
+from rollstat.kernels.rank_space.mode import create as create_tree
+from rollstat.kernels.rank_space.mode import find_modes
 from rollstat.kernels.rank_space.nunique import count_distinct
 from rollstat.kernels.rank_space.rank import (
     AVERAGE,
@@ -39,7 +39,7 @@ RANK_ALGORITHMS = {
 
 
 class _InRankSpace:
-    """A computation that walks ranked stretches."""
+    """A computation that sorts its blocks."""
 
     def block_rows(self, width: int) -> int:
         """Output rows of a block that suit windows of `width` rows."""
@@ -95,7 +95,7 @@ class RankOfNewest(_InRankSpace):
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
 
     def _count(self, block: Block, smaller: NDArray[Any], equal: NDArray[Any], total: NDArray[Any]) -> None:
-        for part, rank, ordered in ranked_stretches(block):
+        for rows, part, rank, ordered in ranked_blocks(block):
             ranks = len(ordered)
             count_newest(
                 rank,
@@ -104,9 +104,9 @@ class RankOfNewest(_InRankSpace):
                 self.method == DENSE,
                 np.zeros(ranks, np.int64),
                 *bitset_tree.create(ranks),
-                smaller[part.rows],
-                equal[part.rows],
-                total[part.rows],
+                smaller[rows],
+                equal[rows],
+                total[rows],
             )
 
 
@@ -129,10 +129,10 @@ class Distinct(_InRankSpace):
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the number of distinct values of every window."""
-        for part, rank, ordered in ranked_stretches(block):
+        for rows, part, rank, ordered in ranked_blocks(block):
             count = np.empty(len(part.start), np.int64)
             count_distinct(rank, part.start, part.end, np.zeros(len(ordered), np.int64), count)
-            results[0][part.rows] = count
+            results[0][rows] = count
 
 
 class Mode(_InRankSpace):
@@ -142,9 +142,9 @@ class Mode(_InRankSpace):
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the mode of every window."""
-        for part, rank, ordered in ranked_stretches(block):
+        for rows, part, rank, ordered in ranked_blocks(block):
             if len(ordered) == 0:
                 continue
             best = np.empty(len(part.start), np.int64)
-            follow_mode(rank, part.start, part.end, create_peaks(len(ordered)), best)
-            results[0][part.rows] = ordered[best]
+            find_modes(rank, part.start, part.end, create_tree(len(ordered)), best)
+            results[0][rows] = ordered[best]
