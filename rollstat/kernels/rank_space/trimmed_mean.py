@@ -64,7 +64,7 @@ def create(ranks):
 
 @kernel
 def mean_of_kept(total, lowest, highest, count, cut, winsorize):
-    """Return the mean of the kept observations; those cut off are left out, or replaced by the nearest kept."""
+    """Return the mean of the kept observations, with the others left out or replaced by the nearest kept."""
     if not winsorize:
         return total / (count - 2 * cut)
     if cut > 0:
