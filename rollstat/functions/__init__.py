@@ -26,17 +26,14 @@ from rollstat.functions.reductions import *  # noqa: F403
 from rollstat.functions.robust import *  # noqa: F403
 from rollstat.functions.sums import *  # noqa: F403
 
-if (
-    not TYPE_CHECKING
-):  # type checkers do not evaluate this list: for them every name imported with * is public
-    __all__ = [
-        *aggregate.__all__,
-        *extrema.__all__,
-        *moments.__all__,
-        *order_statistics.__all__,
-        *pairs.__all__,
-        *ranks.__all__,
-        *reductions.__all__,
-        *robust.__all__,
-        *sums.__all__,
-    ]
+if not TYPE_CHECKING:  # for type checkers, every name imported with * is public
+    __all__ = []
+    __all__ += aggregate.__all__
+    __all__ += extrema.__all__
+    __all__ += moments.__all__
+    __all__ += order_statistics.__all__
+    __all__ += pairs.__all__
+    __all__ += ranks.__all__
+    __all__ += reductions.__all__
+    __all__ += robust.__all__
+    __all__ += sums.__all__
