@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.algorithms import sorted_columns
 from rollstat.algorithms.rank_bits import stretches
 from rollstat.algorithms.ranking import NOTHING_MISSING, tied_ranks
@@ -30,7 +31,8 @@ def choose(algorithm: str, block: Block, widest: int) -> tuple[str, int]:
     rest in the same way.
     """
     longest = block.width or int((block.end - block.start).max())
-    if algorithm in ("auto", "network") and sorted_columns.serves_block(block):
+    narrow = 0 < block.width <= thresholds.SORTED_BY_NETWORK and block.missing is None
+    if algorithm in ("auto", "network") and narrow:
         algorithm = "network"
     elif algorithm in ("auto", "network"):
         algorithm = "sorted_window" if longest <= widest else "rank_set"
@@ -39,7 +41,7 @@ def choose(algorithm: str, block: Block, widest: int) -> tuple[str, int]:
 
 def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str]) -> None:
     """Raise ValueError if `algorithm` is ``"network"`` and the network does not serve the windows."""
-    if algorithm == "network" and not sorted_columns.serves_windows(windows):
+    if algorithm == "network" and not sorted_columns.serves(windows):
         served = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
         raise ValueError(f"algorithm {algorithm!r} does not serve this window; the algorithms are {served}")
 

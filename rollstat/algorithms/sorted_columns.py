@@ -11,19 +11,14 @@ from rollstat.algorithms import small_window
 from rollstat.blocks import Block, Selection
 from rollstat.windows import Windows
 
-__all__ = ["serves_block", "serves_windows", "sorted_columns"]
+__all__ = ["serves", "sorted_columns"]
 
 _VALUES_AT_ONCE = 1 << 17  # few calls, and results that stay in the cache
 
 
-def serves_windows(windows: Windows) -> bool:
+def serves(windows: Windows) -> bool:
     """Return whether all windows have one small number of rows, except at the ends of the data."""
     return 0 < windows.fixed_width <= thresholds.SORTED_BY_NETWORK
-
-
-def serves_block(block: Block) -> bool:
-    """Return whether the windows of a block have one small width and nothing is missing."""
-    return 0 < block.width <= thresholds.SORTED_BY_NETWORK and block.missing is None
 
 
 def sorted_columns(
