@@ -29,7 +29,7 @@ class _Box:
     after: list[int]
     mode: str
     nan_policy: str
-    least: int
+    min_periods: int
     fill_value: Any
 
     @classmethod
@@ -52,13 +52,13 @@ class _Box:
         choice("mode", mode, ("same", "valid", *_EXTENSIONS))
         choice("nan_policy", policy, ("omit", "propagate", "raise"))
         given = options.get("min_periods")
-        least = prod(rows) if given is None else whole_number("min_periods", given, 0)
-        if least > prod(rows):
-            raise ValueError(f"min_periods must be at most the box, {prod(rows)}; it was {least}")
+        min_periods = prod(rows) if given is None else whole_number("min_periods", given, 0)
+        if min_periods > prod(rows):
+            raise ValueError(f"min_periods must be at most the box, {prod(rows)}; it was {min_periods}")
         after = [(width - 1) // 2 if options.get("center") else 0 for width in rows]
-        before = [width - 1 - behind for width, behind in zip(rows, after)]
+        before = [width - 1 - rows_after for width, rows_after in zip(rows, after)]
         axes = [a % array.ndim for a in axes]
-        return cls(array, axes, before, after, mode, policy, least, options.get("fill_value"))
+        return cls(array, axes, before, after, mode, policy, min_periods, options.get("fill_value"))
 
     @property
     def extension(self) -> str:
@@ -85,34 +85,34 @@ class _Box:
     def count(self, cells: NDArray[np.bool_], extension: str) -> NDArray[np.int64]:
         """Return the number of true cells in each box; differences of running integer sums are exact."""
         counts = cells.astype(np.int64)
-        for axis, front, behind in zip(self.axes, self.before, self.after):
+        for axis, before, after in zip(self.axes, self.before, self.after):
             lines = np.moveaxis(counts, axis, 0)
-            place = extended_rows(len(lines), front, behind, extension)
-            extended = lines[place]
-            extended[place < 0] = int(extension == "constant")
+            source = extended_rows(len(lines), before, after, extension)
+            extended = lines[source]
+            extended[source < 0] = int(extension == "constant")
             total = np.concatenate([np.zeros((1, *lines.shape[1:]), np.int64), extended.cumsum(axis=0)])
-            width = front + 1 + behind
+            width = before + 1 + after
             counts = np.moveaxis(total[width:] - total[:-width], 0, axis)
         return counts
 
     def insufficient(self) -> NDArray[np.bool_] | None:
         """Return which boxes have too few observations; None if no box can have."""
         observed = self.observed()
-        if observed is None and (self.mode != "same" or self.least <= 1):
+        if observed is None and (self.mode != "same" or self.min_periods <= 1):
             return None
         cells = np.ones(self.array.shape, np.bool_) if observed is None else observed
-        insufficient = self.count(cells, self.extension) < max(self.least, 1)
+        insufficient = self.count(cells, self.extension) < max(self.min_periods, 1)
         if self.nan_policy == "propagate" and observed is not None:
-            insufficient |= self.count(~observed, "cut" if self.extension == "constant" else self.extension) >
-            0
+            extension = "cut" if self.extension == "constant" else self.extension
+            insufficient |= self.count(~observed, extension) > 0
         return insufficient
 
     def whole(self) -> tuple[slice, ...]:
-        """Return the slices of the result: the boxes that lie entirely inside the array for ``mode="valid"``."""
+        """Return the slices of the boxes to keep: with ``mode="valid"`` those entirely inside the array."""
         kept = [slice(None)] * self.array.ndim
         if self.mode == "valid":
-            for axis, front, behind in zip(self.axes, self.before, self.after):
-                kept[axis] = slice(front, max(self.array.shape[axis] - behind, front))
+            for axis, before, after in zip(self.axes, self.before, self.after):
+                kept[axis] = slice(before, max(self.array.shape[axis] - after, before))
         return tuple(kept)
 
     def extremum(self, name: str, insufficient: NDArray[np.bool_] | None) -> NDArray[Any]:

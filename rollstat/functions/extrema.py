@@ -66,7 +66,7 @@ def _extrema(
 def _computation(
     wanted: tuple[str, ...], algorithm: str, **how: Any
 ) -> Callable[[np.dtype[Any], Windows], ExtremaOf]:
-    """Return the factory of a computation: the same object for the same arguments, so plans are found again."""
+    """Return the factory of a computation: the same object for the same arguments."""
     return lambda dtype, windows: ExtremaOf(wanted, windows, algorithm, **how)
 
 

@@ -34,7 +34,7 @@ _WITH_DDOF: dict[str, Any] = {**_MOMENT, "samples": ({"ddof": 1}, {"ddof": 0})}
 
 @lru_cache(maxsize=64)
 def _with_ddof(write: Callable[[Block, int, NDArray[Any]], None], ddof: int) -> Callable[..., None]:
-    """Return `write` for one `ddof`: the same object for the same arguments, so plans are found again."""
+    """Return `write` for one `ddof`: the same object for the same arguments."""
 
     def write_block(block: Block, result: NDArray[Any]) -> None:
         write(block, ddof, result)

@@ -60,7 +60,7 @@ def _select(
     positions: bool = False,
     **engine: Any,
 ) -> Any:
-    """Return the order statistics of `requests`, stacked along a new first axis unless there is only `one`."""
+    """Return the order statistics, stacked along a new first axis unless there is only `one`."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, _POSITIONS if positions else ALGORITHMS, name)
     result: Result = run(

@@ -28,8 +28,12 @@ __all__ = [
 
 NORMAL = 0.6744897501960817  # the upper quartile of the standard normal distribution
 _DEVIATION: dict[str, Any] = {
-    "family": "robust", "algorithms": DEVIATION_ALGORITHMS, "cost": f"O(log m) amortised and worst case; O(m)
-    for windows of up to {SORTED_WINDOW_OF_DEVIATIONS} rows", "source": (
+    "family": "robust",
+    "algorithms": DEVIATION_ALGORITHMS,
+    "cost": (
+        f"O(log m) amortised and worst case; O(m) for windows of up to {SORTED_WINDOW_OF_DEVIATIONS} rows"
+    ),
+    "source": (
         "Frederickson and Johnson (1982), The complexity of selection and ranking in X + Y and matrices with "
         "sorted columns, doi:10.1016/0022-0000(82)90048-4"
     ),
