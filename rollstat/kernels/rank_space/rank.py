@@ -26,13 +26,7 @@ sorted blocks is that of Raykov, An optimal algorithm for sliding window order s
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.bitset_tree import (
-    add,
-    add_observation,
-    count_below,
-    remove,
-    remove_observation,
-)
+from rollstat.kernels.rank_space.bitset_tree import add, count_below, remove
 
 __all__ = ["AVERAGE", "BATCH", "DENSE", "FIRST", "MAX", "MIN", "compare_newest", "count_newest", "finish"]
 
@@ -64,23 +58,17 @@ def count_newest(rank, start, end, dense, copies, words, counts, smaller, equal,
         while left < start[i]:
             if left < right and rank[left] >= 0:
                 r = rank[left]
-                if not dense:
-                    remove_observation(words, counts, copies, r)
-                else:
-                    copies[r] -= 1
-                    if copies[r] == 0:
-                        remove(words, counts, r)
+                copies[r] -= 1
+                if not dense or copies[r] == 0:
+                    remove(words, counts, r + copies[r])
             left += 1
         right = max(left, right)
         while right < end[i]:
             if rank[right] >= 0:
                 r = rank[right]
-                if not dense:
-                    add_observation(words, counts, copies, r)
-                else:
-                    if copies[r] == 0:
-                        add(words, counts, r)
-                    copies[r] += 1
+                if not dense or copies[r] == 0:
+                    add(words, counts, r + copies[r])
+                copies[r] += 1
             right += 1
         total[i] = counts[1]
         smaller[i] = equal[i] = 0
