@@ -4,6 +4,7 @@ An oracle takes one window and returns the value, a tuple of values for statisti
 or None where the result is missing.
 """
 
+import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -274,6 +275,17 @@ def trimmed_mean(view: View, proportion: float = 0.1) -> Any:
 def winsorized_mean(view: View, proportion: float = 0.1) -> Any:
     values, cut = kept(view, proportion)
     return float(np.mean([values[0]] * cut + values + [values[-1]] * cut)) if values else None
+
+
+@oracle("gini")
+def mean_difference(view: View) -> Any:
+    if len(view.values) < 2:
+        return None
+    if not all(map(math.isfinite, view.values)):
+        with np.errstate(all="ignore"):
+            return float(np.mean([abs(np.float64(a) - b) for a, b in itertools.combinations(view.values, 2)]))
+    values = [Fraction(value) for value in view.values]
+    return float(sum(abs(a - b) for a, b in itertools.combinations(values, 2)) / math.comb(len(values), 2))
 
 
 def floats(values: list[Any]) -> list[float]:

@@ -70,6 +70,7 @@ NAMES = [
     "rolling_decayed_mean",
     "rolling_decayed_sum",
     "rolling_first",
+    "rolling_gini",
     "rolling_iqr",
     "rolling_kth",
     "rolling_kurt",

@@ -13,8 +13,8 @@ from rollstat.registry import check_algorithm
 
 __all__ = ["rolling_mode", "rolling_nunique", "rolling_rank"]
 
-_REDUCTION = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, section 4"
 _RANK_SET = {"rank_set": "every window and dtype"}
+_REDUCTION = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, section 4"
 
 
 def check_flag(name: str, value: Any) -> bool:
