@@ -86,6 +86,7 @@ _SHARED = {
     "series": _SERIES,
     "numbers": _NUMBERS,
     "window": _WINDOW,
+    "m": _WINDOW.replace("window", "m", 1),
     "ddof": _DDOF,
     "options": _OPTIONS,
     "raises": _RAISES,

@@ -86,10 +86,7 @@ def rolling_kth(
     k : int or sequence of int
         Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
         are computed in one pass and stacked along a new first axis.
-    m : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer
-        The window of each row: a number of rows that ends with the row itself; a width in time or on a number
-        line, together with `times`; or explicit bounds ``[start, end)``, two integer arrays that never
-        decrease. See :ref:`windows`.
+    {m}
     {options}
 
     Returns
@@ -138,8 +135,7 @@ def rolling_argkth(
     k : int or sequence of int
         Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
         are computed in one pass and stacked along a new first axis.
-    m : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer
-        The window, as in :func:`rolling_kth`.
+    {m}
     {options}
 
     Returns
