@@ -6,192 +6,30 @@ missing-value rule: the same in NumPy, in pandas, on a stream and on Spark.
 
 __version__ = "0.1.0"
 
-from rollstat.dtypes import PrecisionWarning
-from rollstat.functions.aggregate import rolling_aggregate
-from rollstat.functions.extrema import (
-    lower_upper_envelope,
-    rolling_argmax,
-    rolling_argmin,
-    rolling_max,
-    rolling_min,
-    rolling_minmax,
-    rolling_ptp,
-)
-from rollstat.functions.moments import rolling_kurt, rolling_sem, rolling_skew, rolling_std, rolling_var
-from rollstat.functions.order_statistics import (
-    rolling_argkth,
-    rolling_kth,
-    rolling_median,
-    rolling_quantile,
-)
-from rollstat.functions.pairs import rolling_beta, rolling_corr, rolling_cov, rolling_linear_fit
-from rollstat.functions.ranks import rolling_mode, rolling_nunique, rolling_rank
-from rollstat.functions.reductions import (
-    rolling_all,
-    rolling_any,
-    rolling_first,
-    rolling_last,
-    rolling_logsumexp,
-    rolling_prod,
-)
-from rollstat.functions.robust import (
-    hampel_filter,
-    rolling_iqr,
-    rolling_mad,
-    rolling_trimmed_mean,
-    rolling_winsorized_mean,
-)
-from rollstat.functions.sums import (
-    rolling_count,
-    rolling_decayed_mean,
-    rolling_decayed_sum,
-    rolling_mean,
-    rolling_sum,
-    rolling_weighted_mean,
-)
-from rollstat.operators import check_operator
-from rollstat.options import get_threads, set_threads
-from rollstat.snapshots import SnapshotError
-from rollstat.streaming import (
-    FixedAggregate,
-    GreedyAggregate,
-    Hampel,
-    RollingAll,
-    RollingAny,
-    RollingArgkth,
-    RollingArgmax,
-    RollingArgmin,
-    RollingBeta,
-    RollingCorr,
-    RollingCount,
-    RollingCov,
-    RollingDecayedMean,
-    RollingDecayedSum,
-    RollingFirst,
-    RollingIqr,
-    RollingKth,
-    RollingKurt,
-    RollingLast,
-    RollingLinearFit,
-    RollingLogSumExp,
-    RollingMad,
-    RollingMax,
-    RollingMean,
-    RollingMedian,
-    RollingMin,
-    RollingMinMax,
-    RollingMode,
-    RollingNunique,
-    RollingProd,
-    RollingPtp,
-    RollingQuantile,
-    RollingRank,
-    RollingSem,
-    RollingSkew,
-    RollingStd,
-    RollingSum,
-    RollingTrimmedMean,
-    RollingVar,
-    RollingWeightedMean,
-    RollingWinsorizedMean,
-    SlidingAggregate,
-    TimeAggregate,
-    restore,
-)
-from rollstat.windows import Expanding, Forward
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Expanding",
-    "FixedAggregate",
-    "Forward",
-    "GreedyAggregate",
-    "Hampel",
-    "PrecisionWarning",
-    "RollingAll",
-    "RollingAny",
-    "RollingArgkth",
-    "RollingArgmax",
-    "RollingArgmin",
-    "RollingBeta",
-    "RollingCorr",
-    "RollingCount",
-    "RollingCov",
-    "RollingDecayedMean",
-    "RollingDecayedSum",
-    "RollingFirst",
-    "RollingIqr",
-    "RollingKth",
-    "RollingKurt",
-    "RollingLast",
-    "RollingLinearFit",
-    "RollingLogSumExp",
-    "RollingMad",
-    "RollingMax",
-    "RollingMean",
-    "RollingMedian",
-    "RollingMin",
-    "RollingMinMax",
-    "RollingMode",
-    "RollingNunique",
-    "RollingProd",
-    "RollingPtp",
-    "RollingQuantile",
-    "RollingRank",
-    "RollingSem",
-    "RollingSkew",
-    "RollingStd",
-    "RollingSum",
-    "RollingTrimmedMean",
-    "RollingVar",
-    "RollingWeightedMean",
-    "RollingWinsorizedMean",
-    "SlidingAggregate",
-    "SnapshotError",
-    "TimeAggregate",
-    "__version__",
-    "check_operator",
-    "get_threads",
-    "hampel_filter",
-    "lower_upper_envelope",
-    "restore",
-    "rolling_aggregate",
-    "rolling_all",
-    "rolling_any",
-    "rolling_argkth",
-    "rolling_argmax",
-    "rolling_argmin",
-    "rolling_beta",
-    "rolling_corr",
-    "rolling_count",
-    "rolling_cov",
-    "rolling_decayed_mean",
-    "rolling_decayed_sum",
-    "rolling_first",
-    "rolling_iqr",
-    "rolling_kth",
-    "rolling_kurt",
-    "rolling_last",
-    "rolling_linear_fit",
-    "rolling_logsumexp",
-    "rolling_mad",
-    "rolling_max",
-    "rolling_mean",
-    "rolling_median",
-    "rolling_min",
-    "rolling_minmax",
-    "rolling_mode",
-    "rolling_nunique",
-    "rolling_prod",
-    "rolling_ptp",
-    "rolling_quantile",
-    "rolling_rank",
-    "rolling_sem",
-    "rolling_skew",
-    "rolling_std",
-    "rolling_sum",
-    "rolling_trimmed_mean",
-    "rolling_var",
-    "rolling_weighted_mean",
-    "rolling_winsorized_mean",
-    "set_threads",
-]
+from rollstat import functions, streaming
+from rollstat.dtypes import PrecisionWarning as PrecisionWarning
+from rollstat.functions import *  # noqa: F403
+from rollstat.operators import check_operator as check_operator
+from rollstat.options import get_threads as get_threads
+from rollstat.options import set_threads as set_threads
+from rollstat.snapshots import SnapshotError as SnapshotError
+from rollstat.streaming import *  # noqa: F403
+from rollstat.windows import Expanding as Expanding
+from rollstat.windows import Forward as Forward
+
+if not TYPE_CHECKING:  # for type checkers, every name imported with * or `as` is public
+    __all__ = [
+        "Expanding",
+        "Forward",
+        "PrecisionWarning",
+        "SnapshotError",
+        "__version__",
+        "check_operator",
+        "get_threads",
+        "set_threads",
+    ]
+    __all__ += functions.__all__
+    __all__ += [name for name in streaming.__all__ if not name.isupper()]  # its tables are internal
+    __all__.sort()

@@ -1,4 +1,4 @@
-"""pandas accessors: every registered statistic on a Series or a DataFrame.
+"""pandas accessors: every registered statistic as a method of a Series or a DataFrame.
 
 Importing this module registers ``Series.rollstat`` and ``DataFrame.rollstat``::
 
@@ -7,27 +7,28 @@ Importing this module registers ``Series.rollstat`` and ``DataFrame.rollstat``::
     series.rollstat.rolling(100).median()
     series.rollstat.median(100)
 
-Results are aligned with the input: same index, same name. Nullable and Arrow-backed columns keep their
-dtype and give NA; datetimes keep their time zone.
+Results have the index and the name of the input. Nullable and Arrow-backed columns stay nullable and
+Arrow-backed, with NA for missing results; datetimes keep their time zone.
 """
 
 import inspect
 from collections.abc import Callable
 from datetime import timedelta
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
-import rollstat.functions  # noqa: F401 - fills the registry that the methods are made from
+import rollstat.functions  # noqa: F401 - fills the registry
 from rollstat.registry import REGISTRY, Statistic
 
 __all__ = ["DataFrameAccessor", "Rolling", "SeriesAccessor"]
 
+_signature = lru_cache(maxsize=None)(inspect.signature)
 
-_NOT_HERE = {
+_REFUSED = {
     "win_type": "weight the rows by rollstat.rolling_weighted_mean instead",
     "method": "every column is a series of its own",
     "engine": "every statistic is compiled as it is",
@@ -37,40 +38,35 @@ _NOT_HERE = {
 
 
 def _refuse(options: dict[str, Any], *names: str) -> None:
-    """Raise for parameters that pandas has and that mean nothing here."""
+    """Raise TypeError for a parameter of pandas that does not apply here."""
     for name in names:
         if name in options:
-            raise TypeError(
-                f"{name} of pandas is not taken here: {_NOT_HERE[name]}; it was {options[name]!r}"
-            )
+            raise TypeError(f"{name} of pandas is not taken here: {_REFUSED[name]}; it was {options[name]!r}")
 
 
-def _is_width(window: Any) -> bool:
-    """Whether a window is a width of time, which needs the times of the index."""
+def _is_time_width(window: Any) -> bool:
+    """Return whether a window is a width in time, which needs the times of the index."""
     return isinstance(window, (str, timedelta, np.timedelta64)) or hasattr(window, "nanos")
 
 
 def _to_array(series: pd.Series) -> Any:
-    """Values as a NumPy array, masked where the dtype is nullable; zoned datetimes in UTC."""
+    """Return the values as a NumPy array, masked if the dtype is nullable; zoned datetimes in UTC."""
     dtype = series.dtype
     if isinstance(dtype, pd.DatetimeTZDtype):
         return series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
-    plain: Any = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
-    if plain is None or plain.kind not in "fiubmM":
+    numpy_dtype: Any = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
+    if numpy_dtype is None or numpy_dtype.kind not in "fiubmM":
         column = "the Series" if series.name is None else f"column {series.name!r}"
         raise TypeError(f"rollstat takes numbers, bool, datetimes or timedeltas; {column} had dtype {dtype}")
-    if plain is dtype:
+    if numpy_dtype is dtype:
         return series.to_numpy()
     missing = series.isna().to_numpy(dtype=np.bool_)
-    if plain.kind in "mM":
-        values = series.to_numpy(dtype=plain, na_value=plain.type("NaT"))
-    else:
-        values = series.to_numpy(dtype=plain, na_value=plain.type(0))
-    return np.ma.MaskedArray(values, missing)
+    na_value = numpy_dtype.type("NaT" if numpy_dtype.kind in "mM" else 0)
+    return np.ma.MaskedArray(series.to_numpy(dtype=numpy_dtype, na_value=na_value), missing)
 
 
 def _to_series(values: Any, like: pd.Series, index: pd.Index, name: Any) -> pd.Series:
-    """Result as a Series of the kind of the input."""
+    """Return a result as a Series of the same kind as the input: NumPy, nullable or Arrow-backed."""
     if isinstance(values, np.ma.MaskedArray):
         data, missing = np.ma.getdata(values), np.ma.getmaskarray(values)
         if isinstance(like.dtype, pd.ArrowDtype):
@@ -88,7 +84,7 @@ def _to_series(values: Any, like: pd.Series, index: pd.Index, name: Any) -> pd.S
 
 
 def _times(on: Any) -> Any:
-    """Times of the rows as an array; zoned ones in UTC, so that they are in order."""
+    """Return the times of the rows as an array; zoned ones in UTC, in which they are in order."""
     index = pd.Index(on)
     if isinstance(index, pd.PeriodIndex):
         index = index.to_timestamp()
@@ -98,7 +94,7 @@ def _times(on: Any) -> Any:
 
 
 def _result_index(index: pd.Index, rows: int, options: dict[str, Any]) -> pd.Index:
-    """Index of the result: every `step`-th label, without those that ``mode="valid"`` leaves out."""
+    """Return the index of the result, every `step`-th label; raise ValueError if the rows do not match."""
     stepped = index[:: options.get("step") or 1]
     if len(stepped) == rows:
         return stepped
@@ -108,8 +104,8 @@ def _result_index(index: pd.Index, rows: int, options: dict[str, Any]) -> pd.Ind
     )
 
 
-def _ask_for_other(statistic: Statistic, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-    """Raise unless the second series of a statistic is given."""
+def _require_other(statistic: Statistic, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+    """Raise TypeError unless the second series of a statistic is given."""
     if not args and "other" not in options:
         raise TypeError(f"other must be given to {statistic.name}: a Series or an array of the same rows")
 
@@ -117,19 +113,19 @@ def _ask_for_other(statistic: Statistic, args: tuple[Any, ...], options: dict[st
 def _apply(
     statistic: Statistic, series: pd.Series, on: Any, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
-    """Call a statistic on a Series and put the result back on its index."""
+    """Return a statistic of a Series, with its index."""
     _refuse(options, "engine", "engine_kwargs", "numeric_only")
     inputs = [_to_array(series)]
     if statistic.series > 1:
         options = dict(options)
-        _ask_for_other(statistic, args, options)
+        _require_other(statistic, args, options)
         other, args = (options.pop("other"), args) if "other" in options else (args[0], args[1:])
         if isinstance(other, pd.Series) and not other.index.equals(series.index):
             other = other.reindex(series.index)
         inputs.append(_to_array(other) if isinstance(other, pd.Series) else other)
-    bound = inspect.signature(statistic.function).bind(*inputs, *args, **options)
-    window = bound.arguments.get("window", bound.arguments.get("m"))
-    if _is_width(window) and "times" not in options:
+    bound = _signature(statistic.function).bind(*inputs, *args, **options)
+    window = bound.arguments.get(_window_name(statistic))
+    if _is_time_width(window) and "times" not in options:
         options = {**options, "times": _times(series.index if on is None else on)}
     values = statistic.function(*inputs, *args, **options)
     return _wrap(statistic, values, series, options, bound.arguments)
@@ -138,7 +134,7 @@ def _apply(
 def _wrap(
     statistic: Statistic, values: Any, series: pd.Series, options: dict[str, Any], arguments: dict[str, Any]
 ) -> Any:
-    """Series for one result; a DataFrame for named outputs, or for several values of a parameter."""
+    """Return a Series for one result, a DataFrame for named outputs or several values of a parameter."""
     if isinstance(values, tuple):
         index = _result_index(series.index, values[0].shape[-1], options)
         columns = {
@@ -152,8 +148,13 @@ def _wrap(
     return pd.DataFrame({label: _to_series(v, series, index, label) for label, v in zip(several, values)})
 
 
+def _window_name(statistic: Statistic) -> str:
+    """Return the name of the parameter that takes the window."""
+    return "m" if "m" in _signature(statistic.function).parameters else "window"
+
+
 def _method(statistic: Statistic, call: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a documented method that passes `statistic` to `call`."""
+    """Return a method with the docstring of the function that passes `statistic` to `call`."""
 
     @wraps(statistic.function)
     def method(self: Any, *args: Any, **options: Any) -> Any:
@@ -167,8 +168,8 @@ def _method(statistic: Statistic, call: Callable[..., Any]) -> Callable[..., Any
 class Rolling:
     """A window over a Series or DataFrame, with one method for each statistic.
 
-    Made by ``series.rollstat.rolling(window, ...)``; takes what :meth:`pandas.Series.rolling` takes,
-    and any other common option of the array functions.
+    ``series.rollstat.rolling(window, ...)`` returns it. It takes the parameters of
+    :meth:`pandas.Series.rolling` and every other common option of the array functions.
 
     Examples
     --------
@@ -188,25 +189,22 @@ class Rolling:
         return f"Rolling({self._window!r}{options})"
 
     def _call(self, statistic: Statistic, *args: Any, **options: Any) -> Any:
-        name = "m" if "m" in inspect.signature(statistic.function).parameters else "window"
+        name = _window_name(statistic)
         if statistic.series > 1:
-            _ask_for_other(statistic, args, options)
+            _require_other(statistic, args, options)
         position = 1 if statistic.series > 1 and "other" not in options else 0
         if name == "window":
             args = (*args[:position], self._window, *args[position:])
             options = {**self._options, **options}
         else:
             options = {**self._options, **options, name: self._window}
-        return self._apply(statistic, args, options)
-
-    def _apply(self, statistic: Statistic, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
         return _apply_to(self._data, statistic, self._on, args, options)
 
 
 def _apply_to(
     data: Any, statistic: Statistic, on: Any, args: tuple[Any, ...], options: dict[str, Any]
 ) -> Any:
-    """Apply to a Series, or to each column of a DataFrame but the one that holds the times."""
+    """Return a statistic of a Series, or of each column of a DataFrame except the one with the times."""
     by_column = isinstance(on, str) and isinstance(data, pd.DataFrame) and on in data
     if isinstance(on, str) and not by_column:
         raise ValueError(f"on must be the name of a column, or the time of each row; it was {on!r}")
@@ -215,7 +213,7 @@ def _apply_to(
     times = data[on] if by_column else on
     step = options.get("step") or 1
     names, columns = [], []
-    for name, column in data.items():  # names need not differ
+    for name, column in data.items():  # several columns can have one name
         kept = by_column and name == on
         columns.append(column.iloc[::step] if kept else _apply(statistic, column, times, args, options))
         names.append(name)
@@ -230,7 +228,7 @@ def _apply_to(
 
 
 class _Accessor:
-    """What the accessors share: ``rolling`` and one method for each statistic."""
+    """``rolling`` and one method for each statistic."""
 
     def __init__(self, data: Any) -> None:
         self._data = data
@@ -250,14 +248,15 @@ class _Accessor:
         Parameters
         ----------
         window, min_periods, center, on, closed, step
-            As in :meth:`pandas.Series.rolling`; a width of time takes the index, or `on`, as times.
+            As in :meth:`pandas.Series.rolling`. A width in time refers to the times of the index, or of `on`:
+            the name of a column, or the time of each row.
         **options
             Other common options of the array functions, such as ``nan_policy`` or ``algorithm``.
 
         Returns
         -------
         Rolling
-            ``rolling(window).median()`` and so on.
+            The window, for calls such as ``rolling(window).median()``.
         """
         _refuse(options, "win_type", "method")
         given = {"min_periods": min_periods, "center": center, "closed": closed, "step": step}
@@ -286,7 +285,7 @@ class SeriesAccessor(_Accessor):
 
 @register_dataframe_accessor("rollstat")
 class DataFrameAccessor(_Accessor):
-    """``DataFrame.rollstat``: the same, column by column.
+    """``DataFrame.rollstat``: every rolling statistic, and ``rolling(window)``, column by column.
 
     Examples
     --------

@@ -20,6 +20,7 @@ __all__ = [
     "SAMPLED",
     "SORTED_BY_NETWORK",
     "SORTED_WINDOW_OF_DEVIATIONS",
+    "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
 ]
 
@@ -61,6 +62,9 @@ SORTED_BY_NETWORK = 24
 
 SORTED_WINDOW_OF_DEVIATIONS = 512
 """Widest window that is kept as a sorted array for the median absolute deviation."""
+
+SORTED_WINDOW_OF_MEAN_DIFFERENCES = 128
+"""Widest window that is kept as a sorted array for the Gini mean difference."""
 
 SORTED_WINDOW_OF_TRIMMED_MEANS = 80
 """Widest window that is kept as a sorted array for trimmed and winsorized means."""

@@ -1,10 +1,10 @@
-"""Settings of the whole suite."""
+"""Settings and fixtures of all tests."""
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Compiling a kernel in the middle of an example is slow, and no fault of the example.
+# An example may compile a kernel, so none has a deadline.
 settings.register_profile(
     "rollstat", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
@@ -13,5 +13,5 @@ settings.load_profile("rollstat")
 
 @pytest.fixture
 def rng() -> np.random.Generator:
-    """Numbers that are the same in every run."""
+    """Return a generator with a fixed seed."""
     return np.random.default_rng(20261121)

@@ -1,9 +1,10 @@
-"""Brute force: what each statistic is, written for clarity. One function a registered statistic.
+"""Brute-force definitions of all statistics, written for clarity: one function for each registered one.
 
-An oracle gets one window and returns the value, a tuple of values for statistics with several outputs,
+An oracle takes one window and returns the value, a tuple of values for statistics with several outputs,
 or None where the result is missing.
 """
 
+import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -23,21 +24,21 @@ class View:
     Attributes
     ----------
     values : list
-        Observations as Python numbers (datetimes as whole numbers of their unit).
+        Observations as Python numbers (datetimes as integers in their unit).
     rows : list of int
         The row of each.
     others : list of list
-        Observations of further series on the same rows.
+        Values of further series in the same rows.
     row : int
-        The row of data that the window belongs to.
+        The row that the window belongs to.
     start, end : int
         Bounds of the window.
     own : number or None
-        The value of that row, None where it is missing.
+        The value of that row; None if it is missing.
     newest : number or None
-        The value of the last row of the window, None where it is missing or there is none.
+        The value of the last row of the window; None if it is missing or the window is empty.
     dtype : numpy.dtype
-        Of the input.
+        Dtype of the input.
     """
 
     values: list[Any]
@@ -52,7 +53,7 @@ class View:
 
 
 def oracle(name: str):
-    """Enter the oracle of the statistic `name`."""
+    """Register the oracle of the statistic `name`."""
 
     def decorate(function):
         ORACLES[name] = function
@@ -76,12 +77,12 @@ def argkth(view: View, k: int) -> Any:
 
 
 def is_time(view: View) -> bool:
-    """Whether values are whole numbers of a unit of time, where points between round down."""
+    """Return whether values are datetimes or timedeltas, of which quantiles are rounded down."""
     return view.dtype.kind in "mM"
 
 
 def middle(view: View, below: Any, above: Any) -> Any:
-    """Return the mean of two values."""
+    """Return the mean of two values, without overflow."""
     if below == above:
         return below
     if is_time(view):
@@ -157,7 +158,7 @@ def ptp(view: View) -> Any:
 
 
 def position(view: View, best: Any, ties: str, relative_to: str) -> Any:
-    """Return the row of the first or last value that equals `best`."""
+    """Return the position of the first or last value that equals `best`."""
     if not view.values:
         return None
     rows = [row for row, value in zip(view.rows, view.values) if value == best]
@@ -258,7 +259,7 @@ def hampel(view: View, threshold: float = 3.0, scale: float = 1 / 0.674489750196
 
 
 def kept(view: View, proportion: float) -> tuple[list[Any], int]:
-    """What is left between equal cuts at both ends, and how many are cut at each."""
+    """Return the values without those cut off at both ends, in order, and the number cut off at each."""
     values = sorted(float(value) for value in view.values)
     cut = int(proportion * len(values))
     return values[cut : len(values) - cut], cut
@@ -274,6 +275,17 @@ def trimmed_mean(view: View, proportion: float = 0.1) -> Any:
 def winsorized_mean(view: View, proportion: float = 0.1) -> Any:
     values, cut = kept(view, proportion)
     return float(np.mean([values[0]] * cut + values + [values[-1]] * cut)) if values else None
+
+
+@oracle("gini")
+def mean_difference(view: View) -> Any:
+    if len(view.values) < 2:
+        return None
+    if not all(map(math.isfinite, view.values)):
+        with np.errstate(all="ignore"):
+            return float(np.mean([abs(np.float64(a) - b) for a, b in itertools.combinations(view.values, 2)]))
+    values = [Fraction(value) for value in view.values]
+    return float(sum(abs(a - b) for a, b in itertools.combinations(values, 2)) / math.comb(len(values), 2))
 
 
 def floats(values: list[Any]) -> list[float]:
@@ -351,7 +363,7 @@ def weighted_mean(view: View) -> Any:
 
 
 def central(values: list[Any], power: int) -> float:
-    """Sum of powers of the distances from the mean, in rational numbers."""
+    """Return the sum of powers of the deviations from the mean, computed in rational numbers."""
     exact = [Fraction(float(value)) for value in values]
     middle = sum(exact) / len(exact)
     return float(sum((value - middle) ** power for value in exact))
@@ -364,15 +376,15 @@ def variance(view: View, ddof: int = 1) -> Any:
 
 
 @oracle("std")
-def deviation(view: View, ddof: int = 1) -> Any:
+def standard_deviation(view: View, ddof: int = 1) -> Any:
     squared = variance(view, ddof)
     return None if squared is None else math.sqrt(squared)
 
 
 @oracle("sem")
 def standard_error(view: View, ddof: int = 1) -> Any:
-    spread = deviation(view, ddof)
-    return None if spread is None else spread / math.sqrt(len(view.values))
+    deviation = standard_deviation(view, ddof)
+    return None if deviation is None else deviation / math.sqrt(len(view.values))
 
 
 @oracle("skew")
@@ -394,7 +406,7 @@ def kurtosis(view: View) -> Any:
 
 
 def products(first: list[Any], second: list[Any]) -> float:
-    """Sum of products of the distances from both means, in rational numbers."""
+    """Return the sum of products of the deviations from both means, computed in rational numbers."""
     a, b = ([Fraction(float(value)) for value in values] for values in (first, second))
     mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
     return float(sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b)))
@@ -410,16 +422,16 @@ def covariance(view: View, ddof: int = 1) -> Any:
 def correlation(view: View) -> Any:
     if not view.values:
         return None
-    spread = products(view.values, view.values) * products(view.others[0], view.others[0])
-    return products(view.values, view.others[0]) / math.sqrt(spread) if spread > 0 else None
+    squares = products(view.values, view.values) * products(view.others[0], view.others[0])
+    return products(view.values, view.others[0]) / math.sqrt(squares) if squares > 0 else None
 
 
 @oracle("beta")
 def beta(view: View) -> Any:
     if len(view.values) < 2:
         return None
-    spread = products(view.others[0], view.others[0])
-    return products(view.values, view.others[0]) / spread if spread > 0 else None
+    squares = products(view.others[0], view.others[0])
+    return products(view.values, view.others[0]) / squares if squares > 0 else None
 
 
 @oracle("linear_fit")
@@ -429,8 +441,8 @@ def linear_fit(view: View) -> Any:
     rows = [row - view.start for row in view.rows]
     slope = products(view.values, rows) / products(rows, rows)
     intercept = (math.fsum(view.values) - slope * sum(rows)) / len(rows)
-    spread = products(view.values, view.values)
-    explained = slope * products(view.values, rows) / spread if spread > 0 else None
+    squares = products(view.values, view.values)
+    explained = slope * products(view.values, rows) / squares if squares > 0 else None
     return slope, intercept, explained
 
 

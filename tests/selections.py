@@ -1,4 +1,4 @@
-"""Selection drivers against sorting every window, under the contract of :mod:`rollstat.blocks`."""
+"""Check selection drivers against sorted windows, see :class:`rollstat.blocks.Selection`."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from rollstat.blocks import Block, Selection
 
 
 def fixed_block(values, width, missing=None):
-    """All full windows of `width` rows."""
+    """Return the block of all full windows of `width` rows."""
     start = np.arange(len(values) - width + 1)
     return Block(values, missing, start, start + width, width)
 
 
 def values_at_limits(dtype, rng, n):
-    """Values near the ends of a dtype, with many ties; infinities and both zeros among floats."""
+    """Return values near the limits of a dtype, with many ties; for floats infinities and both zeros."""
     dtype = np.dtype(dtype)
     if dtype.kind == "f":
         pool = np.array([-np.inf, np.inf, -0.0, 0.0, 1.5, 1e-40, -3.0]).astype(dtype)
@@ -23,12 +23,12 @@ def values_at_limits(dtype, rng, n):
 
 
 def quantile_rank(block, q):
-    """Ranks of the observations at or below the quantile, -1 where there is none."""
+    """Return the ranks of the observations at or below the quantile, -1 for empty windows."""
     return np.where(block.count > 0, np.floor(q * (block.count - 1)), -1).astype(np.int64)
 
 
 def kth_rank(block, k):
-    """Ranks of the k-th smallest or -k-th largest, -1 where there is none."""
+    """Return the ranks of the k-th smallest or -k-th largest, -1 where the window has fewer observations."""
     rank = np.full(block.rows, k - 1) if k > 0 else block.count + k
     return np.where(block.count >= abs(k), rank, -1)
 

@@ -1,4 +1,4 @@
-"""An operator that proves which elements a state is made of, in which order, and counts combinations."""
+"""An operator whose states show which elements they combine, and in which order; it counts combinations."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Spans(NamedTuple):
-    """State ``(first, last, sound)`` of elements that are their own positions."""
+    """State ``(first, last, sound)`` of elements that equal their positions; sound if none is left out."""
 
     combinations: Any
 
@@ -26,6 +26,6 @@ STATE = np.dtype([("item0", np.int64), ("item1", np.int64), ("item2", np.bool_)]
 
 
 def counting_operator():
-    """A Spans operator and its counter."""
+    """Return a Spans operator and its counter."""
     counter = np.zeros(1, np.int64)
     return Spans(counter), counter

@@ -1,4 +1,4 @@
-"""What every registered statistic promises, tested for all of them from the registry."""
+"""The contract of every registered statistic, tested over the registry."""
 
 import copy
 import inspect
@@ -27,12 +27,12 @@ DTYPES = ["f8", "f4", "i8", "u8", "i4", "u1", "?", "M8[s]", "m8[ms]"]
 
 
 def taken(statistic: Statistic, dtypes: list[str] = DTYPES) -> list[np.dtype]:
-    """The dtypes, of those given, that a statistic takes."""
+    """Return those of the given dtypes that a statistic takes."""
     return [np.dtype(d) for d in dtypes if np.dtype(d).kind in statistic.kinds]
 
 
 def data(rng: np.random.Generator, n: int, dtype: np.dtype, ties: int = 6) -> np.ndarray:
-    """Values with ties, and with missing ones where the dtype has any; at the ends of wide integers."""
+    """Return values with ties, and with missing values if the dtype has any."""
     values = rng.integers(0, ties, n)
     if dtype.kind == "f":
         result = (values * 0.1).astype(dtype)
@@ -46,7 +46,7 @@ def data(rng: np.random.Generator, n: int, dtype: np.dtype, ties: int = 6) -> np
 
 
 def call(statistic: Statistic, arrays: list[Any], window: Any, sample: dict[str, Any], **options: Any) -> Any:
-    """Call a statistic whatever its window is called."""
+    """Call a statistic, with the name that it gives to its window."""
     name = "m" if "m" in parameters_of(statistic) else "window"
     return statistic.function(*arrays, **sample, **{name: window}, **options)
 
@@ -56,7 +56,7 @@ def parameters_of(statistic: Statistic) -> list[str]:
 
 
 def fits(sample: dict[str, Any], window: Any) -> bool:
-    """Whether a window of so many rows can hold the k-th observation that a sample asks for."""
+    """Return whether a window is wide enough for the k of a sample."""
     return not isinstance(window, int) or abs(sample.get("k", 1)) <= window
 
 
@@ -65,7 +65,7 @@ def outputs(result: Any) -> list[np.ndarray]:
 
 
 def is_missing(array: np.ndarray) -> np.ndarray:
-    """Where a result says that there is none."""
+    """Return where a result is missing."""
     if isinstance(array, np.ma.MaskedArray):
         return np.ma.getmaskarray(array)
     if array.dtype.kind == "f":
@@ -76,14 +76,14 @@ def is_missing(array: np.ndarray) -> np.ndarray:
 
 
 def python_values(array: np.ndarray) -> list[Any]:
-    """Values as Python numbers; datetimes as whole numbers of their unit."""
+    """Return values as Python numbers; datetimes as integers in their unit."""
     return (array.view(np.int64) if array.dtype.kind in "mM" else array).tolist()
 
 
 def expected(
     statistic: Statistic, arrays: list[np.ndarray], bounds: Any, sample: dict[str, Any], min_periods: int
 ) -> list[list[Any]]:
-    """What the oracle says of every window; None where missing."""
+    """Return the results of the oracle for every window; None where missing."""
     values = [python_values(array) for array in arrays]
     missing = np.logical_or.reduce([is_missing(array) for array in arrays])
     starts, ends = (list(bound) for bound in bounds)
@@ -108,7 +108,7 @@ def expected(
 
 
 def agree(statistic: Statistic, result: Any, wanted: list[list[Any]]) -> None:
-    """Compare with the oracle: exactly, or within the bound of a statistic with rounding."""
+    """Compare with the oracle: exactly, or with a tolerance if the statistic rounds."""
     for array, column in zip(outputs(result), wanted, strict=True):
         assert array.shape == (len(column),)
         missing = np.array([value is None for value in column], bool)
@@ -137,7 +137,7 @@ def agree(statistic: Statistic, result: Any, wanted: list[list[Any]]) -> None:
 
 
 def equal(statistic: Statistic, a: np.ndarray, b: np.ndarray) -> None:
-    """Compare two results of the same windows, which other blocks or bounds may round otherwise."""
+    """Compare two results for the same windows; the cut into blocks can change the rounding."""
     if statistic.exact:
         np.testing.assert_array_equal(a, b)
     else:
@@ -145,7 +145,7 @@ def equal(statistic: Statistic, a: np.ndarray, b: np.ndarray) -> None:
 
 
 def bounds_of(n: int, left: int, right: int, step: int = 1) -> tuple[list[int], list[int]]:
-    """Bounds of windows ``[i - left, i + right)`` cut at the ends."""
+    """Return the bounds of windows ``[i - left, i + right)``, cut short at the ends of the data."""
     rows = range(0, n, step)
     return [min(max(i - left, 0), n) for i in rows], [min(max(i + right, 0), n) for i in rows]
 
@@ -154,8 +154,8 @@ def arrays_for(statistic: Statistic, rng: np.random.Generator, n: int, dtype: np
     return [data(rng, n, dtype) for _ in range(statistic.series)]
 
 
-def least(statistic: Statistic, options: dict[str, Any], default: int) -> int:
-    """Observations that a result needs: as asked for, by the statistic's rule, or by the window's."""
+def minimum_periods(statistic: Statistic, options: dict[str, Any], default: int) -> int:
+    """Return min_periods: as given, the default of the statistic, or that of the window."""
     if "min_periods" in options or statistic.min_periods is None:
         return default
     return statistic.min_periods
@@ -183,18 +183,18 @@ WINDOWS = {
 
 
 @pytest.mark.parametrize(("statistic", "sample"), CASES)
-def test_every_window_gives_what_the_oracle_says(statistic, sample, rng):
+def test_every_kind_of_window_agrees_with_the_oracle(statistic, sample, rng):
     for window, options, bounds, min_periods in WINDOWS.values():
         if not fits(sample, window):
             continue
         arrays = arrays_for(statistic, rng, 40, taken(statistic)[0])
         result = call(statistic, arrays, window, sample, **options)
-        needed = least(statistic, options, min_periods)
+        needed = minimum_periods(statistic, options, min_periods)
         agree(statistic, result, expected(statistic, arrays, bounds(40), sample, needed))
 
 
 @pytest.mark.parametrize(("statistic", "sample"), CASES)
-def test_every_dtype_gives_what_the_oracle_says(statistic, sample, rng):
+def test_every_dtype_agrees_with_the_oracle(statistic, sample, rng):
     for dtype in taken(statistic):
         arrays = arrays_for(statistic, rng, 40, dtype)
         result = call(statistic, arrays, 5, sample, min_periods=2)
@@ -202,7 +202,7 @@ def test_every_dtype_gives_what_the_oracle_says(statistic, sample, rng):
 
 
 @pytest.mark.parametrize(("statistic", "sample"), CASES)
-def test_longer_windows_give_what_the_oracle_says(statistic, sample, rng):
+def test_longer_windows_agree_with_the_oracle(statistic, sample, rng):
     arrays = arrays_for(statistic, rng, 700, taken(statistic)[0])
     for array in arrays:
         if array.dtype.kind == "f":
@@ -219,7 +219,7 @@ def test_windows_by_time_and_by_bounds(statistic, sample, rng):
     seconds = times.view(np.int64)
     start = [min(i, int(np.searchsorted(seconds, seconds[i] - 9, "right"))) for i in range(n)]
     by_time = call(statistic, arrays, "9s", sample, times=times)
-    wanted = expected(statistic, arrays, (start, range(1, n + 1)), sample, least(statistic, {}, 1))
+    wanted = expected(statistic, arrays, (start, range(1, n + 1)), sample, minimum_periods(statistic, {}, 1))
     agree(statistic, by_time, wanted)
     by_number = call(statistic, arrays, 9, sample, times=seconds)
     by_bounds = call(statistic, arrays, (np.array(start), np.arange(1, n + 1)), sample, min_periods=1)
@@ -250,7 +250,7 @@ def test_missing_value_policies(statistic, sample, rng):
 
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
-def test_layouts_axes_and_masks_change_nothing(statistic, sample, rng):
+def test_layouts_axes_and_masks_do_not_change_results(statistic, sample, rng):
     dtype = taken(statistic)[0]
     arrays = arrays_for(statistic, rng, 24, dtype)
     before = copy.deepcopy(arrays)
@@ -299,7 +299,7 @@ def test_small_and_empty_input(statistic, sample):
 
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
-def test_out_receives_the_result_and_errors_leave_it_alone(statistic, sample, rng):
+def test_out_receives_the_result_and_is_unchanged_after_errors(statistic, sample, rng):
     arrays = arrays_for(statistic, rng, 30, taken(statistic)[0])
     plain = outputs(call(statistic, arrays, 5, sample))
     out = [np.zeros_like(a) for a in plain]
@@ -317,7 +317,7 @@ def test_out_receives_the_result_and_errors_leave_it_alone(statistic, sample, rn
 
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
-def test_the_future_never_leaks(statistic, sample, rng):
+def test_results_do_not_depend_on_later_rows(statistic, sample, rng):
     dtype = taken(statistic)[0]
     arrays = arrays_for(statistic, rng, 30, dtype)
     changed = [array.copy() for array in arrays]
@@ -385,13 +385,13 @@ def test_everything_public_is_registered():
 
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
-def test_docstrings_tell_what_they_must(statistic, sample):
+def test_docstrings_are_complete(statistic, sample):
     text = statistic.function.__doc__
     for part in ("Parameters", "Returns", "Raises", "Examples"):
         assert f"{part}\n{'-' * len(part)}\n" in text
     assert ">>> " in text
     for part in ("Cost", "Source", "issing"):
-        assert part in text, f"{statistic.name} does not say anything of {part}"
+        assert part in text, f"the docstring of {statistic.name} lacks {part}"
     for parameter in parameters_of(statistic):
         assert f"{parameter} :" in text, f"{parameter} of {statistic.name} is not documented"
 

@@ -1,4 +1,4 @@
-"""Input, output and threads: what the engine does for every family."""
+"""Input, output and threads of the engine."""
 
 import os
 import subprocess
@@ -57,14 +57,14 @@ def test_floats_keep_their_dtype(rng):
         rollstat.rolling_median(np.zeros(3, np.longdouble), 2)
 
 
-def test_datetimes_between_two_round_down():
+def test_medians_of_datetimes_round_down():
     days = np.array(["2024-01-01", "2024-01-04", "2024-01-05"], "M8[D]")
     result = rollstat.rolling_median(days, 2)
     assert np.isnat(result[0])
     assert result[1:].astype(str).tolist() == ["2024-01-02", "2024-01-04"]
 
 
-def test_many_short_lines_are_lines_of_their_own(rng):
+def test_short_lines_are_independent(rng):
     values = rng.random((50, 9))
     values[rng.random((50, 9)) < 0.2] = np.nan
     for options in ({}, {"min_periods": 1}, {"step": 2}, {"mode": "valid"}, {"center": True}):
@@ -75,7 +75,7 @@ def test_many_short_lines_are_lines_of_their_own(rng):
     np.testing.assert_array_equal(rollstat.rolling_argkth(values, 1, 3), wanted)
 
 
-def test_several_ranks_are_stacked_first(rng):
+def test_several_ranks_are_stacked_along_a_new_first_axis(rng):
     values = rng.random((3, 40))
     result = rollstat.rolling_quantile(values, 5, [0.1, 0.5, 0.9])
     assert result.shape == (3, 3, 40)
@@ -106,7 +106,7 @@ def test_out_of_any_layout(rng):
                 rollstat.rolling_median(values, 5, out=bad)
 
 
-def test_threads_change_no_bit(rng):
+def test_results_do_not_depend_on_threads(rng):
     values = rng.standard_normal(300_000)
     one = rollstat.rolling_median(values, 101)
     np.testing.assert_array_equal(rollstat.rolling_median(values, 101, threads=2), one)
@@ -126,14 +126,14 @@ def test_a_read_only_memory_map(tmp_path, rng):
     )
 
 
-def test_arrays_of_one_call_must_match():
+def test_bad_axis_and_empty_k_raise():
     with pytest.raises(ValueError, match="axis must lie"):
         rollstat.rolling_median(np.zeros((2, 3)), 2, axis=2)
     with pytest.raises(ValueError, match="empty"):
         rollstat.rolling_kth([1.0, 2.0], [], 2)
 
 
-def test_threads_begin_no_block_after_an_error():
+def test_threads_start_no_block_after_an_error():
     class Failing:
         outputs = (Output("float"),)
         begun = 0
@@ -153,7 +153,7 @@ def test_threads_begin_no_block_after_an_error():
     assert computation.begun < 1000
 
 
-def test_a_call_within_a_call_waits_for_no_thread():
+def test_a_nested_call_does_not_wait_for_threads():
     class Nested:
         outputs = (Output("float"),)
 
@@ -169,14 +169,14 @@ def test_a_call_within_a_call_waits_for_no_thread():
     np.testing.assert_array_equal(result.arrays[0], rollstat.rolling_median(values, 3))
 
 
-def test_messages_say_what_was_given():
+def test_messages_contain_the_argument():
     with pytest.raises(ValueError, match="out must hold one array; it held 3"):
         rollstat.rolling_median(np.zeros(3), 2, out=[1, 2, 3])
     with pytest.raises(ValueError, match=r"proportion must be below 0\.5.*it was 0\.5"):
         rollstat.rolling_trimmed_mean(np.zeros(3), 2, 0.5)
 
 
-def test_counts_of_narrow_floats_are_not_rounded_to_them():
+def test_counts_of_float32_are_float64():
     values = np.ones(2**24 + 3, np.float32)
     result = rollstat.rolling_count(values, rollstat.Expanding())
     assert result.dtype == np.float64
@@ -185,8 +185,8 @@ def test_counts_of_narrow_floats_are_not_rounded_to_them():
     assert rollstat.rolling_nunique(values[:4], 2).dtype == np.float64
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork, so no child without threads")
-def test_a_forked_child_starts_threads_of_its_own():
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_forked_child_starts_its_own_threads():
     code = """
 import os, sys, numpy as np, rollstat
 values = np.random.default_rng(0).standard_normal(300_000)

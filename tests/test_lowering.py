@@ -1,4 +1,4 @@
-"""Functions that kernels call: compiled and Python forms agree."""
+"""Functions that kernels call: the compiled form does what the Python form does."""
 
 import numpy as np
 import pytest
@@ -38,13 +38,13 @@ def ask_for(array, index):
 
 
 @pytest.mark.parametrize("index", [0, 1, 2**40, -(2**40)])
-def test_prefetch_changes_nothing(index):
+def test_a_prefetch_of_any_address_has_no_effect(index):
     assert ask_for(np.array([7.0]), index) == 7.0
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_prefetch_is_in_the_machine_code():
-    compiled = njit(ask_for.py_func)  # what comes from a cache cannot be looked at
+def test_a_prefetch_is_compiled_to_a_prefetch_instruction():
+    compiled = njit(ask_for.py_func)  # code from the cache cannot be inspected
     compiled(np.array([7.0]), 0)
     [code] = compiled.inspect_llvm().values()
     reading, writing = (line for line in code.splitlines() if "call void @llvm.prefetch" in line)
@@ -84,7 +84,7 @@ def halves(one, other):
     return half(one), half(other), is_whole(one), is_whole(other)
 
 
-def test_constants_and_dispatched_kernels_agree_with_python():
+def test_known_and_chosen_functions_agree_with_python():
     assert halves(7, 7.0) == kernel(halves)(7, 7.0) == (3, 3.5, True, False)
 
 
@@ -98,6 +98,6 @@ def _only_floats(value):
 
 
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
-def test_other_types_are_refused():
+def test_other_types_raise():
     with pytest.raises(TypingError, match="only_floats"):
         njit(lambda value: only_floats(value))(7)

@@ -1,4 +1,4 @@
-"""A series that is a file mapped into memory is never copied as a whole."""
+"""A memory-mapped series is never copied as a whole."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ SCRIPT = Path(__file__).parents[1] / "asv_bench" / "memory.py"
 LINUX = Path("/proc/self/status").exists()
 
 
-@pytest.mark.skipif(not LINUX, reason="only Linux tells the anonymous memory of a process")
+@pytest.mark.skipif(not LINUX, reason="only Linux reports the anonymous memory of a process")
 def test_a_mapped_file_is_read_block_by_block():
     # A copy of the input, or of the output, would take 96 MB.
     command = [sys.executable, str(SCRIPT), "--n", "12000000", "--windows", "5", "1000", "--limit", "48"]

@@ -1,4 +1,4 @@
-"""Corners in which floating arithmetic misleads an oracle: what is right there, and that both say it."""
+"""Cases in which floating-point arithmetic misleads naive formulas: known results for function and oracle."""
 
 import math
 
@@ -12,7 +12,7 @@ TOP = 2**53
 
 
 def both(name, arrays, window, right, **parameters):
-    """Compare a statistic with its oracle in every row, and with the right answer in the last."""
+    """Compare a statistic with its oracle in every row, and with the known result in the last."""
     arrays = [np.asarray(array) for array in arrays]
     result = REGISTRY[name].function(*arrays, window=window, min_periods=1, **parameters)
     wanted = expected(REGISTRY[name], arrays, bounds_of(len(arrays[0]), window - 1, 1), parameters, 1)
@@ -25,7 +25,7 @@ def both(name, arrays, window, right, **parameters):
 @pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64])
 @pytest.mark.parametrize("middle", [TOP, 2**60, 2**62])
-def test_hampel_tells_neighbours_apart_that_floats_do_not(dtype, middle):
+def test_hampel_distinguishes_integers_that_are_equal_as_floats(dtype, middle):
     # Three of four deviations are 0, 1 and 2: 3 is an outlier for a threshold of one, 2 is none for two.
     values = np.array([middle, middle + 1, middle + 2, middle - 1, middle + 3], dtype)
     both("hampel", [values], 5, (float(middle + 1), True), threshold=1.0, scale=1.0)
@@ -33,7 +33,7 @@ def test_hampel_tells_neighbours_apart_that_floats_do_not(dtype, middle):
 
 
 @pytest.mark.parametrize("level", [1000.0, -1000.0, 1e300, -1e300])
-def test_logsumexp_of_what_has_no_exponential(level):
+def test_logsumexp_of_values_whose_exponential_overflows(level):
     both("logsumexp", [[level, level]], 2, (level + math.log(2),))
 
 

@@ -21,7 +21,7 @@ def series(rng):
     )
 
 
-def test_kth_by_both_ways(series):
+def test_kth_by_method_and_by_rolling(series):
     wanted = pd.Series(rollstat.rolling_kth(series.to_numpy(), 2, 5), index=series.index, name="x")
     pd.testing.assert_series_equal(series.rollstat.kth(2, 5), wanted)
     pd.testing.assert_series_equal(series.rollstat.rolling(5).kth(2), wanted)
@@ -67,7 +67,7 @@ def test_time_zones_are_kept():
     pd.testing.assert_series_equal(arrow.rollstat.kth(-1, 2, min_periods=1), arrow)
 
 
-def test_frames_go_column_by_column(rng):
+def test_frames_are_computed_column_by_column(rng):
     frame = pd.DataFrame(rng.random((30, 3)), columns=list("abc"))
     pd.testing.assert_frame_equal(frame.rollstat.rolling(4).median(), frame.rolling(4).median())
     several = frame.rollstat.kth([1, 2], 4)
@@ -78,7 +78,7 @@ def test_frames_go_column_by_column(rng):
     pd.testing.assert_frame_equal(result, wanted[result.columns])
 
 
-def test_frames_keep_columns_of_one_name_and_names_of_columns(rng):
+def test_frames_keep_duplicate_column_names_and_the_name_of_the_columns(rng):
     frame = pd.DataFrame(rng.random((20, 2)), columns=pd.Index(["a", "a"], name="letters"))
     for step in (None, 3):
         wanted = frame.rolling(4, step=step).median()
@@ -95,7 +95,7 @@ def test_frames_keep_columns_of_one_name_and_names_of_columns(rng):
     )
 
 
-def test_second_series_by_position_and_by_name(series):
+def test_second_series_by_position_and_by_keyword(series):
     other = series[::-1] ** 2
     wanted = series.rolling(5).cov(other, ddof=0)
     ours = series.rollstat.rolling(5)
@@ -109,7 +109,7 @@ def test_second_series_by_position_and_by_name(series):
             call()
 
 
-def test_parameters_of_pandas_that_are_not_taken(series):
+def test_parameters_of_pandas_that_do_not_apply_raise(series):
     for bad in ({"win_type": "triang"}, {"method": "table"}):
         with pytest.raises(TypeError, match=f"{next(iter(bad))} of pandas is not taken here"):
             series.rollstat.rolling(5, **bad)
@@ -120,7 +120,7 @@ def test_parameters_of_pandas_that_are_not_taken(series):
         pd.DataFrame({"a": series}).rollstat.rolling("1h", on="t").sum()
 
 
-def test_what_cannot_be_aligned_is_an_error(series):
+def test_results_that_cannot_be_aligned_raise(series):
     with pytest.raises(ValueError, match="no place on an index"):
         series.rollstat.median(5, mode="valid")
     with pytest.raises(TypeError, match="dtype"):

@@ -1,4 +1,4 @@
-"""The window language against pandas, and its errors."""
+"""Windows against pandas, and the errors for bad ones."""
 
 import datetime
 import itertools
@@ -21,7 +21,7 @@ def bounds(window, n, **options):
     return windows.bounds(0, windows.rows)
 
 
-def test_rows_as_in_pandas(rng):
+def test_row_windows_as_in_pandas(rng):
     for n in (0, 1, 2, 7, 30):
         values = data(rng, n, np.dtype("f8"))
         for m, center, closed, step, least in itertools.product(
@@ -32,7 +32,7 @@ def test_rows_as_in_pandas(rng):
             np.testing.assert_array_equal(rollstat.rolling_median(values, m, **options), wanted, str(options))
 
 
-def test_windows_that_are_known_to_grow():
+def test_grows_is_right_for_every_range_of_rows():
     for n, m, center, closed in itertools.product((1, 6, 9), (1, 2, 5, 40), (False, True), CLOSED):
         windows = Options.check(center=center, closed=closed).windows(m, np.array([0, n]))
         known = 0
@@ -50,7 +50,7 @@ def test_windows_that_are_known_to_grow():
 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
-def test_widths_of_time_as_in_pandas(rng, descending, unit):
+def test_time_windows_as_in_pandas(rng, descending, unit):
     for n in (1, 2, 7, 40):
         seconds = np.sort(rng.integers(0, 30, n))
         index = pd.to_datetime(seconds[::-1] if descending else seconds, unit="s").as_unit(unit)
@@ -67,7 +67,7 @@ def test_widths_of_time_as_in_pandas(rng, descending, unit):
 
 
 @pytest.mark.parametrize("m", [0, 1, 4])
-def test_indexers_of_pandas_by_steps_and_with_empty_windows(rng, m):
+def test_pandas_indexers_with_step_and_empty_windows(rng, m):
     values = data(rng, 20, np.dtype("f8"))
     for closed, step in itertools.product(CLOSED, (1, 3)):
         indexer = FixedWindowIndexer(window_size=m)  # with m = 0 some start lies past its end
@@ -81,7 +81,7 @@ def test_indexers_of_pandas_by_steps_and_with_empty_windows(rng, m):
         np.testing.assert_array_equal(by_indexer, by_rows)
 
 
-def test_an_indexer_that_leaves_the_step_out_is_refused():
+def test_an_indexer_that_ignores_the_step_raises():
     class Every(BaseIndexer):
         def get_window_bounds(self, num_values=0, min_periods=None, center=None, closed=None, step=None):
             rows = np.arange(num_values)
@@ -91,14 +91,14 @@ def test_an_indexer_that_leaves_the_step_out_is_refused():
         rollstat.rolling_min(np.arange(10.0), Every(), step=3)
 
 
-def test_a_width_between_two_units_is_exact():
+def test_a_width_that_is_no_multiple_of_the_unit_is_exact():
     start, _ = bounds("1500ms", 4, times=np.array([0, 1, 2, 3], "M8[s]"))
     np.testing.assert_array_equal(start, [0, 0, 1, 2])
     start, end = bounds("3s", 4, times=np.array([0, 1, 2, 3], "M8[s]"), center=True)
     np.testing.assert_array_equal((start, end), ([0, 0, 1, 2], [2, 3, 4, 4]))
 
 
-def test_all_ways_to_write_a_width_agree():
+def test_all_forms_of_a_width_agree():
     times = np.array([0, 60, 90, 300, 301], "M8[s]")
     wanted = bounds("5min", 5, times=times)
     for width in (
@@ -117,14 +117,14 @@ def test_all_ways_to_write_a_width_agree():
     )
 
 
-def test_step_with_widths_takes_every_so_many_rows():
+def test_step_applies_to_time_windows():
     times = np.arange(10)
     start, end = bounds(3, 10, times=times)
     np.testing.assert_array_equal(bounds(3, 10, times=times, step=4), (start[::4], end[::4]))
 
 
 class EveryOther(BaseIndexer):
-    """Windows that grow by two rows."""
+    """Windows whose end moves by two rows."""
 
     def get_window_bounds(self, num_values=0, min_periods=None, center=None, closed=None, step=None):
         end = np.minimum(np.arange(num_values) * 2 + 1, num_values)
@@ -147,7 +147,7 @@ def test_pandas_indexers(rng):
     )
 
 
-def test_segments_are_series_of_their_own(rng):
+def test_segments_are_independent(rng):
     values = data(rng, 30, np.dtype("f8"))
     times = np.concatenate([np.sort(rng.integers(0, 20, k)) for k in (0, 12, 1, 17)])
     cuts = np.array([0, 0, 12, 13, 30])
@@ -211,12 +211,12 @@ def test_segments_are_series_of_their_own(rng):
         (2, {"mode": "valid", "times": [1, 2, 3]}, "mode='valid' needs"),
     ],
 )
-def test_what_is_wrong_is_named(window, options, message):
+def test_messages_name_the_bad_argument(window, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         rollstat.rolling_median([1.0, 2.0, 3.0], window, **options)
 
 
-def test_valid_leaves_out_cut_windows(rng):
+def test_valid_omits_boundary_windows(rng):
     values = data(rng, 20, np.dtype("f8"))
     for m, options in itertools.product(
         (1, 3, 20, 21), ({}, {"center": True}, {"step": 3}, {"closed": "left"})

@@ -6,25 +6,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.algorithms import rank_space, sorted_rows
+from rollstat.algorithms import rank_space
 from rollstat.algorithms.rank_space import (
-    NOTHING_MISSING,
     check_network,
     choose,
-    plain_stretches,
-    ranked_stretches,
+    missing_mask,
+    ranked_blocks,
+    small_blocks,
 )
+from rollstat.algorithms.sorted_columns import sorted_columns
 from rollstat.blocks import Block, read_only
 from rollstat.engine import Output
-from rollstat.kernels.rank_space import bitset_tree
-from rollstat.kernels.rank_space.mad_sorted import follow_small_deviation
-from rollstat.kernels.rank_space.mad_tree import (
-    float_deviation,
-    follow_deviation,
-    whole_deviation,
-    whole_distance,
-)
-from rollstat.kernels.rank_space.sorted_columns import LANES, nearest_of_sorted
+from rollstat.kernels.rank_space import mad_tree
+from rollstat.kernels.rank_space.distances import float_deviations, integer_deviations, integer_distances
+from rollstat.kernels.rank_space.mad_sorted import find_distances_sorted
+from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns
 from rollstat.windows import Windows
 
 __all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel"]
@@ -67,29 +63,24 @@ class _Distances:
         found = [np.zeros(block.rows, dtype) for _ in range(4)]
         if algorithm in ("sorted_window", "network"):
             window = np.empty(longest + 1, dtype)
-            for part in plain_stretches(block):
-                missing = NOTHING_MISSING if part.missing is None else part.missing
-                follow_small_deviation(
+            for rows, part in small_blocks(block):
+                find_distances_sorted(
                     _measurable(part.values),
-                    missing,
+                    missing_mask(part),
                     part.start,
                     part.end,
                     window,
-                    *(array[part.rows] for array in found),
+                    *(array[rows] for array in found),
                 )
             return found
-        for part, rank, ordered in ranked_stretches(block):
-            ranks = len(ordered)
-            follow_deviation(
+        for rows, part, rank, ordered in ranked_blocks(block):
+            mad_tree.find_distances(
                 rank,
                 _measurable(ordered),
                 part.start,
                 part.end,
-                np.zeros(ranks, np.int64),
-                *bitset_tree.create(ranks),
-                np.zeros((3, 2), np.int64),
-                np.zeros(2, np.int64),
-                *(array[part.rows] for array in found),
+                mad_tree.create(len(ordered)),
+                *(array[rows] for array in found),
             )
         return found
 
@@ -97,10 +88,10 @@ class _Distances:
 def _sort_all(values: NDArray[Any], width: int) -> list[NDArray[Any]]:
     """Return what :meth:`_Distances._find` does, from all windows of `width` values sorted at once."""
     parts = [np.empty(len(values) - width + 1) for _ in range(4)]
-    for rows, found in sorted_rows.sorted_rows(values, width, 0, width - 1):
+    for rows, found in sorted_columns(values, width, 0, width - 1):
         lower, upper, near, far = (part[rows] for part in parts)
         lower[...], upper[...] = found[(width - 1) // 2], found[width // 2]
-        nearest_of_sorted(found, np.empty(LANES), near, far)
+        distances_of_columns(found, np.empty(BATCH), near, far)
     return parts
 
 
@@ -134,9 +125,9 @@ class Deviation(_Distances):
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             found = self._find(block)
             if found[0].dtype == np.uint64:
-                whole_deviation(*found, deviation)
+                integer_deviations(*found, deviation)
             else:
-                float_deviation(*found, np.empty(block.rows), deviation)
+                float_deviations(*found, np.empty(block.rows), deviation)
             results[0][...] = deviation if self.scale == 1 else deviation / self.scale
 
     def _write_times(self, found: list[NDArray[Any]], result: NDArray[Any]) -> None:
@@ -186,13 +177,13 @@ class Hampel(_Distances):
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             found = self._find(block)
             if found[0].dtype == np.uint64:
-                whole_deviation(*found, deviation)
+                integer_deviations(*found, deviation)
                 center = _whole_center(found[0], found[1], own.dtype)
                 distance = np.empty(block.rows)
-                whole_distance(_measurable(own), found[0], found[1], distance)
+                integer_distances(_measurable(own), found[0], found[1], distance)
             else:
                 center = np.empty(block.rows)
-                float_deviation(*found, center, deviation)
+                float_deviations(*found, center, deviation)
                 distance = np.abs(plain - center)
             outlier = distance > self.factor * deviation
             results[0][...] = np.where(outlier, center, plain)

@@ -1,4 +1,4 @@
-"""Rank of the newest value, number of distinct values, most frequent value."""
+"""Rank of the newest value, number of distinct values, most frequent value, mean difference."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.algorithms import rank_space
-from rollstat.algorithms.rank_space import ranked_stretches
+from rollstat.algorithms.rank_space import missing_mask, ranked_blocks, small_blocks
 from rollstat.blocks import Block, read_only
 from rollstat.engine import Output
-from rollstat.kernels.rank_space import bitset_tree
-from rollstat.kernels.rank_space.mode import create as create_peaks
-from rollstat.kernels.rank_space.mode import follow_mode
+from rollstat.kernels.rank_space import bitset_tree, gini
+from rollstat.kernels.rank_space.mode import create as create_tree
+from rollstat.kernels.rank_space.mode import find_modes
 from rollstat.kernels.rank_space.nunique import count_distinct
 from rollstat.kernels.rank_space.rank import (
     AVERAGE,
@@ -26,9 +26,22 @@ from rollstat.kernels.rank_space.rank import (
 )
 from rollstat.windows import FixedWindows, Windows
 
-__all__ = ["METHODS", "RANK_ALGORITHMS", "Distinct", "Mode", "RankOfNewest"]
+__all__ = [
+    "MEAN_DIFFERENCE_ALGORITHMS",
+    "METHODS",
+    "RANK_ALGORITHMS",
+    "Distinct",
+    "MeanDifference",
+    "Mode",
+    "RankOfNewest",
+]
 
 METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
+
+MEAN_DIFFERENCE_ALGORITHMS = {
+    "sorted_window": "every window and dtype, in O(m)",
+    "rank_set": "every window and dtype",
+}
 
 RANK_ALGORITHMS = {
     "comparisons": (
@@ -39,7 +52,7 @@ RANK_ALGORITHMS = {
 
 
 class _InRankSpace:
-    """A computation that walks ranked stretches."""
+    """A computation that sorts its blocks."""
 
     def block_rows(self, width: int) -> int:
         """Output rows of a block that suit windows of `width` rows."""
@@ -95,7 +108,7 @@ class RankOfNewest(_InRankSpace):
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
 
     def _count(self, block: Block, smaller: NDArray[Any], equal: NDArray[Any], total: NDArray[Any]) -> None:
-        for part, rank, ordered in ranked_stretches(block):
+        for rows, part, rank, ordered in ranked_blocks(block):
             ranks = len(ordered)
             count_newest(
                 rank,
@@ -104,9 +117,9 @@ class RankOfNewest(_InRankSpace):
                 self.method == DENSE,
                 np.zeros(ranks, np.int64),
                 *bitset_tree.create(ranks),
-                smaller[part.rows],
-                equal[part.rows],
-                total[part.rows],
+                smaller[rows],
+                equal[rows],
+                total[rows],
             )
 
 
@@ -129,10 +142,10 @@ class Distinct(_InRankSpace):
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the number of distinct values of every window."""
-        for part, rank, ordered in ranked_stretches(block):
+        for rows, part, rank, ordered in ranked_blocks(block):
             count = np.empty(len(part.start), np.int64)
             count_distinct(rank, part.start, part.end, np.zeros(len(ordered), np.int64), count)
-            results[0][part.rows] = count
+            results[0][rows] = count
 
 
 class Mode(_InRankSpace):
@@ -142,9 +155,58 @@ class Mode(_InRankSpace):
 
     def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
         """Write the mode of every window."""
-        for part, rank, ordered in ranked_stretches(block):
+        for rows, part, rank, ordered in ranked_blocks(block):
             if len(ordered) == 0:
                 continue
             best = np.empty(len(part.start), np.int64)
-            follow_mode(rank, part.start, part.end, create_peaks(len(ordered)), best)
-            results[0][part.rows] = ordered[best]
+            find_modes(rank, part.start, part.end, create_tree(len(ordered)), best)
+            results[0][rows] = ordered[best]
+
+
+class MeanDifference(_InRankSpace):
+    """Mean distance of all pairs of observations.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the input.
+    algorithm : str
+        ``"auto"`` or a key of `MEAN_DIFFERENCE_ALGORITHMS`.
+    """
+
+    outputs = (Output("float", 2),)
+
+    def __init__(self, dtype: np.dtype[Any], algorithm: str) -> None:
+        if dtype.kind not in "fiub":
+            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
+        self.algorithm = algorithm
+
+    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+        """Write the mean difference of every window."""
+        longest = block.width or int((block.end - block.start).max())
+        small = longest <= thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES
+        mean = np.zeros(block.rows)
+        if self.algorithm == "sorted_window" or (self.algorithm == "auto" and small):
+            for rows, part in small_blocks(block):
+                values = _measurable(part.values)
+                window, mask = np.empty(longest + 1, values.dtype), missing_mask(part)
+                gini.mean_differences_sorted(values, mask, part.start, part.end, window, mean[rows])
+        else:
+            for rows, part, rank, ordered in ranked_blocks(block):
+                first, last = 0, len(ordered) - 1
+                if ordered.dtype.kind == "f":
+                    first = int(np.searchsorted(ordered, -np.inf, side="right"))
+                    last = int(np.searchsorted(ordered, np.inf)) - 1
+                values, scratch = _measurable(ordered), gini.create(len(ordered))
+                gini.mean_differences(rank, values, first, last, part.start, part.end, scratch, mean[rows])
+        with np.errstate(over="ignore"):
+            results[0][...] = mean
+
+
+def _measurable(values: NDArray[Any]) -> NDArray[Any]:
+    """Return values whose differences do not overflow: float64, or uint64 with the order of the integers."""
+    if values.dtype.kind == "f":
+        return read_only(values.astype(np.float64, copy=False))
+    if values.dtype != np.uint64:
+        values = values.astype(np.int64).view(np.uint64) ^ np.uint64(1 << 63)
+    return read_only(values)

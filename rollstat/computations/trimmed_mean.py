@@ -6,19 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.algorithms import rank_space, sorted_rows
+from rollstat.algorithms import rank_space
 from rollstat.algorithms.rank_space import (
-    NOTHING_MISSING,
     check_network,
     choose,
-    plain_stretches,
-    ranked_stretches,
+    missing_mask,
+    ranked_blocks,
+    small_blocks,
 )
+from rollstat.algorithms.sorted_columns import sorted_columns
 from rollstat.blocks import Block, read_only
 from rollstat.engine import Output
-from rollstat.kernels.rank_space import bitset_tree, sum_tree
-from rollstat.kernels.rank_space.sorted_columns import sum_of_sorted
-from rollstat.kernels.rank_space.trimmed_mean import follow_small_trimmed, follow_trimmed
+from rollstat.kernels.rank_space.sorted_columns import sums_of_columns
+from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means, trimmed_means_sorted
 from rollstat.windows import Windows
 
 __all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
@@ -77,41 +77,37 @@ class TrimmedMean:
         elif algorithm == "rank_set":
             self._follow(block, result)
         else:
-            for part in plain_stretches(block):
-                follow_small_trimmed(
+            for rows, part in small_blocks(block):
+                trimmed_means_sorted(
                     read_only(part.values.astype(np.float64, copy=False)),
-                    NOTHING_MISSING if part.missing is None else part.missing,
+                    missing_mask(part),
                     part.start,
                     part.end,
                     np.empty(longest + 1),
                     self.proportion,
                     self.winsorize,
-                    result[part.rows],
+                    result[rows],
                 )
 
     def _sort_all(self, values: NDArray[Any], width: int, result: NDArray[Any]) -> None:
         """Write the means from all windows of `width` values sorted at once."""
         cut = int(self.proportion * width)
-        for rows, found in sorted_rows.sorted_rows(values, width, cut, width - 1 - cut):
+        for rows, found in sorted_columns(values, width, cut, width - 1 - cut):
             total = result[rows]
-            sum_of_sorted(found, total)
+            sums_of_columns(found, total)
             if self.winsorize and cut:
                 total += cut * found[0] + cut * found[-1]
         result /= width if self.winsorize else width - 2 * cut
 
     def _follow(self, block: Block, result: NDArray[Any]) -> None:
-        for part, rank, ordered in ranked_stretches(block):
-            ranks = len(ordered)
-            follow_trimmed(
+        for rows, part, rank, ordered in ranked_blocks(block):
+            trimmed_means(
                 rank,
                 ordered.astype(np.float64, copy=False),
                 part.start,
                 part.end,
-                np.zeros(ranks, np.int64),
-                *bitset_tree.create(ranks),
-                np.zeros((2, 2), np.int64),
-                *sum_tree.create(ranks),
+                create(len(ordered)),
                 self.proportion,
                 self.winsorize,
-                result[part.rows],
+                result[rows],
             )

@@ -1,1 +1,1 @@
-"""The main job on real data; run it with ``python -m rollstat.demo``."""
+"""A demonstration on real data; run it with ``python -m rollstat.demo``."""

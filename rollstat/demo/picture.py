@@ -1,4 +1,4 @@
-"""The picture of the demonstration: what was measured, the rolling median, and the outliers."""
+"""The picture of the demonstration: measured wind speeds, their rolling median, and the outliers."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ DAYS_AROUND = pd.Timedelta(days=16)
 
 
 def _axes(figure: Any, airports: list[str]) -> tuple[Any, Any, list[Any]]:
-    """Axes of the close view, broken in two above the ordinary winds, and one for each airport's year."""
+    """Return the two axes of the close view, broken above ordinary wind speeds, and one for each airport."""
     margins = {"left": 0.06, "right": 0.98, "top": 0.95, "bottom": 0.04}
     heights = [2.9] + [1.0] * len(airports)
     grid = figure.add_gridspec(len(heights), 1, height_ratios=heights, hspace=0.36, **margins)
@@ -36,15 +36,15 @@ def _axes(figure: Any, airports: list[str]) -> tuple[Any, Any, list[Any]]:
 
 
 def _signal(axes: Any, rows: pd.DataFrame, width: float, clipped: bool) -> None:
-    """Draw what was measured, the median, and the outliers."""
+    """Draw the measured values, the median, and the outliers."""
     axes.plot(rows["time_hour"], rows["wind_speed"], color=RAW, linewidth=width, label="measured, hourly")
     axes.plot(
         rows["time_hour"], rows["median"], color=MEDIAN, linewidth=1.5, label="rolling median of 49 hours"
     )
-    strange = rows[rows["outlier"]]
+    outliers = rows[rows["outlier"]]
     axes.plot(
-        strange["time_hour"],
-        strange["wind_speed"],
+        outliers["time_hour"],
+        outliers["wind_speed"],
         "o",
         color=OUTLIER,
         markersize=6,
@@ -56,7 +56,7 @@ def _signal(axes: Any, rows: pd.DataFrame, width: float, clipped: bool) -> None:
 
 
 def draw(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series, folder: Path) -> Path:
-    """Draw the wind speeds and give back where the picture is.
+    """Draw the wind speeds, and return the path of the picture.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def draw(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series, folder:
     outlier : Series of bool
         Which rows are outliers.
     folder : Path
-        Where to put the picture; made if need be.
+        Where to put the picture; created if it does not exist.
     """
     import matplotlib
 

@@ -1,4 +1,9 @@
-"""``rolling_*`` on arrays, one module a family. Importing the package fills the registry."""
+"""``rolling_*`` on arrays, one module a family. Importing the package fills the registry.
+
+A public function is named in ``__all__`` of its module and nowhere else.
+"""
+
+from typing import TYPE_CHECKING
 
 from rollstat.functions import (
     aggregate,
@@ -11,15 +16,24 @@ from rollstat.functions import (
     robust,
     sums,
 )
+from rollstat.functions.aggregate import *  # noqa: F403
+from rollstat.functions.extrema import *  # noqa: F403
+from rollstat.functions.moments import *  # noqa: F403
+from rollstat.functions.order_statistics import *  # noqa: F403
+from rollstat.functions.pairs import *  # noqa: F403
+from rollstat.functions.ranks import *  # noqa: F403
+from rollstat.functions.reductions import *  # noqa: F403
+from rollstat.functions.robust import *  # noqa: F403
+from rollstat.functions.sums import *  # noqa: F403
 
-__all__ = [
-    "aggregate",
-    "extrema",
-    "moments",
-    "order_statistics",
-    "pairs",
-    "ranks",
-    "reductions",
-    "robust",
-    "sums",
-]
+if not TYPE_CHECKING:  # for type checkers, every name imported with * is public
+    __all__ = []
+    __all__ += aggregate.__all__
+    __all__ += extrema.__all__
+    __all__ += moments.__all__
+    __all__ += order_statistics.__all__
+    __all__ += pairs.__all__
+    __all__ += ranks.__all__
+    __all__ += reductions.__all__
+    __all__ += robust.__all__
+    __all__ += sums.__all__

@@ -17,7 +17,7 @@ __all__ = ["rolling_aggregate"]
 
 
 def _is_objects(arr: Any) -> bool:
-    """Whether the elements are Python objects, to be combined by calls of Python."""
+    """Return whether the elements are Python objects, which only calls of Python can combine."""
     if isinstance(arr, np.ndarray):
         return bool(arr.dtype.kind == "O")
     return isinstance(arr, (list, tuple)) and any(
@@ -27,6 +27,7 @@ def _is_objects(arr: Any) -> bool:
 
 
 def _over_objects(values: Any, window: Window, operator: Any, options: CommonOptions) -> NDArray[Any]:
+    """Return the combination of the objects in each window."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {"greedy": "objects"}, "objects")
     elements = list(values)
@@ -57,22 +58,22 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     Parameters
     ----------
     arr : array_like of float, int or bool, or sequence of Python objects, shape (..., n, ...)
-        The series, along `axis`. Objects (sets, matrices, sketches) make a series of one dimension, in
-        which None is missing.
+        The series, along `axis`. Objects (sets, matrices, sketches) form a 1-D series, in which None is
+        missing.
     op : Operator or callable
-        An operator of :mod:`rollstat.operators`; an instance of a NamedTuple class of your own with
-        ``combine(self, older, newer)`` and, if wanted, ``lift``, ``lower`` and ``identity``; or a
-        function of two arguments, the older first. It must be associative, and need be neither
-        commutative nor invertible. Over numbers it is compiled; over objects it is called as it is.
+        An operator of :mod:`rollstat.operators`; an instance of your own NamedTuple class with
+        ``combine(self, older, newer)`` and, optionally, ``lift``, ``lower`` and ``identity``; or a function
+        of two arguments, the older one first. It must be associative, but need not be commutative or
+        invertible. It is compiled for numbers, and called as Python code for objects.
     {window}
     {options}
 
     Returns
     -------
-    ndarray, or tuple of ndarray for an operator that gives tuples
-        Floats as floats, whole numbers as integers where no result can be missing, else as float64.
-        For objects an array of objects, None where missing. With ``min_periods=0`` an empty window gives
-        the operator's identity, if it has one.
+    ndarray, shape (..., rows, ...), or tuple of ndarray for an operator that returns tuples
+        Floating results as floats. Integer results as integers with ``mode="valid"`` or ``fill_value=``,
+        otherwise as float64. For objects an array of objects, None where missing. With ``min_periods=0`` the
+        result of an empty window is the operator's identity, if it has one.
 
     Raises
     ------
@@ -82,12 +83,13 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
 
     Notes
     -----
-    Missing values are no observations. ``algorithm="greedy"`` makes the fewest combinations that any
-    windows allow, which counts where each is expensive; objects always use it.
+    Missing values are ignored. ``algorithm="greedy"`` makes the fewest combinations that the windows allow,
+    which pays where each combination is expensive; objects always use it.
 
-    Cost: O(1) combinations an element amortised. Source: Basin, Klaedtke and Zalinescu, *Greedily Computing
-    Associative Aggregations on Sliding Windows*, Information Processing Letters 115(2), 2015,
-    doi:10.1016/j.ipl.2014.09.009; Tangwongsan, Hirzel and Schneider (2021) for ``"daba"``.
+    Cost: O(1) combinations an element amortised; O(1) in the worst case with ``"daba"``. Source: Basin,
+    Klaedtke and Zalinescu, *Greedily Computing Associative Aggregations on Sliding Windows*, Information
+    Processing Letters 115(2), 2015, doi:10.1016/j.ipl.2014.09.009; Tangwongsan, Hirzel and Schneider (2021)
+    for ``"daba"``.
 
     Examples
     --------

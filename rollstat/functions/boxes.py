@@ -1,4 +1,4 @@
-"""Extrema over boxes of images and volumes: windows along several axes at once."""
+"""Extrema over boxes: windows along several axes of an image or a volume."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,13 +15,13 @@ from rollstat.options import choice, whole_number
 
 __all__ = ["box_extrema"]
 
-_BEYOND = ("reflect", "nearest", "mirror", "wrap", "constant")
-_TAKEN = ("axis", "center", "min_periods", "nan_policy", "mode", "fill_value", "out")
+_EXTENSIONS = ("reflect", "nearest", "mirror", "wrap", "constant")
+_OPTIONS = ("axis", "center", "min_periods", "nan_policy", "mode", "fill_value", "out")
 
 
 @dataclass(frozen=True)
 class _Box:
-    """A checked call: the array, and how far the box reaches along each of its axes."""
+    """A checked call: the array, the axes of the box, and its rows before and after each row."""
 
     array: NDArray[Any]
     axes: list[int]
@@ -29,12 +29,12 @@ class _Box:
     after: list[int]
     mode: str
     nan_policy: str
-    least: int
+    min_periods: int
     fill_value: Any
 
     @classmethod
     def check(cls, arr: ArrayLike, window: Any, options: dict[str, Any]) -> "_Box":
-        """Check every argument."""
+        """Return the checked call, or raise."""
         array = check_array("arr", arr)
         axis = options["axis"]
         if not isinstance(window, tuple) or not axis or len(window) != len(axis):
@@ -42,36 +42,36 @@ class _Box:
                 f"window must be a tuple with one entry for each axis of {axis}; it was {window!r}"
             )
         for name, value in options.items():
-            if name not in _TAKEN and value not in (None, 1, "auto"):
+            if name not in _OPTIONS and value not in (None, 1, "auto"):
                 raise ValueError(f"{name} does not apply to a box; it was {value!r}")
         rows = [whole_number("window", width, 1) for width in window]
         axes = [whole_number("axis", a, -array.ndim) for a in axis]
         if max(axes) >= array.ndim or len({a % array.ndim for a in axes}) < len(axes):
             raise ValueError(f"axis must hold different axes of {array.ndim} dimensions; it was {axis}")
         mode, policy = options.get("mode", "same"), options.get("nan_policy", "omit")
-        choice("mode", mode, ("same", "valid", *_BEYOND))
+        choice("mode", mode, ("same", "valid", *_EXTENSIONS))
         choice("nan_policy", policy, ("omit", "propagate", "raise"))
         given = options.get("min_periods")
-        least = prod(rows) if given is None else whole_number("min_periods", given, 0)
-        if least > prod(rows):
-            raise ValueError(f"min_periods must be at most the box, {prod(rows)}; it was {least}")
+        min_periods = prod(rows) if given is None else whole_number("min_periods", given, 0)
+        if min_periods > prod(rows):
+            raise ValueError(f"min_periods must be at most the box, {prod(rows)}; it was {min_periods}")
         after = [(width - 1) // 2 if options.get("center") else 0 for width in rows]
-        before = [width - 1 - behind for width, behind in zip(rows, after)]
+        before = [width - 1 - rows_after for width, rows_after in zip(rows, after)]
         axes = [a % array.ndim for a in axes]
-        return cls(array, axes, before, after, mode, policy, least, options.get("fill_value"))
+        return cls(array, axes, before, after, mode, policy, min_periods, options.get("fill_value"))
 
     @property
-    def beyond(self) -> str:
-        """What stands outside the array."""
-        return self.mode if self.mode in _BEYOND else "cut"
+    def extension(self) -> str:
+        """How the array is extended beyond its edges; ``"cut"`` if boxes end there instead."""
+        return self.mode if self.mode in _EXTENSIONS else "cut"
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Dtype of the result; the array's own where no result can be missing."""
+        """Dtype of the result: that of the array where no result can be missing."""
         return result_dtype("value", self.array.dtype, self.mode != "same" or self.fill_value is not None)
 
     def observed(self) -> NDArray[np.bool_] | None:
-        """Where there is an observation, or None where everywhere."""
+        """Return where there is an observation; None if everywhere."""
         kind = self.array.dtype.kind
         if kind not in "fmM":
             return None
@@ -82,68 +82,70 @@ class _Box:
             raise ValueError("arr must have no NaT for extrema over boxes")
         return ~missing
 
-    def count(self, cells: NDArray[np.bool_], beyond: str) -> NDArray[np.int64]:
-        """Count true cells in each box; whole numbers, so that a running sum is exact."""
+    def count(self, cells: NDArray[np.bool_], extension: str) -> NDArray[np.int64]:
+        """Return the number of true cells in each box; differences of running integer sums are exact."""
         counts = cells.astype(np.int64)
-        for axis, front, behind in zip(self.axes, self.before, self.after):
+        for axis, before, after in zip(self.axes, self.before, self.after):
             lines = np.moveaxis(counts, axis, 0)
-            place = extended_rows(len(lines), front, behind, beyond)
-            extended = lines[place]
-            extended[place < 0] = int(beyond == "constant")
+            source = extended_rows(len(lines), before, after, extension)
+            extended = lines[source]
+            extended[source < 0] = int(extension == "constant")
             total = np.concatenate([np.zeros((1, *lines.shape[1:]), np.int64), extended.cumsum(axis=0)])
-            width = front + 1 + behind
+            width = before + 1 + after
             counts = np.moveaxis(total[width:] - total[:-width], 0, axis)
         return counts
 
-    def lacking(self) -> NDArray[np.bool_] | None:
-        """Which boxes have too few observations, or None where none can."""
+    def insufficient(self) -> NDArray[np.bool_] | None:
+        """Return which boxes have too few observations; None if no box can have."""
         observed = self.observed()
-        if observed is None and (self.mode != "same" or self.least <= 1):
+        if observed is None and (self.mode != "same" or self.min_periods <= 1):
             return None
         cells = np.ones(self.array.shape, np.bool_) if observed is None else observed
-        lacking = self.count(cells, self.beyond) < max(self.least, 1)
+        insufficient = self.count(cells, self.extension) < max(self.min_periods, 1)
         if self.nan_policy == "propagate" and observed is not None:
-            lacking |= self.count(~observed, "cut" if self.beyond == "constant" else self.beyond) > 0
-        return lacking
+            extension = "cut" if self.extension == "constant" else self.extension
+            insufficient |= self.count(~observed, extension) > 0
+        return insufficient
 
     def whole(self) -> tuple[slice, ...]:
-        """Boxes that lie wholly inside the array, where only those are wanted."""
+        """Return the slices of the boxes to keep: with ``mode="valid"`` those entirely inside the array."""
         kept = [slice(None)] * self.array.ndim
         if self.mode == "valid":
-            for axis, front, behind in zip(self.axes, self.before, self.after):
-                kept[axis] = slice(front, max(self.array.shape[axis] - behind, front))
+            for axis, before, after in zip(self.axes, self.before, self.after):
+                kept[axis] = slice(before, max(self.array.shape[axis] - after, before))
         return tuple(kept)
 
-    def extremum(self, name: str, lacking: NDArray[np.bool_] | None) -> NDArray[Any]:
-        """Minimum or maximum of every box, missing ones marked."""
+    def extremum(self, name: str, insufficient: NDArray[np.bool_] | None) -> NDArray[Any]:
+        """Return the minimum or maximum of every box, with the missing value for those in `insufficient`."""
         order = Least() if name == "min" else Greatest()
         constant = self.fill_value if self.mode == "constant" and self.fill_value is not None else 0
         best, _ = box_extremum(
-            order, plain(self.array), self.axes, self.before, self.after, self.beyond, constant
+            order, plain(self.array), self.axes, self.before, self.after, self.extension, constant
         )
         if self.array.dtype.kind in "mMb":
             best = best.view(self.array.dtype.newbyteorder("="))
         best = best.astype(self.dtype, copy=False)
-        if lacking is not None and lacking.any():
-            best[lacking] = missing_value("value", self.dtype, self.fill_value)
+        if insufficient is not None and insufficient.any():
+            best[insufficient] = missing_value("value", self.dtype, self.fill_value)
         return best[self.whole()]
 
 
 def box_extrema(
     arr: ArrayLike, window: Any, wanted: Sequence[str], options: dict[str, Any]
 ) -> list[NDArray[Any]]:
-    """Minimum and maximum of each box.
+    """Return the minimum, the maximum or both of each box.
 
     Parameters
     ----------
     arr : array_like, shape (..., n, ...)
-        Image, volume or more.
+        Image, volume or array of more dimensions.
     window : tuple of int
         Rows of the box along each axis of ``options["axis"]``.
     wanted : sequence of {"min", "max"}
-        One array each.
+        The extrema to compute.
     options : dict
-        ``axis``, ``center``, ``min_periods``, ``nan_policy``, ``mode``, ``fill_value`` and ``out``.
+        The options given: ``axis``, ``center``, ``min_periods``, ``nan_policy``, ``mode``, ``fill_value`` and
+        ``out``.
 
     Returns
     -------
@@ -153,8 +155,8 @@ def box_extrema(
     box = _Box.check(arr, window, options)
     if box.nan_policy == "raise":
         refuse_missing([box.array], None)
-    lacking = box.lacking()
-    results = [box.extremum(name, lacking) for name in wanted]
+    insufficient = box.insufficient()
+    results = [box.extremum(name, insufficient) for name in wanted]
     out = options.get("out")
     if out is None:
         return results

@@ -1,8 +1,8 @@
-"""What all public functions share: registration, signature, and the text on common options."""
+"""What all public functions share: registration, signature, and text of their docstrings."""
 
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from rollstat.registry import Statistic, register
@@ -11,10 +11,9 @@ __all__ = ["statistic"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_WINDOW = """\
-window : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer
-    The last so many rows; or a width, with `times`; or explicit monotone bounds, integer arrays
-    ``[start, end)``; see :ref:`windows`.
+_SERIES = """\
+arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
+    The series, along `axis`.
 """
 
 _NUMBERS = """\
@@ -22,42 +21,78 @@ arr : array_like of float, int or bool, shape (..., n, ...)
     The series, along `axis`.
 """
 
-_RAISES = """\
-ValueError, TypeError
-    For a bad array, window or option. Nothing is computed then.
+_WINDOW = """\
+window : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer
+    The window of each row: a number of rows that ends with the row itself; a width in time or on a number
+    line, together with `times`; or explicit bounds ``[start, end)``, two integer arrays that never decrease.
+    See :ref:`windows`.
+"""
+
+_DDOF = """\
+ddof : int, default 1
+    Delta degrees of freedom: the divisor is the number of observations minus `ddof`.
 """
 
 _OPTIONS = """\
 min_periods : int, optional
-    Least number of observations for a result; by default the window for a number of rows, else 1.
+    Minimum number of observations (non-missing values) for a result. Default: the window size for row
+    windows, otherwise 1.
 center : bool, default False
     Whether the window is centred on its row.
 closed : {"right", "left", "both", "neither"}, optional
-    Which ends of the window belong to it, as in pandas; ``"right"`` by default.
+    Which ends of the window belong to it, as in pandas. Default: ``"right"``.
 step : int, optional
-    Give the result of every `step`-th row only.
+    Compute only every `step`-th row. Default: 1.
 times : array_like of datetime64, timedelta64, int or float, shape (n,), optional
-    Time or position of each row, in order, for windows by width.
-segments : array_like of int, optional
-    For a 1-d series of several parts laid end to end: where each begins, and the length. No window
-    reaches across.
+    Time or position of each row, in ascending or descending order, for windows given by a width.
+segments : array_like of int, shape (segments + 1,), optional
+    For a 1-D series of several segments laid end to end: the first row of each segment, and the number of
+    rows. Windows do not cross segments.
 axis : int, default -1
     Axis along which the window slides.
 nan_policy : {"omit", "propagate", "raise"}, default "omit"
-    A missing value (NaN, NaT) takes a row of the window but is no observation; or it makes every
-    window with it missing; or it is an error.
+    What to do with missing values (NaN, NaT, masked elements): do not count them as observations; return a
+    missing result for every window that contains one; or raise ValueError.
 mode : {"same", "valid"}, default "same"
-    One result for each row; or only those of windows that lie wholly inside the data.
+    Return a result for every row, or only for windows that lie entirely inside the data.
 fill_value : scalar, optional
-    What stands for a missing result. With it, or with ``mode="valid"``, integers keep their dtype. A
-    result that is undefined, such as the correlation with a constant, stays NaN.
-out : ndarray, optional
-    Array that receives the result.
+    Value of a missing result. With it, or with ``mode="valid"``, integers keep their dtype. A result that is
+    undefined, such as the correlation with a constant, is NaN nevertheless.
+out : ndarray, or tuple of ndarray for several results, optional
+    Receives the result; of its shape and dtype.
 threads : int, optional
-    Threads to use; the setting of :func:`rollstat.set_threads` by default. They change no bit.
+    Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend on it.
 algorithm : str, default "auto"
-    Name of the algorithm, see :ref:`algorithms`; ``"auto"`` takes the quickest exact one.
+    Name of an algorithm, see :ref:`algorithms`. ``"auto"`` selects the fastest exact one.
 """
+
+_RAISES = """\
+ValueError, TypeError
+    If an array, the window or an option is invalid. Raised before anything is computed.
+"""
+
+_IN_DTYPE = """\
+ndarray, shape (..., rows, ...)
+    Floats and datetimes in the dtype of `arr`. Integers and bool keep their dtype with ``mode="valid"`` or
+    ``fill_value=``; otherwise they are float64, with NaN for a missing result.
+"""
+
+_FLOAT = """\
+ndarray of float, shape (..., rows, ...)
+    float32 for float32 input, otherwise float64. NaN where missing.
+"""
+
+_SHARED = {
+    "series": _SERIES,
+    "numbers": _NUMBERS,
+    "window": _WINDOW,
+    "m": _WINDOW.replace("window", "m", 1),
+    "ddof": _DDOF,
+    "options": _OPTIONS,
+    "raises": _RAISES,
+    "in dtype": _IN_DTYPE,
+    "float": _FLOAT,
+}
 
 _COMMON = {
     "min_periods": None,
@@ -77,16 +112,15 @@ _COMMON = {
 
 
 def _document(text: str) -> str:
-    """Fill in the shared text where a docstring says ``{window}``, ``{options}`` and so on."""
+    """Return a docstring with the shared text in place of ``{window}``, ``{options}`` and so on."""
     text = inspect.cleandoc(text)
-    shared = {"window": _WINDOW, "options": _OPTIONS, "numbers": _NUMBERS, "raises": _RAISES}
-    for name, part in shared.items():
+    for name, part in _SHARED.items():
         text = text.replace(f"{{{name}}}\n", part)
     return text
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
-    """Spell the common options out, where the code says ``**options``."""
+    """Return the signature with the common options in place of ``**options``."""
     signature = inspect.signature(function)
     own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     common = [
@@ -97,45 +131,29 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     return signature.replace(parameters=[*own, *common])
 
 
-def statistic(
-    *,
-    family: str,
-    name: str | None = None,
-    samples: tuple[Mapping[str, Any], ...] = ({},),
-    algorithms: Mapping[str, str] | None = None,
-    kinds: str = "fiubMm",
-    series: int = 1,
-    outputs: tuple[str, ...] = ("value",),
-    exact: bool = True,
-    cost: str = "",
-    source: str = "",
-    min_periods: int | None = None,
-    pandas: str = "",
-) -> Callable[[Function], Function]:
-    """Register a public function; its parameters and text, and its name unless given, come from it."""
+def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[[Function], Function]:
+    """Register a public function, and complete its signature and docstring.
+
+    Parameters
+    ----------
+    name : str, optional
+        Name of the statistic. Default: the name of the function without ``rolling_``.
+    cost : str
+        Field of :class:`rollstat.registry.Statistic`; it may be indented.
+    **fields
+        Its other fields, except ``function`` and ``parameters``, which are read from the function.
+    """
 
     def decorate(function: Function) -> Function:
         signature = inspect.signature(function)
-        taken = {"arr", "other", "x", "window", "m", "options"}
-        parameters = tuple(name for name in signature.parameters if name not in taken)
+        shared = {"arr", "other", "x", "window", "m", "options"}
+        parameters = tuple(name for name in signature.parameters if name not in shared)
         function.__doc__ = _document(function.__doc__ or "")
         function.__signature__ = _signature(function)  # type: ignore[attr-defined]  # functions have it, their type does not say so
+        short = name or function.__name__.removeprefix("rolling_")
         register(
             Statistic(
-                name=name or function.__name__.removeprefix("rolling_"),
-                function=function,
-                family=family,
-                parameters=parameters,
-                samples=samples,
-                algorithms=algorithms or {},
-                kinds=kinds,
-                series=series,
-                outputs=outputs,
-                exact=exact,
-                cost=textwrap.dedent(cost),
-                source=source,
-                min_periods=min_periods,
-                pandas=pandas,
+                name=short, function=function, parameters=parameters, cost=textwrap.dedent(cost), **fields
             )
         )
         return function

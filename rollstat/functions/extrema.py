@@ -1,4 +1,4 @@
-"""Rolling minimum, maximum, their positions and their distance."""
+"""Rolling minimum, maximum, their positions and their difference."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -28,13 +28,29 @@ __all__ = [
     "rolling_ptp",
 ]
 
-_COST = "O(1) amortised, O(m) worst case; O(log m) vector operations where windows are short"
-_SOURCE = "Lemire (2006), Streaming Maximum-Minimum Filter; van Herk (1992), Gil and Werman (1993) for bulk"
+_EXTREMA: dict[str, Any] = {
+    "family": "extrema",
+    "algorithms": ALGORITHMS,
+    "cost": "O(1) amortised, O(m) worst case; O(log m) vector operations where windows are short",
+    "source": (
+        "Lemire (2006), Streaming Maximum-Minimum Filter; van Herk (1992), Gil and Werman (1993) for bulk"
+    ),
+}
+_POSITION: dict[str, Any] = {
+    **_EXTREMA,
+    "samples": (
+        {},
+        {"ties": "last"},
+        {"relative_to": "oldest"},
+        {"ties": "last", "relative_to": "newest"},
+    ),
+}
 
 
 def _extrema(
     arr: ArrayLike, window: Window, wanted: tuple[str, ...], name: str, options: CommonOptions, **how: Any
 ) -> list[NDArray[Any]]:
+    """Return the extrema `wanted`, over windows along one axis or over boxes."""
     if isinstance(options.get("axis"), tuple):
         if not set(wanted) <= {"min", "max"}:
             raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
@@ -50,42 +66,38 @@ def _extrema(
 def _computation(
     wanted: tuple[str, ...], algorithm: str, **how: Any
 ) -> Callable[[np.dtype[Any], Windows], ExtremaOf]:
-    """What makes the computation, the same object for the same parameters."""
+    """Return the factory of a computation: the same object for the same arguments."""
     return lambda dtype, windows: ExtremaOf(wanted, windows, algorithm, **how)
 
 
-@statistic(family="extrema", algorithms=ALGORITHMS, cost=_COST, source=_SOURCE, pandas="min")
+@statistic(pandas="min", **_EXTREMA)
 def rolling_min(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Minimum of each window.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     {options}
 
     Returns
     -------
-    ndarray
-        Floats and datetimes in the dtype of `arr`. Integers and bool too with ``mode="valid"`` or
-        ``fill_value=``, else as float64 with NaN for a missing result.
+    {in dtype}
 
     Raises
     ------
-    ValueError, TypeError
-        For a bad array, window or option. Nothing is computed then.
+    {raises}
 
     Notes
     -----
-    Missing values are no observations; infinities are ordinary values. Results are exact.
+    Missing values are ignored; infinities are ordinary values. Results are exact.
 
-    With a tuple of axes as `axis` and a tuple of as many numbers of rows as `window`, the window is a box
-    in an image or a volume. `mode` may then also be ``"reflect"``, ``"nearest"``, ``"mirror"``, ``"wrap"``
-    or ``"constant"`` (with `fill_value`), for what stands beyond the edges as in :mod:`scipy.ndimage`,
-    whose filters are centred: ``center=True``.
+    If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box in an
+    image or a volume. `mode` can then also be ``"reflect"``, ``"nearest"``, ``"mirror"``, ``"wrap"`` or
+    ``"constant"`` (with `fill_value`): how the array is extended beyond its edges, as in
+    :mod:`scipy.ndimage`. The filters of that module correspond to ``center=True``.
 
-    Cost: O(1) an element amortised, in vector operations; a single element can cost the window.
+    Cost: O(1) an element amortised, O(m) in the worst case; O(log m) vector operations in short windows.
     Source: Lemire, *Streaming Maximum-Minimum Filter Using No More than Three Comparisons per Element*,
     Nordic Journal of Computing 13(4), 2006 (``"wedge"``); van Herk (1992) and Gil and Werman (1993),
     doi:10.1109/34.211471 (``"block_scan"``).
@@ -101,32 +113,30 @@ def rolling_min(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     return _extrema(arr, window, ("min",), "min", options)[0]
 
 
-@statistic(family="extrema", algorithms=ALGORITHMS, cost=_COST, source=_SOURCE, pandas="max")
+@statistic(pandas="max", **_EXTREMA)
 def rolling_max(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Maximum of each window.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     {options}
 
     Returns
     -------
-    ndarray
-        As :func:`rolling_min`.
+    {in dtype}
 
     Raises
     ------
-    ValueError, TypeError
-        For a bad array, window or option. Nothing is computed then.
+    {raises}
 
     Notes
     -----
-    Missing values are no observations; infinities are ordinary values. Results are exact.
+    Missing values are ignored; infinities are ordinary values. Results are exact. Tuples as `axis` and
+    `window` give maxima of boxes, see :func:`rolling_min`.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_min`.
+    Cost and Source: those of :func:`rolling_min`.
 
     Examples
     --------
@@ -137,9 +147,7 @@ def rolling_max(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     return _extrema(arr, window, ("max",), "max", options)[0]
 
 
-@statistic(
-    family="extrema", algorithms=ALGORITHMS, cost=_COST, source=_SOURCE, outputs=("minimum", "maximum")
-)
+@statistic(outputs=("minimum", "maximum"), **_EXTREMA)
 def rolling_minmax(
     arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -147,27 +155,28 @@ def rolling_minmax(
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     {options}
 
     Returns
     -------
-    minimum, maximum : ndarray
-        Each as :func:`rolling_min`. `out` takes a pair of arrays.
+    minimum, maximum : ndarray, shape (..., rows, ...)
+        Floats and datetimes in the dtype of `arr`. Integers and bool keep their dtype with ``mode="valid"``
+        or ``fill_value=``; otherwise they are float64, with NaN for a missing result. `out` takes a pair of
+        arrays.
 
     Raises
     ------
-    ValueError, TypeError
-        For a bad array, window or option. Nothing is computed then.
+    {raises}
 
     Notes
     -----
-    Missing values are no observations; infinities are ordinary values. Results are exact. With
-    ``algorithm="wedge"`` both take at most three comparisons an element together, two on monotone data.
+    Missing values are ignored; infinities are ordinary values. Results are exact. Tuples as `axis` and
+    `window` give the extrema of boxes, see :func:`rolling_min`. With ``algorithm="wedge"`` both extrema
+    together take at most three comparisons an element, two on monotone data.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_min`.
+    Cost and Source: those of :func:`rolling_min`.
 
     Examples
     --------
@@ -185,21 +194,14 @@ def rolling_minmax(
 def _position(
     arr: ArrayLike, window: Window, name: str, ties: str, relative_to: str, options: CommonOptions
 ) -> NDArray[np.int64]:
+    """Return the positions of the extremum `name`."""
     choice("ties", ties, ("first", "last"))
     choice("relative_to", relative_to, ("data", "oldest", "newest"))
     how = {"last": ties == "last", "relative_to": relative_to}
     return _extrema(arr, window, (name,), name, options, **how)[0]
 
 
-_POSITION_SAMPLES: tuple[dict[str, str], ...] = (
-    {},
-    {"ties": "last"},
-    {"relative_to": "oldest"},
-    {"ties": "last", "relative_to": "newest"},
-)
-
-
-@statistic(family="extrema", samples=_POSITION_SAMPLES, algorithms=ALGORITHMS, cost=_COST, source=_SOURCE)
+@statistic(**_POSITION)
 def rolling_argmin(
     arr: ArrayLike,
     window: Window,
@@ -207,36 +209,34 @@ def rolling_argmin(
     relative_to: str = "data",
     **options: Unpack[CommonOptions],
 ) -> NDArray[np.int64]:
-    """Row of the minimum of each window.
+    """Position of the minimum of each window.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     ties : {"first", "last"}, default "first"
-        Which of several equal minima is meant: the oldest or the newest.
+        Which of several equal minima to choose: the oldest or the newest.
     relative_to : {"data", "oldest", "newest"}, default "data"
-        Positions count from the first row of the data; from the oldest row of the window, forward; or
-        from its newest row, backward (as bottleneck does).
+        Where positions count from: the first row of the data; the oldest row of the window, forward; or its
+        newest row, backward (as in bottleneck).
     {options}
 
     Returns
     -------
-    ndarray of int64
+    ndarray of int64, shape (..., rows, ...)
         Positions along `axis`; -1 where missing.
 
     Raises
     ------
-    ValueError, TypeError
-        For a bad array, window or option. Nothing is computed then.
+    {raises}
 
     Notes
     -----
-    Missing values are no observations; infinities are ordinary values.
+    Missing values are ignored; infinities are ordinary values.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_min`; Lemire's wedge keeps positions, so
-    it gives them for nothing.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_min`; Lemire's wedge
+    stores positions anyway.
 
     Examples
     --------
@@ -249,7 +249,7 @@ def rolling_argmin(
     return _position(arr, window, "argmin", ties, relative_to, options)
 
 
-@statistic(family="extrema", samples=_POSITION_SAMPLES, algorithms=ALGORITHMS, cost=_COST, source=_SOURCE)
+@statistic(**_POSITION)
 def rolling_argmax(
     arr: ArrayLike,
     window: Window,
@@ -257,34 +257,33 @@ def rolling_argmax(
     relative_to: str = "data",
     **options: Unpack[CommonOptions],
 ) -> NDArray[np.int64]:
-    """Row of the maximum of each window.
+    """Position of the maximum of each window.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     ties : {"first", "last"}, default "first"
-        Which of several equal maxima is meant: the oldest or the newest.
+        Which of several equal maxima to choose: the oldest or the newest.
     relative_to : {"data", "oldest", "newest"}, default "data"
-        As in :func:`rolling_argmin`.
+        Where positions count from: the first row of the data; the oldest row of the window, forward; or its
+        newest row, backward (as in bottleneck).
     {options}
 
     Returns
     -------
-    ndarray of int64
+    ndarray of int64, shape (..., rows, ...)
         Positions along `axis`; -1 where missing.
 
     Raises
     ------
-    ValueError, TypeError
-        For a bad array, window or option. Nothing is computed then.
+    {raises}
 
     Notes
     -----
-    Missing values are no observations; infinities are ordinary values.
+    Missing values are ignored; infinities are ordinary values.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_argmin`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_argmin`.
 
     Examples
     --------
@@ -295,36 +294,34 @@ def rolling_argmax(
     return _position(arr, window, "argmax", ties, relative_to, options)
 
 
-@statistic(family="extrema", algorithms=ALGORITHMS, cost=_COST, source=_SOURCE)
+@statistic(**_EXTREMA)
 def rolling_ptp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
-    """Distance from the minimum to the maximum of each window.
+    """Difference of the maximum and the minimum of each window.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     {options}
 
     Returns
     -------
-    ndarray
-        Floats in the dtype of `arr`; timedeltas for datetimes; integers as uint64, which holds every
-        distance, with ``mode="valid"`` or ``fill_value=``, else as float64.
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`, and timedeltas for datetimes. Integers and bool give uint64, which holds
+        every difference, with ``mode="valid"`` or ``fill_value=``; otherwise float64.
 
     Raises
     ------
     OverflowError
-        If the distance of two datetimes does not fit in 64 bits.
-    ValueError, TypeError
-        For a bad array, window or option. Nothing is computed then.
+        If a difference of datetimes does not fit in 64 bits.
+    {raises}
 
     Notes
     -----
-    Missing values are no observations; the distance of two equal infinities is 0. Floats are rounded
-    once.
+    Missing values are ignored; the difference of two equal infinities is 0. Floats are rounded once: the
+    relative error is at most 2**-53, or 2**-24 for float32.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_min`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_min`.
 
     Examples
     --------
@@ -336,29 +333,30 @@ def rolling_ptp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
 
 def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Lower and upper envelope of a series, as the bound LB_Keogh of time warping needs it.
+    """Lower and upper envelope of a series, as in the bound LB_Keogh of dynamic time warping.
 
     Parameters
     ----------
     arr : array_like of float or int, shape (n,)
         The series.
     radius : int
-        Rows that the envelope looks to both sides, at least 0; at the ends it looks as far as there are
-        rows.
+        Number of rows on both sides of a row that its envelope covers, at least 0; fewer at the ends.
 
     Returns
     -------
     lower, upper : ndarray, shape (n,), dtype of `arr`
-        Minimum and maximum of the rows ``i - radius, ..., i + radius``. NaN, or a masked entry, is no
-        observation; where there is none, the result is NaN.
+        Minimum and maximum of the rows ``i - radius, ..., i + radius``. Missing values (NaN, masked elements)
+        are ignored; the result is NaN where all are missing.
 
     Raises
     ------
     ValueError, TypeError
-        For an array of other than one dimension, masked integers, or a bad radius.
+        If the array is not 1-D or holds masked integers, or if the radius is invalid.
 
     Notes
     -----
+    Results are exact.
+
     Cost: O(1) an element amortised. Source: Lemire, *Streaming Maximum-Minimum Filter Using No More than
     Three Comparisons per Element*, 2006, section 1; Keogh and Ratanamahatana (2005),
     doi:10.1007/s10115-004-0154-9.
@@ -385,6 +383,6 @@ def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDA
     low, high = np.empty_like(values), np.empty_like(values)
     nan = algorithms.lower_upper_envelope(values, radius, low, high)
     if nan:
-        empty = low > high  # without an observation each is the value that never wins
+        empty = low > high  # without an observation both are their sentinels
         low[empty] = high[empty] = np.nan
     return low, high

@@ -1,4 +1,4 @@
-"""Rolling variance, deviation, standard error, skewness and kurtosis."""
+"""Rolling variance, standard deviation, standard error, skewness and kurtosis."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -20,13 +20,21 @@ __all__ = [
     "rolling_var",
 ]
 
-_COST = "O(1) amortised, O(m) worst case"
-_SOURCE = "Chan, Golub and LeVeque (1983), Algorithms for Computing the Sample Variance; van Herk (1992)"
+_MOMENT: dict[str, Any] = {
+    "family": "moments",
+    "kinds": "fiub",
+    "exact": False,
+    "cost": "O(1) amortised, O(m) worst case",
+    "source": (
+        "Chan, Golub and LeVeque (1983), Algorithms for Computing the Sample Variance; van Herk (1992)"
+    ),
+}
+_WITH_DDOF: dict[str, Any] = {**_MOMENT, "samples": ({"ddof": 1}, {"ddof": 0})}
 
 
 @lru_cache(maxsize=64)
 def _with_ddof(write: Callable[[Block, int, NDArray[Any]], None], ddof: int) -> Callable[..., None]:
-    """`write` for one `ddof`, the same object for the same parameters."""
+    """Return `write` for one `ddof`: the same object for the same arguments."""
 
     def write_block(block: Block, result: NDArray[Any]) -> None:
         write(block, ddof, result)
@@ -34,15 +42,18 @@ def _with_ddof(write: Callable[[Block, int, NDArray[Any]], None], ddof: int) -> 
     return write_block
 
 
-@statistic(
-    family="moments",
-    kinds="fiub",
-    exact=False,
-    samples=({"ddof": 1}, {"ddof": 0}),
-    cost=_COST,
-    source=_SOURCE,
-    pandas="var",
-)
+def _from_variance(
+    write: Callable[[Block, int, NDArray[Any]], None],
+    arr: ArrayLike,
+    window: Window,
+    ddof: int,
+    options: CommonOptions,
+) -> NDArray[Any]:
+    ddof = whole_number("ddof", ddof, 0)
+    return formula([arr], window, _with_ddof(write, ddof), ddof + 1, options)[0]
+
+
+@statistic(pandas="var", **_WITH_DDOF)
 def rolling_var(
     arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -52,14 +63,12 @@ def rolling_var(
     ----------
     {numbers}
     {window}
-    ddof : int, default 1
-        What is taken off the number of observations in the divisor.
+    {ddof}
     {options}
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -67,13 +76,13 @@ def rolling_var(
 
     Notes
     -----
-    Missing values are no observations; the result is missing with `ddof` of them or fewer. Values are
-    taken relative to one value of the window, so that a common offset, however large, costs no digits;
-    what has left the window has no influence. Constant windows give exactly 0. The relative error is at
-    most ``80 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance`` for that value c.
+    Missing values are ignored; the result is missing if `ddof` observations or fewer remain. Deviations are
+    taken from one value c of the window, so a common offset, however large, costs no digits. Values that have
+    left the window have no influence. Constant windows give exactly 0. The relative error is at most
+    ``80 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance``.
 
-    Cost: O(1) an element amortised. Source: block scans after van Herk (1992) and Gil and
-    Werman (1993) with a shift inside the window, after Chan, Golub and LeVeque (1983),
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and Gil
+    and Werman (1993) with a shift inside the window, after Chan, Golub and LeVeque (1983),
     doi:10.1080/00031305.1983.10483115.
 
     Examples
@@ -82,19 +91,10 @@ def rolling_var(
     >>> rollstat.rolling_var([1e9 + 1.0, 1e9 + 2.0, 1e9 + 4.0], 3)
     array([       nan,        nan, 2.33333333])
     """
-    ddof = whole_number("ddof", ddof, 0)
-    return formula([arr], window, _with_ddof(moments.variances, ddof), ddof + 1, options)[0]
+    return _from_variance(moments.variances, arr, window, ddof, options)
 
 
-@statistic(
-    family="moments",
-    kinds="fiub",
-    exact=False,
-    samples=({"ddof": 1}, {"ddof": 0}),
-    cost=_COST,
-    source=_SOURCE,
-    pandas="std",
-)
+@statistic(pandas="std", **_WITH_DDOF)
 def rolling_std(
     arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -104,14 +104,12 @@ def rolling_std(
     ----------
     {numbers}
     {window}
-    ddof : int, default 1
-        What is taken off the number of observations in the divisor.
+    {ddof}
     {options}
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -119,13 +117,10 @@ def rolling_std(
 
     Notes
     -----
-    Missing values are no observations; the result is missing with `ddof` of them or fewer. Values are
-    taken relative to one value of the window, so that a common offset, however large, costs no digits;
-    what has left the window has no influence. Constant windows give exactly 0. The relative error is at
-    most ``40 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance`` for that value c.
+    The square root of :func:`rolling_var`, with its rules for missing values and constant windows. The
+    relative error is at most ``40 u k``, with u and k as defined there.
 
-    Cost: O(1) an element amortised. Source: as
-    :func:`rolling_var`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -133,19 +128,10 @@ def rolling_std(
     >>> rollstat.rolling_std([1.0, 2.0, 3.0], 3)
     array([nan, nan,  1.])
     """
-    ddof = whole_number("ddof", ddof, 0)
-    return formula([arr], window, _with_ddof(moments.deviations, ddof), ddof + 1, options)[0]
+    return _from_variance(moments.deviations, arr, window, ddof, options)
 
 
-@statistic(
-    family="moments",
-    kinds="fiub",
-    exact=False,
-    samples=({"ddof": 1}, {"ddof": 0}),
-    cost=_COST,
-    source=_SOURCE,
-    pandas="sem",
-)
+@statistic(pandas="sem", **_WITH_DDOF)
 def rolling_sem(
     arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -155,14 +141,12 @@ def rolling_sem(
     ----------
     {numbers}
     {window}
-    ddof : int, default 1
-        What is taken off the number of observations in the divisor.
+    {ddof}
     {options}
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -170,13 +154,11 @@ def rolling_sem(
 
     Notes
     -----
-    Missing values are no observations; the result is missing with `ddof` of them or fewer. Values are
-    taken relative to one value of the window, so that a common offset, however large, costs no digits;
-    what has left the window has no influence. Constant windows give exactly 0. The relative error is at
-    most ``40 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance`` for that value c.
+    :func:`rolling_std` divided by the square root of the number of observations, with the rules of
+    :func:`rolling_var` for missing values and constant windows. The relative error is at most ``40 u k``,
+    with u and k as defined there.
 
-    Cost: O(1) an element amortised. Source: as
-    :func:`rolling_var`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -184,13 +166,12 @@ def rolling_sem(
     >>> rollstat.rolling_sem([1.0, 2.0, 3.0, 6.0], 4)
     array([       nan,        nan,        nan, 1.08012345])
     """
-    ddof = whole_number("ddof", ddof, 0)
-    return formula([arr], window, _with_ddof(moments.standard_errors, ddof), ddof + 1, options)[0]
+    return _from_variance(moments.standard_errors, arr, window, ddof, options)
 
 
-@statistic(family="moments", kinds="fiub", exact=False, cost=_COST, source=_SOURCE, pandas="skew")
+@statistic(pandas="skew", **_MOMENT)
 def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
-    """Skewness of each window, without bias.
+    """Unbiased skewness of each window.
 
     Parameters
     ----------
@@ -200,8 +181,7 @@ def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -209,12 +189,12 @@ def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Notes
     -----
-    Missing values are no observations; three of them are needed. Constant windows give NaN, as in pandas.
-    Values are taken relative to one value of the window, and what has left the window has no influence.
-    The error is of the order ``u k**1.5`` with k as in :func:`rolling_var`.
+    Missing values are ignored; at least three observations are needed. Constant windows give NaN, as in
+    pandas. Deviations are taken from one value of the window, and values that have left the window have no
+    influence. The error is of the order ``u k**1.5``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) an element amortised. Source: as
-    :func:`rolling_var`; the adjusted Fisher-Pearson coefficient.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`; the adjusted
+    Fisher-Pearson coefficient.
 
     Examples
     --------
@@ -225,9 +205,9 @@ def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     return formula([arr], window, moments.skewnesses, 3, options)[0]
 
 
-@statistic(family="moments", kinds="fiub", exact=False, cost=_COST, source=_SOURCE, pandas="kurt")
+@statistic(pandas="kurt", **_MOMENT)
 def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
-    """Excess kurtosis of each window, without bias.
+    """Unbiased excess kurtosis of each window.
 
     Parameters
     ----------
@@ -237,8 +217,7 @@ def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -246,12 +225,11 @@ def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Notes
     -----
-    Missing values are no observations; four of them are needed. Constant windows give NaN, as in pandas.
-    Values are taken relative to one value of the window, and what has left the window has no influence.
-    The error is of the order ``u k**2`` with k as in :func:`rolling_var`.
+    Missing values are ignored; at least four observations are needed. Constant windows give NaN, as in
+    pandas. Deviations are taken from one value of the window, and values that have left the window have no
+    influence. The error is of the order ``u k**2``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) an element amortised. Source: as
-    :func:`rolling_var`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------

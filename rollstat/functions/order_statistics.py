@@ -1,4 +1,4 @@
-"""Rolling order statistics: k-th smallest, median, quantiles and what is made of them."""
+"""Rolling order statistics: k-th smallest, its position, median and quantiles."""
 
 import numbers
 from collections.abc import Sequence
@@ -16,13 +16,17 @@ from rollstat.registry import check_algorithm
 
 __all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
 
-_SOURCE = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023"
 _POSITIONS = {name: served for name, served in ALGORITHMS.items() if name != "small_window"}
-_COST = "O(log m) amortised and worst case; O(log k) worst case with three_trees"
+_SELECTION: dict[str, Any] = {
+    "family": "selection",
+    "cost": "O(log m) amortised and worst case; O(log k) worst case with three_trees",
+    "source": "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023",
+}
+_KTH: dict[str, Any] = {**_SELECTION, "samples": ({"k": 1}, {"k": 2}, {"k": -1})}
 
 
 def _several(name: str, value: Any) -> tuple[list[Any], bool]:
-    """Return a parameter that may be one value or a sequence as a list, and whether it was one value."""
+    """Return a list of values from a number or a sequence of numbers, and whether it was a single number."""
     if isinstance(value, (str, bytes)) or np.ndim(value) > 1:
         raise TypeError(f"{name} must be a number or a sequence of numbers; it was {value!r}")
     if np.ndim(value) == 0:
@@ -34,7 +38,7 @@ def _several(name: str, value: Any) -> tuple[list[Any], bool]:
 
 
 def _check_k(k: Any, window: Window, options: CommonOptions) -> int:
-    """Check one k against the window, where that is a number of rows."""
+    """Return k as an int; raise if it is not an integer in the range that the window allows."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
         raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
     rows = isinstance(window, numbers.Integral) and options.get("times") is None
@@ -56,7 +60,7 @@ def _select(
     positions: bool = False,
     **engine: Any,
 ) -> Any:
-    """Run a selection of `requests`, stacked along a new first axis unless it is `one`."""
+    """Return the order statistics, stacked along a new first axis unless there is only `one`."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, _POSITIONS if positions else ALGORITHMS, name)
     result: Result = run(
@@ -70,13 +74,7 @@ def _select(
     return result.arrays[0] if one else result.stacked
 
 
-@statistic(
-    family="selection",
-    samples=({"k": 1}, {"k": 2}, {"k": -1}),
-    algorithms=ALGORITHMS,
-    cost=_COST,
-    source=_SOURCE,
-)
+@statistic(algorithms=ALGORITHMS, **_KTH)
 def rolling_kth(
     arr: ArrayLike, k: int | Sequence[int], m: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -84,35 +82,30 @@ def rolling_kth(
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     k : int or sequence of int
-        Which order statistic: 1 is the smallest, 2 the second smallest, -1 the largest. Several
-        are found in one pass and stacked along a new first axis.
-    m : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer
-        The window: the last so many rows; or a width, with `times`; or explicit monotone bounds,
-        integer arrays ``[start, end)``; see :ref:`windows`.
+        Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
+        are computed in one pass and stacked along a new first axis.
+    {m}
     {options}
 
     Returns
     -------
-    ndarray
-        Floats and datetimes in the dtype of `arr`. Integers and bool too with ``mode="valid"`` or
-        ``fill_value=``, else as float64 with NaN for a missing result.
+    {in dtype}
 
     Raises
     ------
     ValueError, TypeError
-        If `k` is not in ``1..m`` or ``-m..-1``, or for a bad array, window or option. Nothing is
-        computed then.
+        If `k` is not in ``1..m`` or ``-m..-1``, or if the array, the window or an option is invalid. Raised
+        before anything is computed.
 
     Notes
     -----
-    With c observations in the window the -k-th largest has rank c - k + 1; the result is missing if
-    there are fewer than ``max(|k|, min_periods)``. Infinities are ordinary values, and -0.0 equals
-    0.0. Selection does no arithmetic: results are exact.
+    Missing values are ignored. The result is missing if the window has fewer than ``max(|k|, min_periods)``
+    observations. Infinities are ordinary values, and -0.0 equals 0.0. Selection does no arithmetic, so
+    results are exact.
 
-    Cost: O(log m) an element, amortised and worst case; O(log k) worst case with
+    Cost: O(log m) an element, amortised and in the worst case; O(log k) in the worst case with
     ``algorithm="three_trees"``, which is optimal. Source: Raykov, *An Optimal Algorithm for Sliding
     Window Order Statistics*, ICDT 2023, sections 3 and A, doi:10.4230/LIPIcs.ICDT.2023.5.
 
@@ -130,34 +123,26 @@ def rolling_kth(
     return _select(arr, m, requests, "kth", one, options)  # type: ignore[no-any-return]  # typed Any in the engine
 
 
-@statistic(
-    family="selection",
-    samples=({"k": 1}, {"k": 2}, {"k": -1}),
-    algorithms=_POSITIONS,
-    cost=_COST,
-    source=_SOURCE,
-)
+@statistic(algorithms=_POSITIONS, **_KTH)
 def rolling_argkth(
     arr: ArrayLike, k: int | Sequence[int], m: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[np.int64]:
-    """Row of the k-th smallest observation of each window.
+    """Position of the k-th smallest observation of each window.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     k : int or sequence of int
-        Which order statistic: 1 is the smallest, -1 the largest. Several are found in one pass and
-        stacked along a new first axis.
-    m : int, str, timedelta, number, (start, end), Expanding, Forward or BaseIndexer
-        The window, as in :func:`rolling_kth`.
+        Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
+        are computed in one pass and stacked along a new first axis.
+    {m}
     {options}
 
     Returns
     -------
-    ndarray of int64
-        Positions along `axis` counted from the start of the data, -1 where missing, so that another
-        column can be gathered there. Of equal values the older row counts as the smaller.
+    ndarray of int64, shape (..., rows, ...)
+        Positions along `axis`, counted from the first row of the data; -1 where missing. Of equal values the
+        older one counts as the smaller.
 
     Raises
     ------
@@ -166,7 +151,9 @@ def rolling_argkth(
 
     Notes
     -----
-    Cost: O(log m) an element, amortised and worst case. Source: as :func:`rolling_kth`.
+    Missing values are ignored. Positions are exact; they can be used to gather values of another series.
+
+    Cost: O(log m) an element, amortised and in the worst case. Source: as :func:`rolling_kth`.
 
     Examples
     --------
@@ -179,35 +166,34 @@ def rolling_argkth(
     return _select(arr, m, requests, "argkth", one, options, positions=True)  # type: ignore[no-any-return]  # typed Any in the engine
 
 
-@statistic(family="selection", algorithms=ALGORITHMS, cost=_COST, source=_SOURCE, pandas="median")
+@statistic(algorithms=ALGORITHMS, pandas="median", **_SELECTION)
 def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Median of each window.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     {options}
 
     Returns
     -------
-    ndarray
-        Floats and datetimes in the dtype of `arr`, integers and bool as float64. The median of an
-        even number of observations is ``(a + b) / 2``; for datetimes it is rounded down to their unit.
+    ndarray, shape (..., rows, ...)
+        Floats and datetimes in the dtype of `arr`, integers and bool as float64. The median of an even number
+        of observations is ``(a + b) / 2``; for datetimes it is rounded down to their unit.
 
     Raises
     ------
-    ValueError, TypeError
-        For a bad array, window or option. Nothing is computed then.
+    {raises}
 
     Notes
     -----
-    Missing values are no observations, infinities are ordinary values. An odd number of observations
-    gives an exact result; ``(a + b) / 2`` is rounded once.
+    Missing values are ignored; infinities are ordinary values. The median of an odd number of observations is
+    exact; ``(a + b) / 2`` is rounded once.
 
-    Cost: O(log m) an element, amortised and worst case. Source: Raykov, *An Optimal Algorithm for
-    Sliding Window Order Statistics*, ICDT 2023, section 4 (selection is piecewise sorting).
+    Cost: O(log m) an element, amortised and in the worst case. Source: Raykov, *An Optimal Algorithm for
+    Sliding Window Order Statistics*, ICDT 2023, section 4 (selection by sorting blocks),
+    doi:10.4230/LIPIcs.ICDT.2023.5.
 
     Examples
     --------
@@ -222,7 +208,6 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
 
 
 @statistic(
-    family="selection",
     samples=(
         {"q": 0.05},
         {"q": 0.7, "interpolation": "nearest"},
@@ -231,9 +216,8 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
         {"q": 0.9, "interpolation": "midpoint"},
     ),
     algorithms=ALGORITHMS,
-    cost=_COST,
-    source=_SOURCE,
     pandas="quantile",
+    **_SELECTION,
 )
 def rolling_quantile(
     arr: ArrayLike,
@@ -246,36 +230,35 @@ def rolling_quantile(
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     q : float or sequence of float
-        Between 0 and 1. Several are found in one pass and stacked along a new first axis.
+        Between 0 and 1. Several are computed in one pass and stacked along a new first axis.
     interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
-        Which point between the two enclosing observations is taken, as in pandas.
+        How to compute a quantile that lies between two observations, as in pandas.
     {options}
 
     Returns
     -------
-    ndarray
-        Floats and datetimes in the dtype of `arr`. Integers as float64, or in their own dtype where
-        an observation is taken (``"lower"``, ``"higher"``, ``"nearest"``) and no result can be
-        missing (``mode="valid"``, ``fill_value=``). Datetimes are rounded down to their unit.
+    ndarray, shape (..., rows, ...)
+        Floats and datetimes in the dtype of `arr`; datetimes are rounded down to their unit. Integers and
+        bool keep their dtype where the quantile is an observation (``"lower"``, ``"higher"``, ``"nearest"``)
+        and no result can be missing (``mode="valid"``, ``fill_value=``); otherwise they are float64.
 
     Raises
     ------
     ValueError, TypeError
-        If `q` is not between 0 and 1, for an unknown `interpolation`, or for a bad array, window or
-        option. Nothing is computed then.
+        If `q` is not between 0 and 1, or if `interpolation`, the array, the window or an option is invalid.
+        Raised before anything is computed.
 
     Notes
     -----
     With c observations the position is ``h = q * (c - 1)``, and linear interpolation gives
     ``a + (b - a) * (h - floor(h))``, rounded as in pandas: for q = 0.5 the last bit can differ from
-    the median's ``(a + b) / 2``. Missing values are no observations; infinities are ordinary values.
+    the median's ``(a + b) / 2``. Missing values are ignored; infinities are ordinary values.
 
-    Cost: O(log m) an element, amortised and worst case, for every q. Source: Raykov, *An Optimal
-    Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4.
+    Cost: O(log m) an element, amortised and in the worst case, for every q. Source: Raykov, *An Optimal
+    Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4, doi:10.4230/LIPIcs.ICDT.2023.5.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Rolling covariance, correlation, regression slope and straight lines."""
+"""Rolling covariance, correlation, regression slope and least-squares lines."""
 
 from functools import partial
 from typing import Any, Unpack
@@ -18,24 +18,20 @@ __all__ = [
     "rolling_linear_fit",
 ]
 
-_COST = "O(1) amortised, O(m) worst case"
-_SOURCE = "Chan, Golub and LeVeque (1983), for products of two series; van Herk (1992)"
+_COMOMENT: dict[str, Any] = {
+    "family": "moments",
+    "kinds": "fiub",
+    "exact": False,
+    "cost": "O(1) amortised, O(m) worst case",
+    "source": "Chan, Golub and LeVeque (1983), for products of two series; van Herk (1992)",
+}
 
 
 def _covariances(ddof: int, block: Block, result: NDArray[Any]) -> None:
     comoments.covariances(block, ddof, result)
 
 
-@statistic(
-    family="moments",
-    kinds="fiub",
-    exact=False,
-    series=2,
-    samples=({"ddof": 1}, {"ddof": 0}),
-    cost=_COST,
-    source=_SOURCE,
-    pandas="cov",
-)
+@statistic(series=2, samples=({"ddof": 1}, {"ddof": 0}), pandas="cov", **_COMOMENT)
 def rolling_cov(
     arr: ArrayLike, other: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -47,14 +43,12 @@ def rolling_cov(
     other : array_like of float, int or bool, of the shape of `arr`
         The second series.
     {window}
-    ddof : int, default 1
-        What is taken off the number of observations in the divisor.
+    {ddof}
     {options}
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -62,12 +56,12 @@ def rolling_cov(
 
     Notes
     -----
-    A row where either series is missing is no observation. Both are taken relative to one of their values
-    in the window, and what has left the window has no influence. The error is at most ``80 u`` of the
-    product of both deviations, for series that lie within a few deviations of that value.
+    A row where either series is missing is ignored; the result is missing if `ddof` observations or fewer
+    remain. Deviations of each series are taken from one of its values in the window, and values that have
+    left the window have no influence. The error is at most ``80 u``, u = 2**-53, times the product of the two
+    standard deviations, for series that lie within a few standard deviations of that value.
 
-    Cost: O(1) an element amortised. Source: as
-    :func:`rolling_var`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -79,11 +73,11 @@ def rolling_cov(
     return formula([arr, other], window, partial(_covariances, ddof), ddof + 1, options)[0]
 
 
-@statistic(family="moments", kinds="fiub", exact=False, series=2, cost=_COST, source=_SOURCE, pandas="corr")
+@statistic(series=2, pandas="corr", **_COMOMENT)
 def rolling_corr(
     arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Pearson's correlation of two series over each window.
+    """Pearson correlation of two series over each window.
 
     Parameters
     ----------
@@ -95,8 +89,7 @@ def rolling_corr(
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -104,13 +97,11 @@ def rolling_corr(
 
     Notes
     -----
-    A row where either series is missing is no observation. Both are taken relative to one of their values
-    in the window, and what has left the window has no influence. The error is at most ``80 u`` of the
-    product of both deviations, for series that lie within a few deviations of that value. Results lie in
-    [-1, 1]; where either series is constant they are NaN.
+    Results lie in [-1, 1]; where either series is constant they are NaN. A row where either series is missing
+    is ignored. Values that have left the window have no influence. The error of the covariance in the
+    numerator is that of :func:`rolling_cov`.
 
-    Cost: O(1) an element amortised. Source: as
-    :func:`rolling_var`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -121,24 +112,23 @@ def rolling_corr(
     return formula([arr, other], window, comoments.correlations, 1, options)[0]
 
 
-@statistic(family="moments", kinds="fiub", exact=False, series=2, cost=_COST, source=_SOURCE)
+@statistic(series=2, **_COMOMENT)
 def rolling_beta(
     arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Slope of one series against another over each window.
+    """Regression slope of one series on another over each window.
 
     Parameters
     ----------
     {numbers}
     other : array_like of float, int or bool, of the shape of `arr`
-        The second series.
+        The second series, the explanatory one.
     {window}
     {options}
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -146,13 +136,12 @@ def rolling_beta(
 
     Notes
     -----
-    A row where either series is missing is no observation. Both are taken relative to one of their values
-    in the window, and what has left the window has no influence. The error is at most ``80 u`` of the
-    product of both deviations, for series that lie within a few deviations of that value. Where the other
-    series is constant the result is NaN.
+    The slope is the covariance of the two series divided by the variance of `other`; where `other` is
+    constant it is NaN. A row where either series is missing is ignored; at least two observations are needed.
+    Values that have left the window have no influence. The error of the covariance is that of
+    :func:`rolling_cov`.
 
-    Cost: O(1) an element amortised. Source: as
-    :func:`rolling_var`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -163,32 +152,25 @@ def rolling_beta(
     return formula([arr, other], window, comoments.betas, 2, options)[0]
 
 
-@statistic(
-    family="moments",
-    kinds="fiub",
-    exact=False,
-    outputs=("slope", "intercept", "determination"),
-    cost=_COST,
-    source=_SOURCE,
-)
+@statistic(outputs=("slope", "intercept", "determination"), **_COMOMENT)
 def rolling_linear_fit(
     arr: ArrayLike, window: Window, x: ArrayLike | None = None, **options: Unpack[CommonOptions]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Straight line of least squares through each window.
+    """Least-squares line through each window.
 
     Parameters
     ----------
     {numbers}
     {window}
     x : array_like of float, int or bool, of the shape of `arr`, optional
-        What the line runs over; by default the rows of each window, of which the first is row 0.
+        The explanatory series. Default: the rows of each window, counted from 0.
     {options}
 
     Returns
     -------
-    slope, intercept, determination : ndarray of float
-        The line, and the share of the variance that it explains (R²), NaN for constant values. All three
-        are NaN where `x` is constant.
+    slope, intercept, determination : ndarray of float, shape (..., rows, ...)
+        The line, and the share of the variance that it explains (R²), which is NaN where `arr` is constant.
+        All three are NaN where `x` is constant. float32 for float32 input, otherwise float64.
 
     Raises
     ------
@@ -196,12 +178,11 @@ def rolling_linear_fit(
 
     Notes
     -----
-    Missing values are no observations, but take their row; two observations are needed. A row where `x` is
-    missing is none either. What has left the window has no influence. The error of the slope is that of
-    :func:`rolling_beta`.
+    A row where `arr` or `x` is missing is ignored, but counts as a row of the window; at least two
+    observations are needed. Values that have left the window have no influence. The error of the slope is
+    that of :func:`rolling_beta`.
 
-    Cost: O(1) an element amortised. Source: as
-    :func:`rolling_var`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------

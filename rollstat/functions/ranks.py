@@ -13,12 +13,12 @@ from rollstat.registry import check_algorithm
 
 __all__ = ["rolling_mode", "rolling_nunique", "rolling_rank"]
 
-_REDUCTION = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, section 4"
 _RANK_SET = {"rank_set": "every window and dtype"}
+_REDUCTION = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, section 4"
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return a parameter that must be True or False."""
+    """Return `value` as a bool; raise TypeError unless it is True or False."""
     if not isinstance(value, (bool, np.bool_)):
         raise TypeError(f"{name} must be True or False; it was {value!r}")
     return bool(value)
@@ -51,39 +51,40 @@ def rolling_rank(
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     method : {"average", "min", "max", "dense", "first"}, default "average"
-        Rank among equal values: the mean, lowest or highest of the ranks that they take; their rank
-        among distinct values; or that of the order of rows, in which the newest is the last.
+        Rank of equal values: the mean, the lowest or the highest of their ranks; their rank among distinct
+        values; or the rank in the order of rows, in which the newest of equal values is the last.
     ascending : bool, default True
-        Whether the smallest value has rank 1, or the largest.
+        Whether the smallest value has rank 1; otherwise the largest has.
     pct : bool, default False
         Whether to divide by the number of observations (with ``"dense"``, of distinct values).
     {options}
 
     Returns
     -------
-    ndarray
-        float32 for float32, else float64. Missing where the newest value, that of the last row of the
-        window, is missing itself.
+    ndarray of float, shape (..., rows, ...)
+        float32 for float32 input, otherwise float64. NaN where missing, and where the last row of the window
+        is missing itself.
 
     Raises
     ------
     ValueError, TypeError
-        For an unknown `method`, or a bad array, window or option. Nothing is computed then.
+        If `method`, `ascending`, `pct`, the array, the window or an option is invalid. Raised before anything
+        is computed.
 
     Notes
     -----
-    Equal to the bit to pandas' ``rolling.rank`` where pandas has the method, but for the last rows of
-    centred windows, which no row enters: there pandas repeats an earlier rank. Missing values are no
-    observations, infinities are ordinary values and -0.0 equals 0.0. Ranks and shares are rounded once;
-    integers and datetimes are compared exactly.
+    Results equal those of pandas' ``rolling.rank`` bit for bit where pandas has the method, except in the
+    last rows of centred windows, where pandas repeats an earlier rank. Missing values are ignored, infinities
+    are ordinary values and -0.0 equals 0.0. Values are compared exactly; ranks and fractions are rounded
+    once.
 
-    Cost: O(log m) an element, amortised and worst case, in a set of ranks after one sort of the data;
-    in narrow windows every observation is compared instead, many windows at a time. Source: Raykov, *An
-    Optimal Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4.
+    Cost: O(log m) an element, amortised and in the worst case, in a set of ranks after one sort of the data;
+    in narrow windows every observation is compared with the newest, for many windows at a time. Source:
+    Raykov, *An Optimal Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4,
+    doi:10.4230/LIPIcs.ICDT.2023.5.
 
     Examples
     --------
@@ -117,29 +118,27 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     {options}
 
     Returns
     -------
-    ndarray
-        Floats in the dtype of `arr`. For all others int64 (uint64 for unsigned) with ``mode="valid"``
-        or ``fill_value=``, else float64 with NaN for a missing result.
+    ndarray, shape (..., rows, ...)
+        float64 for floats. For other dtypes int64 (uint64 for unsigned integers) with ``mode="valid"`` or
+        ``fill_value=``, otherwise float64, with NaN for a missing result.
 
     Raises
     ------
-    ValueError, TypeError
-        For a bad array, window or option. Nothing is computed then.
+    {raises}
 
     Notes
     -----
     Missing values are not counted; -0.0 equals 0.0. Counts are exact.
 
-    Cost: O(1) a row that enters or leaves a window, after one sort of the data, O(log m) an element.
-    Source: the reduction to sorted stretches of Raykov, *An Optimal Algorithm for Sliding Window Order
-    Statistics*, ICDT 2023, section 4.
+    Cost: O(1) for each row that enters or leaves a window, after one sort of the data in O(log m) an element.
+    Source: the reduction to sorted blocks of Raykov, *An Optimal Algorithm for Sliding Window Order
+    Statistics*, ICDT 2023, section 4, doi:10.4230/LIPIcs.ICDT.2023.5.
 
     Examples
     --------
@@ -156,35 +155,32 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
     family="ranks",
     algorithms=_RANK_SET,
     cost="O(log m) amortised and worst case a row that enters or leaves",
-    source="segment tree of maximal counts over sorted stretches",
+    source="segment tree of maximal counts over ranks",
 )
 def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Most frequent value of each window, the smallest of several.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     {options}
 
     Returns
     -------
-    ndarray
-        Floats and datetimes in the dtype of `arr`. Integers and bool too with ``mode="valid"`` or
-        ``fill_value=``, else as float64 with NaN for a missing result.
+    {in dtype}
 
     Raises
     ------
-    ValueError, TypeError
-        For a bad array, window or option. Nothing is computed then.
+    {raises}
 
     Notes
     -----
-    Missing values are no observations; -0.0 equals 0.0. The mode is an observation, so it is exact.
+    Missing values are ignored; -0.0 equals 0.0. The mode is an observation, so it is exact.
 
-    Cost: O(log m) a row that enters or leaves a window, worst case. Source: a segment tree of counts,
-    each node the highest below it, over ranks; ties go to the left, where the smaller values are.
+    Cost: O(log m) for each row that enters or leaves a window, in the worst case. Source: a segment tree of
+    maximal counts over ranks; see Krizanc, Morin and Smid, *Range Mode and Range Median Queries on Lists and
+    Trees*, Nordic Journal of Computing 12, 2005.
 
     Examples
     --------

@@ -1,12 +1,11 @@
-"""Rolling products, and what asks whether and which."""
+"""Rolling products, logical tests, first and last observations, and log-sum-exp."""
 
 from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import first_last as window_ends
-from rollstat.algorithms.aggregate import ALGORITHMS
-from rollstat.functions.apply import COMBINE_COST, COMBINE_SOURCE, combine, ends, operators
+from rollstat.functions.apply import COMBINED, combine, ends, operators
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window
 
@@ -20,14 +19,7 @@ __all__ = [
 ]
 
 
-@statistic(
-    family="aggregate",
-    kinds="fiub",
-    exact=False,
-    cost=COMBINE_COST,
-    source=COMBINE_SOURCE,
-    algorithms=ALGORITHMS,
-)
+@statistic(exact=False, **COMBINED)
 def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Product of each window.
 
@@ -39,22 +31,22 @@ def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Returns
     -------
-    ndarray
-        Floats in the dtype of `arr`. Products of integers are exact: as int64 or uint64 with
-        ``mode="valid"`` or ``fill_value=``, else as float64. With ``min_periods=0`` an empty window
-        gives 1.
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`. Products of integers and bool are exact; they are int64 or uint64 with
+        ``mode="valid"`` or ``fill_value=``, otherwise float64. With ``min_periods=0`` the product of an empty
+        window is 1.
 
     Raises
     ------
     OverflowError
-        If an exact product does not fit its dtype. The error names the row, and `out` is untouched.
+        If an exact product does not fit its dtype. The message names the row; `out` is not changed.
     {raises}
 
     Notes
     -----
-    Missing values are no observations, and what has left the window has no influence, zero and inf
-    included. The relative error of floats is at most ``(m - 1) u`` with u = 2**-53, as long as no product
-    of a part of the window leaves the range of its dtype: that is inf or 0, and inf times 0 is NaN.
+    Missing values are ignored, and values that have left the window have no influence, not even 0 and inf.
+    The relative error of floats is at most ``(m - 1) u`` with u = 2**-53, as long as no product of a part of
+    the window overflows to inf or underflows to 0.
 
     Cost: O(1) multiplications an element amortised. Source: Tangwongsan, Hirzel and Schneider,
     *In-Order Sliding-Window Aggregation in Worst-Case Constant Time*, 2021, doi:10.1007/s00778-021-00668-3.
@@ -68,9 +60,9 @@ def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     return combine([arr], window, operators.Product(), "prod", options, required=0)[0]
 
 
-@statistic(family="aggregate", kinds="fiub", cost=COMBINE_COST, source=COMBINE_SOURCE, algorithms=ALGORITHMS)
+@statistic(**COMBINED)
 def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
-    """Whether any observation of each window is other than zero.
+    """Whether any observation of each window is nonzero.
 
     Parameters
     ----------
@@ -80,8 +72,9 @@ def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
     Returns
     -------
-    ndarray
-        As float64 with 1 for true; as bool with ``mode="valid"`` or ``fill_value=``.
+    ndarray, shape (..., rows, ...)
+        bool with ``mode="valid"`` or ``fill_value=``, otherwise float64: 1 for true, 0 for false, NaN where
+        missing.
 
     Raises
     ------
@@ -89,8 +82,9 @@ def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
     Notes
     -----
-    Missing values are no observations. Cost: O(1) an element amortised. Source: as
-    :func:`rolling_aggregate`.
+    Missing values are ignored. Results are exact.
+
+    Cost: O(1) an element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -103,9 +97,9 @@ def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     )
 
 
-@statistic(family="aggregate", kinds="fiub", cost=COMBINE_COST, source=COMBINE_SOURCE, algorithms=ALGORITHMS)
+@statistic(**COMBINED)
 def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
-    """Whether all observations of each window are other than zero.
+    """Whether all observations of each window are nonzero.
 
     Parameters
     ----------
@@ -115,8 +109,9 @@ def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
     Returns
     -------
-    ndarray
-        As float64 with 1 for true; as bool with ``mode="valid"`` or ``fill_value=``.
+    ndarray, shape (..., rows, ...)
+        bool with ``mode="valid"`` or ``fill_value=``, otherwise float64: 1 for true, 0 for false, NaN where
+        missing.
 
     Raises
     ------
@@ -124,8 +119,9 @@ def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
     Notes
     -----
-    Missing values are no observations. Cost: O(1) an element amortised. Source: as
-    :func:`rolling_aggregate`.
+    Missing values are ignored. Results are exact.
+
+    Cost: O(1) an element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -138,14 +134,7 @@ def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     )
 
 
-@statistic(
-    family="aggregate",
-    kinds="fiub",
-    cost=COMBINE_COST,
-    source=COMBINE_SOURCE,
-    algorithms=ALGORITHMS,
-    pandas="first",
-)
+@statistic(pandas="first", **COMBINED)
 def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Oldest observation of each window.
 
@@ -157,8 +146,7 @@ def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
 
     Returns
     -------
-    ndarray
-        In the dtype of `arr`, integers as float64 unless no result can be missing.
+    {in dtype}
 
     Raises
     ------
@@ -166,8 +154,9 @@ def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
 
     Notes
     -----
-    Missing values are no observations. Cost: O(1) an element amortised. Source: as
-    :func:`rolling_aggregate`.
+    Missing values are ignored. Results are exact.
+
+    Cost: O(1) an element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -178,14 +167,7 @@ def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     return ends(arr, window, window_ends.oldest, operators.First(), "first", options)
 
 
-@statistic(
-    family="aggregate",
-    kinds="fiub",
-    cost=COMBINE_COST,
-    source=COMBINE_SOURCE,
-    algorithms=ALGORITHMS,
-    pandas="last",
-)
+@statistic(pandas="last", **COMBINED)
 def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Newest observation of each window.
 
@@ -197,8 +179,7 @@ def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Returns
     -------
-    ndarray
-        In the dtype of `arr`, integers as float64 unless no result can be missing.
+    {in dtype}
 
     Raises
     ------
@@ -206,8 +187,9 @@ def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Notes
     -----
-    Missing values are no observations. Cost: O(1) an element amortised. Source: as
-    :func:`rolling_aggregate`.
+    Missing values are ignored. Results are exact.
+
+    Cost: O(1) an element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -218,14 +200,7 @@ def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     return ends(arr, window, window_ends.newest, operators.Last(), "last", options)
 
 
-@statistic(
-    family="aggregate",
-    kinds="fiub",
-    exact=False,
-    cost=COMBINE_COST,
-    source=COMBINE_SOURCE,
-    algorithms=ALGORITHMS,
-)
+@statistic(exact=False, **COMBINED)
 def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Logarithm of the sum of the exponentials of each window.
 
@@ -237,8 +212,9 @@ def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOp
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64. With ``min_periods=0`` an empty window gives -inf.
+    ndarray of float, shape (..., rows, ...)
+        float32 for float32 input, otherwise float64. With ``min_periods=0`` the result of an empty window is
+        -inf.
 
     Raises
     ------
@@ -246,8 +222,8 @@ def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOp
 
     Notes
     -----
-    Missing values are no observations. The largest value of the window is taken out before exponentials
-    are formed, so nothing overflows. The absolute error is at most about ``3 m u`` with u = 2**-53.
+    Missing values are ignored. The largest value of the window is subtracted before exponentials are
+    computed, so nothing overflows. The absolute error is at most about ``3 m u`` with u = 2**-53.
 
     Cost: O(1) combinations an element amortised. Source: as :func:`rolling_aggregate`.
 

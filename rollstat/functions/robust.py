@@ -1,4 +1,4 @@
-"""Robust statistics of windows: spread, median absolute deviation, the Hampel filter."""
+"""Robust statistics: interquartile range, MAD, Hampel filter, Gini mean difference, trimmed means."""
 
 import math
 import numbers
@@ -10,16 +10,22 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.computations.mad import DEVIATION_ALGORITHMS, Deviation, Hampel
 from rollstat.computations.order_statistics import ALGORITHMS, Quantile
 from rollstat.computations.quantile_range import Spread
+from rollstat.computations.ranks import MEAN_DIFFERENCE_ALGORITHMS, MeanDifference
 from rollstat.computations.trimmed_mean import TRIMMED_ALGORITHMS, TrimmedMean
 from rollstat.engine import run
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
-from rollstat.thresholds import SORTED_WINDOW_OF_DEVIATIONS, SORTED_WINDOW_OF_TRIMMED_MEANS
+from rollstat.thresholds import (
+    SORTED_WINDOW_OF_DEVIATIONS,
+    SORTED_WINDOW_OF_MEAN_DIFFERENCES,
+    SORTED_WINDOW_OF_TRIMMED_MEANS,
+)
 
 __all__ = [
     "hampel_filter",
+    "rolling_gini",
     "rolling_iqr",
     "rolling_mad",
     "rolling_trimmed_mean",
@@ -27,18 +33,30 @@ __all__ = [
 ]
 
 NORMAL = 0.6744897501960817  # the upper quartile of the standard normal distribution
-_TWO_SEQUENCES = (
-    "Frederickson and Johnson (1982), The complexity of selection and ranking in X + Y and matrices with "
-    "sorted columns, doi:10.1016/0022-0000(82)90048-4"
-)
-_TRIMMED_COST = f"O(log m) amortised; O(m) for windows of up to {SORTED_WINDOW_OF_TRIMMED_MEANS} rows"
-_DEVIATION_COST = (
-    f"O(log m) amortised and worst case; O(m) for windows of up to {SORTED_WINDOW_OF_DEVIATIONS} rows"
-)
+_DEVIATION: dict[str, Any] = {
+    "family": "robust",
+    "algorithms": DEVIATION_ALGORITHMS,
+    "cost": (
+        f"O(log m) amortised and worst case; O(m) for windows of up to {SORTED_WINDOW_OF_DEVIATIONS} rows"
+    ),
+    "source": (
+        "Frederickson and Johnson (1982), The complexity of selection and ranking in X + Y and matrices with "
+        "sorted columns, doi:10.1016/0022-0000(82)90048-4"
+    ),
+}
+_TRIMMED: dict[str, Any] = {
+    "family": "robust",
+    "algorithms": TRIMMED_ALGORITHMS,
+    "kinds": "fiub",
+    "exact": False,
+    "samples": ({}, {"proportion": 0.25}),
+    "cost": f"O(log m) amortised; O(m) for windows of up to {SORTED_WINDOW_OF_TRIMMED_MEANS} rows",
+    "source": "pairwise sums (Higham 1993, doi:10.1137/0914050) kept in a tree over ranks",
+}
 
 
 def check_number(name: str, value: Any, least: float, most: float) -> float:
-    """Return a parameter that must be a number between two bounds."""
+    """Return `value` as a float; raise unless it is a number from `least` to `most`."""
     span = f"a number of at least {least:g}" + (f" and at most {most:g}" if math.isfinite(most) else "")
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be {span}; it was {value!r}")
@@ -48,7 +66,7 @@ def check_number(name: str, value: Any, least: float, most: float) -> float:
 
 
 def check_scale(scale: Any) -> float:
-    """Return what a deviation is divided by."""
+    """Return the divisor of a deviation; raise unless `scale` is a positive number or ``"normal"``."""
     if isinstance(scale, str):
         if scale != "normal":
             raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
@@ -60,7 +78,7 @@ def check_scale(scale: Any) -> float:
 
 
 def check_share(proportion: Any) -> float:
-    """Return the share of the observations that is cut off at each end."""
+    """Return the proportion to cut off at each end; raise unless it is a number from 0 to below 0.5."""
     share = check_number("proportion", proportion, 0, 0.5)
     if share == 0.5:
         raise ValueError(
@@ -88,42 +106,44 @@ def rolling_iqr(
     interpolation: str = "linear",
     **options: Unpack[CommonOptions],
 ) -> NDArray[Any]:
-    """Interquartile range of each window, or the distance of any two quantiles.
+    """Interquartile range of each window, or the difference of any two quantiles.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     q_low : float, default 0.25
         The lower quantile, between 0 and `q_high`.
     q_high : float, default 0.75
         The upper quantile, between `q_low` and 1.
     interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
-        As in :func:`rolling_quantile`.
+        How to compute a quantile that lies between two observations, as in :func:`rolling_quantile`.
     {options}
 
     Returns
     -------
-    ndarray
-        Floats in the dtype of `arr`, datetimes as timedelta64, integers and bool as float64; or, where
-        both quantiles are observations and no result can be missing, as uint64.
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`, datetimes as timedelta64. Integers and bool as uint64 where both
+        quantiles are observations (``"lower"``, ``"higher"``, ``"nearest"``) and no result can be missing
+        (``mode="valid"``, ``fill_value=``), otherwise as float64.
 
     Raises
     ------
     ValueError, TypeError
-        For a bad quantile, interpolation, array, window or option. Nothing is computed then.
+        If a quantile, `interpolation`, the array, the window or an option is invalid. Raised before anything
+        is computed.
     OverflowError
-        If a distance between two datetimes does not fit in 64 bits.
+        If a difference of datetimes does not fit in 64 bits.
 
     Notes
     -----
-    The difference of what :func:`rolling_quantile` gives. 64-bit integers are subtracted before anything
-    is rounded, so that the result is right to the last digits however large they are. Missing values are
-    no observations; two infinities of one sign are no distance apart.
+    The difference of two results of :func:`rolling_quantile`. 64-bit integers are subtracted before anything
+    is rounded, so the result is accurate to the last digits however large they are: it has at most three
+    roundings. Missing values are ignored; the difference of two equal infinities is 0.
 
-    Cost: O(log m) an element, amortised and worst case; both quantiles come from one selection. Source:
-    Raykov, *An Optimal Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4.
+    Cost: O(log m) an element, amortised and in the worst case; one selection finds both quantiles. Source:
+    Raykov, *An Optimal Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4,
+    doi:10.4230/LIPIcs.ICDT.2023.5.
 
     Examples
     --------
@@ -149,53 +169,47 @@ def rolling_iqr(
     ).arrays[0]
 
 
-@statistic(
-    family="robust",
-    samples=({}, {"scale": "normal"}, {"scale": 2.5}),
-    algorithms=DEVIATION_ALGORITHMS,
-    cost=_DEVIATION_COST,
-    source=_TWO_SEQUENCES,
-)
+@statistic(samples=({}, {"scale": "normal"}, {"scale": 2.5}), **_DEVIATION)
 def rolling_mad(
     arr: ArrayLike, window: Window, scale: float | str = 1.0, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Median absolute deviation of each window, from its own median.
+    """Median absolute deviation of each window from its median.
 
     Parameters
     ----------
-    arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
-        The series, along `axis`.
+    {series}
     {window}
     scale : float or "normal", default 1.0
-        What the deviation is divided by, as in :func:`scipy.stats.median_abs_deviation`. ``"normal"``,
-        0.67449, makes it an estimate of the standard deviation of normal data.
+        Divisor of the deviation, as in :func:`scipy.stats.median_abs_deviation`. ``"normal"``, 0.67449, makes
+        the result an estimate of the standard deviation of normal data.
     {options}
 
     Returns
     -------
-    ndarray
-        Floats in the dtype of `arr`, integers and bool as float64, datetimes as timedelta64, rounded down
-        to their unit.
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`, integers and bool as float64, datetimes as timedelta64, rounded down to
+        their unit.
 
     Raises
     ------
     ValueError, TypeError
-        For a bad scale, array, window or option. Nothing is computed then.
+        If `scale`, the array, the window or an option is invalid. Raised before anything is computed.
     OverflowError
         If a deviation of datetimes, divided by `scale`, does not fit in 64 bits.
 
     Notes
     -----
-    Equal to the bit to ``np.median(abs(x - np.median(x)))`` of the observations x of a window, in float64:
-    distances are rounded as there, and selected exactly. float32 is rounded once more at the end. Integers
-    are exact up to one final rounding, beyond 2**53 too. Missing values are no observations. Infinities are
-    ordinary values, but a median that is infinite has no deviation: the result is NaN.
+    Equal bit for bit to ``np.median(abs(x - np.median(x)))`` of the observations x of a window in float64:
+    distances are rounded in the same way and selected exactly. float32 is rounded once more at the end.
+    Results for integers are exact up to one final rounding, also beyond 2**53. Missing values are ignored.
+    Infinities are ordinary values, but where the median is infinite the result is NaN.
 
-    Cost: O(log m) an element, amortised and worst case: the distances are two sorted sequences, and where
-    the nearest half of them does not just move by a few observations (as it does not in alternating
-    signals) one descent of both finds it. Windows of up to 512 rows are kept as a sorted array, or sorted
-    many at a time, which is O(m) but quicker. Source: Frederickson and Johnson, J. Comput. Syst. Sci. 24
-    (1982), doi:10.1016/0022-0000(82)90048-4.
+    Cost: O(log m) an element, amortised and in the worst case. The distances form two sorted sequences; the
+    boundary of their nearest half moves by a few observations or, in alternating signals for instance, is
+    found by one descent of both sequences. Windows of up to 512 rows are kept as a sorted array, or sorted
+    many at a time, which is O(m) but faster. Source: Frederickson and Johnson, *The Complexity of Selection
+    and Ranking in X + Y and Matrices with Sorted Columns*, J. Comput. Syst. Sci. 24, 1982,
+    doi:10.1016/0022-0000(82)90048-4.
 
     Examples
     --------
@@ -212,14 +226,11 @@ def rolling_mad(
 
 
 @statistic(
-    family="robust",
     name="hampel",
     samples=({}, {"threshold": 1.0, "scale": 1.0}),
-    algorithms=DEVIATION_ALGORITHMS,
     kinds="fiub",
     outputs=("cleaned", "outlier"),
-    cost=_DEVIATION_COST,
-    source=_TWO_SEQUENCES,
+    **_DEVIATION,
 )
 def hampel_filter(
     arr: ArrayLike,
@@ -228,43 +239,44 @@ def hampel_filter(
     scale: float = 1 / NORMAL,
     **options: Unpack[CommonOptions],
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Replace outliers by the median of their window, and tell where they were.
+    """Replace outliers by the median of their window, and return where they were.
 
-    A value is an outlier if it is farther from the median of its window than `threshold` times `scale`
+    A value is an outlier if its distance from the median of its window exceeds `threshold` times `scale`
     times the median absolute deviation of the window.
 
     Parameters
     ----------
-    arr : array_like of float, int or bool, shape (..., n, ...)
-        The series, along `axis`.
+    {numbers}
     {window}
     threshold : float, default 3.0
-        How many scaled deviations are still no outlier.
+        Largest distance from the median, in scaled deviations, of a value that is not an outlier.
     scale : float, default 1.4826
-        What the deviation is multiplied by; the default, 1 / 0.67449, makes it an estimate of the
-        standard deviation of normal data.
+        Factor of the deviation. The default, 1 / 0.67449, makes it an estimate of the standard deviation of
+        normal data.
     {options}
 
     Returns
     -------
-    cleaned : ndarray
-        Floats in the dtype of `arr`, integers and bool as float64. Missing where the window has fewer than
-        `min_periods` observations (1 keeps the ends of the series) and where the value is missing itself.
-    outlier : ndarray of bool
+    cleaned : ndarray of float, shape (..., rows, ...)
+        Floats in the dtype of `arr`, integers and bool as float64. NaN where the window has fewer than
+        `min_periods` observations (``min_periods=1`` keeps the ends of the series), and where the value
+        itself is missing.
+    outlier : ndarray of bool, shape (..., rows, ...)
         Where a value was replaced. `out` takes a pair of arrays.
 
     Raises
     ------
     ValueError, TypeError
-        For a bad threshold, scale, array, window or option, and for windows that do not belong to rows.
-        Nothing is computed then.
+        If `threshold`, `scale`, the array, the window or an option is invalid, or if explicit bounds do not
+        have one window for each row. Raised before anything is computed.
 
     Notes
     -----
-    With ``center=True`` the window surrounds its row, otherwise the row is its last; with
-    ``closed="left"`` a value is judged by the earlier ones alone. Where more than half of a window is one
-    value the deviation is 0, and every other value is an outlier. Missing values are no observations, and
-    no outliers; an infinite value is an outlier unless the median is infinite too.
+    With ``center=True`` the window surrounds its row, otherwise it ends with it; with ``closed="left"`` a
+    value is compared with earlier ones only. Where more than half of the observations of a window are equal
+    the deviation is 0, and every other value is an outlier. Missing values are ignored and are not outliers.
+    An infinite value is an outlier unless the median is infinite too. Medians and deviations have the
+    accuracy of :func:`rolling_median` and :func:`rolling_mad`.
 
     Cost: as :func:`rolling_mad`. Source: Hampel, *The Influence Curve and Its Role in Robust Estimation*, J.
     Amer. Statist. Assoc. 69 (1974), doi:10.1080/01621459.1974.10482962.
@@ -291,9 +303,69 @@ def hampel_filter(
     return cleaned, outlier
 
 
+@statistic(
+    family="robust",
+    algorithms=MEAN_DIFFERENCE_ALGORITHMS,
+    kinds="fiub",
+    exact=False,
+    cost=(
+        "O(log m) amortised and worst case; "
+        f"O(m) for windows of up to {SORTED_WINDOW_OF_MEAN_DIFFERENCES} rows"
+    ),
+    source="Chan, Golub and LeVeque (1979), Updating Formulae, merged in a tree over ranks",
+)
+def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Gini mean difference of each window: the mean distance of all pairs of its observations.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    The mean of ``abs(x[i] - x[j])`` over all pairs ``i < j`` of the observations x of a window, in the units
+    of `arr`. Half of it, divided by the mean, is the Gini coefficient. Missing values are ignored; at least
+    two observations are needed. Constant windows give exactly 0. One infinite observation gives inf, two
+    equal ones give NaN.
+
+    Nothing is subtracted from a sum and no terms cancel, so a common offset costs no digits, and values that
+    have left the window have no influence. The relative error is at most ``(6 log2(max(m, 2048)) + 26) u``
+    with u = 2**-53, or ``(m / 4 + 8) u`` with ``algorithm="sorted_window"``. Sums over pairs of integers
+    are exact up to 2**53, so where the range of a window is at most ``2**55 / m**2`` the result has a single
+    rounding, that of the final division.
+
+    Cost: O(log m) an element, amortised and in the worst case; windows of up to 128 rows are kept as a sorted
+    array, which is O(m) but faster. Source: the merge of Chan, Golub and LeVeque, *Updating Formulae and a
+    Pairwise Algorithm for Computing Sample Variances*, 1979, doi:10.1007/978-3-642-51461-6_3, for pairs
+    instead of squares, in a tree over ranks.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_gini([4.0, 1.0, 3.0, 2.0, 5.0], 3)
+    array([       nan,        nan, 2.        , 1.33333333, 2.        ])
+    """
+    checked = Options.check(**options)
+    check_algorithm(checked.algorithm, MEAN_DIFFERENCE_ALGORITHMS, "gini")
+    return run(
+        [arr], window, lambda dtype, windows: MeanDifference(dtype, checked.algorithm), checked
+    ).arrays[0]
+
+
 def _trimmed(
     name: str, arr: ArrayLike, window: Window, proportion: float, winsorize: bool, options: CommonOptions
 ) -> NDArray[Any]:
+    """Return trimmed or winsorized means."""
     share = check_share(proportion)
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, TRIMMED_ALGORITHMS, name)
@@ -305,15 +377,7 @@ def _trimmed(
     ).arrays[0]
 
 
-@statistic(
-    family="robust",
-    samples=({}, {"proportion": 0.25}),
-    algorithms=TRIMMED_ALGORITHMS,
-    kinds="fiub",
-    exact=False,
-    cost=_TRIMMED_COST,
-    source="pairwise sums (Higham 1993, doi:10.1137/0914050) kept in a tree over ranks",
-)
+@statistic(**_TRIMMED)
 def rolling_trimmed_mean(
     arr: ArrayLike, window: Window, proportion: float = 0.1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -321,34 +385,32 @@ def rolling_trimmed_mean(
 
     Parameters
     ----------
-    arr : array_like of float, int or bool, shape (..., n, ...)
-        The series, along `axis`.
+    {numbers}
     {window}
     proportion : float, default 0.1
-        Share of the observations to leave out at each end, from 0 to below 0.5: of c observations
-        ``int(proportion * c)``, as in :func:`scipy.stats.trim_mean`.
+        Proportion of the observations to leave out at each end, from 0 to below 0.5: ``int(proportion * c)``
+        of c observations, as in :func:`scipy.stats.trim_mean`.
     {options}
 
     Returns
     -------
-    ndarray
-        float32 for float32, else float64.
+    {float}
 
     Raises
     ------
     ValueError, TypeError
-        For a bad proportion, array, window or option. Nothing is computed then.
+        If `proportion`, the array, the window or an option is invalid. Raised before anything is computed.
 
     Notes
     -----
-    Missing values are no observations. What is cut off, an infinity for instance, is in no sum, and sums
-    are never reduced by subtraction: nothing is left of a value that left the window. The error is at most
-    ``(log2(m) + 20) * 2**-53`` times the mean of the absolute values that are kept. Sums are float64, for
-    integers and float32 too.
+    Missing values are ignored. No sum contains a value that is cut off, an infinity for instance, and nothing
+    is ever subtracted from a sum, so values that have left the window have no influence. The error is at most
+    ``(log2(m) + 20) * 2**-53`` times the mean of the absolute values that are kept. Integers and float32 are
+    added up in float64, too.
 
     Cost: O(log m) an element, amortised; windows of up to 80 rows are kept as a sorted array, or sorted many
-    at a time, which is O(m) but quicker. Source: pairwise summation, Higham, SIAM J. Sci. Comput. 14 (1993),
-    doi:10.1137/0914050, in a tree over ranks.
+    at a time, which is O(m) but faster. Source: pairwise summation, Higham, *The Accuracy of Floating Point
+    Summation*, SIAM J. Sci. Comput. 14, 1993, doi:10.1137/0914050, in a tree over ranks.
 
     Examples
     --------
@@ -359,44 +421,34 @@ def rolling_trimmed_mean(
     return _trimmed("trimmed_mean", arr, window, proportion, False, options)
 
 
-@statistic(
-    family="robust",
-    samples=({}, {"proportion": 0.25}),
-    algorithms=TRIMMED_ALGORITHMS,
-    kinds="fiub",
-    exact=False,
-    cost=_TRIMMED_COST,
-    source="pairwise sums (Higham 1993, doi:10.1137/0914050) kept in a tree over ranks",
-)
+@statistic(**_TRIMMED)
 def rolling_winsorized_mean(
     arr: ArrayLike, window: Window, proportion: float = 0.1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Mean of each window with its smallest and largest observations pulled in.
+    """Mean of each window with its smallest and largest observations replaced by the nearest kept ones.
 
     Parameters
     ----------
-    arr : array_like of float, int or bool, shape (..., n, ...)
-        The series, along `axis`.
+    {numbers}
     {window}
     proportion : float, default 0.1
-        Share of the observations at each end, from 0 to below 0.5, that are replaced by the nearest one
-        that is kept: of c observations ``int(proportion * c)``, as in :func:`scipy.stats.mstats.winsorize`.
+        Proportion of the observations to replace at each end, from 0 to below 0.5: ``int(proportion * c)`` of
+        c observations, as in :func:`scipy.stats.mstats.winsorize`.
     {options}
 
     Returns
     -------
-    ndarray
-        float32 for float32, else float64.
+    {float}
 
     Raises
     ------
     ValueError, TypeError
-        For a bad proportion, array, window or option. Nothing is computed then.
+        If `proportion`, the array, the window or an option is invalid. Raised before anything is computed.
 
     Notes
     -----
-    Missing values are no observations. The error is at most ``(log2(m) + 24) * 2**-53`` times the mean of the
-    absolute values; all else is as in :func:`rolling_trimmed_mean`.
+    Missing values are ignored. The error is at most ``(log2(m) + 24) * 2**-53`` times the mean of the
+    absolute values after replacement; everything else is as in :func:`rolling_trimmed_mean`.
 
     Cost and Source: those of :func:`rolling_trimmed_mean`.
 

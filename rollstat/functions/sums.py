@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.algorithms import first_last as window_ends
 from rollstat.algorithms import moments
 from rollstat.algorithms.aggregate import ALGORITHMS
-from rollstat.functions.apply import COMBINE_COST, COMBINE_SOURCE, combine, ends, formula, numbers, operators
+from rollstat.functions.apply import COMBINED, combine, ends, formula, numbers, operators
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window
 
@@ -21,13 +21,17 @@ __all__ = [
     "rolling_weighted_mean",
 ]
 
+_SUM: dict[str, Any] = {
+    "family": "sum",
+    "kinds": "fiub",
+    "cost": "O(1) amortised, O(m) worst case",
+    "algorithms": ALGORITHMS,
+}
 _SCAN = "van Herk (1992), Gil and Werman (1993); sums by two-sum after Knuth and Dekker"
-_COST = "O(1) amortised, O(m) worst case"
+_DECAY: dict[str, Any] = {**COMBINED, "exact": False, "samples": ({"decay": 0.5}, {"decay": 0.9})}
 
 
-@statistic(
-    family="sum", kinds="fiub", exact=False, cost=_COST, source=_SCAN, pandas="sum", algorithms=ALGORITHMS
-)
+@statistic(exact=False, source=_SCAN, pandas="sum", **_SUM)
 def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Sum of each window.
 
@@ -39,26 +43,26 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 
     Returns
     -------
-    ndarray
-        Floats in the dtype of `arr`. Integers and bool are summed exactly: as int64 or uint64 with
-        ``mode="valid"`` or ``fill_value=``, else as float64. With ``min_periods=0`` an empty window
-        gives 0.
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`. Integers and bool are summed exactly; the sums are int64 or uint64 with
+        ``mode="valid"`` or ``fill_value=``, otherwise float64. With ``min_periods=0`` the sum of an empty
+        window is 0.
 
     Raises
     ------
     OverflowError
-        If an exact sum does not fit its dtype. The error names the row, and `out` is untouched.
+        If an exact sum does not fit its dtype. The message names the row; `out` is not changed.
     {raises}
 
     Notes
     -----
-    Missing values are no observations. Nothing is ever subtracted: what has left the window, be it 1e16,
-    inf or NaN, has no influence. Floating sums carry a relative error of at most ``24 u`` times
-    ``sum(abs(x)) / abs(sum(x))`` with u = 2**-53, whatever the window; sums of values of one sign are
-    right to a few units in the last place.
+    Missing values are ignored. Nothing is ever subtracted, so values that have left the window have no
+    influence, even 1e16, inf or NaN. The relative error of a floating sum is at most ``24 u`` times
+    ``sum(abs(x)) / abs(sum(x))`` with u = 2**-53, for any window; sums of values of one sign are accurate to
+    a few units in the last place.
 
-    Cost: O(1) an element amortised. Source: block scans after van Herk (1992) and Gil and Werman (1993),
-    doi:10.1109/34.211471, with compensated additions.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and Gil
+    and Werman (1993), doi:10.1109/34.211471, with compensated additions.
 
     Examples
     --------
@@ -72,9 +76,7 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     return formula([arr], window, moments.sums, 0, options)[0]
 
 
-@statistic(
-    family="sum", kinds="fiub", exact=False, cost=_COST, source=_SCAN, pandas="mean", algorithms=ALGORITHMS
-)
+@statistic(exact=False, source=_SCAN, pandas="mean", **_SUM)
 def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Mean of each window.
 
@@ -86,8 +88,7 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -95,10 +96,10 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Notes
     -----
-    Missing values are no observations, and what has left the window has no influence. The error is that
-    of :func:`rolling_sum`, and one division.
+    Missing values are ignored, and values that have left the window have no influence. The error is that of
+    :func:`rolling_sum` and of one division.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_sum`.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_sum`.
 
     Examples
     --------
@@ -111,7 +112,7 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     return formula([arr], window, moments.means, 1, options)[0]
 
 
-@statistic(family="sum", kinds="fiub", cost=_COST, min_periods=0, source="definition", algorithms=ALGORITHMS)
+@statistic(min_periods=0, source="definition", **_SUM)
 def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Number of observations in each window.
 
@@ -123,8 +124,10 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
 
     Returns
     -------
-    ndarray
-        As float64; as int64 with ``mode="valid"`` or ``fill_value=``. `min_periods` is 0 by default.
+    ndarray, shape (..., rows, ...)
+        float64 for floats. For other dtypes int64 (uint64 for unsigned integers) with ``mode="valid"`` or
+        ``fill_value=``, otherwise float64, with NaN for a missing result. The
+        default of `min_periods` is 0 here.
 
     Raises
     ------
@@ -134,7 +137,7 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     -----
     Missing values are not counted. Counts are exact.
 
-    Cost: O(1) an element amortised. Source: the definition.
+    Cost: O(1) an element amortised, O(m) in the worst case. Source: the definition.
 
     Examples
     --------
@@ -149,6 +152,7 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
 
 
 def _check_decay(decay: Any) -> float:
+    """Return the decay as a float; raise unless it is a number above 0 and at most 1."""
     if isinstance(decay, (bool, np.bool_)) or not isinstance(decay, (int, float, np.number)):
         raise TypeError(f"decay must be a number above 0, at most 1; it was {decay!r}")
     if not 0 < decay <= 1:
@@ -156,33 +160,26 @@ def _check_decay(decay: Any) -> float:
     return float(decay)
 
 
-@statistic(
-    family="aggregate",
-    samples=({"decay": 0.5}, {"decay": 0.9}),
-    kinds="fiub",
-    exact=False,
-    cost=COMBINE_COST,
-    source=COMBINE_SOURCE,
-    algorithms=ALGORITHMS,
-)
+@statistic(**_DECAY)
 def rolling_decayed_sum(
     arr: ArrayLike, window: Window, decay: float, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
-    """Sum of each window in which every observation weighs `decay` times the next newer one.
+    """Exponentially weighted sum of each window.
 
     Parameters
     ----------
     {numbers}
     {window}
     decay : float
-        Above 0, at most 1; the newest observation weighs 1. ``exp(-1 / n)`` is a time constant of n rows,
+        Ratio of the weights of an observation and the next newer one, above 0 and at most 1; the newest
+        observation has weight 1. ``exp(-1 / n)`` gives a time constant of n observations,
         ``0.5 ** (1 / n)`` a half-life.
     {options}
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64. With ``min_periods=0`` an empty window gives 0.
+    ndarray of float, shape (..., rows, ...)
+        float32 for float32 input, otherwise float64. With ``min_periods=0`` the sum of an empty window is 0.
 
     Raises
     ------
@@ -190,8 +187,9 @@ def rolling_decayed_sum(
 
     Notes
     -----
-    Missing values are no observations and do not age the others, as with ``ignore_na=True`` in pandas.
-    What has left the window has no influence. The error is at most ``2 m u sum(w * abs(x))``, u = 2**-53.
+    Missing values are ignored and do not age the others, as with ``ignore_na=True`` in pandas. Values that
+    have left the window have no influence. The error is at most ``2 m u sum(w * abs(x))`` for weights w, with
+    u = 2**-53.
 
     Cost: O(1) combinations of affine maps an element amortised. Source: as :func:`rolling_aggregate`.
 
@@ -205,15 +203,7 @@ def rolling_decayed_sum(
     return combine([arr], window, operator, "decayed_sum", options, required=0, kind="float")[0]
 
 
-@statistic(
-    family="aggregate",
-    samples=({"decay": 0.5}, {"decay": 0.9}),
-    kinds="fiub",
-    exact=False,
-    cost=COMBINE_COST,
-    source=COMBINE_SOURCE,
-    algorithms=ALGORITHMS,
-)
+@statistic(**_DECAY)
 def rolling_decayed_mean(
     arr: ArrayLike, window: Window, decay: float, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -224,14 +214,13 @@ def rolling_decayed_mean(
     {numbers}
     {window}
     decay : float
-        Above 0, at most 1: every observation weighs `decay` times the next newer one. ``1 - alpha`` of
-        pandas' ``ewm``, which has no window.
+        Ratio of the weights of an observation and the next newer one, above 0 and at most 1. It is
+        ``1 - alpha`` of pandas' ``ewm``, which has no window.
     {options}
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64.
+    {float}
 
     Raises
     ------
@@ -239,9 +228,9 @@ def rolling_decayed_mean(
 
     Notes
     -----
-    Missing values are no observations and do not age the others, as with ``ignore_na=True`` in pandas.
-    What has left the window has no influence. The error is at most ``4 m u`` times the weighted mean of
-    ``abs(x)``, u = 2**-53.
+    Missing values are ignored and do not age the others, as with ``ignore_na=True`` in pandas. Values that
+    have left the window have no influence. The error is at most ``4 m u`` times the weighted mean of
+    ``abs(x)``, with u = 2**-53.
 
     Cost: O(1) combinations an element amortised. Source: as :func:`rolling_aggregate`.
 
@@ -255,15 +244,7 @@ def rolling_decayed_mean(
     return combine([arr], window, operator, "decayed_mean", options, kind="float")[0]
 
 
-@statistic(
-    family="aggregate",
-    kinds="fiub",
-    series=2,
-    exact=False,
-    cost=COMBINE_COST,
-    source=COMBINE_SOURCE,
-    algorithms=ALGORITHMS,
-)
+@statistic(series=2, exact=False, **COMBINED)
 def rolling_weighted_mean(
     arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -279,8 +260,9 @@ def rolling_weighted_mean(
 
     Returns
     -------
-    ndarray of float
-        Float32 for float32, else float64; NaN where the weights of a window add up to 0.
+    ndarray of float, shape (..., rows, ...)
+        float32 for float32 input, otherwise float64. NaN where missing, and where the weights of a window
+        add up to 0.
 
     Raises
     ------
@@ -288,8 +270,9 @@ def rolling_weighted_mean(
 
     Notes
     -----
-    A row where either is missing is no observation. What has left the window has no influence. Sums are
-    compensated: the error is a few u times ``sum(abs(w * x)) / abs(sum(w))`` with u = 2**-53.
+    A row where the value or the weight is missing is ignored. Rows that have left the window have no
+    influence. Sums are compensated: the error is a few u times ``sum(abs(w * x)) / abs(sum(w))`` with
+    u = 2**-53.
 
     Cost: O(1) combinations an element amortised. Source: as :func:`rolling_aggregate`.
 

@@ -9,7 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 from rollstat.computations.ranks import METHODS
 from rollstat.functions.ranks import check_flag
 from rollstat.functions.robust import NORMAL, check_number, check_scale, check_share
-from rollstat.kernels.rank_space.mad_tree import middle
+from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.rank_space.rank import DENSE, finish
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_kept, sum_in_four
 from rollstat.kernels.stream import sorted_window

@@ -1,4 +1,4 @@
-"""Extrema over boxes against scipy.ndimage and brute force; the envelope against a public library."""
+"""Extrema over boxes against scipy.ndimage and brute force; the envelope against tslearn."""
 
 import itertools
 
@@ -31,7 +31,7 @@ def test_boxes_as_in_scipy(rng, mode, dtype):
 
 
 def brute(image, size, center, least, policy):
-    """Least value of every box that is cut at the edges, missing below `least` observations."""
+    """Return the minimum of every box cut at the edges, NaN if it has fewer than `least` observations."""
     result = np.full(image.shape, np.nan)
     after = [(width - 1) // 2 if center else 0 for width in size]
     for place in np.ndindex(image.shape):
@@ -59,7 +59,7 @@ def test_missing_values_and_edges(rng):
         rollstat.rolling_min(image, (2, 3), axis=(0, 1), nan_policy="raise")
 
 
-def test_volumes_and_whole_boxes(rng):
+def test_volumes_and_valid_boxes(rng):
     volume = rng.integers(-9, 9, (5, 6, 7))
     result = rollstat.rolling_max(volume, (2, 3), axis=(0, -1), mode="valid")
     wanted = np.lib.stride_tricks.sliding_window_view(volume, (2, 3), (0, 2)).max(axis=(-1, -2))
@@ -89,14 +89,14 @@ def test_volumes_and_whole_boxes(rng):
         ((3, 3), {"axis": (0, 1), "out": np.zeros((2, 2))}, "out must have shape"),
     ],
 )
-def test_what_is_wrong_is_named(window, options, message):
+def test_messages_name_the_bad_argument(window, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         rollstat.rolling_min(np.zeros((4, 5)), window, **options)
     with pytest.raises(ValueError, match="axis must be one axis"):
         rollstat.rolling_argmin(np.zeros((4, 5)), (3, 3), axis=(0, 1))
 
 
-def test_envelope_as_in_a_public_library(rng):
+def test_envelope_as_in_tslearn(rng):
     values = rng.standard_normal(200).cumsum()
     for radius in (0, 1, 7, 300):
         lower, upper = rollstat.lower_upper_envelope(values, radius)

@@ -1,4 +1,4 @@
-"""Extrema of long series, and of everything that the window language and the options can ask."""
+"""Extrema of long series, with all kinds of windows and options."""
 
 import numpy as np
 import pytest
@@ -25,8 +25,8 @@ def test_results_larger_than_the_cache(window, rng):
 
 @pytest.mark.parametrize("window", [2, 30, 90, 1100, 2500])
 @pytest.mark.parametrize("name", ["min", "max", "minmax", "ptp", "argmin"])
-def test_whole_windows_with_missing_values_and_infinities(name, window, rng):
-    """Windows are missing by their observations alone, whatever else is in them."""
+def test_full_windows_with_missing_values_and_infinities(name, window, rng):
+    """Only the number of observations decides whether a result is missing, even next to infinities."""
     function = getattr(rollstat, f"rolling_{name}")
     values = rng.standard_normal(6000)
     several = [values, values.cumsum(), np.sort(values), np.sin(np.arange(6000) / 400)]
@@ -53,7 +53,7 @@ def test_whole_windows_with_missing_values_and_infinities(name, window, rng):
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
 @pytest.mark.parametrize("name", ["min", "max", "argmin", "argmax", "minmax"])
-def test_windows_that_the_ends_cut_off(name, dtype, rng):
+def test_boundary_windows(name, dtype, rng):
     function = getattr(rollstat, f"rolling_{name}")
     values = rng.integers(0, 50, 500).astype(dtype)
     several = [values]
@@ -70,12 +70,12 @@ def test_windows_that_the_ends_cut_off(name, dtype, rng):
                     np.testing.assert_array_equal(found, wanted)
 
 
-def test_empty_windows_of_integers_warn_of_nothing():
+def test_empty_windows_of_integers_give_no_warning():
     low = rollstat.rolling_min(np.arange(4), 2, closed="left", min_periods=1)
     np.testing.assert_array_equal(low, [np.nan, 0, 0, 1])
 
 
-def test_envelope_of_masked_entries_and_of_any_radius():
+def test_envelope_of_masked_elements_and_of_a_huge_radius():
     masked = np.ma.masked_array([1.0, 9.0, 3.0], [False, True, False])
     for found, wanted in zip(rollstat.lower_upper_envelope(masked, 1), ([1, 1, 3], [1, 3, 3])):
         np.testing.assert_array_equal(found, wanted)
@@ -84,6 +84,6 @@ def test_envelope_of_masked_entries_and_of_any_radius():
     np.testing.assert_array_equal(rollstat.lower_upper_envelope([3, 1, 2], 2**64), [[1] * 3, [3] * 3])
 
 
-def test_a_fill_value_that_integers_do_not_hold():
+def test_a_fill_value_that_does_not_fit_integers_raises():
     with pytest.raises(ValueError, match="fill_value must be exact in int64; it was nan"):
         rollstat.rolling_min(np.arange(3), 2, fill_value=np.nan)

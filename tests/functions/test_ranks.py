@@ -1,4 +1,4 @@
-"""Rank, number of distinct values and mode: equality with pandas, and exactness where floats have none."""
+"""Rank, number of distinct values and mode against pandas, and for integers beyond 2**53."""
 
 import itertools
 
@@ -17,7 +17,7 @@ def series(rng, n=400):
 
 @pytest.mark.parametrize("algorithm", ["auto", "rank_set"])
 @pytest.mark.parametrize("options", [{}, {"closed": "left"}, {"closed": "both"}, {"step": 3}])
-def test_rank_is_that_of_pandas(rng, options, algorithm):
+def test_rank_equals_pandas(rng, options, algorithm):
     values = series(rng)
     for m in (1, 3, 50, 390):
         rolling = pd.Series(values).rolling(m, min_periods=1, **options)
@@ -31,7 +31,7 @@ def test_rank_is_that_of_pandas(rng, options, algorithm):
             np.testing.assert_array_equal(result, wanted.to_numpy())
 
 
-def test_nunique_is_that_of_pandas(rng):
+def test_nunique_equals_pandas(rng):
     values = series(rng)
     for m, options in itertools.product((1, 3, 50, 390), ({}, {"closed": "neither"}, {"center": True})):
         result = rollstat.rolling_nunique(values, m, min_periods=0, **options)
@@ -43,7 +43,7 @@ def test_nunique_is_that_of_pandas(rng):
         np.testing.assert_array_equal(result, wanted.to_numpy())
 
 
-def test_integers_beyond_the_reach_of_floats_are_told_apart():
+def test_integers_that_are_equal_as_floats_are_distinct():
     close = np.uint64(2**64 - 4) + np.array([3, 1, 2, 1, 0], np.uint64)
     assert rollstat.rolling_rank(close, 3, mode="valid").tolist() == [2, 1.5, 1]
     assert rollstat.rolling_rank(close, 3, algorithm="rank_set", mode="valid").tolist() == [2, 1.5, 1]
@@ -55,14 +55,14 @@ def test_integers_beyond_the_reach_of_floats_are_told_apart():
     assert rollstat.rolling_rank(low, 3, mode="valid").tolist() == [3]
 
 
-def test_the_newest_value_is_masked_where_it_is_missing():
+def test_rank_is_masked_where_the_newest_value_is_masked():
     values = np.ma.MaskedArray([3, 1, 2, 2], [False, False, True, False])
     result = rollstat.rolling_rank(values, 3, min_periods=1)
     assert result.tolist() == [1.0, 1.0, None, 2.0]
     assert rollstat.rolling_rank(values, 3, min_periods=1, fill_value=0).tolist() == [1.0, 1.0, None, 2.0]
 
 
-def test_bad_parameters_are_named():
+def test_messages_name_the_bad_parameter():
     with pytest.raises(ValueError, match="method must be one of 'average'"):
         rollstat.rolling_rank([1.0], 1, "ordinal")
     with pytest.raises(TypeError, match="pct must be True or False"):

@@ -1,4 +1,4 @@
-"""Interquartile range, median absolute deviation and Hampel filter: equality with SciPy, exactness, rules."""
+"""Robust statistics against SciPy and NumPy: exactness, infinities, datetimes, error bounds and messages."""
 
 import math
 
@@ -13,7 +13,7 @@ from rollstat.computations.extrema import write_distance
 
 @pytest.mark.parametrize("m", [3, 40, 300])
 @pytest.mark.parametrize("algorithm", ["auto", "rank_set", "sorted_window"])
-def test_mad_is_that_of_scipy(rng, m, algorithm):
+def test_mad_equals_scipy(rng, m, algorithm):
     values = rng.standard_normal(500).round(2)
     windows = np.lib.stride_tricks.sliding_window_view(values, m)
     for scale in (1.0, "normal"):
@@ -22,7 +22,7 @@ def test_mad_is_that_of_scipy(rng, m, algorithm):
         np.testing.assert_array_equal(result, wanted)
 
 
-def test_distances_of_rows_that_lack_observations_may_hold_anything():
+def test_differences_of_insufficient_rows_do_not_overflow():
     missing = np.array([False, True, False])
     block = Block.regular(np.array([4, 0, 7]), missing, 2)
     result = np.empty(2, np.int64)
@@ -44,7 +44,7 @@ def test_iqr_is_the_difference_of_quantiles(rng):
 
 
 @pytest.mark.parametrize("shift", [0, 2**62, -(2**63)])
-def test_large_integers_lose_nothing(rng, shift):
+def test_results_do_not_depend_on_a_large_offset_of_integers(rng, shift):
     small = rng.integers(0, 100, 300)
     large = small + np.int64(shift)
     for m in (4, 60):
@@ -59,7 +59,7 @@ def test_large_integers_lose_nothing(rng, shift):
     assert rollstat.rolling_iqr(large, 4, 0, 1, "lower", mode="valid").dtype == np.uint64
 
 
-def test_infinities_follow_numpy():
+def test_infinities_as_in_numpy():
     values = np.array([1.0, np.inf, 2.0, np.inf, np.inf, -np.inf, 3.0])
     for m in (1, 3, 4):
         result = rollstat.rolling_mad(values, m, mode="valid")
@@ -69,7 +69,7 @@ def test_infinities_follow_numpy():
         np.testing.assert_array_equal(result, wanted)
 
 
-def test_distances_of_times_have_their_unit():
+def test_mad_of_datetimes_is_in_their_unit():
     times = np.array([10, 13, 19, 20, 40], "M8[s]")
     mad = rollstat.rolling_mad(times, 4, mode="valid")
     assert mad.dtype == np.dtype("m8[s]")
@@ -78,7 +78,7 @@ def test_distances_of_times_have_their_unit():
         rollstat.rolling_mad(np.array([-(2**63) + 1, 2**63 - 1], "M8[s]"), 2, 0.25)
 
 
-def hampel_by_hand(values, start, end, own, threshold, scale):
+def expected_hampel(values, start, end, own, threshold, scale):
     cleaned, outlier = values[own].copy(), np.zeros(len(own), bool)
     for i, (a, b) in enumerate(zip(start, end)):
         seen = values[a:b][~np.isnan(values[a:b])]
@@ -102,14 +102,14 @@ def hampel_by_hand(values, start, end, own, threshold, scale):
         ({"threads": 2}, lambda m: m - 1, 1),
     ],
 )
-def test_hampel_by_hand(rng, options, left, right, m):
+def test_hampel_agrees_with_its_definition(rng, options, left, right, m):
     values = rng.standard_normal(1500).cumsum() * 0.1
     values[rng.random(1500) < 0.05] += 20
     values[rng.random(1500) < 0.05] = np.nan
     own = np.arange(0, 1500, options.get("step", 1))
     start = np.clip(own - left(m), 0, 1500)
     end = np.clip(own + ((m - 1) // 2 + 1 if right is None else right), 0, 1500)
-    wanted = hampel_by_hand(values, start, end, own, 2.0, 1.5)
+    wanted = expected_hampel(values, start, end, own, 2.0, 1.5)
     result = rollstat.hampel_filter(values, m, 2.0, 1.5, min_periods=1, **options)
     np.testing.assert_array_equal(result[0], wanted[0])
     np.testing.assert_array_equal(result[1], wanted[1])
@@ -123,7 +123,7 @@ def test_hampel_needs_windows_of_rows():
         rollstat.hampel_filter(np.array([1], "M8[s]"), 1)
 
 
-def test_bad_parameters_are_named():
+def test_messages_name_the_bad_parameter():
     for scale in (0, -1, np.inf, "uniform", np.nan):
         with pytest.raises(ValueError, match="scale must be"):
             rollstat.rolling_mad([1.0], 1, scale)
@@ -139,7 +139,7 @@ def test_bad_parameters_are_named():
 
 @pytest.mark.parametrize("algorithm", ["auto", "rank_set", "sorted_window"])
 @pytest.mark.parametrize("function", [rollstat.rolling_trimmed_mean, rollstat.rolling_winsorized_mean])
-def test_nothing_is_left_of_what_left_or_was_cut_off(rng, function, algorithm):
+def test_no_trace_of_values_that_left_or_were_cut_off(rng, function, algorithm):
     values = rng.standard_normal(600)
     clean = function(values, 120, 0.1, algorithm=algorithm)
     spoilt = values.copy()
@@ -150,7 +150,7 @@ def test_nothing_is_left_of_what_left_or_was_cut_off(rng, function, algorithm):
 
 
 @pytest.mark.parametrize("function", [rollstat.rolling_trimmed_mean, rollstat.rolling_winsorized_mean])
-def test_means_keep_their_bound(rng, function):
+def test_means_stay_within_the_error_bound(rng, function):
     values = rng.standard_normal(900) * 10.0 ** rng.integers(-6, 6, 900)
     for m in (8, 300):
         result = function(values, m, 0.125, mode="valid")
@@ -163,7 +163,7 @@ def test_means_keep_their_bound(rng, function):
             assert abs(result[i] - math.fsum(terms) / len(terms)) <= bound
 
 
-def test_bad_proportions_are_named():
+def test_messages_name_the_bad_proportion():
     for proportion in (-0.1, 0.5, 0.7, np.nan):
         with pytest.raises(ValueError, match="proportion must be"):
             rollstat.rolling_trimmed_mean([1.0], 1, proportion)

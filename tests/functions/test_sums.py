@@ -1,4 +1,4 @@
-"""Sums and moments of the public functions on hard data, against exact values."""
+"""Sums and moments of hard data against exact values."""
 
 import itertools
 import math
@@ -50,7 +50,7 @@ def test_variance_of_an_offset_does_not_grow_with_position(window, gap, rng):
 
 
 @pytest.mark.parametrize("dtype", ["i8", "u8", "i4", "u1"])
-def test_weighted_means_of_whole_numbers_never_wrap(dtype):
+def test_weighted_means_of_integers_do_not_overflow(dtype):
     high = np.iinfo(dtype).max
     values, weights = np.array([high, high, 1], dtype), np.array([high - 1, high, high], dtype)
     out = rollstat.rolling_weighted_mean(values, weights, 2)
@@ -59,7 +59,7 @@ def test_weighted_means_of_whole_numbers_never_wrap(dtype):
     np.testing.assert_allclose(out[1:], exact, rtol=1e-15)
 
 
-def test_an_algorithm_that_does_not_serve_is_refused():
+def test_an_algorithm_that_does_not_apply_raises():
     values = np.arange(6.0)
     with pytest.raises(ValueError, match=r"serve sum: 'operator_scan'.*'daba'.*it was 'wedge'"):
         rollstat.rolling_sum(values, 2, algorithm="wedge")
@@ -71,7 +71,7 @@ def test_an_algorithm_that_does_not_serve_is_refused():
 
 @pytest.mark.parametrize("gaps", [0.0, 0.2])
 @pytest.mark.parametrize("window", [3, 20, 100])
-def test_straight_lines_over_another_series(window, gaps, rng):
+def test_lines_over_another_series(window, gaps, rng):
     x, y = rng.standard_normal((2, 300))
     y += 3 * x
     x[rng.random(300) < gaps] = np.nan
@@ -92,7 +92,7 @@ def test_straight_lines_over_another_series(window, gaps, rng):
 
 
 @pytest.mark.parametrize("algorithm", ["auto", "operator_scan", "greedy", "two_stacks", "daba"])
-def test_an_infinity_lasts_as_long_as_it_is_in_the_window_however_small_its_weight(algorithm):
+def test_an_infinity_counts_while_it_is_in_the_window_even_with_a_tiny_weight(algorithm):
     values = np.ones(4000)
     values[10] = -np.inf
     for function in (rollstat.rolling_decayed_sum, rollstat.rolling_decayed_mean):

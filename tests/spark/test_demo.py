@@ -24,6 +24,6 @@ def test_the_wind_is_cleaned_three_ways_and_drawn(spark, tmp_path, capsys):
 def test_results_that_differ_stop_the_demonstration(capsys):
     from rollstat.demo import __main__ as demo
 
-    demo.demand_equal("medians", [1.0, np.nan], [1.0, np.nan])
+    demo.require_equal("medians", [1.0, np.nan], [1.0, np.nan])
     with pytest.raises(SystemExit, match="medians differ"):
-        demo.demand_equal("medians", [1.0], [1.0 + 2**-52])
+        demo.require_equal("medians", [1.0], [1.0 + 2**-52])

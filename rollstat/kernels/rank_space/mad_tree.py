@@ -1,96 +1,80 @@
-r"""Median of a window and the median of the distances from it, exactly.
+r"""Median of a window and the median distance from it, exactly, in a tree over ranks.
 
 ::
 
     in order     y0  y1  y2  y3  y4  y5  y6       c = 7 observations, the median is y3
-    distances    <-- grow --  0  -- grow -->       two sorted sequences that meet in the median
+    distances    <-- grow --  0  -- grow -->       two sorted sequences that meet at the median
     nearest          [---------------)             the K = 4 nearest are neighbours: y[l], ..., y[l + K - 1]
                      l               l + K
 
-The K-th smallest distance is that of one of the two ends of the nearest K, the next one that of a neighbour
-of the ends. The right l is the one where no neighbour outside is nearer than the end on the other side.
+The K-th smallest distance is that of one of the two ends of the nearest K. The next one is that of a
+neighbour of the ends. The index l is right if no value outside is nearer than the end on the other side.
+:mod:`rollstat.kernels.rank_space.distances` defines the distances.
 
-Distances are computed from below as ``low - y`` and from above as ``y - high``. Floating numbers have
-``low == high``, the rounded median, so that distances round as in NumPy; rounding is monotone, hence the
-sequences stay sorted and the selection is exact. Unsigned whole numbers have the two middle observations,
-which makes the distances exact but for the half of ``high - low`` that all of them lack.
+State: a :class:`Scratch` with a :mod:`rollstat.kernels.rank_space.bitset_tree` of the window, its ``copies``,
+``cursors``, int64 (3, 2), at the upper median, at y[l] and at y[l + K], and ``steps``, int64 (2,), the steps
+of the searches for l in all rows and in the worst row.
 
-State, beside a :mod:`rollstat.kernels.rank_space.bitset_tree` and ``held`` (observations of each tied rank):
-``cursors``,
-int64 (3, 2), at the upper median, at y[l] and at y[l + K]; ``steps``, int64 (2,), how many steps were taken
-in all and by the worst row.
+Invariant: every cursor holds the number of observations below its rank, after every change of the window.
 
-Invariant: a cursor knows how many observations lie below its rank, whatever entered and left.
-
-Cost: as long as l moves by a few observations the cursors walk. Otherwise, for instance where the median
-jumps between the levels of an alternating signal, l is found by one descent of both sequences at a time,
-in which every step halves one of the two: at most WALK + 2 (log2 n + 1) steps a row, worst case, in a
-stretch of n observations, and O(log n) for each row that enters or leaves.
+Cost: as long as l moves by a few observations, the cursors step over single members. Otherwise, for instance
+where the median jumps between the levels of an alternating signal, one descent of both sequences at once
+finds l; every step halves one of the two. A row takes at most LINEAR_STEPS + 2 (log2 n + 1) steps in the
+worst case, in a block of n observations, and O(log n) for each row that enters or leaves.
 
 Source: selection in two sorted sequences, Frederickson and Johnson, The complexity of selection and ranking
 in X + Y and matrices with sorted columns, J. Comput. Syst. Sci. 24 (1982), doi:10.1016/0022-0000(82)90048-4,
 on the implicit tree of ranks instead of on arrays.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from numba import types
 
 from rollstat._jit import kernel
-from rollstat._lowering import count_ones, overloaded
+from rollstat._lowering import count_ones
+from rollstat.kernels.rank_space import bitset_tree
 from rollstat.kernels.rank_space.bitset_tree import (
     BELOW,
     RANK,
-    add,
+    add_observation,
     at_or_after,
     before,
     cursor_add,
     cursor_remove,
-    remove,
-    settle,
+    remove_observation,
+    seek,
 )
+from rollstat.kernels.rank_space.distances import centers, near_distance
 
-__all__ = [
-    "WALK",
-    "centers",
-    "float_deviation",
-    "follow_deviation",
-    "middle",
-    "nearest",
-    "whole_deviation",
-    "whole_distance",
-]
+__all__ = ["LINEAR_STEPS", "Scratch", "count_nearest_below", "create", "find_distances"]
 
-WALK = 8
+LINEAR_STEPS = 8
 
 _ONE = np.uint64(1)
 
 
-@kernel
-def middle(below, above):
-    """Mean of two floating numbers; halved first where their sum would overflow."""
-    total = below + above
-    if np.isinf(total):
-        return below * 0.5 + above * 0.5
-    return total / 2.0
+class Scratch(NamedTuple):
+    """State of :func:`find_distances`, see the module."""
+
+    copies: np.ndarray
+    words: np.ndarray
+    counts: np.ndarray
+    cursors: np.ndarray
+    steps: np.ndarray
 
 
-def centers(below, above):
-    """From where distances of smaller and of larger values count, given the two middle ones."""
-    if isinstance(below, np.floating):
-        return middle(below, above), middle(below, above)
-    return below, above
-
-
-@overloaded(centers)
-def _centers(below, above):
-    if isinstance(below, types.Float):
-        return lambda below, above: (middle(below, above), middle(below, above))
-    return lambda below, above: (below, above)
+def create(ranks):
+    """Return the state of an empty window for ranks below `ranks`."""
+    words, counts = bitset_tree.create(ranks)
+    return Scratch(
+        np.zeros(ranks, np.int64), words, counts, np.zeros((3, 2), np.int64), np.zeros(2, np.int64)
+    )
 
 
 @kernel
-def _in_node(words, counts, low, shift):
-    """Number of members in ``[low, low + 2**shift)``, a node of the tree or part of a word."""
+def _count_in_node(words, counts, low, shift):
+    """Return the number of members in ``[low, low + 2**shift)``, a node of the tree or part of a word."""
     if shift >= 6:
         return np.int64(counts[(64 * len(words) + low) >> shift])
     mask = (_ONE << np.uint64(1 << shift)) - _ONE
@@ -98,8 +82,8 @@ def _in_node(words, counts, low, shift):
 
 
 @kernel
-def nearest(words, counts, ordered, low, high, below, above, split, wanted, steps):
-    """How many of the `wanted` smallest distances are those of observations below the split.
+def count_nearest_below(words, counts, ordered, low, high, below, above, split, wanted, steps):
+    """Return how many of the `wanted` smallest distances are those of observations below the split.
 
     Parameters
     ----------
@@ -121,7 +105,8 @@ def nearest(words, counts, ordered, low, high, below, above, split, wanted, step
     top = 6
     while (1 << top) < 64 * len(words):
         top += 1
-    # The node of each side that the answer is in, and the observations of that side in it.
+    # Each side has a node, 2**shift ranks from its start, that contains the last of its `wanted` nearest.
+    # `below` and `above` count the observations of that side that are still candidates.
     shift, other_shift = top, top
     start = other_start = 0
     end = before(words, counts, split) + 1
@@ -143,15 +128,15 @@ def nearest(words, counts, ordered, low, high, below, above, split, wanted, step
             if other_pivot >= len(ordered):
                 other_shift -= 1
                 continue
-        # All in the near half of a node are as near as its pivot or nearer, all in the far half as far or
-        # farther. A single observation counts as near where it is the nearer pivot.
+        # In the near half of a node all are as near as its pivot or nearer, in the far half all are as far
+        # or farther. A single observation counts as near if its side has the nearer pivot.
         first = low - ordered[pivot] <= ordered[other_pivot] - high
-        near = below - _in_node(words, counts, start, shift - 1) if shift > 0 else int(first)
+        near = below - _count_in_node(words, counts, start, shift - 1) if shift > 0 else int(first)
         other_near = int(not first)
         if other_shift > 0:
-            other_near = above - _in_node(words, counts, other_pivot, other_shift - 1)
+            other_near = above - _count_in_node(words, counts, other_pivot, other_shift - 1)
         if wanted <= near + other_near:
-            # Enough are as near as the farther pivot: what lies behind it is not needed.
+            # Enough are as near as the farther pivot: drop the half behind it.
             if first:
                 above = other_near
                 other_shift = max(other_shift - 1, 0)
@@ -160,6 +145,7 @@ def nearest(words, counts, ordered, low, high, below, above, split, wanted, step
                 start = pivot
                 shift = max(shift - 1, 0)
         elif first:
+            # Too few: the half before the nearer pivot is among the nearest.
             taken += near
             wanted -= near
             below -= near
@@ -173,14 +159,17 @@ def nearest(words, counts, ordered, low, high, below, above, split, wanted, step
 
 
 @kernel
-def _balance(words, counts, ordered, low, high, cursors, half, wanted, steps):
-    """Place the second cursor at the first and the third behind the last of the `wanted` nearest."""
+def _seek_nearest(words, counts, ordered, low, high, cursors, half, wanted, steps):
+    """Move the second cursor to the first and the third after the last of the `wanted` nearest.
+
+    Return the number of observations below the nearest.
+    """
     first, beyond = cursors[1], cursors[2]
     index = min(first[BELOW], half)
-    a = settle(words, counts, first, index)
-    b = settle(words, counts, beyond, index + wanted)
-    walked = 0
-    while walked < WALK:
+    a = seek(words, counts, first, index)
+    b = seek(words, counts, beyond, index + wanted)
+    moved = 0
+    while moved < LINEAR_STEPS:
         if index < half and low - ordered[a] > ordered[b] - high:
             index += 1
             a = at_or_after(words, counts, a + 1)
@@ -193,51 +182,48 @@ def _balance(words, counts, ordered, low, high, cursors, half, wanted, steps):
             a, b = nearer, farther
         else:
             break
-        walked += 1
-    steps[0] += walked
-    if walked == WALK:
+        moved += 1
+    steps[0] += moved
+    if moved == LINEAR_STEPS:
         split = cursors[0, RANK]
         above = counts[1] - half
         index = half
         if half > 0:
-            index -= nearest(words, counts, ordered, low, high, half, above, split, wanted, steps)
-        a = settle(words, counts, first, index)
-        b = settle(words, counts, beyond, index + wanted)
+            index -= count_nearest_below(words, counts, ordered, low, high, half, above, split, wanted, steps)
+        a = seek(words, counts, first, index)
+        b = seek(words, counts, beyond, index + wanted)
     first[RANK], first[BELOW] = a, index
     beyond[RANK], beyond[BELOW] = b, index + wanted
     return index
 
 
 @kernel
-def _deviation(words, counts, ordered, cursors, steps):
+def _distances(words, counts, ordered, cursors, steps):
     """Return the two middle observations, and the two middle distances from the median."""
     count = np.int64(counts[1])
     half = count // 2
     wanted = count - half
-    upper = ordered[settle(words, counts, cursors[0], half)]
+    upper = ordered[seek(words, counts, cursors[0], half)]
     lower = upper
     if 2 * half == count:
         lower = ordered[before(words, counts, cursors[0, RANK])]
     low, high = centers(lower, upper)
-    index = _balance(words, counts, ordered, low, high, cursors, half, wanted, steps)
+    index = _seek_nearest(words, counts, ordered, low, high, cursors, half, wanted, steps)
     a, b = cursors[1, RANK], cursors[2, RANK]
-    near = far = low - low
-    if index + wanted > half:
-        near = ordered[before(words, counts, b)] - high
-    if index < half:
-        from_low = low - ordered[a]
-        near = from_low if index + wanted <= half or from_low > near else near
-        far = ordered[b] - high
-    if 2 * half != count:
-        return lower, upper, near, near
-    if index > 0:
-        from_low = low - ordered[before(words, counts, a)]
-        far = from_low if index == half or from_low < far else far
+    last = ordered[before(words, counts, b)]
+    near = near_distance(low, high, ordered[a], last, index < half, index + wanted > half)
+    far = near
+    if 2 * half == count:
+        if index < half:
+            far = ordered[b] - high
+        if index > 0:
+            below = low - ordered[before(words, counts, a)]
+            far = below if index == half or below < far else far
     return lower, upper, near, far
 
 
 @kernel
-def follow_deviation(rank, ordered, start, end, held, words, counts, cursors, steps, lower, upper, near, far):
+def find_distances(rank, ordered, start, end, scratch, lower, upper, near, far):
     """Write the two middle observations and the two middle distances of every window.
 
     Parameters
@@ -248,90 +234,33 @@ def follow_deviation(rank, ordered, start, end, held, words, counts, cursors, st
         Value of every rank.
     start, end : ndarray of int64, shape (rows,)
         Monotone windows.
-    held, words, counts, cursors, steps
-        State, zero at first.
+    scratch : Scratch
+        State of an empty window.
     lower, upper, near, far : ndarray of the dtype of `ordered`, shape (rows,)
         Receive the observations of ranks ``(c - 1) // 2`` and ``c // 2``, and the distances of these
-        ranks; nothing is written for windows without observations.
+        ranks; windows without observations are left as they are.
     """
+    words, counts, copies = scratch.words, scratch.counts, scratch.copies
+    cursors, steps = scratch.cursors, scratch.steps
     left = right = 0
-    middle_cursor, first, beyond = cursors[0], cursors[1], cursors[2]
+    median, first, beyond = cursors[0], cursors[1], cursors[2]
     for i in range(len(start)):
         while left < start[i]:
             if left < right and rank[left] >= 0:
-                held[rank[left]] -= 1
-                place = rank[left] + held[rank[left]]
-                remove(words, counts, place)
-                cursor_remove(middle_cursor, place)
-                cursor_remove(first, place)
-                cursor_remove(beyond, place)
+                removed = remove_observation(words, counts, copies, rank[left])
+                cursor_remove(median, removed)
+                cursor_remove(first, removed)
+                cursor_remove(beyond, removed)
             left += 1
         right = max(left, right)
         while right < end[i]:
             if rank[right] >= 0:
-                place = rank[right] + held[rank[right]]
-                held[rank[right]] += 1
-                add(words, counts, place)
-                cursor_add(middle_cursor, place)
-                cursor_add(first, place)
-                cursor_add(beyond, place)
+                added = add_observation(words, counts, copies, rank[right])
+                cursor_add(median, added)
+                cursor_add(first, added)
+                cursor_add(beyond, added)
             right += 1
         if counts[1] > 0:
             so_far = steps[0]
-            lower[i], upper[i], near[i], far[i] = _deviation(words, counts, ordered, cursors, steps)
+            lower[i], upper[i], near[i], far[i] = _distances(words, counts, ordered, cursors, steps)
             steps[1] = max(steps[1], steps[0] - so_far)
-
-
-@kernel
-def _rounded(whole, odd):
-    """Return ``whole + odd / 2``, rounded once; `odd` is 0 or 1."""
-    one = np.uint64(1)
-    if whole >> np.uint64(62) == 0:
-        return np.float64(whole << one | odd) * 0.5
-    return np.float64(whole | odd)  # far below the last place: it only breaks a tie
-
-
-@kernel
-def whole_deviation(lower, upper, near, far, result):
-    """Turn what :func:`follow_deviation` wrote for whole numbers into median absolute deviations.
-
-    The deviation is ``(near + far + (upper - lower)) / 2``, at most the largest distance of two values,
-    so that the whole part fits where the sum would not. Floating results are rounded once.
-    """
-    one = np.uint64(1)
-    for i in range(len(result)):
-        gap = upper[i] - lower[i]
-        odd = (near[i] & one) + (far[i] & one) + (gap & one)
-        whole = (near[i] >> one) + (far[i] >> one) + (gap >> one) + (odd >> one)
-        result[i] = _rounded(whole, odd & one)
-
-
-@kernel
-def whole_distance(key, lower, upper, result):
-    """Write the distance of every whole number of `key` from the mean of two others, rounded once.
-
-    All are unsigned, ``lower <= upper``.
-    """
-    one = np.uint64(1)
-    for i in range(len(result)):
-        half, odd = (upper[i] - lower[i]) >> one, (upper[i] - lower[i]) & one
-        if key[i] >= upper[i]:
-            whole = key[i] - upper[i] + half
-        elif key[i] <= lower[i]:
-            whole = lower[i] - key[i] + half
-        elif key[i] - lower[i] > half:
-            whole = key[i] - lower[i] - half - odd
-        else:
-            whole = half - (key[i] - lower[i])
-        result[i] = _rounded(whole, odd)
-
-
-@kernel
-def float_deviation(lower, upper, near, far, center, result):
-    """Turn what :func:`follow_deviation` wrote for floating numbers into medians and deviations.
-
-    Where the median is not finite there is no distance from it: the deviation is NaN, as in NumPy.
-    """
-    for i in range(len(result)):
-        center[i] = middle(lower[i], upper[i])
-        result[i] = middle(near[i], far[i]) if np.isfinite(center[i]) else np.nan

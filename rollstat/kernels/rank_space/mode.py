@@ -2,33 +2,34 @@ r"""Most frequent value of a window, the smallest of several: a tree of maximal 
 
 ::
 
-    peaks              3                 peaks[1]: the highest count
+    maxima             3                 maxima[1]: the highest count
                    1       3             node i has the children 2i and 2i + 1
-                  1 1     0 3            leaves: how often the value of that rank is in the window
-                            ^ mode       found by going left wherever the left child holds the highest count
+                  1 1     0 3            leaves: how many observations have that tied rank
+                            ^ mode       found by going left wherever the left child has the highest count
 
-State: ``peaks``, int32 or int64 (2 w,), w a power of two, the heap-shaped tree; the best rank and its count.
+State: ``maxima``, int32 or int64 (2 w,), w a power of two, the tree in heap order; the best rank and its
+count.
 
 Invariant: every inner node is the larger of its two children. The best rank is the leftmost leaf with the
-highest count, unless an observation of it has left since; then the tree is asked again.
+highest count, except after one of its observations has left; then the tree is descended again.
 
-Cost: O(log n) a row that enters, leaves or is asked for, worst case, in a stretch of n observations: a change
-climbs only as long as it changes a maximum, and the tree is descended only after an observation of the mode
-left. The stretch is sorted before, O(n log n).
+Cost: O(log n) in the worst case for each row that enters or leaves and for each output row, in a block of n
+observations. A change climbs only as long as it changes a maximum, and the tree is descended only after an
+observation of the mode has left. The block is sorted before, in O(n log n).
 
-Source: range mode by a segment tree with point updates; see Krizanc, Morin and Smid, Range mode and range
-median queries on lists and trees, Nordic J. Comput. 12 (2005), for what harder questions of this kind cost.
+Source: range mode by a segment tree with point updates. Krizanc, Morin and Smid, Range mode and range median
+queries on lists and trees, Nordic J. Comput. 12 (2005), give the costs of harder questions of this kind.
 """
 
 import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["change", "check", "create", "follow_mode", "leftmost_peak"]
+__all__ = ["add_to_count", "check", "create", "find_modes", "leftmost_maximum"]
 
 
 def create(ranks):
-    """Make an empty tree for ranks below `ranks`."""
+    """Return an empty tree for ranks below `ranks`."""
     size = 1
     while size < ranks:
         size *= 2
@@ -36,34 +37,34 @@ def create(ranks):
 
 
 @kernel
-def change(peaks, rank, difference):
+def add_to_count(maxima, rank, difference):
     """Add `difference` to the count of a rank, and return the new count."""
-    node = (len(peaks) >> 1) + rank
-    peaks[node] += difference
-    count = peaks[node]
+    node = (len(maxima) >> 1) + rank
+    maxima[node] += difference
+    count = maxima[node]
     while node > 1:
-        highest = max(peaks[node], peaks[node ^ 1])
+        highest = max(maxima[node], maxima[node ^ 1])
         node >>= 1
-        if peaks[node] == highest:
+        if maxima[node] == highest:
             break
-        peaks[node] = highest
+        maxima[node] = highest
     return count
 
 
 @kernel
-def leftmost_peak(peaks):
-    """Lowest rank with the highest count."""
-    size = len(peaks) >> 1
+def leftmost_maximum(maxima):
+    """Return the lowest rank with the highest count."""
+    size = len(maxima) >> 1
     node = 1
     while node < size:
         node *= 2
-        node += peaks[node] < peaks[node + 1]
+        node += maxima[node] < maxima[node + 1]
     return node - size
 
 
 @kernel
-def follow_mode(rank, start, end, peaks, result):
-    """Write the tied rank of the mode of every window; that of an empty window is any.
+def find_modes(rank, start, end, maxima, result):
+    """Write the tied rank of the mode of every window; any rank for an empty window.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def follow_mode(rank, start, end, peaks, result):
         Tied rank of every row, negative where missing.
     start, end : ndarray of int64, shape (rows,)
         Monotone windows.
-    peaks
+    maxima : ndarray of int
         State, empty at first.
     result : ndarray of int64, shape (rows,)
         Receives the ranks.
@@ -81,16 +82,17 @@ def follow_mode(rank, start, end, peaks, result):
         lost = False
         while left < start[i]:
             if left < right and rank[left] >= 0:
-                change(peaks, rank[left], -1)
+                add_to_count(maxima, rank[left], -1)
                 lost |= rank[left] == best
             left += 1
         right = max(left, right)
+        # A removal can make any rank the best; an addition only the added one.
         if lost:
-            best = leftmost_peak(peaks)
-        highest = peaks[(len(peaks) >> 1) + best]
+            best = leftmost_maximum(maxima)
+        highest = maxima[(len(maxima) >> 1) + best]
         while right < end[i]:
             if rank[right] >= 0:
-                count = change(peaks, rank[right], 1)
+                count = add_to_count(maxima, rank[right], 1)
                 if count > highest or (count == highest and rank[right] < best):
                     best, highest = np.int64(rank[right]), count
             right += 1
@@ -98,9 +100,9 @@ def follow_mode(rank, start, end, peaks, result):
 
 
 @kernel
-def check(peaks):
-    """Whether every inner node is the larger of its children."""
+def check(maxima):
+    """Return whether every inner node is the larger of its children."""
     right = True
-    for i in range(1, len(peaks) >> 1):
-        right &= peaks[i] == max(peaks[2 * i], peaks[2 * i + 1])
+    for i in range(1, len(maxima) >> 1):
+        right &= maxima[i] == max(maxima[2 * i], maxima[2 * i + 1])
     return right

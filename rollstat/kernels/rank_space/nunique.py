@@ -2,14 +2,14 @@
 
 ::
 
-    rank    5  0  2  2  0        window [1, 5): held[0] = 2, held[2] = 2, two distinct values
+    rank    5  0  2  2  0        window [1, 5): copies[0] = 2, copies[2] = 2, two distinct values
 
-State: ``held``, int64 (ranks,), how many observations of the window have that tied rank.
+State: ``copies``, int64 (ranks,), the number of observations of each tied rank in the window.
 
-Invariant: the running count is the number of entries of ``held`` that are not zero.
+Invariant: the running count is the number of nonzero entries of ``copies``.
 
-Cost: O(1) a row that enters or leaves, worst case, after the stretch was sorted, O(n log n).
-Source: folklore, as pandas' ``roll_nunique`` with an array in place of its hash table.
+Cost: O(1) in the worst case for each row that enters or leaves, after the block was sorted in O(n log n).
+Source: folklore; as pandas' ``roll_nunique``, with an array instead of a hash table.
 """
 
 from rollstat._jit import kernel
@@ -18,7 +18,7 @@ __all__ = ["count_distinct"]
 
 
 @kernel
-def count_distinct(rank, start, end, held, result):
+def count_distinct(rank, start, end, copies, result):
     """Write the number of distinct values of every window.
 
     Parameters
@@ -27,7 +27,7 @@ def count_distinct(rank, start, end, held, result):
         Tied rank of every row, negative where missing.
     start, end : ndarray of int64, shape (rows,)
         Monotone windows.
-    held : ndarray of int64
+    copies : ndarray of int64, shape (ranks,)
         State, zero at first.
     result : ndarray, shape (rows,)
         Receives the counts.
@@ -36,13 +36,13 @@ def count_distinct(rank, start, end, held, result):
     for i in range(len(start)):
         while left < start[i]:
             if left < right and rank[left] >= 0:
-                held[rank[left]] -= 1
-                distinct -= held[rank[left]] == 0
+                copies[rank[left]] -= 1
+                distinct -= copies[rank[left]] == 0
             left += 1
         right = max(left, right)
         while right < end[i]:
             if rank[right] >= 0:
-                distinct += held[rank[right]] == 0
-                held[rank[right]] += 1
+                distinct += copies[rank[right]] == 0
+                copies[rank[right]] += 1
             right += 1
         result[i] = distinct

@@ -3,24 +3,24 @@ r"""Rank of the newest value among the observations of its window.
 ::
 
     values   30  10  20  20  10  20           window [1, 6) = 10 20 20 10 20, newest 20
-    rank      5   0   2   2   0   2           of the sorted stretch, ties share the first
+    rank      5   0   2   2   0   2           of the sorted block; equal values share the lowest rank
     set      1 1 1 1 1 0                      bits 0 1 for both 10, bits 2 3 4 for the three 20
-    smaller = 2 members before rank 2, equal = held[2] = 3, the ranks of the newest are 3, 4, 5
+    smaller = 2 members below rank 2, equal = copies[2] = 3: the ranks of the newest are 3, 4, 5
 
-State: ``held``, int64 (ranks,), how many observations of the window have that tied rank; ``words`` and
-``counts``, a :mod:`rollstat.kernels.rank_space.bitset_tree` with bits ``r, ..., r + held[r] - 1`` set for
-every tied rank r (or with bit r alone, where only distinct values count).
+State: ``copies``, int64 (ranks,), the number of observations of each tied rank in the window; ``words`` and
+``counts``, a :mod:`rollstat.kernels.rank_space.bitset_tree` with bits ``r, ..., r + copies[r] - 1`` set for
+every tied rank r (or bit r alone, where only distinct values count).
 
 Invariant: the set has as many members as the window has observations (or distinct values).
 
-Cost: O(log n) a row that enters, leaves or is asked for, worst case, in a stretch of n observations; the
-stretch is sorted before, O(n log n). For narrow windows of constant width every observation is compared
-with the newest instead, whole vectors of windows at once: O(m) a row, but with small constants.
+Cost: O(log n) in the worst case for each row that enters or leaves and for each output row, in a block of n
+observations; the block is sorted before, in O(n log n). For narrow windows of constant width,
+:func:`compare_newest` compares every observation with the newest instead, for many windows at once: O(m) a
+row with a small constant.
 
 Source: rank in a set of integers, as in :mod:`rollstat.kernels.rank_space.bitset_tree`; the reduction to
-sorted stretches
-is that of Raykov, An optimal algorithm for sliding window order statistics, section 4 (ICDT 2023),
-doi:10.4230/LIPIcs.ICDT.2023.5. Meaning of the methods: pandas' ``rolling.rank`` and ``Series.rank``.
+sorted blocks is that of Raykov, An optimal algorithm for sliding window order statistics, section 4 (ICDT
+2023), doi:10.4230/LIPIcs.ICDT.2023.5. The methods are those of pandas' ``rolling.rank`` and ``Series.rank``.
 """
 
 import numpy as np
@@ -28,16 +28,16 @@ import numpy as np
 from rollstat._jit import kernel
 from rollstat.kernels.rank_space.bitset_tree import add, count_below, remove
 
-__all__ = ["AVERAGE", "DENSE", "FIRST", "LANES", "MAX", "MIN", "compare_newest", "count_newest", "finish"]
+__all__ = ["AVERAGE", "BATCH", "DENSE", "FIRST", "MAX", "MIN", "compare_newest", "count_newest", "finish"]
 
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
 
-LANES = 512
+BATCH = 512  # windows that are compared together: their counts stay in the nearest cache
 
 
 @kernel
-def count_newest(rank, start, end, dense, held, words, counts, smaller, equal, total):
-    """Count, for the last row of every window, the smaller and the equal observations.
+def count_newest(rank, start, end, dense, copies, words, counts, smaller, equal, total):
+    """Count the observations that are smaller than the last row of every window, and those equal to it.
 
     Parameters
     ----------
@@ -46,41 +46,41 @@ def count_newest(rank, start, end, dense, held, words, counts, smaller, equal, t
     start, end : ndarray of int64, shape (rows,)
         Monotone windows.
     dense : bool
-        Count distinct values instead of observations.
-    held, words, counts
+        Whether to count distinct values instead of observations.
+    copies, words, counts
         State, empty at first.
     smaller, equal, total : ndarray of int64, shape (rows,)
-        Receive the observations that are smaller, those that are equal (the newest included; 0 where
-        there is no newest value) and all in the window.
+        Receive the number of smaller observations, of equal ones (including the newest; 0 where the last
+        row is missing) and of all in the window.
     """
     left = right = 0
     for i in range(len(start)):
         while left < start[i]:
             if left < right and rank[left] >= 0:
                 r = rank[left]
-                held[r] -= 1
-                if not dense or held[r] == 0:
-                    remove(words, counts, r + (0 if dense else held[r]))
+                copies[r] -= 1
+                if not dense or copies[r] == 0:
+                    remove(words, counts, r + copies[r])
             left += 1
         right = max(left, right)
         while right < end[i]:
             if rank[right] >= 0:
                 r = rank[right]
-                if not dense or held[r] == 0:
-                    add(words, counts, r + (0 if dense else held[r]))
-                held[r] += 1
+                if not dense or copies[r] == 0:
+                    add(words, counts, r + copies[r])
+                copies[r] += 1
             right += 1
         total[i] = counts[1]
         smaller[i] = equal[i] = 0
         if end[i] > start[i] and rank[end[i] - 1] >= 0:
             r = rank[end[i] - 1]
             smaller[i] = count_below(words, counts, r)
-            equal[i] = 1 if dense else held[r]
+            equal[i] = 1 if dense else copies[r]
 
 
 @kernel
 def _compare(older, newest, smaller, equal):
-    """Add one older observation of each window to the counts; vector code."""
+    """Add one older row of each window to the counts."""
     for i in range(len(smaller)):
         smaller[i] += older[i] < newest[i]
         equal[i] += older[i] == newest[i]
@@ -88,7 +88,7 @@ def _compare(older, newest, smaller, equal):
 
 @kernel
 def _compare_four(one, two, three, four, newest, smaller, equal):
-    """Add four older observations of each window to the counts, which are read and written once."""
+    """Add four older rows of each window to the counts, which are loaded and stored once for all four."""
     for i in range(len(smaller)):
         value = newest[i]
         smaller[i] += (
@@ -105,13 +105,13 @@ def _compare_four(one, two, three, four, newest, smaller, equal):
 
 @kernel
 def compare_newest(values, width, smaller, equal):
-    """Count the smaller and equal observations for the last row of every window of `width` rows.
+    """Count the smaller and the equal observations for the last row of every window of `width` rows.
 
-    Missing values must be NaN; `smaller` and `equal`, shape (rows,), are written.
+    Missing values must be NaN. The counts are written into `smaller` and `equal`, int64 (rows,).
     """
-    for first in range(0, len(smaller), LANES):
-        low = smaller[first : first + LANES]
-        same = equal[first : first + LANES]
+    for first in range(0, len(smaller), BATCH):
+        low = smaller[first : first + BATCH]
+        same = equal[first : first + BATCH]
         low[:] = 0
         same[:] = 0
         size = len(low)
@@ -133,14 +133,14 @@ def compare_newest(values, width, smaller, equal):
 
 @kernel
 def finish(smaller, equal, total, method, ascending, pct, result):
-    """Turn counts into ranks from 1, or into shares of `total`; rows without a newest value get anything."""
+    """Turn counts into ranks from 1, or fractions of `total`; any number where the newest is missing."""
     for i in range(len(result)):
         same = max(equal[i], 1)
         low = smaller[i] if ascending else total[i] - smaller[i] - same
         if method == AVERAGE:
-            place = low + (same + 1) / 2.0
+            position = low + (same + 1) / 2.0
         elif method in (MIN, DENSE):
-            place = low + 1.0
+            position = low + 1.0
         else:
-            place = np.float64(low + same)
-        result[i] = place / max(total[i], 1) if pct else place
+            position = np.float64(low + same)
+        result[i] = position / max(total[i], 1) if pct else position

@@ -2,13 +2,13 @@
 
 ::
 
-    window    1  3  4  7  9         3 leaves and 8 enters: one slot moves from the one place to the other
+    window    1  3  4  7  9         3 leaves and 8 enters: 4 and 7 move by one place
               1  4  7  8  9
 
-State: ``window``, of the dtype of the values, (m,), its first `count` entries the observations in order.
+State: ``window``, of the dtype of the values, (m,); its first `count` entries are the observations in order.
 
-Invariant: those entries never fall. Cost: O(m) a row that enters or leaves, a third of the entries moved on
-average, and vector code in the search. Source: insertion sort.
+Invariant: those entries are non-decreasing. Cost: O(m) for each row that enters or leaves, with a third of
+the entries moved on average, and vector code in the search. Source: insertion sort.
 """
 
 import numpy as np
@@ -19,8 +19,8 @@ __all__ = ["advance", "check", "insert", "remove", "replace"]
 
 
 @kernel
-def _place(window, value):
-    """Number of entries below `value`; vector code."""
+def _count_below(window, value):
+    """Return the number of entries below `value`, without a branch so that it compiles to vector code."""
     below = 0
     for i in range(len(window)):
         below += window[i] < value
@@ -29,7 +29,7 @@ def _place(window, value):
 
 @kernel
 def insert(window, count, value):
-    """Put a value in its place behind `count` entries."""
+    """Insert a value into the first `count` entries."""
     i = count
     while i > 0 and window[i - 1] > value:
         window[i] = window[i - 1]
@@ -39,15 +39,15 @@ def insert(window, count, value):
 
 @kernel
 def remove(window, count, value):
-    """Take a value, which is there, from `count` entries."""
-    for i in range(_place(window[:count], value), count - 1):
+    """Remove a value that is among the first `count` entries."""
+    for i in range(_count_below(window[:count], value), count - 1):
         window[i] = window[i + 1]
 
 
 @kernel
 def replace(window, count, old, new):
-    """Replace a value, which is there, among `count` entries."""
-    i = _place(window[:count], old)
+    """Replace a value that is among the first `count` entries: only what lies between the two moves."""
+    i = _count_below(window[:count], old)
     while i + 1 < count and window[i + 1] < new:
         window[i] = window[i + 1]
         i += 1
@@ -66,22 +66,22 @@ def advance(values, missing, window, count, left, right, start, end):
     values : ndarray, shape (n,)
         The series.
     missing : ndarray of bool, shape (n,) or (0,)
-        True where there is no observation; empty if there are no such rows.
+        True where the value is missing; empty if no value is.
     window, count
-        The observations of ``[left, right)``, in order.
+        The observations of ``[left, right)`` in order, and their number.
     left, right, start, end : int
         ``left <= start`` and ``right <= end``.
     """
-    whole = len(missing) == 0
-    if whole and start == left + 1 and end == right + 1 and count > 0:
+    complete = len(missing) == 0
+    if complete and start == left + 1 and end == right + 1 and count > 0:
         replace(window, count, values[left], values[right])
         return count
     for i in range(left, min(start, right)):
-        if whole or not missing[i]:
+        if complete or not missing[i]:
             remove(window, count, values[i])
             count -= 1
     for i in range(max(start, right), end):
-        if whole or not missing[i]:
+        if complete or not missing[i]:
             insert(window, count, values[i])
             count += 1
     return count
@@ -89,7 +89,7 @@ def advance(values, missing, window, count, left, right, start, end):
 
 @kernel
 def check(window, count):
-    """Whether the entries are in order."""
+    """Return whether the entries are in order."""
     right = True
     for i in range(1, count):
         right &= window[i - 1] <= window[i]

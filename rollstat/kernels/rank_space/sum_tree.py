@@ -1,4 +1,4 @@
-r"""Sum of values that come and go, without drift: a tree of sums with eight children a node.
+r"""Sum of values that are added and removed, without drift: a tree of sums with eight children a node.
 
 ::
 
@@ -6,17 +6,17 @@ r"""Sum of values that come and go, without drift: a tree of sums with eight chi
              s       s       ...       s          node i has the children 8i + 1, ..., 8i + 8
           v v . v  . v v v          . . v .       leaves: the value of a rank, or 0
 
-State: ``sums``, float64, all inner nodes and as many leaves as there are ranks, in whole groups of eight.
+State: ``sums``, float64, all inner nodes and as many leaves as there are ranks, in groups of eight.
 
 Invariant: every inner node is ``((a + b) + (c + d)) + ((e + f) + (g + h))`` of its children. Nothing is ever
-subtracted: once a value left, no node depends on it, were it 1e300, infinite or NaN.
+subtracted: after a value is removed no node depends on it, even if it was 1e300, infinite or NaN.
 
-Cost: a change takes log8 n nodes of seven additions each, worst case; the sum of all costs O(1). Error: a
-value passes three additions on each of the ``d = ceil(log8 n)`` levels, so that the sum is off by at most
+Cost: a change takes log8 n nodes of seven additions each in the worst case; the sum of all takes O(1). Error:
+a value passes three additions on each of the ``d = ceil(log8 n)`` levels, so the error of the sum is at most
 ``3 d u`` times the sum of absolute values, u = 2**-53, to first order.
 
 Source: pairwise summation, Higham, The accuracy of floating point summation, SIAM J. Sci. Comput. 14 (1993),
-doi:10.1137/0914050, kept up to date in a complete tree.
+doi:10.1137/0914050, updated in a complete tree.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ __all__ = ["assign", "check", "create"]
 
 
 def create(ranks):
-    """Make an empty tree for ranks below `ranks`, as the tuple ``(sums, base)``; leaves start at `base`."""
+    """Return an empty tree for ranks below `ranks`, as the tuple ``(sums, base)``; leaves start at `base`."""
     leaves = 8
     while leaves < ranks:
         leaves *= 8
@@ -44,7 +44,7 @@ def _sum_of_children(sums, node):
 
 @kernel
 def assign(sums, base, rank, value):
-    """Give a rank a value; 0 takes it away."""
+    """Set the value of a rank; 0 removes it."""
     node = base + rank
     sums[node] = value
     while node > 0:
@@ -54,7 +54,7 @@ def assign(sums, base, rank, value):
 
 @kernel
 def check(sums, base):
-    """Whether every inner node that has children is their sum; NaN counts as equal."""
+    """Return whether every inner node that has children is their sum; NaN counts as equal."""
     right = True
     for node in range(base):
         if 8 * node + 8 < len(sums):

@@ -1,4 +1,4 @@
-r"""Trimmed and winsorized means: what is kept of a window has its sum in a tree over ranks.
+r"""Trimmed and winsorized means: a tree over ranks sums the observations that are kept.
 
 ::
 
@@ -7,44 +7,64 @@ r"""Trimmed and winsorized means: what is kept of a window has its sum in a tree
     trimmed      (y2 + ... + y7) / 6
     winsorized   (2 y2 + y2 + ... + y7 + 2 y7) / 10
 
-State: ``held`` (observations of each tied rank), a :mod:`rollstat.kernels.rank_space.bitset_tree` of the
-window,
-``cursors``, int64 (2, 2), at y[cut] and at y[c - cut], and a :mod:`rollstat.kernels.rank_space.sum_tree` that
-holds the
-observations between the two; for small windows a :mod:`rollstat.kernels.rank_space.sorted_array` alone.
+State: a :class:`Scratch` with a :mod:`rollstat.kernels.rank_space.bitset_tree` of the window, its ``copies``,
+``cursors``, int64 (2, 2), at y[cut] and at y[c - cut], and a :mod:`rollstat.kernels.rank_space.sum_tree` of
+the observations between the two. For small windows a :mod:`rollstat.kernels.rank_space.sorted_array` alone.
 
-Invariant: a leaf of the tree is its value where a member stands from the low cursor to before the high one,
-else 0. Whatever is cut off, an infinity for instance, is in no sum.
+Invariant: a leaf of the sum tree is the value of its rank for the members from the low cursor up to, but not
+including, the high one, and 0 elsewhere. No sum contains a value that is cut off, an infinity for instance.
 
-Cost: O(log n) for each row that enters or leaves, amortised, in a stretch of n observations: a cursor
-passes no more observations than entered or left. With a sorted window O(m).
+Cost: O(log n) for each row that enters or leaves, amortised, in a block of n observations: a cursor passes no
+more observations than entered or left. With a sorted array O(m).
 
 Source: counts as in SciPy's ``trim_mean`` and ``mstats.winsorize``; Tukey and McLaughlin, Less vulnerable
 confidence and significance procedures for location, Sankhya A 25 (1963).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rollstat._jit import kernel
+from rollstat.kernels.rank_space import bitset_tree, sum_tree
 from rollstat.kernels.rank_space.bitset_tree import (
     BELOW,
     RANK,
-    add,
+    add_observation,
     at_or_after,
     before,
     cursor_add,
     cursor_remove,
-    remove,
+    remove_observation,
 )
 from rollstat.kernels.rank_space.sorted_array import advance
 from rollstat.kernels.rank_space.sum_tree import assign
 
-__all__ = ["follow_small_trimmed", "follow_trimmed", "mean_of_kept", "move_boundaries", "sum_in_four"]
+__all__ = ["Scratch", "create", "mean_of_kept", "sum_in_four", "trimmed_means", "trimmed_means_sorted"]
+
+
+class Scratch(NamedTuple):
+    """State of :func:`trimmed_means`, see the module."""
+
+    copies: np.ndarray
+    words: np.ndarray
+    counts: np.ndarray
+    cursors: np.ndarray
+    sums: np.ndarray
+    base: int
+
+
+def create(ranks):
+    """Return the state of an empty window for ranks below `ranks`."""
+    words, counts = bitset_tree.create(ranks)
+    cursors = np.zeros((2, 2), np.int64)
+    cursors[1, RANK] = 64 * len(words)
+    return Scratch(np.zeros(ranks, np.int64), words, counts, cursors, *sum_tree.create(ranks))
 
 
 @kernel
 def mean_of_kept(total, lowest, highest, count, cut, winsorize):
-    """Mean of what is kept, or of all with the ends replaced by the outermost that is kept."""
+    """Return the mean of the kept observations, with the others left out or replaced by the nearest kept."""
     if not winsorize:
         return total / (count - 2 * cut)
     if cut > 0:
@@ -53,8 +73,8 @@ def mean_of_kept(total, lowest, highest, count, cut, winsorize):
 
 
 @kernel
-def move_boundaries(words, counts, ordered, low, high, sums, base, cut):
-    """Move the cursors to where `cut` observations lie outside at both ends, and the tree with them."""
+def _move_cursors(words, counts, ordered, low, high, sums, base, cut):
+    """Move the cursors so that `cut` observations lie outside at both ends, and update the sum tree."""
     rank, below = low[RANK], low[BELOW]
     while below > cut:
         rank = before(words, counts, rank)
@@ -83,10 +103,8 @@ def move_boundaries(words, counts, ordered, low, high, sums, base, cut):
 
 
 @kernel
-def follow_trimmed(
-    rank, ordered, start, end, held, words, counts, cursors, sums, base, proportion, winsorize, result
-):
-    """Write the trimmed or winsorized mean of every window; nothing for windows without observations.
+def trimmed_means(rank, ordered, start, end, scratch, proportion, winsorize, result):
+    """Write the trimmed or winsorized mean of every window.
 
     Parameters
     ----------
@@ -96,77 +114,74 @@ def follow_trimmed(
         Value of every rank.
     start, end : ndarray of int64, shape (rows,)
         Monotone windows.
-    held, words, counts, cursors, sums, base
-        State, zero at first.
+    scratch : Scratch
+        State of an empty window.
     proportion : float
-        From 0 to below 0.5; ``int(proportion * c)`` observations are cut at each end.
+        From 0 to below 0.5; ``int(proportion * c)`` of c observations are cut off at each end.
     winsorize : bool
         Whether the observations cut off are replaced instead of left out.
     result : ndarray of float64, shape (rows,)
-        Receives the means.
+        Receives the means; windows without observations are left as they are.
     """
+    words, counts, copies = scratch.words, scratch.counts, scratch.copies
+    sums, base = scratch.sums, scratch.base
+    low, high = scratch.cursors[0], scratch.cursors[1]
     left = right = 0
-    low, high = cursors[0], cursors[1]
-    high[RANK] = 64 * len(words)
     for i in range(len(start)):
         while left < start[i]:
             if left < right and rank[left] >= 0:
-                held[rank[left]] -= 1
-                place = rank[left] + held[rank[left]]
-                remove(words, counts, place)
-                cursor_remove(low, place)
-                cursor_remove(high, place)
-                if low[RANK] <= place < high[RANK]:
-                    assign(sums, base, place, 0.0)
+                removed = remove_observation(words, counts, copies, rank[left])
+                cursor_remove(low, removed)
+                cursor_remove(high, removed)
+                if low[RANK] <= removed < high[RANK]:
+                    assign(sums, base, removed, 0.0)
             left += 1
         right = max(left, right)
         while right < end[i]:
             if rank[right] >= 0:
-                place = rank[right] + held[rank[right]]
-                held[rank[right]] += 1
-                add(words, counts, place)
-                cursor_add(low, place)
-                cursor_add(high, place)
-                if low[RANK] <= place < high[RANK]:
-                    assign(sums, base, place, ordered[place])
+                added = add_observation(words, counts, copies, rank[right])
+                cursor_add(low, added)
+                cursor_add(high, added)
+                if low[RANK] <= added < high[RANK]:
+                    assign(sums, base, added, ordered[added])
             right += 1
         count = np.int64(counts[1])
         if count > 0:
             cut = np.int64(proportion * count)
-            move_boundaries(words, counts, ordered, low, high, sums, base, cut)
+            _move_cursors(words, counts, ordered, low, high, sums, base, cut)
             highest = ordered[before(words, counts, high[RANK])]
             result[i] = mean_of_kept(sums[0], ordered[low[RANK]], highest, count, cut, winsorize)
 
 
 @kernel
 def sum_in_four(window):
-    """Sum in four interleaved parts, which is quicker than one and rounds less."""
+    """Return the sum, by four interleaved partial sums: they do not wait for each other and round less."""
     a = b = c = d = 0.0
-    whole = len(window) & ~3
-    for i in range(0, whole, 4):
+    fours = len(window) & ~3
+    for i in range(0, fours, 4):
         a += window[i]
         b += window[i + 1]
         c += window[i + 2]
         d += window[i + 3]
-    for i in range(whole, len(window)):
+    for i in range(fours, len(window)):
         a += window[i]
     return (a + b) + (c + d)
 
 
 @kernel
-def follow_small_trimmed(values, missing, start, end, window, proportion, winsorize, result):
-    """Write the trimmed or winsorized mean of every window of at most ``len(window)`` rows.
+def trimmed_means_sorted(values, missing, start, end, window, proportion, winsorize, result):
+    """Write the trimmed or winsorized mean of every window, from a sorted array.
 
     Parameters
     ----------
     values : ndarray of float64, shape (n,)
         The series.
     missing : ndarray of bool, shape (n,) or (0,)
-        True where there is no observation; empty if there are no such rows.
+        True where the value is missing; empty if no value is.
     start, end, proportion, winsorize, result
-        As in :func:`follow_trimmed`.
+        As in :func:`trimmed_means`; windows of fewer than ``len(window)`` rows.
     window : ndarray of float64
-        State.
+        Scratch.
     """
     left = right = count = 0
     for i in range(len(start)):

@@ -19,7 +19,7 @@ import rollstat.kernels.extrema.wedge_extend as wedge_at_once
 import rollstat.kernels.selection.three_trees as three_trees
 import rollstat.kernels.selection.two_heaps as two_heaps
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.mad_tree import middle
+from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.selection.quantiles import between, picks_upper
 from rollstat.kernels.stream.fast_call import plain, single_step
 from rollstat.kernels.stream.packed_state import unpack

@@ -1,4 +1,4 @@
-"""The set of ranks against Python's sets, with the invariant checked after every step."""
+"""The set of ranks against a sorted list, with the invariant checked after every step."""
 
 import bisect
 
@@ -10,7 +10,7 @@ from rollstat.kernels.rank_space.bitset_tree import BELOW, RANK
 
 
 @pytest.mark.parametrize("ranks", [1, 64, 65, 900])
-def test_every_question_after_every_step(rng, ranks):
+def test_every_query_after_every_step(rng, ranks):
     state = bitset_tree.create(ranks)
     size = 64 * len(state[0])
     cursors = [np.zeros(2, np.int64) for _ in range(3)]
@@ -34,15 +34,15 @@ def test_every_question_after_every_step(rng, ranks):
             assert bitset_tree.before(*state, asked) == (members[below - 1] if below else -1)
         for number, cursor in enumerate(cursors):
             index = min(len(members), [len(members) // 2, len(members), int(rng.integers(9))][number])
-            found = bitset_tree.settle(*state, cursor, index)
+            found = bitset_tree.seek(*state, cursor, index)
             assert found == cursor[RANK] == (members[index] if index < len(members) else size)
             assert cursor[BELOW] == index
         if members:
             index = int(rng.integers(len(members)))
-            assert bitset_tree.member(*state, index) == members[index]
+            assert bitset_tree.select(*state, index) == members[index]
 
 
-def test_a_wrong_count_is_noticed():
+def test_check_finds_a_wrong_count():
     words, counts = bitset_tree.create(200)
     bitset_tree.add(words, counts, 130)
     counts[2] += 1

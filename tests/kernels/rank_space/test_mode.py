@@ -1,32 +1,32 @@
-"""The tree of maximal counts against counting."""
+"""The tree of maximal counts against plain counting."""
 
 import numpy as np
 
-from rollstat.kernels.rank_space.mode import change, check, create, follow_mode, leftmost_peak
+from rollstat.kernels.rank_space.mode import add_to_count, check, create, find_modes, leftmost_maximum
 
 
-def test_counts_and_the_leftmost_of_the_highest(rng):
+def test_counts_and_the_leftmost_maximum(rng):
     for ranks in (1, 2, 37):
-        peaks = create(ranks)
+        maxima = create(ranks)
         counts = np.zeros(ranks, int)
         for _ in range(300):
             rank = int(rng.integers(ranks))
             difference = -1 if counts[rank] and rng.random() < 0.5 else 1
             counts[rank] += difference
-            assert change(peaks, rank, difference) == counts[rank]
-            assert check(peaks)
-            assert leftmost_peak(peaks) == counts.argmax()
-    peaks[1] += 1
-    assert not check(peaks)
+            assert add_to_count(maxima, rank, difference) == counts[rank]
+            assert check(maxima)
+            assert leftmost_maximum(maxima) == counts.argmax()
+    maxima[1] += 1
+    assert not check(maxima)
 
 
-def test_the_mode_follows_windows_that_jump(rng):
+def test_modes_of_irregular_windows(rng):
     rank = rng.integers(-1, 6, 200)
     start = np.sort(rng.integers(0, 200, 60))
     end = np.maximum.accumulate(np.minimum(start + rng.integers(0, 40, 60), 200))
     end = np.maximum(end, start)
     result = np.zeros(60, np.int64)
-    follow_mode(rank, start, end, create(6), result)
+    find_modes(rank, start, end, create(6), result)
     for i in range(60):
         seen = rank[start[i] : end[i]]
         seen = seen[seen >= 0]

@@ -1,16 +1,16 @@
-"""Both ways to count what is smaller than the newest value agree with a plain comparison."""
+"""Both ways to count the values smaller than the newest against plain comparisons."""
 
 import numpy as np
 import pytest
 
 from rollstat.algorithms.ranking import tied_ranks
 from rollstat.kernels.rank_space import bitset_tree
-from rollstat.kernels.rank_space.rank import LANES, compare_newest, count_newest
+from rollstat.kernels.rank_space.rank import BATCH, compare_newest, count_newest
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 5, 11])
-def test_comparisons_of_whole_vectors(rng, width):
-    values = rng.integers(0, 9, 2 * LANES + 40).astype(float)
+def test_comparisons_of_several_batches(rng, width):
+    values = rng.integers(0, 9, 2 * BATCH + 40).astype(float)
     values[rng.random(len(values)) < 0.1] = np.nan
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
     smaller, equal = np.full(len(windows), -7), np.full(len(windows), -7)
@@ -20,7 +20,7 @@ def test_comparisons_of_whole_vectors(rng, width):
 
 
 @pytest.mark.parametrize("dense", [False, True])
-def test_counts_in_windows_that_jump(rng, dense):
+def test_counts_in_irregular_windows(rng, dense):
     values = rng.integers(0, 7, 300)
     missing = rng.random(300) < 0.2
     rank, ordered = tied_ranks(values, missing)
@@ -28,8 +28,8 @@ def test_counts_in_windows_that_jump(rng, dense):
     end = np.maximum(start, np.maximum.accumulate(np.minimum(start + rng.integers(0, 90, 80), 300)))
     smaller, equal, total = (np.zeros(80, np.int64) for _ in range(3))
     words, counts = bitset_tree.create(len(ordered))
-    held = np.zeros(len(ordered), np.int64)
-    count_newest(rank, start, end, dense, held, words, counts, smaller, equal, total)
+    copies = np.zeros(len(ordered), np.int64)
+    count_newest(rank, start, end, dense, copies, words, counts, smaller, equal, total)
     assert bitset_tree.check(words, counts)
     for i in range(80):
         seen = values[start[i] : end[i]][~missing[start[i] : end[i]]]

@@ -1,4 +1,4 @@
-"""The sorted array against sorting."""
+"""The sorted array against a sorted list."""
 
 import bisect
 
@@ -7,7 +7,7 @@ import numpy as np
 from rollstat.kernels.rank_space.sorted_array import advance, check, insert, remove, replace
 
 
-def test_values_that_come_and_go(rng):
+def test_values_that_are_inserted_removed_and_replaced(rng):
     window, expected = np.zeros(40), []
     for _ in range(500):
         value = float(rng.integers(0, 20))
@@ -25,7 +25,7 @@ def test_values_that_come_and_go(rng):
         assert window[: len(expected)].tolist() == expected
 
 
-def test_windows_of_any_kind(rng):
+def test_irregular_windows_and_missing_values(rng):
     values = rng.integers(0, 30, 300) * 1.0
     for missing in (np.zeros(0, np.bool_), rng.random(300) < 0.2):
         start = np.sort(rng.integers(0, 300, 200))

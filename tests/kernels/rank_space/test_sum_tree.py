@@ -1,4 +1,4 @@
-"""The tree of sums: its invariant after every step, and no memory of what left."""
+"""The tree of sums: its invariant after every step, its error bound, and no trace of removed values."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from rollstat.kernels.rank_space.sum_tree import assign, check, create
 
 
 @pytest.mark.parametrize("ranks", [1, 8, 9, 600])
-def test_the_sum_keeps_its_bound_and_forgets_what_left(rng, ranks):
+def test_sums_keep_the_bound_and_no_trace_of_removed_values(rng, ranks):
     sums, base = create(ranks)
     values = np.zeros(ranks)
     levels = int(np.ceil(np.log(max(ranks, 8)) / np.log(8) - 1e-9))

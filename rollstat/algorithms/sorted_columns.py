@@ -1,4 +1,4 @@
-"""Small windows of constant width, sorted: one row of an array for each rank."""
+"""Small windows of constant width, sorted by a network: one row of an array for each rank."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -11,22 +11,17 @@ from rollstat.algorithms import small_window
 from rollstat.blocks import Block, Selection
 from rollstat.windows import Windows
 
-__all__ = ["serves", "sorted_rows", "suits"]
+__all__ = ["serves", "sorted_columns"]
 
 _VALUES_AT_ONCE = 1 << 17  # few calls, and results that stay in the cache
 
 
 def serves(windows: Windows) -> bool:
-    """Whether all windows have one small number of rows, but for the ends of the data."""
+    """Return whether all windows have one small number of rows, except at the ends of the data."""
     return 0 < windows.fixed_width <= thresholds.SORTED_BY_NETWORK
 
 
-def suits(block: Block) -> bool:
-    """Whether a block has windows of one small width, and nothing is missing."""
-    return 0 < block.width <= thresholds.SORTED_BY_NETWORK and block.missing is None
-
-
-def sorted_rows(
+def sorted_columns(
     values: NDArray[Any], width: int, low: int, high: int
 ) -> Iterator[tuple[slice, NDArray[Any]]]:
     """Sort every window of `width` values, some windows at a time.
@@ -36,7 +31,7 @@ def sorted_rows(
     rows : slice
         The windows, by their first value.
     found : ndarray, shape (high - low + 1, windows)
-        Their values of rank `low` to `high`, one row a rank.
+        Their values of rank `low` to `high`, one row for each rank.
     """
     windows = len(values) - width + 1
     step = max(_VALUES_AT_ONCE // width, 1)

@@ -1,29 +1,29 @@
-"""Many small windows sorted at once, and what is made of them, against NumPy."""
+"""Small windows sorted by a network, and their distances and sums, against NumPy."""
 
 import numpy as np
 import pytest
 
 import rollstat
 from rollstat import thresholds
-from rollstat.algorithms import sorted_rows
-from rollstat.kernels.rank_space.sorted_columns import LANES, nearest_of_sorted, sum_of_sorted
+from rollstat.algorithms import sorted_columns
+from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns, sums_of_columns
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8, 23])
 def test_sorted_windows_their_distances_and_sums(rng, m, monkeypatch):
-    monkeypatch.setattr(sorted_rows, "_VALUES_AT_ONCE", 700 * m)
+    monkeypatch.setattr(sorted_columns, "_VALUES_AT_ONCE", 700 * m)
     values = np.concatenate([rng.standard_normal(900), rng.integers(0, 3, 700)])
     values[[100, 150]] = np.inf, -np.inf
     windows = np.sort(np.lib.stride_tricks.sliding_window_view(values, m), axis=1)
     for low, high in ((0, m - 1), (m // 3, m - 1 - m // 3)):
         reached = 0
-        for rows, found in sorted_rows.sorted_rows(values, m, low, high):
+        for rows, found in sorted_columns.sorted_columns(values, m, low, high):
             assert rows.start == reached
             reached = rows.stop
             assert np.array_equal(found, windows[rows, low : high + 1].T)
             total = np.full(found.shape[1], np.nan)
             with np.errstate(invalid="ignore"):
-                sum_of_sorted(found, total)
+                sums_of_columns(found, total)
                 np.testing.assert_allclose(total, found.sum(axis=0), rtol=1e-13, atol=1e-13)
             if low == 0:
                 check_distances(found)
@@ -34,7 +34,7 @@ def check_distances(found):
     m, windows = found.shape
     near, far = np.full(windows, np.nan), np.full(windows, np.nan)
     with np.errstate(invalid="ignore"):
-        nearest_of_sorted(found, np.zeros(LANES), near, far)
+        distances_of_columns(found, np.zeros(BATCH), near, far)
         median = (found[(m - 1) // 2] + found[m // 2]) / 2
         distances = np.sort(np.abs(found - median), axis=0)
     finite = np.isfinite(median)
