@@ -7,9 +7,9 @@ it does not exist, and one that is in it is tested and documented unasked.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
-__all__ = ["REGISTRY", "Statistic", "check_algorithm", "register"]
+__all__ = ["REGISTRY", "Statistic", "check_algorithm", "refuse_algorithm", "register"]
 
 
 @dataclass(frozen=True)
@@ -81,3 +81,9 @@ def check_algorithm(algorithm: str, algorithms: Mapping[str, str], name: str) ->
     if algorithm != "auto" and algorithm not in algorithms:
         served = "; ".join(f"{key!r} ({what})" for key, what in algorithms.items())
         raise ValueError(f"algorithm must be 'auto' or serve {name}: {served}; it was {algorithm!r}")
+
+
+def refuse_algorithm(algorithm: str, algorithms: Mapping[str, str], subject: str) -> NoReturn:
+    """Raise since `algorithm` does not serve this `subject`: a window, or a call."""
+    served = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
+    raise ValueError(f"algorithm {algorithm!r} does not serve this {subject}; the algorithms are {served}")

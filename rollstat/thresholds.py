@@ -16,6 +16,7 @@ __all__ = [
     "RANKED_WINDOWS",
     "RANKED_WINDOWS_AT_LEAST",
     "SAMPLED",
+    "SHORT_LINE",
     "SORTED_BY_NETWORK",
     "SORTED_WINDOW_OF_DEVIATIONS",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
@@ -62,3 +63,6 @@ SORTED_WINDOW_OF_TRIMMED_MEANS = 80
 
 COMPARED_RANK = 448
 """Widest window whose newest value is compared with every other to find its rank."""
+
+SHORT_LINE = 4096
+"""Rows below which the lines of an array are laid end to end: setting up a block costs more than its work."""

@@ -67,6 +67,8 @@ class Windows:
     rows: int
     min_periods: int
 
+    left = 0
+
     def bounds(self, first: int, last: int) -> Bounds:
         """Bounds of the output rows ``first, ..., last - 1``, int64."""
         raise NotImplementedError  # every class that is not abstract has its own

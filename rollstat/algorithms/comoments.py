@@ -13,38 +13,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
-from rollstat.blocks import Block
+from rollstat.blocks import Block, Outcome
 from rollstat.kernels.missing.counting import take_mean_rows
 from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line, Summand
 
 __all__ = ["betas", "block_rows", "correlations", "covariances", "linear_fits"]
 
 
-def _write(block: Block, summand: Summand, out: NDArray[Any]) -> None:
+def _write(block: Block, summand: Summand, out: NDArray[Any]) -> Outcome:
     """Evaluate a summand of one output."""
     result = working_row(out)
-    evaluate(block, summand, result[None], observations(block), observations(block, 1))
+    outcome = evaluate(block, summand, result[None], observations(block), observations(block, 1))
     deliver(result, out)
+    return outcome
 
 
-def covariances(block: Block, ddof: int, out: NDArray[Any]) -> None:
+def covariances(block: Block, ddof: int, out: NDArray[Any]) -> Outcome:
     """Sum of products of both deviations from the mean, over the number of observations less `ddof`."""
-    _write(block, Covariance(float(ddof)), out)
+    return _write(block, Covariance(float(ddof)), out)
 
 
-def correlations(block: Block, out: NDArray[Any]) -> None:
+def correlations(block: Block, out: NDArray[Any]) -> Outcome:
     """Pearson's correlation, in [-1, 1]; NaN where either series is constant."""
-    _write(block, Correlation(0.0), out)
+    return _write(block, Correlation(0.0), out)
 
 
-def betas(block: Block, out: NDArray[Any]) -> None:
+def betas(block: Block, out: NDArray[Any]) -> Outcome:
     """Slope of the values against the second series: covariance over the second one's variance."""
-    _write(block, Correlation(1.0), out)
+    return _write(block, Correlation(1.0), out)
 
 
 def linear_fits(
     block: Block, slope: NDArray[Any], intercept: NDArray[Any], determination: NDArray[Any]
-) -> None:
+) -> Outcome:
     """Straight line of least squares through the values, and the share of variance that it explains (R²).
 
     The line runs over the second series; without one over rows, of which a window's first is row 0.
@@ -57,21 +58,26 @@ def linear_fits(
         x = np.arange(float(len(y)))
         x.flags.writeable = False
     lines = np.empty((3, block.rows))
-    evaluate(block, Line(1.0 if block.others else 0.0), lines, y, x)
+    outcome = evaluate(block, Line(1.0 if block.others else 0.0), lines, y, x)
     if not block.others:
-        _move_to_first_rows(block, y, *lines[:2])
+        _move_to_first_rows(block, outcome.complete, y, *lines[:2])
     for line, out in zip(lines, (slope, intercept, determination)):
         deliver(line, out)
+    return outcome
 
 
 def _move_to_first_rows(
-    block: Block, y: NDArray[np.float64], slope: NDArray[np.float64], height: NDArray[np.float64]
+    block: Block,
+    complete: bool,
+    y: NDArray[np.float64],
+    slope: NDArray[np.float64],
+    height: NDArray[np.float64],
 ) -> None:
     """Turn the height of lines at the mean row of each window's observations into that at its first row.
 
     The mean of whole numbers is exact but for one rounding.
     """
-    if block.searched and block.missing is None and block.width:
+    if complete and block.width:
         with np.errstate(all="ignore"):
             height -= slope * ((block.width - 1) / 2)
     else:

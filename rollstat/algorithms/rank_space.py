@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.algorithms import sorted_rows
 from rollstat.algorithms.rank_bits import stretches
 from rollstat.algorithms.ranking import tied_ranks
 from rollstat.blocks import Block
+from rollstat.plan import NAMED, Choice
 from rollstat.windows import Windows
 
 __all__ = [
@@ -57,18 +59,22 @@ def block_rows(width: int) -> int:
     return max(1 << 15, 3 * width)
 
 
-def choose(algorithm: str, block: Block, widest: int) -> tuple[str, int]:
-    """Name the algorithm, a sorted array for up to `widest` rows, and find the most rows of a window.
+def choose(algorithm: str, block: Block, widest: int, complete: bool) -> Choice:
+    """Return the algorithm for a block: a sorted array for up to `widest` rows, else a set of ranks.
 
-    ``"network"`` sorts many windows at once, which only small ones of one width allow where nothing is
-    missing.
+    ``"network"`` sorts many windows at once, which only small ones of one width allow, and only if the
+    values are `complete`: none is missing.
     """
-    longest = block.width or int((block.end - block.start).max())
-    if algorithm in ("auto", "network") and sorted_rows.suits(block):
-        algorithm = "network"
-    elif algorithm in ("auto", "network"):
-        algorithm = "sorted_window" if longest <= widest else "rank_set"
-    return algorithm, longest
+    if algorithm not in ("auto", "network"):
+        return Choice(algorithm, NAMED)
+    narrow = block.longest <= widest
+    other = "sorted_window" if narrow else "rank_set"
+    if complete and 0 < block.width <= thresholds.SORTED_BY_NETWORK:
+        reason = (
+            NAMED if algorithm == "network" else f"windows of at most {thresholds.SORTED_BY_NETWORK} rows"
+        )
+        return Choice("network", reason, ((other, "a value is missing"),))
+    return Choice(other, f"windows of {'at most' if narrow else 'more than'} {widest} rows")
 
 
 def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from rollstat.algorithms import small_window
 from rollstat.blocks import Block, Selection
 from rollstat.windows import Windows
 
-__all__ = ["serves", "sorted_rows", "suits"]
+__all__ = ["serves", "sorted_rows"]
 
 _VALUES_AT_ONCE = 1 << 17  # few calls, and results that stay in the cache
 
@@ -19,11 +19,6 @@ _VALUES_AT_ONCE = 1 << 17  # few calls, and results that stay in the cache
 def serves(windows: Windows) -> bool:
     """Whether all windows have one small number of rows, but for the ends of the data."""
     return 0 < windows.fixed_width <= thresholds.SORTED_BY_NETWORK
-
-
-def suits(block: Block) -> bool:
-    """Whether a block has windows of one small width, and nothing is missing."""
-    return 0 < block.width <= thresholds.SORTED_BY_NETWORK and block.missing is None
 
 
 def sorted_rows(

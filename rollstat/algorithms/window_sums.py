@@ -11,14 +11,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import UNKNOWN, Block
+from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.kernels.missing.simd_counts import count_numbers
 from rollstat.kernels.sums.fixed_windows import GROUP, SHORTEST_SHIFTED, settle_rows, window_sums
 from rollstat.kernels.sums.moment_formulas import Summand, form, series_of
 from rollstat.kernels.sums.short_windows import CHUNK
 from rollstat.kernels.sums.variable_windows import finish_rows, stretch_sums
+from rollstat.plan import Choice
 
-__all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
+__all__ = [
+    "block_rows",
+    "choose",
+    "deliver",
+    "evaluate",
+    "grid",
+    "longest",
+    "observations",
+    "scan",
+    "working_row",
+]
 
 # Least rows a block, and of those that one thread alone works through.
 _ROWS = 1 << 17
@@ -110,7 +121,7 @@ def scan(
     Parameters
     ----------
     block : Block
-        Where nobody has looked for missing values yet, this looks on the way.
+        May not have been searched for NaN.
     summand : Summand
         What to sum, see :mod:`rollstat.kernels.sums.moment_formulas`.
     out : ndarray of float64, shape (outputs, rows)
@@ -121,15 +132,11 @@ def scan(
     Returns
     -------
     bool
-        False where the windows have no fixed width, or a value may be missing.
+        False where the windows have no fixed width, or a value may be missing; if True, none is.
     """
     if not block.width or (block.searched and block.missing is not None):
         return False
-    if block.rows and _scan(summand, x, x if y is None else y, block.width, out):
-        return False
-    if not block.searched:
-        block.missing = None
-    return True
+    return not (block.rows and _scan(summand, x, x if y is None else y, block.width, out))
 
 
 def evaluate(
@@ -138,22 +145,33 @@ def evaluate(
     out: NDArray[np.float64],
     x: NDArray[np.float64],
     y: NDArray[np.float64] | None = None,
-) -> None:
+) -> Outcome:
     """Write the outputs of `summand` for windows of any shape, see :func:`scan`.
 
-    Where that is no work of its own, rows with too few observations are marked, and the block says so.
+    A scan that counts observations also marks the rows that have too few.
     """
+    algorithm = choose(block).name
     if scan(block, summand, out, x, y):
-        return
+        return Outcome(complete=True, algorithm=algorithm)
     y = x if y is None else y
-    if block.width and block.rows:
-        _scan_gaps(block, summand, x, y, out)
-    elif _expands(block):
-        _scan_gaps(*_with_front(block, summand, x, y), out)
-    else:
+    if algorithm == "variable_windows":
         _walk(block, summand, x, y, block.start, block.end, block.count, out)
-        return
-    block.marked = block.least is not None
+        return Outcome(algorithm=algorithm)
+    if block.width:
+        _scan_gaps(block, summand, x, y, out)
+    else:
+        _scan_gaps(*_with_front(block, summand, x, y), out)
+    return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
+
+
+def choose(block: Block) -> Choice:
+    """Return the algorithm for the windows of a block."""
+    if block.width and block.rows:
+        return Choice("fixed_windows", "all windows have one width")
+    if _expands(block):
+        reason = f"at least {_EXPANDING} windows begin with the data, each one row longer"
+        return Choice("fixed_windows", reason)
+    return Choice("variable_windows", "the width of the windows varies")
 
 
 def _expands(block: Block) -> bool:
@@ -178,8 +196,7 @@ def _with_front(
     series = memory.view()
     series.flags.writeable = False
     first, others = series[0], tuple(series[1:])
-    regular = Block.regular(first, UNKNOWN, width, others)
-    regular.least = block.least
+    regular = Block.regular(first, UNKNOWN, width, others, nan_below=block.nan_below)
     return regular, summand, first, others[0] if others else first
 
 
@@ -188,7 +205,7 @@ def _scan_gaps(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
     """Windows of a fixed width with values missing: NaN, which need not have been searched for."""
-    width, least = block.width, float(block.least or 0)
+    width, least = block.width, float(block.nan_below or 0)
     counts, *work = _working_memory(summand, width)
     window_sums(summand, x, y, width, counts, least, *work, out)
     if not form(summand).shifted or width < SHORTEST_SHIFTED:

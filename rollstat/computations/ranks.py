@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.algorithms import rank_space
 from rollstat.algorithms.rank_space import ranked_stretches
-from rollstat.blocks import Block, read_only
-from rollstat.engine import Output
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import bitset_tree
 from rollstat.kernels.rank_space.mode import create as create_peaks
 from rollstat.kernels.rank_space.mode import follow_mode
@@ -24,6 +23,8 @@ from rollstat.kernels.rank_space.rank import (
     count_newest,
     finish,
 )
+from rollstat.plan import NAMED, Choice, Computation, Output
+from rollstat.registry import refuse_algorithm
 from rollstat.windows import FixedWindows, Windows
 
 __all__ = ["METHODS", "RANK_ALGORITHMS", "Distinct", "Mode", "RankOfNewest"]
@@ -38,12 +39,19 @@ RANK_ALGORITHMS = {
 }
 
 
-class _InRankSpace:
-    """A computation that walks ranked stretches."""
+class _InRankSpace(Computation):
+    """A computation over the ranks of the values of each segment of a block."""
 
-    def block_rows(self, width: int) -> int:
-        """Output rows of a block that suit windows of `width` rows."""
+    def __init__(self, dtype: np.dtype[Any], windows: Windows) -> None:
+        pass
+
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
         return rank_space.block_rows(width)
+
+    def choose(self, block: Block) -> Choice:
+        """Return the algorithm for a block."""
+        return Choice("rank_set", "serves every window")
 
 
 class RankOfNewest(_InRankSpace):
@@ -51,48 +59,76 @@ class RankOfNewest(_InRankSpace):
 
     Parameters
     ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call.
     method : str
         A key of `METHODS`.
     ascending, pct : bool
         As in pandas.
     algorithm : str
         ``"auto"`` or a key of `RANK_ALGORITHMS`.
-    windows : Windows
-        The windows of the run.
     """
 
     outputs = (Output("float"),)
 
-    def __init__(self, method: str, ascending: bool, pct: bool, algorithm: str, windows: Windows) -> None:
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        windows: Windows,
+        method: str,
+        ascending: bool,
+        pct: bool,
+        algorithm: str,
+    ) -> None:
         self.method = METHODS[method]
         self.ascending = ascending
         self.pct = pct
         self.algorithm = algorithm
+        self._floats = dtype.kind == "f"
         if algorithm == "comparisons" and not self._can_compare(windows):
-            served = "; ".join(f"{name!r} ({what})" for name, what in RANK_ALGORITHMS.items())
-            raise ValueError(f"algorithm {algorithm!r} does not serve this call; the algorithms are {served}")
+            refuse_algorithm(algorithm, RANK_ALGORITHMS, "call")
 
     def _can_compare(self, windows: Windows) -> bool:
         if not isinstance(windows, FixedWindows) or windows.step != 1 or self.method == DENSE:
             return False
         return windows.left + windows.right <= thresholds.COMPARED_RANK
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
-        """Write the rank of every row; rows whose last value is missing are lacking."""
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        if self.algorithm == "rank_set":
+            return Choice("rank_set", NAMED)
+        if self.method == DENSE:
+            return Choice("rank_set", "method='dense' counts distinct values")
+        if not block.width:
+            return Choice("rank_set", "the width of the windows varies")
+        if block.width > thresholds.COMPARED_RANK:
+            return Choice("rank_set", f"windows of more than {thresholds.COMPARED_RANK} rows")
+        if self._floats:
+            return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows")
+        if not complete:
+            return Choice("rank_set", "a missing value has no NaN to compare with")
+        missing = (("rank_set", "a value is missing"),)
+        return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows", missing)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the rank of every row; rows whose last value is missing are insufficient."""
         smaller, equal = np.empty(block.rows, np.int64), np.empty(block.rows, np.int64)
-        narrow = 0 < block.width <= thresholds.COMPARED_RANK and self.method != DENSE
-        numbers = block.values.dtype.kind == "f" or block.missing is None
-        if narrow and numbers and self.algorithm != "rank_set":
+        algorithm = self.choose(block, block.missing is None).name
+        if algorithm == "comparisons":
             compare_newest(_comparable(block), block.width, smaller, equal)
             total = block.count
         else:
             total = np.empty(block.rows, np.int64)
             self._count(block, smaller, equal, total)
+        insufficient = None
         if block.missing is not None and block.width > 0:
-            block.lacking = block.missing[block.width - 1 :]
+            insufficient = block.missing[block.width - 1 :]
         elif block.missing is not None:
-            block.lacking = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
+            insufficient = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
+        return Outcome(insufficient=insufficient, algorithm=algorithm)
 
     def _count(self, block: Block, smaller: NDArray[Any], equal: NDArray[Any], total: NDArray[Any]) -> None:
         for part, rank, ordered in ranked_stretches(block):
@@ -111,7 +147,7 @@ class RankOfNewest(_InRankSpace):
 
 
 def _comparable(block: Block) -> NDArray[Any]:
-    """Values in one of three dtypes, missing ones NaN."""
+    """Return the values as float64, int64 or uint64, for which kernels are compiled; missing ones are NaN."""
     values = block.values
     if values.dtype.kind == "f":
         values = values.astype(np.float64, copy=block.missing is not None)
@@ -127,12 +163,13 @@ class Distinct(_InRankSpace):
 
     outputs = (Output("integer", 0),)
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the number of distinct values of every window."""
         for part, rank, ordered in ranked_stretches(block):
             count = np.empty(len(part.start), np.int64)
             count_distinct(rank, part.start, part.end, np.zeros(len(ordered), np.int64), count)
             results[0][part.rows] = count
+        return Outcome(algorithm="rank_set")
 
 
 class Mode(_InRankSpace):
@@ -140,7 +177,7 @@ class Mode(_InRankSpace):
 
     outputs = (Output("value"),)
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mode of every window."""
         for part, rank, ordered in ranked_stretches(block):
             if len(ordered) == 0:
@@ -148,3 +185,4 @@ class Mode(_InRankSpace):
             best = np.empty(len(part.start), np.int64)
             follow_mode(rank, part.start, part.end, create_peaks(len(ordered)), best)
             results[0][part.rows] = ordered[best]
+        return Outcome(algorithm="rank_set")

@@ -12,6 +12,7 @@ from rollstat.engine import Result, run
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
+from rollstat.plan import Recipe
 from rollstat.registry import check_algorithm
 
 __all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
@@ -62,7 +63,7 @@ def _select(
     result: Result = run(
         [arr],
         window,
-        lambda dtype, windows: OrderStatistics(requests, dtype, windows, checked.algorithm, positions),
+        Recipe(OrderStatistics, (tuple(requests), checked.algorithm, positions)),
         checked,
         stack=not one,
         **engine,

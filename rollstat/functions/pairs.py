@@ -6,7 +6,7 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import comoments
-from rollstat.blocks import Block
+from rollstat.blocks import Block, Outcome
 from rollstat.functions.apply import formula
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window, whole_number
@@ -22,8 +22,8 @@ _COST = "O(1) amortised, O(m) worst case"
 _SOURCE = "Chan, Golub and LeVeque (1983), for products of two series; van Herk (1992)"
 
 
-def _covariances(ddof: int, block: Block, result: NDArray[Any]) -> None:
-    comoments.covariances(block, ddof, result)
+def _covariances(ddof: int, block: Block, result: NDArray[Any]) -> Outcome:
+    return comoments.covariances(block, ddof, result)
 
 
 @statistic(

@@ -15,6 +15,7 @@ from rollstat.engine import run
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
+from rollstat.plan import Recipe
 from rollstat.registry import check_algorithm
 from rollstat.thresholds import SORTED_WINDOW_OF_DEVIATIONS, SORTED_WINDOW_OF_TRIMMED_MEANS
 
@@ -144,7 +145,7 @@ def rolling_iqr(
     return run(
         [arr],
         window,
-        lambda dtype, windows: Spread(low, high, dtype, windows, checked.algorithm),
+        Recipe(Spread, (low, high, checked.algorithm)),
         checked,
     ).arrays[0]
 
@@ -206,9 +207,7 @@ def rolling_mad(
     divisor = check_scale(scale)
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, DEVIATION_ALGORITHMS, "mad")
-    return run(
-        [arr], window, lambda dtype, windows: Deviation(divisor, dtype, windows, checked.algorithm), checked
-    ).arrays[0]
+    return run([arr], window, Recipe(Deviation, (divisor, checked.algorithm)), checked).arrays[0]
 
 
 @statistic(
@@ -285,7 +284,7 @@ def hampel_filter(
     cleaned, outlier = run(
         [arr],
         window,
-        lambda dtype, windows: Hampel(threshold * scale, dtype, windows, checked.algorithm),
+        Recipe(Hampel, (threshold * scale, checked.algorithm)),
         checked,
     ).arrays
     return cleaned, outlier
@@ -300,7 +299,7 @@ def _trimmed(
     return run(
         [arr],
         window,
-        lambda dtype, windows: TrimmedMean(share, winsorize, dtype, windows, checked.algorithm),
+        Recipe(TrimmedMean, (share, winsorize, checked.algorithm)),
         checked,
     ).arrays[0]
 
