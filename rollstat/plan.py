@@ -8,8 +8,8 @@
                                            +--> rows whose windows are certainly too short
 
 A plan depends on the dtype and the shape of the input, never on its values, so one plan serves every array
-like it. Plans of plain calls (one float series, a window of rows, no further options) are cached: planning
-takes some 0.1 ms, which is more than the kernels need for thousands of values.
+like it. Plans of plain calls (one series, a window of rows, no further options) are cached: planning takes
+some 0.1 ms, which is more than the kernels need for thousands of values.
 """
 
 import math
@@ -175,6 +175,9 @@ class Recipe(NamedTuple):
         return self.computation(dtype, windows, *self.parameters)
 
 
+_PLAIN_DTYPES = "fd?bBhHiIlLqQ"
+"""Characters of the dtypes of plain calls."""
+
 MakeComputation = Callable[[np.dtype[Any], Windows], Computation]
 
 
@@ -253,7 +256,7 @@ class Plan:
     min_periods : MinPeriods
         Which rows have too few observations.
     plain : bool
-        Whether the call is plain, see :func:`plain_plan`.
+        Whether blocks can read the values as they are, and nobody has to say what is missing.
     line_kernel : LineKernel or None
         One call in place of nearly all blocks; the engine sets it to None after data that it does not serve.
     """
@@ -410,8 +413,8 @@ class Plan:
 def plain_plan(arr: ArrayLike, window: Window, make: MakeComputation, options: Options) -> Plan | None:
     """Return the cached plan of a plain call; None for any other.
 
-    A plain call has one float series of native byte order in contiguous memory, an int as its window, and
-    no options but those that :attr:`Options.plain` allows.
+    A plain call has one series of native byte order in contiguous memory, an int as its window, and no
+    options but those that :attr:`Options.plain` allows.
     """
     if (
         type(window) is not int
@@ -420,12 +423,12 @@ def plain_plan(arr: ArrayLike, window: Window, make: MakeComputation, options: O
         or type(make) is not Recipe
     ):
         return None
-    if arr.ndim != 1 or arr.dtype.char not in "fd" or not arr.dtype.isnative:
+    dtype, flags = arr.dtype, arr.flags
+    if arr.ndim != 1 or dtype.char not in _PLAIN_DTYPES or not dtype.isnative:
         return None
-    flags = arr.flags
     if not flags.c_contiguous or not flags.aligned:
         return None
-    return _cached_plan(make, window, options, arr.dtype, len(arr), flags.writeable)
+    return _cached_plan(make, window, options, dtype, len(arr), flags.writeable)
 
 
 @lru_cache(maxsize=64, typed=True)
@@ -434,8 +437,9 @@ def _cached_plan(
 ) -> Plan:
     """Return the plan of a plain call; kernels are compiled for `writeable` arrays or for others."""
     plan = Plan(dtype, (length,), window, make, options)
-    plan.plain = True
-    plan.find_line_kernel()
+    if dtype.kind == "f":
+        plan.plain = True
+        plan.find_line_kernel()
     return plan
 
 

@@ -1,4 +1,4 @@
-"""Calls on plain series give what any other call gives, however often and in whatever order they are made."""
+"""Plans: cached ones give the results of any other, however often and in whatever order calls are made."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import rollstat
+from rollstat.computations.extrema import ExtremaOf
 from rollstat.options import Options
-from rollstat.prepared import run_plain
+from rollstat.plan import Recipe, plain_plan
 
 FUNCTIONS = [
     rollstat.rolling_min,
@@ -91,16 +92,28 @@ def test_threads_set_later_are_used():
 
 
 @pytest.mark.parametrize(
-    "array", [np.zeros((3, 4)), np.arange(5), np.zeros(5, ">f8"), np.zeros(9)[::2], [1.0, 2.0]]
+    "array",
+    [
+        np.zeros((3, 4)),
+        np.zeros(5, "M8[s]"),
+        np.zeros(5, "f2"),
+        np.zeros(5, ">f8"),
+        np.zeros(9)[::2],
+        [1.0, 2.0],
+    ],
 )
 def test_other_arrays_are_no_plain_series(array):
-    assert run_plain(array, 2, lambda dtype, windows: None, Options.check()) is None
+    assert plain_plan(array, 2, Recipe(ExtremaOf, (("min",),)), Options.check()) is None
 
 
 @pytest.mark.parametrize("options", [{"step": 2}, {"mode": "valid"}, {"fill_value": 0.0}, {"axis": 0}])
 def test_other_options_are_not_plain(options):
     assert not Options.check(**options).plain
-    assert run_plain(np.zeros(5), 2, lambda dtype, windows: None, Options.check(**options)) is None
+    recipe = Recipe(ExtremaOf, (("min",),))
+    assert plain_plan(np.zeros(5), 2, recipe, Options.check(**options)) is None
+    assert plain_plan(np.zeros(5), 2, recipe, Options.check()) is plain_plan(
+        np.ones(5), 2, recipe, Options.check()
+    )
 
 
 def test_calls_at_the_same_time_do_not_mix():
