@@ -7,6 +7,7 @@ missing-value rule: the same in NumPy, in pandas, on a stream and on Spark.
 __version__ = "0.1.0"
 
 from rollstat.dtypes import PrecisionWarning
+from rollstat.explain import explain
 from rollstat.functions.aggregate import rolling_aggregate
 from rollstat.functions.extrema import (
     lower_upper_envelope,
@@ -150,6 +151,7 @@ __all__ = [
     "TimeAggregate",
     "__version__",
     "check_operator",
+    "explain",
     "get_threads",
     "hampel_filter",
     "lower_upper_envelope",

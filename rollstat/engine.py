@@ -23,31 +23,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.dtypes import check_array, convert, plain, refuse_missing, same_memory, union_mask
+from rollstat.explain import PlanOnly, explain_plan, explaining
 from rollstat.lines import as_lines, joined_lines
 from rollstat.options import Options, Window
 from rollstat.plan import BlockRows, MakeComputation, Plan, plain_plan
 from rollstat.results import Result, ResultLines, check_out, lines_of_out, shaped
 
-__all__ = ["PlanOnly", "explaining", "run"]
+__all__ = ["run"]
 
 _DEFAULT = Outcome()
-
-
-class PlanOnly(Exception):
-    """Raised in place of execution while :data:`explaining` is active; it carries the plan."""
-
-    def __init__(self, plan: Any) -> None:
-        super().__init__()
-        self.plan = plan
-
-
-class _Explaining(threading.local):
-    """Whether this thread asks for plans instead of results."""
-
-    active = False
-
-
-explaining = _Explaining()
 
 
 class Execution:
@@ -275,7 +259,7 @@ def run(
     out = list(options.out) if stack and options.out is not None else options.out
     targets = check_out(out, [plan.result_shape] * len(plan.dtypes), plan.dtypes)
     if explaining.active:
-        raise PlanOnly(plan)
+        raise PlanOnly(explain_plan(plan))
     results = _execute(plan, checked, mask, targets, stack)
     return shaped(results, plan.shape, plan.axis, plan.kept, targets, options.out)
 
@@ -283,7 +267,7 @@ def run(
 def _execute_plain(plan: Plan, values: Any) -> Result:
     """Execute the cached plan of a plain call."""
     if explaining.active:
-        raise PlanOnly(plan)
+        raise PlanOnly(explain_plan(plan))
     results = ResultLines.allocate(1, plan.rows, plan.dtypes)
     Execution(plan, [values.reshape(1, -1)], None, results).run_line(values)
     return Result([array[0] for array in results.arrays])

@@ -238,7 +238,7 @@ class Options:
             m = whole_number("m of rollstat.Forward", window.m, 1)
             return FixedWindows(m, offsets, step=self.step, forward=True)
         windows = FixedWindows(max(int(offsets[-1]), 1), offsets, step=self.step)
-        windows.min_periods = 1
+        windows.min_periods, windows.kind = 1, "expanding"
         return windows
 
     def _indexer_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
@@ -263,7 +263,7 @@ class Options:
         bounds = _checked_bounds(
             start, np.maximum(start, end), length, least if isinstance(least, int) else 1
         )
-        bounds.step = self.step
+        bounds.step, bounds.kind = self.step, "pandas indexer"
         return bounds
 
     def _explicit_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:

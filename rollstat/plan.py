@@ -233,6 +233,8 @@ class Plan:
         Of the first array.
     shape : tuple of int
         Of the arrays.
+    window
+        As the call gave it.
     axis : int
         Along which the windows slide.
     lines : int
@@ -272,6 +274,7 @@ class Plan:
     ) -> None:
         self.dtype = dtype
         self.shape = shape
+        self.window = window
         self.options = options
         self.masked = masked
         self.axis = check_axis(options.axis, len(shape))

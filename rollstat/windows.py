@@ -60,13 +60,17 @@ class Windows:
     rows : int
         Output rows.
     min_periods : int
-        The least number of observations for a result where the caller names none.
+        Observations that a result needs where the caller names no number.
+    kind : str
+        Kind of windows, for explanations.
+    left : int
+        Rows of a full window before its own row, where all are full ones but at the ends of the data.
     """
 
     length: int
     rows: int
     min_periods: int
-
+    kind = "bounds"
     left = 0
 
     def bounds(self, first: int, last: int) -> Bounds:
@@ -156,6 +160,7 @@ class FixedWindows(_RowWindows):
         if forward:
             ahead = m - 1
         self.right = ahead + 1 - (closed in ("left", "neither"))
+        self.kind = "forward" if forward else "rows"
         self.left = m - ahead - 1 + (closed in ("left", "both"))
         self.min_periods = m
         super().__init__(offsets, step)
@@ -245,6 +250,7 @@ class TimeWindows(_RowWindows):
         exact: bool = True,
     ) -> None:
         super().__init__(offsets, step)
+        self.kind = "time"
         self.min_periods = 1
         self._times = times
         self._width = width

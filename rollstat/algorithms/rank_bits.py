@@ -18,7 +18,7 @@ from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.sortedness import direction
 from rollstat.kernels.selection.value_band import RECENT
 
-__all__ = ["block_rows", "select", "select_points", "stretches"]
+__all__ = ["at_run_time", "block_rows", "select", "select_points", "stretches"]
 
 _SMALLEST_STRETCH = 4096
 _LARGEST_KEPT = 1 << 19
@@ -29,6 +29,12 @@ def block_rows(width: int) -> int:
     """Rows a block that suit windows of `width` values: whole stretches, lest the last be a short one."""
     stretch = _stretch_rows(width)
     return stretch * max(1, round((1 << 18) / stretch))
+
+
+def at_run_time() -> tuple[tuple[str, str], ...]:
+    """Return what runs for some values in place of ranking, and when."""
+    levels = f"there are at most {thresholds.COUNTED_LEVELS} distinct values"
+    return (("sortedness", "the values only rise or only fall"), ("prefix_counts", levels))
 
 
 def stretches(start: NDArray[np.int64], end: NDArray[np.int64], smallest: int) -> Iterator[tuple[int, int]]:

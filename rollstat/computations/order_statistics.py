@@ -179,7 +179,8 @@ class OrderStatistics(Computation):
             return Choice("rank_bits", "the width of the windows varies")
         widest = small_window.widest(fixed, self.rows, self.dtype)
         if fixed > widest:
-            return Choice("rank_bits", f"windows of more than {widest} rows, over {self.rows} rows")
+            reason = f"windows of more than {widest} rows, over {self.rows} rows"
+            return Choice("rank_bits", reason, rank_bits.at_run_time())
         reason = f"windows of at most {widest} rows, over {self.rows} rows"
         if self.dtype != np.float64 or fixed <= thresholds.NETWORK_OF_NOISE:
             return Choice("small_window", reason)

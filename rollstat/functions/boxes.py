@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms.separable import box_extremum, extended_rows
 from rollstat.dtypes import check_array, missing_value, plain, refuse_missing, result_dtype
+from rollstat.explain import Explanation, PlanOnly, Step, explaining
 from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.options import choice, whole_number
 
@@ -129,6 +130,15 @@ class _Box:
         return best[self.whole()]
 
 
+def _explained(box: _Box, window: Any, outputs: int) -> Explanation:
+    """Return the explanation of a call."""
+    box.observed()  # which raises for missing values of a dtype that has no extremum without them
+    size, dtype = box.array.size, box.array.dtype
+    steps = (Step("separable", "all", "a box is a window along one axis after the other", rows=size),)
+    dtypes = (dtype,) * outputs, (box.dtype,) * outputs
+    return Explanation(explaining.statistic, "box", window, box.least, size, 1, steps, 1, dtype, *dtypes)
+
+
 def box_extrema(
     arr: ArrayLike, window: Any, wanted: Sequence[str], options: dict[str, Any]
 ) -> list[NDArray[Any]]:
@@ -153,6 +163,8 @@ def box_extrema(
     box = _Box.check(arr, window, options)
     if box.nan_policy == "raise":
         refuse_missing([box.array], None)
+    if explaining.active:
+        raise PlanOnly(_explained(box, window, len(wanted)))
     lacking = box.lacking()
     results = [box.extremum(name, lacking) for name in wanted]
     out = options.get("out")
