@@ -178,7 +178,7 @@ class Recipe(NamedTuple):
 _PLAIN_DTYPES = "fd?bBhHiIlLqQ"
 """Characters of the dtypes of plain calls."""
 
-MakeComputation = Callable[[np.dtype[Any], Windows], Computation]
+MakeComputation = Recipe | Callable[[np.dtype[Any], Windows], Computation]
 
 
 class BlockRows(NamedTuple):

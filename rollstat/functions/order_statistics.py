@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.computations.order_statistics import ALGORITHMS, Kth, OrderStatistics, Quantile
-from rollstat.engine import Result, run
+from rollstat.engine import run
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
@@ -55,19 +55,12 @@ def _select(
     one: bool,
     options: CommonOptions,
     positions: bool = False,
-    **engine: Any,
 ) -> Any:
     """Run a selection of `requests`, stacked along a new first axis unless it is `one`."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, _POSITIONS if positions else ALGORITHMS, name)
-    result: Result = run(
-        [arr],
-        window,
-        Recipe(OrderStatistics, (tuple(requests), checked.algorithm, positions)),
-        checked,
-        stack=not one,
-        **engine,
-    )
+    recipe = Recipe(OrderStatistics, (tuple(requests), checked.algorithm, positions))
+    result = run([arr], window, recipe, checked, stack=not one)
     return result.arrays[0] if one else result.stacked
 
 
