@@ -310,7 +310,8 @@ def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> Expl
         if bad.size:
             row = int(bad[0]) + 1
             raise ValueError(
-                f"window {name} must never decrease; at row {row} it went from {array[row - 1]} to {array[row]}"
+                f"window {name} must never decrease; "
+                f"at row {row} it went from {array[row - 1]} to {array[row]}"
             )
         bounds.append(np.ascontiguousarray(array))
     if len(bounds[0]) != len(bounds[1]):
@@ -321,7 +322,8 @@ def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> Expl
     if bad.size:
         row = int(bad[0])
         raise ValueError(
-            f"window start must be at most its end; at row {row} they were {bounds[0][row]} and {bounds[1][row]}"
+            "window start must be at most its end; "
+            f"at row {row} they were {bounds[0][row]} and {bounds[1][row]}"
         )
     return ExplicitWindows(bounds[0], bounds[1], length, min_periods)
 
