@@ -115,16 +115,22 @@ class Execution:
 
     def work(self, line: int, rows: BlockRows) -> None:
         """Compute one block."""
-        plan = self.plan
+        plan, (first, last, width) = self.plan, rows
+        if plan.plain and width:
+            low = first - plan.windows.left
+            values = self.arrays[0][line, low : low + last - first + width - 1]
+            block = Block.regular(values, UNKNOWN, width, (), low, plan.min_periods.nan_below(width))
+            self._compute(block, line, first, last)
+            return
         geometry = plan.geometry(rows)
         low, high = geometry.low, geometry.high
-        values, missing = self._data(line, low, high)
+        series, missing = self._data(line, low, high)
         nan_below = plan.min_periods.nan_below(geometry.width)
-        block = geometry.block(values[0], missing, tuple(values[1:]), rows.last - rows.first, nan_below)
+        block = geometry.block(series[0], missing, tuple(series[1:]), last - first, nan_below)
         if block.width == 0 and block.longest < plan.min_periods.lowest:
-            self._mark_all(line, slice(rows.first, rows.last))
+            self._mark_all(line, slice(first, last))
             return
-        self._compute(block, line, rows.first, rows.last)
+        self._compute(block, line, first, last)
 
     def _data(self, line: int, low: int, high: int) -> tuple[list[NDArray[Any]], Any]:
         """Return the values and the mask of the data rows ``low, ..., high - 1``."""

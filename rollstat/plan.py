@@ -31,6 +31,7 @@ from rollstat.windows import FixedWindows, Windows
 
 __all__ = [
     "NAMED",
+    "PLAIN_DTYPES",
     "BlockRows",
     "Choice",
     "Computation",
@@ -175,8 +176,8 @@ class Recipe(NamedTuple):
         return self.computation(dtype, windows, *self.parameters)
 
 
-_PLAIN_DTYPES = "fd?bBhHiIlLqQ"
-"""Characters of the dtypes of plain calls."""
+PLAIN_DTYPES = "fd?bBhHiIlLqQ"
+"""Characters of the dtypes of plain calls: all numbers and bool but half and extended precision."""
 
 MakeComputation = Recipe | Callable[[np.dtype[Any], Windows], Computation]
 
@@ -258,7 +259,7 @@ class Plan:
     min_periods : MinPeriods
         Which rows have too few observations.
     plain : bool
-        Whether blocks can read the values as they are, and nobody has to say what is missing.
+        Whether blocks can read the values as they are, and have no mask and no rows of their own.
     line_kernel : LineKernel or None
         One call in place of nearly all blocks; the engine sets it to None after data that it does not serve.
     """
@@ -327,12 +328,12 @@ class Plan:
                 blocks.append(block._replace(first=block.first + short))
         return tuple(blocks), tuple(insufficient)
 
-    @property
+    @cached_property
     def blocks(self) -> tuple[BlockRows, ...]:
         """The blocks of a line."""
         return self._rows[0]
 
-    @property
+    @cached_property
     def insufficient(self) -> tuple[slice, ...]:
         """Rows of a line that no block holds, since their windows have too few rows."""
         return self._rows[1]
@@ -427,7 +428,7 @@ def plain_plan(arr: ArrayLike, window: Window, make: MakeComputation, options: O
     ):
         return None
     dtype, flags = arr.dtype, arr.flags
-    if arr.ndim != 1 or dtype.char not in _PLAIN_DTYPES or not dtype.isnative:
+    if arr.ndim != 1 or dtype.char not in PLAIN_DTYPES or not dtype.isnative:
         return None
     if not flags.c_contiguous or not flags.aligned:
         return None
@@ -441,7 +442,7 @@ def _cached_plan(
     """Return the plan of a plain call; kernels are compiled for `writeable` arrays or for others."""
     plan = Plan(dtype, (length,), window, make, options)
     if dtype.kind == "f":
-        plan.plain = True
+        plan.plain = not plan.computation.reads_own_row
         plan.find_line_kernel()
     return plan
 

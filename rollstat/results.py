@@ -11,6 +11,7 @@ counts anyway is told the limit (``block.nan_below``) and marks the rows itself.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ class MinPeriods:
     propagate: bool
     shared_nan: bool
 
-    @property
+    @cached_property
     def lowest(self) -> int:
         """Observations that the least demanding output needs."""
         return min(self.needs)

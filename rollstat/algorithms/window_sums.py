@@ -34,6 +34,8 @@ __all__ = [
 # Least rows a block, and of those that one thread alone works through.
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
+_ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
+_COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
 # Expanding windows from which on they are worth the front that makes them windows of a fixed width.
 _EXPANDING = 64
 
@@ -152,7 +154,7 @@ def evaluate(
     """
     algorithm = choose(block).name
     if scan(block, summand, out, x, y):
-        return Outcome(complete=True, algorithm=algorithm)
+        return _COMPLETE
     y = x if y is None else y
     if algorithm == "variable_windows":
         _walk(block, summand, x, y, block.start, block.end, block.count, out)
@@ -167,7 +169,7 @@ def evaluate(
 def choose(block: Block) -> Choice:
     """Return the algorithm for the windows of a block."""
     if block.width and block.rows:
-        return Choice("fixed_windows", "all windows have one width")
+        return _ONE_WIDTH
     if _expands(block):
         reason = f"at least {_EXPANDING} windows begin with the data, each one row longer"
         return Choice("fixed_windows", reason)

@@ -15,7 +15,7 @@ from rollstat.computations.aggregates import Combination, Formula
 from rollstat.dtypes import check_array
 from rollstat.engine import run
 from rollstat.options import CommonOptions, Options, Window
-from rollstat.plan import Choice, Computation, Recipe
+from rollstat.plan import PLAIN_DTYPES, Choice, Computation, Recipe
 from rollstat.registry import check_algorithm
 from rollstat.windows import Windows
 
@@ -34,6 +34,8 @@ def _plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def numbers(name: str, arr: ArrayLike) -> NDArray[Any]:
     """Return `arr` as an array of numbers or bool, or raise."""
+    if type(arr) is np.ndarray and arr.dtype.char in PLAIN_DTYPES and arr.ndim:
+        return arr
     array = check_array(name, arr)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold numbers or bool; its dtype was {array.dtype}")
