@@ -156,7 +156,7 @@ class Execution:
         try:
             outcome = plan.computation.compute(block, plan.min_periods.lowest, written) or _DEFAULT
         except OverflowError as error:
-            if hasattr(error, "row"):  # a row of the block; the caller is told that of the data
+            if hasattr(error, "row"):  # from a row of the block to one of the data
                 error.row += first
             raise
         for kind, view, array in zip(plan.kinds, views, written):

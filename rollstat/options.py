@@ -194,6 +194,10 @@ class Options:
             raise ValueError(f"segments must increase from 0 to the length, {length}; it was {offsets!r}")
         return offsets
 
+    def min_periods_for(self, windows: Windows) -> int:
+        """Return `min_periods`, or its default for these windows."""
+        return windows.min_periods if self.min_periods is None else self.min_periods
+
     def windows(self, window: Window, offsets: NDArray[np.int64]) -> Windows:
         """Return the windows over segments that start at `offsets`; its last entry is the length."""
         length = int(offsets[-1])
@@ -216,9 +220,9 @@ class Options:
         if self.times is not None:
             return self._time_windows(window, offsets, length)
         if isinstance(window, (str, timedelta, np.timedelta64)):
-            raise ValueError(f"times must be given, the time of each row, for the width {window!r}")
+            raise ValueError(f"window, the width {window!r}, needs times=, the time of each row")
         if isinstance(window, numbers.Real) and not isinstance(window, numbers.Integral):
-            raise ValueError(f"times must be given, the position of each row, for the width {window!r}")
+            raise ValueError(f"window, the width {window!r}, needs times=, the position of each row")
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Integral):
             raise TypeError(f"window must be {_DESCRIBE_WINDOW}; it was {window!r}")
         m = whole_number("window", window, 1)

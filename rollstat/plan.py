@@ -302,8 +302,8 @@ class Plan:
         self.computed = [compute_dtype(kind, self.dtype) for kind in self.kinds]
         self.dtypes = [result_dtype(kind, self.dtype, exact) for kind in self.kinds]
         self.fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
-        least = self.windows.min_periods if options.min_periods is None else options.min_periods
-        needs = tuple(max(least, output.required) for output in outputs)
+        given = options.min_periods_for(self.windows)
+        needs = tuple(max(given, output.required) for output in outputs)
         nan_everywhere = all(fill != fill for fill in self.fill)
         self.min_periods = MinPeriods(
             needs,

@@ -1,7 +1,7 @@
-"""Where one algorithm begins to beat another: all the numbers by which ``algorithm="auto"`` chooses.
+"""The numbers by which ``algorithm="auto"`` chooses an algorithm.
 
-They were measured; ``python asv_bench/crossovers.py`` measures them again and prints each beside what it
-finds. None of them changes a result of selection, since all algorithms agree to the bit.
+All were measured: ``python asv_bench/crossovers.py`` times both algorithms around a number, and prints the
+crossover that it finds. None changes the result of a selection, since all algorithms agree to the bit.
 """
 
 __all__ = [
@@ -65,4 +65,4 @@ COMPARED_RANK = 448
 """Widest window whose newest value is compared with every other to find its rank."""
 
 SHORT_LINE = 4096
-"""Rows below which the lines of an array are laid end to end: setting up a block costs more than its work."""
+"""Lines of fewer rows are laid end to end: to set up a block for each would cost more than its work."""

@@ -175,9 +175,9 @@ def test_segments_are_series_of_their_own(rng):
     [
         (0, {}, "window must be"),
         (True, {}, "window must be"),
-        ("x", {}, "times must be given"),
+        ("x", {}, "needs times="),
         (None, {}, "window must be"),
-        (2.5, {}, "times must be given"),
+        (2.5, {}, "needs times="),
         ("3 parsecs", {"times": np.arange(3).astype("M8[s]")}, "window must be a width"),
         (3, {"times": np.arange(3).astype("M8[s]")}, "window must be a width"),
         (1e300, {"times": np.arange(3)}, "window must be a width below .* units"),

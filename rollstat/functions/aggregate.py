@@ -35,15 +35,15 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     elements = list(values)
     windows = checked.windows(window, checked.offsets(len(elements), 1))
     start, end = windows.bounds(0, windows.rows)
-    least = windows.min_periods if checked.min_periods is None else checked.min_periods
+    min_periods = checked.min_periods_for(windows)
     if explaining.active:
         width = window if windows.kind in ("rows", "forward", "time") else None
         step = Step("greedy", "all", "the fewest calls of combine in Python", rows=windows.rows)
-        whole = windows.kind, width, least, windows.rows, 1, (step,), 1
+        whole = windows.kind, width, min_periods, windows.rows, 1, (step,), 1
         raise PlanOnly(Explanation(explaining.statistic, *whole, _OBJECT, (_OBJECT,), (_OBJECT,)))
     missing = np.array([element is None for element in elements], np.bool_)
     answers = aggregate_objects(
-        elements, start, end, operator, missing if missing.any() else None, wanted=least, lacking=None
+        elements, start, end, operator, missing if missing.any() else None, wanted=min_periods, lacking=None
     )
     result = np.empty(len(answers), object)
     for i, answer in enumerate(answers):

@@ -22,7 +22,7 @@ _TAKEN = ("axis", "center", "min_periods", "nan_policy", "mode", "fill_value", "
 
 @dataclass(frozen=True)
 class _Box:
-    """A checked call: the array, and how far the box reaches along each of its axes."""
+    """A checked call: the array, and the rows of the box before and after an element along each axis."""
 
     array: NDArray[Any]
     axes: list[int]
@@ -30,12 +30,12 @@ class _Box:
     after: list[int]
     mode: str
     nan_policy: str
-    least: int
+    min_periods: int
     fill_value: Any
 
     @classmethod
     def check(cls, arr: ArrayLike, window: Any, options: dict[str, Any]) -> "_Box":
-        """Check every argument."""
+        """Return the checked call, or raise."""
         array = check_array("arr", arr)
         axis = options["axis"]
         if not isinstance(window, tuple) or not axis or len(window) != len(axis):
@@ -53,17 +53,19 @@ class _Box:
         choice("mode", mode, ("same", "valid", *_BEYOND))
         choice("nan_policy", policy, ("omit", "propagate", "raise"))
         given = options.get("min_periods")
-        least = prod(rows) if given is None else whole_number("min_periods", given, 0)
-        if least > prod(rows):
-            raise ValueError(f"min_periods must be at most the box, {prod(rows)}; it was {least}")
+        needed = prod(rows) if given is None else whole_number("min_periods", given, 0)
+        if needed > prod(rows):
+            raise ValueError(
+                f"min_periods must be at most the size of the box, {prod(rows)}; it was {needed}"
+            )
         after = [(width - 1) // 2 if options.get("center") else 0 for width in rows]
         before = [width - 1 - behind for width, behind in zip(rows, after)]
         axes = [a % array.ndim for a in axes]
-        return cls(array, axes, before, after, mode, policy, least, options.get("fill_value"))
+        return cls(array, axes, before, after, mode, policy, needed, options.get("fill_value"))
 
     @property
     def beyond(self) -> str:
-        """What stands outside the array."""
+        """How the array is extended beyond its ends."""
         return self.mode if self.mode in _BEYOND else "cut"
 
     @property
@@ -72,7 +74,7 @@ class _Box:
         return result_dtype("value", self.array.dtype, self.mode != "same" or self.fill_value is not None)
 
     def observed(self) -> NDArray[np.bool_] | None:
-        """Where there is an observation, or None where everywhere."""
+        """Return where there is an observation; None if everywhere."""
         kind = self.array.dtype.kind
         if kind not in "fmM":
             return None
@@ -96,27 +98,27 @@ class _Box:
             counts = np.moveaxis(total[width:] - total[:-width], 0, axis)
         return counts
 
-    def lacking(self) -> NDArray[np.bool_] | None:
-        """Which boxes have too few observations, or None where none can."""
+    def insufficient(self) -> NDArray[np.bool_] | None:
+        """Return the boxes with too few observations; None if there can be none."""
         observed = self.observed()
-        if observed is None and (self.mode != "same" or self.least <= 1):
+        if observed is None and (self.mode != "same" or self.min_periods <= 1):
             return None
         cells = np.ones(self.array.shape, np.bool_) if observed is None else observed
-        lacking = self.count(cells, self.beyond) < max(self.least, 1)
+        insufficient = self.count(cells, self.beyond) < max(self.min_periods, 1)
         if self.nan_policy == "propagate" and observed is not None:
-            lacking |= self.count(~observed, "cut" if self.beyond == "constant" else self.beyond) > 0
-        return lacking
+            insufficient |= self.count(~observed, "cut" if self.beyond == "constant" else self.beyond) > 0
+        return insufficient
 
     def whole(self) -> tuple[slice, ...]:
-        """Boxes that lie wholly inside the array, where only those are wanted."""
+        """Return the slices of the boxes that ``mode="valid"`` keeps: those inside the array."""
         kept = [slice(None)] * self.array.ndim
         if self.mode == "valid":
             for axis, front, behind in zip(self.axes, self.before, self.after):
                 kept[axis] = slice(front, max(self.array.shape[axis] - behind, front))
         return tuple(kept)
 
-    def extremum(self, name: str, lacking: NDArray[np.bool_] | None) -> NDArray[Any]:
-        """Minimum or maximum of every box, missing ones marked."""
+    def extremum(self, name: str, insufficient: NDArray[np.bool_] | None) -> NDArray[Any]:
+        """Return the minimum or maximum of every box, missing ones marked."""
         order = Least() if name == "min" else Greatest()
         constant = self.fill_value if self.mode == "constant" and self.fill_value is not None else 0
         best, _ = box_extremum(
@@ -125,8 +127,8 @@ class _Box:
         if self.array.dtype.kind in "mMb":
             best = best.view(self.array.dtype.newbyteorder("="))
         best = best.astype(self.dtype, copy=False)
-        if lacking is not None and lacking.any():
-            best[lacking] = missing_value("value", self.dtype, self.fill_value)
+        if insufficient is not None and insufficient.any():
+            best[insufficient] = missing_value("value", self.dtype, self.fill_value)
         return best[self.whole()]
 
 
@@ -136,21 +138,23 @@ def _explained(box: _Box, window: Any, outputs: int) -> Explanation:
     size, dtype = box.array.size, box.array.dtype
     steps = (Step("separable", "all", "a box is a window along one axis after the other", rows=size),)
     dtypes = (dtype,) * outputs, (box.dtype,) * outputs
-    return Explanation(explaining.statistic, "box", window, box.least, size, 1, steps, 1, dtype, *dtypes)
+    return Explanation(
+        explaining.statistic, "box", window, box.min_periods, size, 1, steps, 1, dtype, *dtypes
+    )
 
 
 def box_extrema(
-    arr: ArrayLike, window: Any, wanted: Sequence[str], options: dict[str, Any]
+    arr: ArrayLike, window: Any, names: Sequence[str], options: dict[str, Any]
 ) -> list[NDArray[Any]]:
-    """Minimum and maximum of each box.
+    """Return minimum and maximum of each box.
 
     Parameters
     ----------
     arr : array_like, shape (..., n, ...)
         Image, volume or more.
     window : tuple of int
-        Rows of the box along each axis of ``options["axis"]``.
-    wanted : sequence of {"min", "max"}
+        Width of the box along each axis of ``options["axis"]``.
+    names : sequence of {"min", "max"}
         One array each.
     options : dict
         ``axis``, ``center``, ``min_periods``, ``nan_policy``, ``mode``, ``fill_value`` and ``out``.
@@ -158,15 +162,15 @@ def box_extrema(
     Returns
     -------
     list of ndarray
-        The extrema, one array for each of `wanted`.
+        The extrema, one array for each of `names`.
     """
     box = _Box.check(arr, window, options)
     if box.nan_policy == "raise":
         refuse_missing([box.array], None)
     if explaining.active:
-        raise PlanOnly(_explained(box, window, len(wanted)))
-    lacking = box.lacking()
-    results = [box.extremum(name, lacking) for name in wanted]
+        raise PlanOnly(_explained(box, window, len(names)))
+    insufficient = box.insufficient()
+    results = [box.extremum(name, insufficient) for name in names]
     out = options.get("out")
     if out is None:
         return results
