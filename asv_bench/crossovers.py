@@ -28,6 +28,7 @@ from benchmarks.vector_sort import restart_without
 import rollstat
 from rollstat import thresholds
 from rollstat.networks import selection_network
+from rollstat.plan import forget_plans
 
 HOLDS = 1.25
 """Largest cost of a good number; below it, machines differ more than algorithms."""
@@ -89,10 +90,12 @@ def setting(**numbers: float) -> Iterator[None]:
     try:
         for name, number in numbers.items():
             setattr(thresholds, name, number)
+        forget_plans()  # whose blocks depend on the numbers
         yield
     finally:
         for name, number in before.items():
             setattr(thresholds, name, number)
+        forget_plans()
 
 
 def seconds(call: Callable[[], Any]) -> float:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from rollstat import functions, streaming
 from rollstat.dtypes import PrecisionWarning as PrecisionWarning
+from rollstat.explain import explain as explain
 from rollstat.functions import *  # noqa: F403
 from rollstat.operators import check_operator as check_operator
 from rollstat.options import get_threads as get_threads
@@ -27,6 +28,7 @@ if not TYPE_CHECKING:  # for type checkers, every name imported with * or `as` i
         "SnapshotError",
         "__version__",
         "check_operator",
+        "explain",
         "get_threads",
         "set_threads",
     ]

@@ -1,66 +1,94 @@
-"""The unit of work of every bulk algorithm: a stretch of output rows with the data that they see.
+"""The unit of work of every bulk algorithm: consecutive output rows and the data that their windows cover.
 
-The engine cuts a series into blocks by row, never by thread, so that neither the number of threads nor
-their timing can change a bit of any result.
+::
+
+    values      [---------------------------------]
+    window i        [start[i] ------- end[i])
+    window i+1        [start[i + 1] ---- end[i + 1])
+
+The engine cuts a series into blocks by row, never by thread, so neither the number of threads nor their
+timing can change a bit of any result. A block is immutable: an algorithm reports what it found as an
+:class:`Outcome`.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
 
-__all__ = ["UNKNOWN", "Block", "Point", "Selection", "read_only"]
+__all__ = ["UNKNOWN", "Block", "Outcome", "Point", "Selection", "read_only"]
 
 
 _NO_ROWS = np.empty(0, np.int64)
 
 
 class _Unknown:
-    """Marks that nobody has looked for missing values yet."""
+    """Type of `UNKNOWN`."""
 
 
-UNKNOWN = _Unknown()
+UNKNOWN: Final = _Unknown()
+"""In place of a mask: the values have not been searched for NaN."""
+
+Missing = NDArray[np.bool_] | _Unknown | None
+
+
+class Outcome(NamedTuple):
+    """What an algorithm reports about a block.
+
+    Attributes
+    ----------
+    complete : bool
+        It met every value of a block that had not been searched for NaN, and none is NaN.
+    marked : bool
+        It has written NaN to every row with fewer than ``block.nan_below`` observations.
+    insufficient : ndarray of bool, shape (rows,), or None
+        Rows without a result for another reason than too few observations.
+    base_added : bool
+        Positions already include ``block.base``.
+    algorithm : str
+        Name of the algorithm that ran, as :class:`rollstat.plan.Choice` names it.
+    """
+
+    complete: bool = False
+    marked: bool = False
+    insufficient: NDArray[np.bool_] | None = None
+    base_added: bool = False
+    algorithm: str = ""
 
 
 class Block:
     """Consecutive output rows and the values that their windows cover.
 
-    Row ``i`` is the window ``values[start[i]:end[i]]``; neither bound ever moves left.
+    Row ``i`` is the window ``values[start[i]:end[i]]``; neither bound ever decreases.
 
     Attributes
     ----------
     values : ndarray, shape (length,)
         C-contiguous, native byte order, possibly read-only; bool comes as uint8, datetimes as int64.
     missing : ndarray of bool, shape (length,), or None
-        True where there is no observation; None where every value is one. Where `missing` is None
-        no value is NaN; where it is not, a NaN among `values` is always marked. Floating values are
-        searched for NaN when this is first asked for; an algorithm that meets every value anyway may
-        look by itself and assign the answer.
+        True where there is no observation; None where every value is one. A NaN among `values` is always
+        marked. Values given as `UNKNOWN` are searched for NaN when this is first read.
     start, end : ndarray of int64, shape (rows,)
-        Bounds into `values`, ``0 <= start <= end <= length``, both non-decreasing.
+        Bounds into `values`, ``0 <= start <= end <= length``.
     width : int
         Positive where every window is ``values[i:i + width]`` (``length == rows + width - 1``);
         zero where the windows have any other shape.
     reach : int or None
-        The end of the first window, where all windows are known to begin with the data and each one to
-        reach one row further than the one before.
+        The end of the first window, where all windows are known to begin with the data and each one is a
+        row longer than the one before.
     others : tuple of ndarray, each of shape (length,)
         Further series on the same rows, of statistics that take several; `missing` is their union.
-    own : ndarray of int64, shape (rows,), or None
-        The row of `values` that each output row belongs to, for computations that set ``needs_own``; it
-        may lie outside the window. There is no `width` where it lies outside all windows.
+    own_row : ndarray of int64, shape (rows,), or None
+        The row of `values` that each output row belongs to, for computations that read it; it may lie
+        outside the window. `width` is 0 where it lies outside all windows.
     base : int
-        What is to be added to positions in `values`, so that they count from the beginning of the data. A
-        computation that has added it sets it to 0.
-    least : int or None
-        Rows with fewer observations are to be NaN in every output; None where that is not all.
-    marked : bool
-        A computation that met every count anyway sets it where it has put NaN into those rows.
-    lacking : ndarray of bool, shape (rows,), or None
-        A computation sets it where rows have no result although they have observations enough.
+        The row of the data that ``values[0]`` is.
+    nan_below : int or None
+        Rows with fewer observations are NaN in every output; None where the outputs differ, have another
+        missing value, or a mask.
     """
 
     __slots__ = (
@@ -69,11 +97,9 @@ class Block:
         "_missing",
         "_start",
         "base",
-        "lacking",
-        "least",
-        "marked",
+        "nan_below",
         "others",
-        "own",
+        "own_row",
         "reach",
         "rows",
         "values",
@@ -83,24 +109,28 @@ class Block:
     def __init__(
         self,
         values: NDArray[Any],
-        missing: NDArray[np.bool_] | _Unknown | None,
-        start: NDArray[np.int64],
-        end: NDArray[np.int64],
+        missing: Missing,
+        start: NDArray[np.int64] | None,
+        end: NDArray[np.int64] | None,
         width: int = 0,
         others: tuple[NDArray[Any], ...] = (),
+        *,
+        rows: int = -1,
+        reach: int | None = None,
+        own_row: NDArray[np.int64] | None = None,
+        base: int = 0,
+        nan_below: int | None = None,
     ) -> None:
-        self.values = values
-        self.rows = len(start)
-        self._start: NDArray[np.int64] | None = start
-        self._end: NDArray[np.int64] | None = end
-        self.width = width
-        self.reach: int | None = None
-        self.others = others
-        self.own: NDArray[np.int64] | None = None
-        self.base = 0
-        self.lacking: NDArray[np.bool_] | None = None
-        self.least: int | None = None
-        self.marked = False
+        self.values: Final = values
+        self.rows: Final[int] = rows if start is None else len(start)
+        self.width: Final[int] = width
+        self.reach: Final[int | None] = reach
+        self.others: Final = others
+        self.own_row: Final = own_row
+        self.base: Final[int] = base
+        self.nan_below: Final[int | None] = nan_below
+        self._start = start
+        self._end = end
         self._missing = missing
         self._count: NDArray[np.int64] | None = None
 
@@ -108,30 +138,28 @@ class Block:
     def regular(
         cls,
         values: NDArray[Any],
-        missing: NDArray[np.bool_] | _Unknown | None,
+        missing: Missing,
         width: int,
         others: tuple[NDArray[Any], ...] = (),
+        base: int = 0,
+        nan_below: int | None = None,
     ) -> "Block":
-        """Block of all windows of `width` rows; its bounds are made only if somebody asks for them."""
-        block = cls(values, missing, _NO_ROWS, _NO_ROWS, width, others)
-        block.rows = len(values) - width + 1
-        block._start = block._end = None
-        return block
+        """Return the block of all windows of `width` rows; bounds are made when they are first read."""
+        rows = len(values) - width + 1
+        return cls(values, missing, None, None, width, others, rows=rows, base=base, nan_below=nan_below)
 
     @classmethod
     def growing(
         cls,
         values: NDArray[Any],
-        missing: NDArray[np.bool_] | _Unknown | None,
+        missing: Missing,
         reach: int,
         rows: int,
         others: tuple[NDArray[Any], ...] = (),
+        **rest: Any,
     ) -> "Block":
-        """Block of windows that begin with the data, the first one of `reach` rows, each one row longer."""
-        block = cls(values, missing, _NO_ROWS, _NO_ROWS, 0, others)
-        block.rows, block.reach = rows, reach
-        block._start = block._end = None
-        return block
+        """Return a block of windows that begin with the data: of `reach` rows, and one more in each row."""
+        return cls(values, missing, None, None, 0, others, rows=rows, reach=reach, **rest)
 
     @property
     def start(self) -> NDArray[np.int64]:
@@ -150,8 +178,17 @@ class Block:
         return self._end
 
     @property
+    def longest(self) -> int:
+        """Rows of the longest window."""
+        if self.width:
+            return self.width
+        if self.reach is not None:
+            return self.reach + self.rows - 1
+        return int((self.end - self.start).max(initial=0))
+
+    @property
     def searched(self) -> bool:
-        """Whether missing values have been looked for; asking for `missing` does."""
+        """Whether it is known what is missing; reading `missing` makes it known."""
         return not isinstance(self._missing, _Unknown)
 
     @property
@@ -165,11 +202,6 @@ class Block:
                         self._missing = np.zeros(len(series), np.bool_)
                     mark_nan(series, self._missing)
         return self._missing
-
-    @missing.setter
-    def missing(self, mask: NDArray[np.bool_] | None) -> None:
-        self._missing = mask
-        self._count = None
 
     @property
     def count(self) -> NDArray[np.int64]:
@@ -190,7 +222,7 @@ class Block:
 
 @dataclass(slots=True)
 class Selection:
-    """What a selection algorithm is asked for over one block, and where it writes the answer.
+    """The order statistics to find in one block, and the arrays that receive them.
 
     There are ``requests`` order statistics a row. Ranks count the observations of a window from 0, in
     the order (value, row), so ties go to the older row.
@@ -198,9 +230,9 @@ class Selection:
     Attributes
     ----------
     rank : ndarray of int64, shape (requests, rows)
-        The rank to find, ``0 <= rank < count``; negative where the row is not wanted.
+        The rank to find, ``0 <= rank < count``; negative where the row needs no result.
     constant : tuple of int, or None
-        The rank of each request where it is the same in every row and every row is wanted.
+        The rank of each request where it is the same in every row and every row needs a result.
     lower : ndarray, shape (requests, rows), dtype of the values
         Receives the value of that rank.
     upper : ndarray, shape (requests, rows), or None
@@ -218,7 +250,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point at or above an order statistic.
+    """A point at an order statistic or between two neighbouring ones.
 
     Attributes
     ----------
@@ -236,7 +268,7 @@ class Point:
 
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
-    """View of an array that cannot be written: kernels compile once, not for either kind."""
+    """Return a read-only view: kernels compile for one kind of array instead of two."""
     view = values.view()
     view.flags.writeable = False
     return view

@@ -1,4 +1,4 @@
-"""Dtypes of input, computation and result, and what is missing in each.
+"""Dtypes of input, computation and result, and the missing value of each.
 
 ::
 
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class PrecisionWarning(UserWarning):
-    """Integers beyond 2**53 were returned as float64, where they are not all exact."""
+    """Integers beyond 2**53 were returned as float64, which rounds some of them."""
 
 
 def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
@@ -48,7 +48,7 @@ def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
 
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
-    """Native byte order and C order, copying only if needed; bool as uint8, datetimes as int64."""
+    """Return an array of native byte order in C order, bool as uint8, datetimes as int64; copy if needed."""
     array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
     if array.dtype.kind == "b":
         return array.view(np.uint8)
@@ -58,7 +58,7 @@ def plain(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Dtype in which a computation writes an output of this kind, for input of `dtype`."""
+    """Return the dtype in which a computation writes an output of this kind, for input of `dtype`."""
     if kind in ("position", "offset"):
         return np.dtype(np.int64)
     if kind == "flag":
@@ -66,7 +66,7 @@ def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     if kind == "truth":
         return np.dtype(np.uint8)
     if dtype.kind == "f":
-        # Whole numbers beyond 2**24 do not fit a float32.
+        # float32 cannot hold all whole numbers beyond 2**24.
         return np.dtype(np.float64) if kind == "integer" else np.dtype(dtype.newbyteorder("="))
     if kind == "float":
         return np.dtype(np.float64)
@@ -82,7 +82,7 @@ def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
-    """Dtype of the result: the input's where no missing output is possible, else one that has NaN."""
+    """Return the dtype of a result; with `exact`, where none can be missing, integers stay integers."""
     computed = compute_dtype(kind, dtype)
     if kind in ("position", "offset", "flag") or computed.kind == "f":
         return computed
@@ -97,7 +97,7 @@ def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
 
 
 def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = "fill_value") -> Any:
-    """What stands for a missing result: `fill_value`, or the dtype's own missing value."""
+    """Return the value of a missing result: `fill_value`, or the dtype's own missing value."""
     if fill_value is not None and kind not in ("position", "offset", "flag"):
         value = np.asarray(fill_value)
         if value.ndim != 0:
@@ -117,7 +117,7 @@ def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = 
 
 
 def same_memory(view: NDArray[Any], computed: np.dtype[Any]) -> NDArray[Any]:
-    """Where a computation writes: the result itself if its dtype serves, else new memory."""
+    """Return the array for a computation to write to: `view` if its dtype allows, else new memory."""
     if view.dtype == computed:
         return view
     if (view.dtype.kind in "mM" and computed == np.int64) or (
@@ -128,7 +128,7 @@ def same_memory(view: NDArray[Any], computed: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _level_of_caller() -> int:
-    """The level of the stack, as a warning given by the caller counts it, at which the package was called."""
+    """Return the `stacklevel` that makes a warning name the line that called the package."""
     frame, level = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "rollstat":
         frame, level = frame.f_back, level + 1
@@ -136,7 +136,7 @@ def _level_of_caller() -> int:
 
 
 def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
-    """Copy integers into float64, and say so where that rounds any."""
+    """Copy results to `view`; warn if an integer is rounded."""
     view[...] = values
     if values.dtype.itemsize == 8 and values.dtype.kind in "iu" and view.dtype == np.float64 and len(view):
         limit = 2**53
@@ -163,7 +163,7 @@ def refuse_missing(arrays: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | Non
 
 
 def union_mask(arrays: Sequence[ArrayLike], checked: list[NDArray[Any]]) -> NDArray[np.bool_] | None:
-    """Where any of the arrays is masked, or has a missing value of its own; None without masks."""
+    """Return where any array is masked or has a missing value; None if no array is masked."""
     masks = [np.ma.getmaskarray(array) for array in arrays if isinstance(array, np.ma.MaskedArray)]
     if not masks:
         return None

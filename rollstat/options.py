@@ -1,4 +1,4 @@
-"""The options that every rolling function takes, checked in one place."""
+"""The options that every rolling function takes, and the check of each."""
 
 import numbers
 import os
@@ -66,7 +66,7 @@ _setting = {"threads": 1}
 
 
 def set_threads(threads: int) -> None:
-    """Set how many threads the rolling functions use where the caller names none.
+    """Set the number of threads that the rolling functions use by default.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def set_threads(threads: int) -> None:
 
 
 def get_threads() -> int:
-    """Return how many threads the rolling functions use where the caller names none.
+    """Return the number of threads that the rolling functions use by default.
 
     Returns
     -------
@@ -101,12 +101,12 @@ def get_threads() -> int:
     return _setting["threads"]
 
 
-def whole_number(name: str, value: Any, least: int) -> int:
-    """Return `value` as an int of at least `least`, or raise."""
+def whole_number(name: str, value: Any, minimum: int) -> int:
+    """Return `value` as an int of at least `minimum`, or raise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an integer of at least {least}; it was {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}; it was {value!r}")
+        raise TypeError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
+    if value < minimum:
+        raise ValueError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
     return int(value)
 
 
@@ -136,19 +136,19 @@ class Options:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether nothing but the window's rows and the least observations is asked for."""
+        """Whether all options but `min_periods`, `center`, `closed` and `algorithm` have their defaults."""
         given = (self.times, self.segments, self.fill_value, self.out)
         rest = (self.step, self.axis, self.nan_policy, self.mode, self.threads)
         return all(value is None for value in given) and rest == (1, -1, "omit", "same", 1)
 
     @classmethod
     def check(cls, **options: Unpack[CommonOptions]) -> "Options":
-        """Check every option and fill in the defaults; the same object for the same simple options."""
+        """Return the checked options with defaults; the same object for equal simple options."""
         if options.keys() <= _SIMPLE:
             try:
                 given: dict[str, Any] = dict(options)
                 return _check_again(get_threads(), **given)
-            except TypeError:  # of options that have no hash too, which is no matter for the caller
+            except TypeError:  # a bad option, or one without a hash: check again without the cache
                 pass
         return cls._check(**options)
 
@@ -180,7 +180,7 @@ class Options:
         return cls(**checked)
 
     def offsets(self, length: int, dimensions: int) -> NDArray[np.int64]:
-        """Where the segments of a series of `length` rows start, and its end."""
+        """Return the rows where segments start, and the length of the series."""
         if self.segments is None:
             return np.array([0, length], np.int64)
         offsets = np.asarray(self.segments)
@@ -191,11 +191,15 @@ class Options:
             )
         offsets = np.ascontiguousarray(offsets, np.int64)
         if offsets[0] != 0 or offsets[-1] != length or (np.diff(offsets) < 0).any():
-            raise ValueError(f"segments must rise from 0 to the length, {length}; it was {offsets!r}")
+            raise ValueError(f"segments must increase from 0 to the length, {length}; it was {offsets!r}")
         return offsets
 
+    def min_periods_for(self, windows: Windows) -> int:
+        """Return `min_periods`, or its default for these windows."""
+        return windows.min_periods if self.min_periods is None else self.min_periods
+
     def windows(self, window: Window, offsets: NDArray[np.int64]) -> Windows:
-        """Bounds for `window` over segments that start at `offsets` and end at its last entry."""
+        """Return the windows over segments that start at `offsets`; its last entry is the length."""
         length = int(offsets[-1])
         windows = self._windows(window, offsets, length)
         if self.min_periods is not None and isinstance(windows, FixedWindows) and not _is_forward(window):
@@ -216,9 +220,9 @@ class Options:
         if self.times is not None:
             return self._time_windows(window, offsets, length)
         if isinstance(window, (str, timedelta, np.timedelta64)):
-            raise ValueError(f"window was the width {window!r}, which needs times=, the time of each row")
+            raise ValueError(f"window, the width {window!r}, needs times=, the time of each row")
         if isinstance(window, numbers.Real) and not isinstance(window, numbers.Integral):
-            raise ValueError(f"window was the width {window!r}, which needs times=, the position of each row")
+            raise ValueError(f"window, the width {window!r}, needs times=, the position of each row")
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Integral):
             raise TypeError(f"window must be {_DESCRIBE_WINDOW}; it was {window!r}")
         m = whole_number("window", window, 1)
@@ -238,12 +242,12 @@ class Options:
             m = whole_number("m of rollstat.Forward", window.m, 1)
             return FixedWindows(m, offsets, step=self.step, forward=True)
         windows = FixedWindows(max(int(offsets[-1]), 1), offsets, step=self.step)
-        windows.min_periods = 1
+        windows.min_periods, windows.kind = 1, "expanding"
         return windows
 
     def _indexer_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
         if len(offsets) != 2:
-            raise ValueError("window was a pandas indexer, which serves one series at a time")
+            raise ValueError("window must not be a pandas indexer together with segments")
         start, end = window.get_window_bounds(
             num_values=length,
             min_periods=self.min_periods,
@@ -255,23 +259,23 @@ class Options:
         rows = -(-length // self.step)
         if start.shape != (rows,) or end.shape != (rows,):
             raise ValueError(
-                f"window was a pandas indexer, which must give bounds for {rows} of {length} rows; "
+                f"window, a pandas indexer, must give bounds for {rows} of {length} rows; "
                 f"it gave start of shape {start.shape} and end of shape {end.shape}"
             )
-        least = getattr(window, "window_size", 0)
-        # pandas' own indexers write some empty windows with a start past their end
-        bounds = _checked_bounds(
-            start, np.maximum(start, end), length, least if isinstance(least, int) else 1
-        )
-        bounds.step = self.step
+        size = getattr(window, "window_size", 0)
+        # pandas' own indexers return some empty windows with a start after their end.
+        bounds = _checked_bounds(start, np.maximum(start, end), length, size if isinstance(size, int) else 1)
+        bounds.step, bounds.kind = self.step, "pandas indexer"
         return bounds
 
     def _explicit_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
         self._only_rows("(start, end)")
         if self.step != 1:
-            raise ValueError("step does not apply to a window given as (start, end): leave rows out instead")
+            raise ValueError(
+                "step does not apply to a window given as (start, end): give fewer bounds instead"
+            )
         if len(offsets) != 2:
-            raise ValueError("window was (start, end), which serves one series at a time")
+            raise ValueError("window must not be (start, end) together with segments")
         if len(window) != 2:
             raise ValueError(f"window as a tuple must be (start, end); it had {len(window)} entries")
         return _checked_bounds(window[0], window[1], length, 1)
@@ -286,7 +290,7 @@ class Options:
 
 @lru_cache(maxsize=64, typed=True)
 def _check_again(threads: int, **options: Any) -> Options:
-    """Options checked before, while as many `threads` were set."""
+    """Return checked options; `threads`, the present default, is part of the key of the cache."""
     return Options._check(**options)
 
 
@@ -310,18 +314,20 @@ def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> Expl
         if bad.size:
             row = int(bad[0]) + 1
             raise ValueError(
-                f"window {name} must never move left; at row {row} it went {array[row - 1]} -> {array[row]}"
+                f"window {name} must never decrease; "
+                f"at row {row} it went from {array[row - 1]} to {array[row]}"
             )
         bounds.append(np.ascontiguousarray(array))
     if len(bounds[0]) != len(bounds[1]):
         raise ValueError(
-            f"window start and end must have one length; it was {len(bounds[0])}, {len(bounds[1])}"
+            f"window start and end must have the same length; they had {len(bounds[0])} and {len(bounds[1])}"
         )
     bad = np.flatnonzero(bounds[0] > bounds[1])
     if bad.size:
         row = int(bad[0])
         raise ValueError(
-            f"window start must not pass its end; at row {row} it was {bounds[0][row]}, {bounds[1][row]}"
+            "window start must be at most its end; "
+            f"at row {row} they were {bounds[0][row]} and {bounds[1][row]}"
         )
     return ExplicitWindows(bounds[0], bounds[1], length, min_periods)
 
@@ -334,7 +340,7 @@ _WIDTH = re.compile(rf"\s*{_UNIT}\s*|(?:{_PART.pattern})+", re.ASCII)
 
 
 def parse_width(window: Any) -> Fraction | None:
-    """A time width in nanoseconds, or None where `window` is none."""
+    """Return a width of time in nanoseconds, or None if `window` is not a width of time."""
     if isinstance(window, str):
         match = _WIDTH.fullmatch(window)
         if match is None:
@@ -361,11 +367,11 @@ def parse_width(window: Any) -> Fraction | None:
 
 
 def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int) -> tuple[Any, bool]:
-    """Width divided by `parts` in the units of the times, and whether it is exactly that."""
+    """Return the width divided by `parts`, in units of the times, and whether that is exact."""
     length = parse_width(window)
     if (length is None) != (unit is None):
-        wanted = "a plain number" if unit is None else "a width such as '5min' or a Timedelta"
-        raise TypeError(f"window must be {wanted} for times of this type; it was {window!r}")
+        expected = "a plain number" if unit is None else "a width such as '5min' or a Timedelta"
+        raise TypeError(f"window must be {expected} for times of this type; it was {window!r}")
     if length is None:
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Real):
             raise TypeError(f"window must be {_DESCRIBE_WINDOW}; it was {window!r}")
@@ -383,7 +389,7 @@ def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int)
     length /= parts
     if length >= 2**63:
         raise ValueError(
-            "window must be a width below 2**63 units of the times, Expanding() reaches every row; "
+            "window must be a width below 2**63 units of the times (Expanding() reaches every row); "
             f"it was {window!r}"
         )
     return np.int64(length.numerator // length.denominator), length.denominator == 1
@@ -392,7 +398,7 @@ def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int)
 def _checked_times(
     times: Any, offsets: NDArray[np.int64], length: int
 ) -> tuple[NDArray[Any], Fraction | None]:
-    """Times as int64 or float64, never decreasing, and their unit in nanoseconds (None for numbers)."""
+    """Return times as int64 or float64 that never decrease, and their unit in nanoseconds or None."""
     array = np.asarray(times)
     if array.dtype.kind == "O" and hasattr(times, "to_numpy"):
         array = times.to_numpy(dtype="datetime64[ns]")
@@ -421,7 +427,7 @@ def _checked_times(
     first, last = offsets[:-1], offsets[1:] - 1
     inner = first <= last
     if inner.any() and (array[first[inner]] > array[last[inner]]).any():
-        array = -array  # descending times are ascending ones read backwards
+        array = -array  # windows depend on distances only, so descending times can be negated
     array = np.ascontiguousarray(array)
     row = first_unordered(array, offsets)
     if row >= 0:

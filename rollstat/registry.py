@@ -1,15 +1,15 @@
-"""One row per statistic: what it is called, what it takes, which kernels serve it, where it comes from.
+"""One row per statistic: its name, parameters, algorithms, dtypes, cost and source.
 
 The public functions, the pandas accessor, the streaming classes, the Spark functions, the contract
-tests, the reference pages and the benchmarks are all driven by this table: a statistic that is not in
-it does not exist, and one that is in it is tested and documented unasked.
+tests, the reference pages and the benchmarks are all driven by this table: every statistic in it is
+tested and documented, without further entries elsewhere.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
-__all__ = ["REGISTRY", "Statistic", "check_algorithm", "register"]
+__all__ = ["REGISTRY", "Statistic", "check_algorithm", "refuse_algorithm", "register"]
 
 
 @dataclass(frozen=True)
@@ -25,27 +25,27 @@ class Statistic:
     family : str
         The family whose blocks compute it.
     parameters : tuple of str
-        Its own parameters, those that stand beside the array and the window.
+        Its own parameters: all but arrays, window and common options.
     samples : tuple of mapping
         Values of the parameters that tests and benchmarks try; one empty mapping if it has none.
     algorithms : mapping of str to str
-        What may be named as ``algorithm=``, and what each serves.
+        The names that ``algorithm=`` takes, each with the windows and dtypes that it serves.
     kinds : str
-        Kinds of dtype that it takes, of ``"f"``, ``"i"``, ``"u"``, ``"b"``, ``"M"``, ``"m"``.
+        Kinds of dtype that it accepts, of ``"f"``, ``"i"``, ``"u"``, ``"b"``, ``"M"``, ``"m"``.
     series : int
         How many series it takes.
     outputs : tuple of str
-        Names of what it returns; one entry for a single array.
+        Names of the arrays that it returns.
     exact : bool
         Whether it does no arithmetic that rounds, so that all algorithms agree to the bit.
     cost : str
         Amortised and worst-case cost a row.
     source : str
-        Where the algorithm comes from.
+        Publication of the algorithm.
     min_periods : int or None
-        What ``min_periods`` is by default, where that is not the window's own.
+        Default of ``min_periods``, where it does not depend on the window.
     pandas : str
-        The method of ``Series.rolling`` with the same meaning, or nothing.
+        The method of ``Series.rolling`` with the same meaning, or an empty string.
     """
 
     name: str
@@ -68,7 +68,7 @@ REGISTRY: dict[str, Statistic] = {}
 
 
 def register(statistic: Statistic) -> None:
-    """Enter a statistic; a name can be entered once."""
+    """Add a statistic to the registry, or raise if its name is taken."""
     if statistic.name in REGISTRY:
         raise ValueError(f"statistic {statistic.name!r} is registered already")
     REGISTRY[statistic.name] = statistic
@@ -81,3 +81,9 @@ def check_algorithm(algorithm: str, algorithms: Mapping[str, str], name: str) ->
     if algorithm != "auto" and algorithm not in algorithms:
         served = "; ".join(f"{key!r} ({what})" for key, what in algorithms.items())
         raise ValueError(f"algorithm must be 'auto' or serve {name}: {served}; it was {algorithm!r}")
+
+
+def refuse_algorithm(algorithm: str, algorithms: Mapping[str, str], subject: str) -> NoReturn:
+    """Raise since `algorithm` does not serve this `subject`: a window, or a call."""
+    served = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
+    raise ValueError(f"algorithm {algorithm!r} does not serve this {subject}; the algorithms are {served}")

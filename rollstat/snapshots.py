@@ -1,12 +1,12 @@
-"""Bytes that hold the state of a stream, and nothing that runs: a versioned header, then plain arrays.
+"""The state of a stream as bytes: a versioned header, then plain arrays.
 
 ::
 
     "rollstat" | version | length | header (JSON) | arrays, one after the other | CRC-32
      8 bytes     uint16    uint32   class, parameters, dtype and shape of each      uint32
 
-All numbers are little-endian. A release reads the snapshots of all releases before it; bytes that are
-foreign, truncated, damaged or newer are refused. Unlike a pickle, a snapshot runs no code when it is read.
+All numbers are little-endian. A release reads the snapshots of all earlier releases. It raises for bytes
+that are truncated, damaged, newer, or no snapshot. Unlike a pickle, a snapshot runs no code when it is read.
 """
 
 import json
@@ -26,7 +26,7 @@ _TAIL = struct.Struct("<I")
 
 
 class SnapshotError(ValueError):
-    """Bytes that are no snapshot, or not one that this release can read."""
+    """The bytes are no snapshot, or none that this release can read."""
 
 
 def write(name: str, parameters: dict[str, Any], arrays: list[NDArray[Any]]) -> bytes:
@@ -35,9 +35,9 @@ def write(name: str, parameters: dict[str, Any], arrays: list[NDArray[Any]]) -> 
     Parameters
     ----------
     name : str
-        Of the class.
+        Name of the class.
     parameters : dict
-        What the class is made with; JSON values.
+        Its parameters; JSON values.
     arrays : list of ndarray
         The state.
 
@@ -48,7 +48,7 @@ def write(name: str, parameters: dict[str, Any], arrays: list[NDArray[Any]]) -> 
     """
     layout = [[array.dtype.newbyteorder("<").str, list(array.shape)] for array in arrays]
     if any(array.dtype.hasobject for array in arrays):
-        raise SnapshotError("a state of Python objects has no snapshot; pickle it")
+        raise SnapshotError("a state of Python objects has no snapshot; use pickle")
     fields = [_field(array.dtype) for array in arrays]
     header = json.dumps(
         {"class": name, "parameters": parameters, "arrays": layout, "fields": fields}
@@ -59,7 +59,7 @@ def write(name: str, parameters: dict[str, Any], arrays: list[NDArray[Any]]) -> 
 
 
 def _field(dtype: np.dtype[Any]) -> Any:
-    """Fields of a structured dtype, whose short name does not tell them."""
+    """Return the fields of a structured dtype, which its short name lacks; None for other dtypes."""
     return None if dtype.names is None else dtype.newbyteorder("<").descr
 
 
@@ -67,7 +67,7 @@ def _dtype(short: str, fields: Any) -> np.dtype[Any]:
     if fields is None:
         return np.dtype(short)
     parts: Any = [tuple(tuple(p) if isinstance(p, list) else p for p in field) for field in fields]
-    return np.lib.format.descr_to_dtype(parts)  # which knows padding from fields
+    return np.lib.format.descr_to_dtype(parts)  # np.dtype would take padding for fields
 
 
 def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
@@ -76,27 +76,27 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
     Parameters
     ----------
     data : bytes
-        From :func:`write`, of this release or an older one.
+        From :func:`write` of this release or an earlier one.
 
     Returns
     -------
     name : str
-        Of the class.
+        Name of the class.
     parameters : dict
-        What the class is made with.
+        Its parameters.
     arrays : list of ndarray
         The state, writable.
 
     Raises
     ------
     SnapshotError
-        If the bytes are foreign, truncated, damaged, or of a newer release.
+        If the bytes are no snapshot, truncated, damaged, or of a newer release.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"a snapshot must be bytes; it was {type(data).__name__}")
     data = bytes(data)
     if len(data) < _HEAD.size + _TAIL.size or not data.startswith(_MAGIC):
-        raise SnapshotError("the bytes are no snapshot of rollstat")
+        raise SnapshotError("the bytes are not a snapshot of rollstat")
     _, version, length = _HEAD.unpack_from(data)
     if version > VERSION:
         raise SnapshotError(
@@ -107,14 +107,14 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
     try:
         name, parameters, arrays, at = _parse(data, _HEAD.size + length)
     except (ArithmeticError, LookupError, SyntaxError, TypeError, ValueError) as error:
-        raise SnapshotError(f"the snapshot does not hold what a header says: {error}") from error
+        raise SnapshotError(f"the header of the snapshot is damaged: {error}") from error
     if at != len(data) - _TAIL.size:
-        raise SnapshotError("the snapshot does not hold what its header says")
+        raise SnapshotError("the snapshot is longer or shorter than its header says")
     return name, parameters, arrays
 
 
 def _parse(data: bytes, at: int) -> tuple[str, dict[str, Any], list[NDArray[Any]], int]:
-    """Class, parameters and arrays, the first of which is at byte `at`, and where the last one ends."""
+    """Return class, parameters and arrays, which start at byte `at`, and the byte after the last array."""
     header = json.loads(data[_HEAD.size : at])
     arrays = []
     for (short, shape), fields in zip(header["arrays"], header["fields"]):

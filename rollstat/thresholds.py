@@ -18,6 +18,7 @@ __all__ = [
     "RANKED_WINDOWS",
     "RANKED_WINDOWS_AT_LEAST",
     "SAMPLED",
+    "SHORT_LINE",
     "SORTED_BY_NETWORK",
     "SORTED_WINDOW_OF_DEVIATIONS",
     "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
@@ -71,3 +72,6 @@ SORTED_WINDOW_OF_TRIMMED_MEANS = 80
 
 COMPARED_RANK = 448
 """Widest window whose newest value is compared with all others to find its rank."""
+
+SHORT_LINE = 4096
+"""Lines of fewer rows are laid end to end: to set up a block for each would cost more than its work."""

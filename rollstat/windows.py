@@ -1,8 +1,8 @@
-"""The window language: every way to name windows becomes monotone bounds.
+"""The window language: every way to name windows becomes bounds that never decrease.
 
 This is the only place that knows about time, ``closed``, ``center`` and ``step``. A window is
-``[start, end)`` per output row, and neither bound ever moves left. Bounds are made a stretch of rows at
-a time, so that windows over a long series take no memory of their own.
+``[start, end)`` per output row, and neither bound ever decreases. Bounds are computed for the rows of one
+block at a time, so that windows over a long series take no memory of their own.
 """
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class Forward:
 
 
 class Windows:
-    """Bounds of every output row over `length` rows of data, in one or more segments.
+    """The bounds of every output row over `length` rows of data, in one or more segments.
 
     Attributes
     ----------
@@ -60,49 +60,53 @@ class Windows:
     rows : int
         Output rows.
     min_periods : int
-        The least number of observations for a result where the caller names none.
+        Observations that a result needs where the caller names no number.
+    kind : str
+        Kind of windows, for explanations.
+    left : int
+        Rows of a full window before its own row, where all are full ones but at the ends of the data.
     """
 
     length: int
     rows: int
     min_periods: int
+    kind = "bounds"
+    left = 0
 
     def bounds(self, first: int, last: int) -> Bounds:
-        """Bounds of the output rows ``first, ..., last - 1``, int64."""
-        raise NotImplementedError  # every class that is not abstract has its own
+        """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
+        raise NotImplementedError  # every concrete class has its own
 
     def bound(self, row: int) -> tuple[int, int]:
-        """Bounds of one output row."""
+        """Return the bounds of one output row."""
         start, end = self.bounds(row, row + 1)
         return int(start[0]), int(end[0])
 
     def position(self, first: int, last: int) -> NDArray[np.int64]:
-        """Data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
-        raise NotImplementedError  # every class that is not abstract has its own
+        """Return the data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
+        raise NotImplementedError  # every concrete class has its own
 
     def grows(self, first: int, last: int) -> bool:
-        """Whether the windows of these rows are known to begin with the data, each one row longer."""
+        """Return whether the windows of these rows certainly begin with the data, each one row longer."""
         return False
 
     @property
     def regular(self) -> tuple[int, int, int]:
-        """Rows ``first, ..., last - 1`` whose window is ``[i - left, i - left + width)``, and width.
+        """The rows with full windows ``[i - left, i - left + width)``, as ``(first, last, width)``.
 
-        Returned as ``(first, last, width)``; empty (``first == last``) where there are none.
+        These are the rows ``first, ..., last - 1``; ``first == last`` where there are none.
         """
         return 0, 0, 0
 
     @property
     def fixed_width(self) -> int:
-        """Rows of every window where all follow one another and only the ends cut some; else 0."""
+        """Rows of a full window, if all but boundary windows are full and step is 1; else 0."""
         return 0
 
     @property
     def whole(self) -> NDArray[np.intp] | slice:
-        """Output rows whose window is not cut by the ends of the data."""
-        raise ValueError(
-            "mode='valid' needs windows of a fixed number of rows; it was given windows by width or bounds"
-        )
+        """Output rows that have no boundary window."""
+        raise ValueError("mode='valid' needs a window of a fixed number of rows; it was a width or bounds")
 
 
 class _RowWindows(Windows):
@@ -119,21 +123,21 @@ class _RowWindows(Windows):
         self.rows = -(-self.length // step) if self._positions is None else len(self._positions)
 
     def position(self, first: int, last: int) -> NDArray[np.int64]:
-        """Data rows that the output rows ``first, ..., last - 1`` belong to."""
+        """Return the data rows that the output rows ``first, ..., last - 1`` belong to."""
         if self._positions is None:
             return np.arange(first * self.step, last * self.step, self.step, dtype=np.int64)
         return self._positions[first:last]
 
 
 class FixedWindows(_RowWindows):
-    """Windows ``[i - left, i + right)`` around every `step`-th row, cut at the ends of a segment.
+    """Windows ``[i - left, i + right)`` around every `step`-th row, cut short at the ends of a segment.
 
     Parameters
     ----------
     m : int
         Rows in the window.
     offsets : ndarray of int64, shape (segments + 1,)
-        Where each segment starts, and the end of the data. No window reaches across a segment.
+        Where each segment starts, and the length of the data. No window crosses the end of a segment.
     center, closed, step
         As in :class:`pandas.core.window.Rolling`.
     forward : bool
@@ -154,13 +158,14 @@ class FixedWindows(_RowWindows):
         if forward:
             ahead = m - 1
         self.right = ahead + 1 - (closed in ("left", "neither"))
+        self.kind = "forward" if forward else "rows"
         self.left = m - ahead - 1 + (closed in ("left", "both"))
         self.min_periods = m
         super().__init__(offsets, step)
         self._single = len(offsets) == 2
 
     def bounds(self, first: int, last: int) -> Bounds:
-        """Bounds of the output rows ``first, ..., last - 1``, int64."""
+        """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
         position = self.position(first, last)
         low: Any = 0
         high: Any = self.length
@@ -172,25 +177,25 @@ class FixedWindows(_RowWindows):
         return start, end
 
     def bound(self, row: int) -> tuple[int, int]:
-        """Bounds of one output row."""
+        """Return the bounds of one output row."""
         if not self._single:
             return super().bound(row)
         start = min(max(row * self.step - self.left, 0), self.length)
         return start, min(max(row * self.step + self.right, start), self.length)
 
     def grows(self, first: int, last: int) -> bool:
-        """Whether the windows of these rows are known to begin with the data, each one row longer."""
+        """Return whether the windows of these rows certainly begin with the data, each one row longer."""
         within = last - 1 <= self.left and first + self.right >= 0 and last - 1 + self.right <= self.length
         return self._single and self.step == 1 and within
 
     @property
     def fixed_width(self) -> int:
-        """Rows of every window where all follow one another and only the ends cut some; else 0."""
+        """Rows of a full window, if all but boundary windows are full and step is 1; else 0."""
         return max(self.left + self.right, 0) if self.step == 1 else 0
 
     @property
     def regular(self) -> tuple[int, int, int]:
-        """Rows whose window is whole, where they follow one another, and the width of it."""
+        """The rows with full windows and their width, as ``(first, last, width)``."""
         width = self.left + self.right
         if not self._single or self.step != 1 or width < 1:
             return 0, 0, 0
@@ -200,7 +205,7 @@ class FixedWindows(_RowWindows):
 
     @property
     def whole(self) -> NDArray[np.intp] | slice:
-        """Output rows whose window is not cut by the ends of the data."""
+        """Output rows that have no boundary window."""
         if self._single:
             first = -(-max(self.left, 0) // self.step)
             last = (self.length - max(self.right, 0)) // self.step + 1
@@ -212,11 +217,10 @@ class FixedWindows(_RowWindows):
 class TimeWindows(_RowWindows):
     """Windows by width over ordered times: pandas' windows by offset.
 
-    A row's window holds the rows whose time lies within the width before it, the row itself and
-    earlier rows of the same time included with ``closed="right"``; rows of the same time that come
-    *after* it are not in it, so that nothing depends on the future. With ``closed="left"`` or
-    ``"neither"`` the window ends before the current time. A centred window reaches half the width to
-    both sides.
+    With ``closed="right"`` a row's window holds the rows whose time lies within the width before its own,
+    the row itself and earlier rows of the same time. Later rows of the same time are not in it, so that no
+    result depends on the future. With ``closed="left"`` or ``"neither"`` the window ends before the current
+    time. A centred window reaches half the width to both sides.
 
     Parameters
     ----------
@@ -225,7 +229,7 @@ class TimeWindows(_RowWindows):
     width : int or float
         In the units of `times`.
     offsets : ndarray of int64, shape (segments + 1,)
-        Where each segment starts, and the end of the data.
+        Where each segment starts, and the length of the data.
     exact : bool
         False where the true width lies strictly between `width` and the next integer, so that no
         time can lie exactly on a boundary.
@@ -243,6 +247,7 @@ class TimeWindows(_RowWindows):
         exact: bool = True,
     ) -> None:
         super().__init__(offsets, step)
+        self.kind = "time"
         self.min_periods = 1
         self._times = times
         self._width = width
@@ -252,7 +257,7 @@ class TimeWindows(_RowWindows):
         self._right_closed = closed in ("right", "both") or (center and not exact)
 
     def bounds(self, first: int, last: int) -> Bounds:
-        """Bounds of the output rows ``first, ..., last - 1``, int64."""
+        """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
         position = self.position(first, last)
         start, end = np.empty(len(position), np.int64), np.empty(len(position), np.int64)
         floating = self._times.dtype.kind == "f"
@@ -282,12 +287,12 @@ class ExplicitWindows(Windows):
     length : int
         Rows of data.
     min_periods : int
-        The least number of observations for a result where the caller names none.
+        Observations that a result needs where the caller names no number.
 
     Attributes
     ----------
     step : int
-        The windows belong to every `step`-th row of data, where there is one for each of those.
+        The windows belong to every `step`-th row of data, if they are as many as these rows.
     """
 
     def __init__(
@@ -301,14 +306,13 @@ class ExplicitWindows(Windows):
         self._end = end
 
     def bounds(self, first: int, last: int) -> Bounds:
-        """Bounds of the output rows ``first, ..., last - 1``, int64."""
+        """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
         return self._start[first:last], self._end[first:last]
 
     def position(self, first: int, last: int) -> NDArray[np.int64]:
-        """Data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
+        """Return the data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
         if self.rows != -(-self.length // self.step):
             raise ValueError(
-                f"window must name one pair of bounds for each of the {self.length} rows here; "
-                f"it named {self.rows}"
+                f"window must hold one pair of bounds for each of the {self.length} rows; it held {self.rows}"
             )
         return np.arange(first * self.step, last * self.step, self.step, dtype=np.int64)

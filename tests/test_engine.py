@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.engine import Output, run
+from rollstat.engine import run
 from rollstat.options import Options
+from rollstat.plan import Computation, Output
 
 
 def test_wide_integers_stay_exact():
@@ -134,14 +135,14 @@ def test_bad_axis_and_empty_k_raise():
 
 
 def test_threads_start_no_block_after_an_error():
-    class Failing:
+    class Failing(Computation):
         outputs = (Output("float"),)
         begun = 0
 
-        def block_rows(self, width):
+        def block_rows(self, width, alone=False):
             return 1
 
-        def compute(self, block, wanted, results):
+        def compute(self, block, min_periods, results):
             self.begun += 1
             if self.begun == 1:
                 raise KeyboardInterrupt
@@ -154,13 +155,13 @@ def test_threads_start_no_block_after_an_error():
 
 
 def test_a_nested_call_does_not_wait_for_threads():
-    class Nested:
+    class Nested(Computation):
         outputs = (Output("float"),)
 
-        def block_rows(self, width):
+        def block_rows(self, width, alone=False):
             return 100
 
-        def compute(self, block, wanted, results):
+        def compute(self, block, min_periods, results):
             inner = rollstat.rolling_median(block.values, 3, threads=2)
             results[0][:] = inner[-len(results[0]) :]
 

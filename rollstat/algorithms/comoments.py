@@ -13,38 +13,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
-from rollstat.blocks import Block
+from rollstat.blocks import Block, Outcome
 from rollstat.kernels.missing.counting import subtract_mean_row
 from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line, Summand
 
 __all__ = ["betas", "block_rows", "correlations", "covariances", "linear_fits"]
 
 
-def _write(block: Block, summand: Summand, out: NDArray[Any]) -> None:
+def _write(block: Block, summand: Summand, out: NDArray[Any]) -> Outcome:
     """Write the only output of `summand`."""
     result = working_row(out)
-    evaluate(block, summand, result[None], observations(block), observations(block, 1))
+    outcome = evaluate(block, summand, result[None], observations(block), observations(block, 1))
     deliver(result, out)
+    return outcome
 
 
-def covariances(block: Block, ddof: int, out: NDArray[Any]) -> None:
+def covariances(block: Block, ddof: int, out: NDArray[Any]) -> Outcome:
     """Write the covariance, the central sum of products divided by count - `ddof`."""
-    _write(block, Covariance(float(ddof)), out)
+    return _write(block, Covariance(float(ddof)), out)
 
 
-def correlations(block: Block, out: NDArray[Any]) -> None:
+def correlations(block: Block, out: NDArray[Any]) -> Outcome:
     """Write Pearson's correlation, in [-1, 1]; NaN where either series is constant."""
-    _write(block, Correlation(0.0), out)
+    return _write(block, Correlation(0.0), out)
 
 
-def betas(block: Block, out: NDArray[Any]) -> None:
+def betas(block: Block, out: NDArray[Any]) -> Outcome:
     """Write the slope of the values against the second series, their covariance divided by its variance."""
-    _write(block, Correlation(1.0), out)
+    return _write(block, Correlation(1.0), out)
 
 
 def linear_fits(
     block: Block, slope: NDArray[Any], intercept: NDArray[Any], determination: NDArray[Any]
-) -> None:
+) -> Outcome:
     """Write slope and intercept of the least-squares line through the values, and R².
 
     The line is a function of the second series, or, if there is none, of the row counted from the start of
@@ -57,21 +58,26 @@ def linear_fits(
         x = np.arange(float(len(y)))
         x.flags.writeable = False
     lines = np.empty((3, block.rows))
-    evaluate(block, Line(1.0 if block.others else 0.0), lines, y, x)
+    outcome = evaluate(block, Line(1.0 if block.others else 0.0), lines, y, x)
     if not block.others:
-        _move_to_first_rows(block, y, *lines[:2])
+        _move_to_first_rows(block, outcome.complete, y, *lines[:2])
     for line, out in zip(lines, (slope, intercept, determination)):
         deliver(line, out)
+    return outcome
 
 
 def _move_to_first_rows(
-    block: Block, y: NDArray[np.float64], slope: NDArray[np.float64], height: NDArray[np.float64]
+    block: Block,
+    complete: bool,
+    y: NDArray[np.float64],
+    slope: NDArray[np.float64],
+    height: NDArray[np.float64],
 ) -> None:
     """Replace the height of each line at the mean row of the observations by that at the first row.
 
     The mean row is a quotient of integers and is rounded once.
     """
-    if block.searched and block.missing is None and block.width:
+    if complete and block.width:
         with np.errstate(all="ignore"):
             height -= slope * ((block.width - 1) / 2)
     else:

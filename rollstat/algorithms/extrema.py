@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.boundary_extrema import seen_by_cut_off, write_cut_off
-from rollstat.blocks import UNKNOWN, Block
+from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg, doubling_both
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
@@ -26,6 +26,7 @@ from rollstat.kernels.missing.nan_bitmap import NO_BITMAP, empty_bitmap, mark_in
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.simd.fill_copy import fill_ahead
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
+from rollstat.plan import Choice
 
 __all__ = [
     "ALGORITHMS",
@@ -33,6 +34,7 @@ __all__ = [
     "automatic",
     "block_rows",
     "block_scan",
+    "choose",
     "chunk_rows",
     "doubling",
     "lower_upper_envelope",
@@ -128,7 +130,7 @@ def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
     return [row for row in each if row[1] is not None or row[2] is not None]
 
 
-def block_scan(block: Block, request: Extrema) -> None:
+def block_scan(block: Block, request: Extrema) -> Outcome:
     """Van Herk and Gil-Werman's block scans, for any windows."""
     values, mask, start, end = block.values, _mask(block), block.start, block.end
     suffix = np.empty(_longest(block), values.dtype)
@@ -139,8 +141,7 @@ def block_scan(block: Block, request: Extrema) -> None:
         if position is not None:
             locate(order, values, mask, start, end, request.last, best, position)
             position += request.base
-    if not block.searched and not nan:
-        block.missing = None
+    return Outcome(complete=not block.searched and not nan, algorithm="block_scan")
 
 
 def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
@@ -242,7 +243,7 @@ def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArr
     return values
 
 
-def doubling(block: Block, request: Extrema) -> None:
+def doubling(block: Block, request: Extrema) -> Outcome:
     """Doubling in machine vectors, for windows of a fixed number of rows."""
     wanted = _wanted(request)
     extrema = [(order, out) for order, out, _ in wanted if out is not None]
@@ -261,9 +262,8 @@ def doubling(block: Block, request: Extrema) -> None:
         nan |= found > 0
         if found == 2 or len(_mask(block)) > 0:
             settle(order, block.values, _mask(block), block.width, request.last, request.base, position)
-    if not block.searched and not nan:
-        block.missing = None
-    block.marked = request.least is not None and len(extrema) == len(wanted)
+    marked = request.least is not None and len(extrema) == len(wanted)
+    return Outcome(complete=not block.searched and not nan, marked=marked, algorithm="doubling")
 
 
 def one_kernel(
@@ -279,7 +279,7 @@ def one_kernel(
 ) -> Callable[..., bool] | None:
     """What writes extrema, or positions of one, of `rows` windows in one call; None if nothing does.
 
-    See :meth:`rollstat.computations.extrema.ExtremaOf.one_kernel`.
+    See :meth:`rollstat.plan.Computation.line_kernel`.
     """
     positions = wanted in (("argmin",), ("argmax",))
     values = wanted in (("min",), ("max",), ("min", "max"))
@@ -326,7 +326,7 @@ def one_kernel(
     return write_values
 
 
-def wedge(block: Block, request: Extrema) -> None:
+def wedge(block: Block, request: Extrema) -> Outcome:
     """Lemire's monotonic wedge, for any windows."""
     no_values = np.empty(0, block.values.dtype)
     low = no_values if request.minimum is None else request.minimum
@@ -366,13 +366,14 @@ def wedge(block: Block, request: Extrema) -> None:
         low = high = no_values
     if len(low) > 0 or len(high) > 0:
         run(low, high, _NO_POSITIONS, _NO_POSITIONS, "any")
+    return Outcome(algorithm="wedge")
 
 
-def cut_off(block: Block, request: Extrema) -> bool:
-    """What an end of the data cuts off, in vectors; return whether the windows are such."""
-    found = seen_by_cut_off(block)
-    if found is None or len(_mask(block)) > 0:
-        return False
+def boundary(block: Block, request: Extrema) -> Outcome:
+    """Scans in vectors, for boundary windows without a mask; block scans for any others."""
+    found = None if len(_mask(block)) > 0 else seen_by_cut_off(block)
+    if found is None:
+        return block_scan(block, request)
     wanted = _wanted(request)
     extrema = [
         (order, np.empty(block.rows, block.values.dtype) if out is None else out) for order, out, _ in wanted
@@ -382,26 +383,30 @@ def cut_off(block: Block, request: Extrema) -> bool:
         if position is not None:
             locate(order, block.values, _NO_MASK, block.start, block.end, request.last, best, position)
             position += request.base
-    if not block.searched and not nan:
-        block.missing = None
-    block.marked = request.least is not None
-    return True
+    return Outcome(not block.searched and not nan, request.least is not None, algorithm="boundary")
 
 
-def automatic(block: Block, request: Extrema) -> None:
-    """The quickest algorithm for the block."""
+def choose(block: Block) -> Choice:
+    """Return the quickest algorithm for a block."""
     if block.rows < _FEW_ROWS:
-        block_scan(block, request)
-    elif block.width > 0:
-        doubling(block, request)
-    elif not cut_off(block, request):
-        block_scan(block, request)
+        return Choice("block_scan", f"fewer than {_FEW_ROWS} windows, which vectors do not pay for")
+    if block.width > 0:
+        return Choice("doubling", "all windows have one width")
+    if seen_by_cut_off(block) is not None:
+        masked = (("block_scan", "a value is masked"),)
+        return Choice("boundary", "all windows begin, or all end, with the data", masked)
+    return Choice("block_scan", "the width of the windows varies")
 
 
-ALGORITHMS: dict[str, Callable[[Block, Extrema], None]] = {
-    "auto": automatic,
+def automatic(block: Block, request: Extrema) -> Outcome:
+    """The quickest algorithm for the block."""
+    return ALGORITHMS[choose(block).name](block, request)
+
+
+ALGORITHMS: dict[str, Callable[[Block, Extrema], Outcome]] = {
     "doubling": doubling,
     "block_scan": block_scan,
+    "boundary": boundary,
     "wedge": wedge,
 }
 
@@ -418,7 +423,7 @@ def lower_upper_envelope(values: NDArray[Any], radius: int, low: NDArray[Any], h
     """
     length = len(values)
     row = np.arange(length)
-    searched = True
+    nan = False
     first, last = min(radius, length), max(length - radius, min(radius, length))
     for begin, end in ((0, first), (first, last), (last, length)):
         if begin == end:
@@ -430,6 +435,5 @@ def lower_upper_envelope(values: NDArray[Any], radius: int, low: NDArray[Any], h
             start = (row[begin:end] - radius).clip(0) - max(begin - radius, 0)
             stop = (row[begin:end] + radius + 1).clip(None, length) - max(begin - radius, 0)
             block = Block(part, UNKNOWN, start, stop)
-        automatic(block, Extrema(low[begin:end], high[begin:end]))
-        searched = searched and block.searched
-    return not searched
+        nan |= not automatic(block, Extrema(low[begin:end], high[begin:end])).complete
+    return nan

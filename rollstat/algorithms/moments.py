@@ -20,7 +20,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
-from rollstat.blocks import Block
+from rollstat.blocks import Block, Outcome
 from rollstat.kernels.sums.moment_formulas import Deviation, Kurtosis, Mean, Skewness, Sum, Summand, Variance
 
 __all__ = [
@@ -35,43 +35,44 @@ __all__ = [
 ]
 
 
-def _write(block: Block, summand: Summand, out: NDArray[Any]) -> None:
+def _write(block: Block, summand: Summand, out: NDArray[Any]) -> Outcome:
     """Write the only output of `summand`."""
     result = working_row(out)
-    evaluate(block, summand, result[None], observations(block))
+    outcome = evaluate(block, summand, result[None], observations(block))
     deliver(result, out)
+    return outcome
 
 
-def sums(block: Block, out: NDArray[Any]) -> None:
+def sums(block: Block, out: NDArray[Any]) -> Outcome:
     """Write the sum, 0 for windows without observations."""
-    _write(block, Sum(), out)
+    return _write(block, Sum(), out)
 
 
-def means(block: Block, out: NDArray[Any]) -> None:
+def means(block: Block, out: NDArray[Any]) -> Outcome:
     """Write the arithmetic mean."""
-    _write(block, Mean(), out)
+    return _write(block, Mean(), out)
 
 
-def variances(block: Block, ddof: int, out: NDArray[Any]) -> None:
+def variances(block: Block, ddof: int, out: NDArray[Any]) -> Outcome:
     """Write the variance, the central sum of squares divided by count - `ddof`; it is never negative."""
-    _write(block, Variance(float(ddof)), out)
+    return _write(block, Variance(float(ddof)), out)
 
 
-def deviations(block: Block, ddof: int, out: NDArray[Any]) -> None:
+def deviations(block: Block, ddof: int, out: NDArray[Any]) -> Outcome:
     """Write the standard deviation, the square root of the variance."""
-    _write(block, Deviation(float(ddof), 0.0), out)
+    return _write(block, Deviation(float(ddof), 0.0), out)
 
 
-def standard_errors(block: Block, ddof: int, out: NDArray[Any]) -> None:
+def standard_errors(block: Block, ddof: int, out: NDArray[Any]) -> Outcome:
     """Write the standard error of the mean, the deviation divided by the square root of the count."""
-    _write(block, Deviation(float(ddof), 1.0), out)
+    return _write(block, Deviation(float(ddof), 1.0), out)
 
 
-def skewnesses(block: Block, out: NDArray[Any]) -> None:
+def skewnesses(block: Block, out: NDArray[Any]) -> Outcome:
     """Write the unbiased skewness (adjusted Fisher-Pearson); NaN where all observations are equal."""
-    _write(block, Skewness(), out)
+    return _write(block, Skewness(), out)
 
 
-def kurtoses(block: Block, out: NDArray[Any]) -> None:
+def kurtoses(block: Block, out: NDArray[Any]) -> Outcome:
     """Write the unbiased excess kurtosis; NaN where all observations are equal."""
-    _write(block, Kurtosis(), out)
+    return _write(block, Kurtosis(), out)

@@ -17,7 +17,7 @@ from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.sortedness import direction
 from rollstat.kernels.selection.value_band import Sample, allocate_sample
 
-__all__ = ["block_rows", "select", "select_points", "split_rows"]
+__all__ = ["at_run_time", "block_rows", "select", "select_points", "split_rows"]
 
 _MOST_ROWS_KEPT = 1 << 19
 _PROBED_VALUES = 32
@@ -27,6 +27,12 @@ def block_rows(width: int) -> int:
     """Return the rows of a block of windows of `width` values: a multiple of the rows ranked at a time."""
     rows = _rows_at_a_time(width)
     return rows * max(1, round((1 << 18) / rows))
+
+
+def at_run_time() -> tuple[tuple[str, str], ...]:
+    """Return what runs for some values in place of ranking, and when."""
+    levels = f"there are at most {thresholds.COUNTED_LEVELS} distinct values"
+    return (("sortedness", "the values only rise or only fall"), ("prefix_counts", levels))
 
 
 def split_rows(start: NDArray[np.int64], end: NDArray[np.int64], fewest: int) -> Iterator[tuple[int, int]]:

@@ -11,6 +11,7 @@ from rollstat.algorithms import sorted_columns
 from rollstat.algorithms.rank_bits import split_rows
 from rollstat.algorithms.ranking import NOTHING_MISSING, tied_ranks
 from rollstat.blocks import Block
+from rollstat.plan import NAMED, Choice
 from rollstat.windows import Windows
 
 __all__ = ["block_rows", "check_network", "choose", "missing_mask", "ranked_blocks", "small_blocks"]
@@ -23,20 +24,22 @@ def block_rows(width: int) -> int:
     return max(1 << 15, 3 * width)
 
 
-def choose(algorithm: str, block: Block, widest: int) -> tuple[str, int]:
-    """Return the name of the algorithm, and the most rows of a window.
+def choose(algorithm: str, block: Block, widest: int, complete: bool) -> Choice:
+    """Return the algorithm for a block: a sorted array for up to `widest` rows, else a set of ranks.
 
-    ``"auto"`` chooses ``"network"`` where windows are small and of one width and nothing is missing, a sorted
-    array for windows of up to `widest` rows, and a tree over ranks for wider ones. ``"network"`` serves the
-    rest in the same way.
+    ``"network"`` sorts many windows at once, which only small ones of one width allow, and only if the
+    values are `complete`: none is missing.
     """
-    longest = block.width or int((block.end - block.start).max())
-    narrow = 0 < block.width <= thresholds.SORTED_BY_NETWORK and block.missing is None
-    if algorithm in ("auto", "network") and narrow:
-        algorithm = "network"
-    elif algorithm in ("auto", "network"):
-        algorithm = "sorted_window" if longest <= widest else "rank_set"
-    return algorithm, longest
+    if algorithm not in ("auto", "network"):
+        return Choice(algorithm, NAMED)
+    narrow = block.longest <= widest
+    other = "sorted_window" if narrow else "rank_set"
+    if complete and 0 < block.width <= thresholds.SORTED_BY_NETWORK:
+        reason = (
+            NAMED if algorithm == "network" else f"windows of at most {thresholds.SORTED_BY_NETWORK} rows"
+        )
+        return Choice("network", reason, ((other, "a value is missing"),))
+    return Choice(other, f"windows of {'at most' if narrow else 'more than'} {widest} rows")
 
 
 def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str]) -> None:

@@ -37,6 +37,7 @@ __all__ = [
     "serves_points",
     "suits",
     "suits_values",
+    "widest",
 ]
 
 LARGEST_WIDTH = 512
@@ -56,17 +57,24 @@ def serves_points(block: Block) -> bool:
     return 0 < block.width <= LARGEST_WIDTH and block.missing is None
 
 
+def widest(width: int, rows: int, dtype: np.dtype[Any]) -> int:
+    """Return the widest window for which networks are the fastest, over `rows` windows of values of `dtype`.
+
+    They take fewer operations than any other algorithm up to some hundred rows a window, but building one
+    takes O(width log^2 width), which a series must be long enough to win back.
+    """
+    if rows < thresholds.NETWORK_ROWS_A_ROW * width:
+        return thresholds.NETWORK
+    return thresholds.NETWORK_OF_LONG_SERIES if dtype == np.float64 else thresholds.NETWORK_OF_OTHER_DTYPES
+
+
 def suits(width: int, rows: int, dtype: np.dtype[Any]) -> bool:
     """Whether networks are the fastest algorithm for a series of `rows` windows of values of `dtype`.
 
     They do least work up to a few hundred rows a window, but building one takes O(width log^2 width), which
     pays only if the series is long.
     """
-    if rows >= thresholds.NETWORK_ROWS_A_ROW * width:
-        double = dtype == np.float64
-        widest = thresholds.NETWORK_OF_LONG_SERIES if double else thresholds.NETWORK_OF_OTHER_DTYPES
-        return 0 < width <= widest
-    return 0 < width <= thresholds.NETWORK
+    return 0 < width <= widest(width, rows, dtype)
 
 
 def suits_values(values: NDArray[Any], width: int) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import UNKNOWN, Block
+from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.kernels.missing.simd_counts import count_series
 from rollstat.kernels.sums import short_windows
 from rollstat.kernels.sums.fixed_windows import (
@@ -22,12 +22,25 @@ from rollstat.kernels.sums.fixed_windows import (
 )
 from rollstat.kernels.sums.moment_formulas import Summand, series_of, traits
 from rollstat.kernels.sums.variable_windows import finish_windows, sum_variable_windows
+from rollstat.plan import Choice
 
-__all__ = ["block_rows", "deliver", "evaluate", "grid", "longest", "observations", "scan", "working_row"]
+__all__ = [
+    "block_rows",
+    "choose",
+    "deliver",
+    "evaluate",
+    "grid",
+    "longest",
+    "observations",
+    "scan",
+    "working_row",
+]
 
 # Minimum rows per block, and with one thread.
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
+_ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
+_COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
 # Minimum number of expanding windows that are computed as fixed windows behind missing rows.
 _EXPANDING = 64
 
@@ -130,11 +143,7 @@ def scan(
     """
     if not block.width or (block.searched and block.missing is not None):
         return False
-    if block.rows and _scan(summand, x, x if y is None else y, block.width, out):
-        return False
-    if not block.searched:
-        block.missing = None
-    return True
+    return not (block.rows and _scan(summand, x, x if y is None else y, block.width, out))
 
 
 def evaluate(
@@ -143,22 +152,33 @@ def evaluate(
     out: NDArray[np.float64],
     x: NDArray[np.float64],
     y: NDArray[np.float64] | None = None,
-) -> None:
+) -> Outcome:
     """Write the outputs of `summand` for any windows, see :func:`scan`.
 
     Insufficient rows are marked, and recorded as marked, where this takes no extra work.
     """
+    algorithm = choose(block).name
     if scan(block, summand, out, x, y):
-        return
+        return _COMPLETE
     y = x if y is None else y
-    if block.width and block.rows:
-        _scan_with_missing(block, summand, x, y, out)
-    elif _is_expanding(block):
-        _scan_with_missing(*_as_fixed(block, summand, x, y), out)
-    else:
+    if algorithm == "variable_windows":
         _sum_any_windows(block, summand, x, y, block.start, block.end, block.count, out)
-        return
-    block.marked = block.least is not None
+        return Outcome(algorithm=algorithm)
+    if block.width:
+        _scan_with_missing(block, summand, x, y, out)
+    else:
+        _scan_with_missing(*_as_fixed(block, summand, x, y), out)
+    return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
+
+
+def choose(block: Block) -> Choice:
+    """Return the algorithm for the windows of a block."""
+    if block.width and block.rows:
+        return _ONE_WIDTH
+    if _is_expanding(block):
+        reason = f"at least {_EXPANDING} windows begin with the data, each one row longer"
+        return Choice("fixed_windows", reason)
+    return Choice("variable_windows", "the width of the windows varies")
 
 
 def _is_expanding(block: Block) -> bool:
@@ -183,8 +203,7 @@ def _as_fixed(
     series = memory.view()
     series.flags.writeable = False
     first, others = series[0], tuple(series[1:])
-    regular = Block.regular(first, UNKNOWN, width, others)
-    regular.least = block.least
+    regular = Block.regular(first, UNKNOWN, width, others, nan_below=block.nan_below)
     return regular, summand, first, others[0] if others else first
 
 
@@ -193,7 +212,7 @@ def _scan_with_missing(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
     """Windows of a fixed width in which values may be NaN."""
-    width, min_count = block.width, float(block.least or 0)
+    width, min_count = block.width, float(block.nan_below or 0)
     scratch = _scan_scratch(summand, width, counting=True)
     sum_fixed_windows(summand, x, y, width, min_count, scratch, out)
     if not traits(summand).shifted or width < SHORTEST_SHIFTED:

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms import aggregate as aggregates
 from rollstat.algorithms import window_sums
-from rollstat.blocks import Block
-from rollstat.engine import Output
+from rollstat.blocks import Block, Outcome
 from rollstat.operators.interface import NOTHING, empty_result
+from rollstat.plan import NAMED, Choice, Computation, Output
+from rollstat.windows import Windows
 
 __all__ = ["Combination", "Formula"]
 
@@ -18,52 +19,60 @@ _FLOAT64 = np.dtype(np.float64)
 _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
 
 
-class Formula:
-    """Statistics that are written block by block, such as those that follow from sums over the window.
+class Formula(Computation):
+    """A statistic that one function writes block by block, such as one that follows from sums.
 
     Parameters
     ----------
+    dtype : numpy.dtype
+        Of the first series.
+    windows : Windows
+        The windows of the call.
     write : callable
-        Takes a block and one array for each output.
+        Takes a block and one array for each output; returns an :class:`Outcome`.
     required : int
         Observations without which there is no result.
     outputs : int
-        How many arrays it gives.
+        How many arrays it returns.
     kind : str
         Kind of the outputs.
-    dtype : numpy.dtype
-        Of the first series.
+    choose : callable
+        Takes a block; returns the :class:`Choice` that `write` makes.
     """
 
     def __init__(
         self,
-        write: Callable[..., None],
+        dtype: np.dtype[Any],
+        windows: Windows,
+        write: Callable[..., Outcome],
         required: int,
         outputs: int = 1,
         kind: str = "float",
-        dtype: np.dtype[Any] = _FLOAT64,
+        choose: Callable[[Block], Choice] = window_sums.choose,
     ) -> None:
         self._write = write
         self._converts = dtype != _FLOAT64
+        self._choose = choose
         self.outputs = [Output(kind, required)] * outputs
 
-    def block_rows(self, width: int) -> int:
-        """Output rows of a block that suit windows of `width` rows."""
-        return window_sums.block_rows(width)
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows.
 
-    def block_rows_alone(self, width: int) -> int:
-        """The same where one thread does all the work, and shorter blocks would only begin more often.
-
-        What is converted into float64 first is to stay in the cache until it is summed.
+        One thread takes longer blocks, unless values are converted into float64 first: these are to stay in
+        the cache until they are summed.
         """
-        return window_sums.block_rows(width, alone=not self._converts)
+        return window_sums.block_rows(width, alone=alone and not self._converts)
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
-        """Write the result of every row that has at least `wanted` observations."""
-        self._write(block, *results)
+    def choose(self, block: Block) -> Choice:
+        """Return the algorithm for a block."""
+        return self._choose(block)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the result of every row with at least `min_periods` observations."""
+        return self._write(block, *results)
 
 
-class Combination:
+class Combination(Computation):
     """Any associative operator over the observations of every window.
 
     Parameters
@@ -93,7 +102,7 @@ class Combination:
         self._operator, self._layout = aggregates.prepare(operator, dtypes)
         self._algorithm = algorithm
         if empty_result(self._operator) is NOTHING:
-            required = max(required, 1)  # there is nothing that an empty window could give
+            required = max(required, 1)  # an empty window has no result
         for output in self._layout.outputs:
             if output.shape or output.base.kind not in _KINDS:
                 raise TypeError(
@@ -102,10 +111,18 @@ class Combination:
                 )
         self.outputs = [Output(kind or _KINDS[output.base.kind], required) for output in self._layout.outputs]
 
-    def block_rows(self, width: int) -> int:
-        """Output rows of a block that suit windows of `width` rows."""
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
         return aggregates.block_rows(width)
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
-        """Write the result of every row that has at least `wanted` observations."""
-        aggregates.aggregate(block, self._operator, self._layout, results, self._algorithm, wanted)
+    def choose(self, block: Block) -> Choice:
+        """Return the algorithm for a block."""
+        if self._algorithm == "auto":
+            return Choice("operator_scan", "the fastest for any windows of numbers")
+        return Choice(self._algorithm, NAMED)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the result of every row with at least `min_periods` observations."""
+        algorithm = self.choose(block).name
+        aggregates.aggregate(block, self._operator, self._layout, results, algorithm, min_periods)
+        return Outcome(algorithm=algorithm)

@@ -1,4 +1,4 @@
-"""Median absolute deviation, and the Hampel filter that is made of it."""
+"""Median absolute deviation, and the Hampel filter, which compares with it."""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from rollstat.algorithms.rank_space import (
     small_blocks,
 )
 from rollstat.algorithms.sorted_columns import sorted_columns
-from rollstat.blocks import Block, read_only
-from rollstat.engine import Output
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space.distances import float_deviations, integer_deviations, integer_distances
 from rollstat.kernels.rank_space.mad_sorted import find_distances_sorted
 from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns
+from rollstat.plan import Choice, Computation, Output
 from rollstat.windows import Windows
 
 __all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel"]
@@ -35,7 +35,7 @@ _SIGN = np.uint64(1 << 63)
 
 
 def _measurable(values: NDArray[Any]) -> NDArray[Any]:
-    """Values of which distances are exact or round as in NumPy: float64, or uint64 with the same order."""
+    """Return the values as float64, or uint64 in the same order: distances are exact or round as in NumPy."""
     if values.dtype == np.int64:
         return read_only(values.view(np.uint64) ^ _SIGN)
     if values.dtype != np.uint64:
@@ -43,26 +43,29 @@ def _measurable(values: NDArray[Any]) -> NDArray[Any]:
     return read_only(values)
 
 
-class _Distances:
+class _Distances(Computation):
     """The two middle observations of every window, and the two middle distances from the median."""
 
     def __init__(self, algorithm: str, windows: Windows) -> None:
         check_network(algorithm, windows, DEVIATION_ALGORITHMS)
         self.algorithm = algorithm
 
-    def block_rows(self, width: int) -> int:
-        """Output rows of a block that suit windows of `width` rows."""
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
         return rank_space.block_rows(width)
 
-    def _find(self, block: Block) -> list[NDArray[Any]]:
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        return choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS, complete)
+
+    def _find(self, block: Block, algorithm: str) -> list[NDArray[Any]]:
         """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
-        algorithm, longest = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS)
         dtype = _measurable(block.values[:0]).dtype
         if algorithm == "network" and dtype == np.float64:
             return _sort_all(_measurable(block.values), block.width)
         found = [np.zeros(block.rows, dtype) for _ in range(4)]
         if algorithm in ("sorted_window", "network"):
-            window = np.empty(longest + 1, dtype)
+            window = np.empty(block.longest + 1, dtype)
             for rows, part in small_blocks(block):
                 find_distances_sorted(
                     _measurable(part.values),
@@ -100,35 +103,37 @@ class Deviation(_Distances):
 
     Parameters
     ----------
-    scale : float
-        What the deviation is divided by.
     dtype : numpy.dtype
         Of the input.
     windows : Windows
-        The windows of the run.
+        The windows of the call.
+    scale : float
+        The deviation is divided by it.
     algorithm : str
         ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
     """
 
-    def __init__(self, scale: float, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
+    def __init__(self, dtype: np.dtype[Any], windows: Windows, scale: float, algorithm: str) -> None:
         super().__init__(algorithm, windows)
         self.scale = scale
         self.can_fail = dtype.kind in "mM"
         self.outputs = [Output("difference" if self.can_fail else "interpolated")]
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the deviation of every window."""
+        algorithm = self.choose(block, block.missing is None).name
         if self.can_fail:
-            self._write_times(self._find(block), results[0])
-            return
+            self._write_times(self._find(block, algorithm), results[0])
+            return Outcome(algorithm=algorithm)
         deviation = np.empty(block.rows)
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            found = self._find(block)
+            found = self._find(block, algorithm)
             if found[0].dtype == np.uint64:
                 integer_deviations(*found, deviation)
             else:
                 float_deviations(*found, np.empty(block.rows), deviation)
             results[0][...] = deviation if self.scale == 1 else deviation / self.scale
+        return Outcome(algorithm=algorithm)
 
     def _write_times(self, found: list[NDArray[Any]], result: NDArray[Any]) -> None:
         """Write whole numbers of the unit of time, rounded down."""
@@ -149,33 +154,34 @@ class Hampel(_Distances):
 
     Parameters
     ----------
-    factor : float
-        Distance from the median, in deviations, beyond which a value is an outlier.
     dtype : numpy.dtype
         Of the input.
     windows : Windows
-        The windows of the run: one for each row, or each `step`-th.
+        The windows of the call: one for each row, or each `step`-th.
+    factor : float
+        Distance from the median, in deviations, beyond which a value is an outlier.
     algorithm : str
         ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
     """
 
-    needs_own = True
+    reads_own_row = True
     outputs = (Output("interpolated"), Output("flag"))
 
-    def __init__(self, factor: float, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
+    def __init__(self, dtype: np.dtype[Any], windows: Windows, factor: float, algorithm: str) -> None:
         super().__init__(algorithm, windows)
         if dtype.kind not in "fiub":
             raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
         windows.position(0, 0)
         self.factor = factor
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
-        """Write the cleaned values and the outliers; rows whose own value is missing are lacking."""
-        assert block.own is not None
-        own, deviation = block.values[block.own], np.empty(block.rows)
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the cleaned values and the outliers; rows whose own value is missing are insufficient."""
+        assert block.own_row is not None
+        own, deviation = block.values[block.own_row], np.empty(block.rows)
+        algorithm = self.choose(block, block.missing is None).name
         plain = own.astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            found = self._find(block)
+            found = self._find(block, algorithm)
             if found[0].dtype == np.uint64:
                 integer_deviations(*found, deviation)
                 center = _whole_center(found[0], found[1], own.dtype)
@@ -188,8 +194,8 @@ class Hampel(_Distances):
             outlier = distance > self.factor * deviation
             results[0][...] = np.where(outlier, center, plain)
         results[1][...] = outlier
-        if block.missing is not None:
-            block.lacking = block.missing[block.own]
+        insufficient = None if block.missing is None else block.missing[block.own_row]
+        return Outcome(insufficient=insufficient, algorithm=algorithm)
 
 
 def _whole_center(lower: NDArray[Any], upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -1,18 +1,16 @@
-"""k-th smallest, median, quantiles: ranks for the selection algorithms, and what lies between ranks."""
+"""k-th smallest, median, quantiles: ranks for the selection algorithms, and interpolation between ranks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms import small_window
-from rollstat.algorithms.extrema import Extrema, automatic
-from rollstat.blocks import Block, Point, Selection
-from rollstat.engine import Output
+from rollstat import thresholds
+from rollstat.algorithms import extrema, rank_bits, small_window, three_trees, two_heaps
+from rollstat.blocks import Block, Outcome, Point, Selection
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
     interpolate,
@@ -22,6 +20,8 @@ from rollstat.kernels.selection.quantiles import (
     picks_upper,
     quantile_ranks,
 )
+from rollstat.plan import NAMED, Choice, Computation, Output
+from rollstat.registry import refuse_algorithm
 from rollstat.windows import Windows
 
 __all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile"]
@@ -33,6 +33,12 @@ ALGORITHMS = {
     "two_heaps": "every window and dtype",
 }
 
+_DRIVERS: dict[str, Any] = {
+    "rank_bits": rank_bits,
+    "small_window": small_window,
+    "three_trees": three_trees,
+    "two_heaps": two_heaps,
+}
 _FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}
 
 
@@ -48,23 +54,23 @@ class Kth:
         return abs(self.k)
 
     def constant_rank(self, count: int) -> int:
-        """Rank among `count` observations."""
+        """Return its rank among `count` observations."""
         return self.k - 1 if self.k > 0 else count + self.k
 
-    def ranks(self, count: NDArray[np.int64], wanted: int, rank: NDArray[np.int64]) -> None:
+    def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
         """Write the rank of every row."""
-        kth_ranks(count, self.k, max(wanted, self.required), rank)
+        kth_ranks(count, self.k, max(min_periods, self.required), rank)
 
     def point(self, count: int) -> Point:
-        """Where it lies among `count` observations."""
+        """Return where it lies among `count` observations."""
         return Point(self.constant_rank(count))
 
     def needs_upper(self, count: int | None) -> bool:
-        """Whether the next order statistic is needed too."""
+        """Return whether the next order statistic is needed too."""
         return False
 
     def kind(self) -> str:
-        """Kind of the output."""
+        """Return the kind of the output."""
         return "value"
 
 
@@ -77,15 +83,15 @@ class Quantile:
     required = 1
 
     def constant_rank(self, count: int) -> int:
-        """Rank of the observation at or below the quantile, among `count`."""
+        """Return the rank of the observation at or below the quantile, among `count`."""
         return int(self.q * (count - 1))
 
-    def ranks(self, count: NDArray[np.int64], wanted: int, rank: NDArray[np.int64]) -> None:
+    def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
         """Write the rank of every row."""
-        quantile_ranks(count, self.q, max(wanted, 1), rank)
+        quantile_ranks(count, self.q, max(min_periods, 1), rank)
 
     def point(self, count: int) -> Point:
-        """Where it lies among `count` observations."""
+        """Return where it lies among `count` observations."""
         rank = self.constant_rank(count)
         fraction = self.q * (count - 1) - rank
         if fraction == 0 or self.interpolation == "lower":
@@ -97,35 +103,36 @@ class Quantile:
         return Point(rank + picks_upper(rank, fraction, INTERPOLATIONS[self.interpolation]))
 
     def needs_upper(self, count: int | None) -> bool:
-        """Whether the next order statistic is needed too."""
+        """Return whether the next order statistic is needed too."""
         if self.interpolation == "lower":
             return False
         return count is None or self.q * (count - 1) != int(self.q * (count - 1))
 
     def kind(self) -> str:
-        """Kind of the output."""
+        """Return the kind of the output."""
         return "interpolated" if self.interpolation in ("linear", "midpoint") else "value"
 
 
 @lru_cache(maxsize=32)
 def _full(rank: tuple[int, ...], rows: int) -> NDArray[np.int64]:
+    """Return the same ranks for every row."""
     ranks = np.empty((len(rank), rows), np.int64)
     ranks[...] = np.array(rank, np.int64)[:, None]
     ranks.setflags(write=False)
     return ranks
 
 
-class OrderStatistics:
+class OrderStatistics(Computation):
     """Several order statistics of every window, from one selection.
 
     Parameters
     ----------
-    requests : sequence of Kth or Quantile
-        What is wanted, one output each.
     dtype : numpy.dtype
         Of the input.
     windows : Windows
-        The windows of the run.
+        The windows of the call.
+    requests : sequence of Kth or Quantile
+        The order statistics, one output each.
     algorithm : str
         ``"auto"`` or a key of `ALGORITHMS`.
     positions : bool
@@ -134,9 +141,9 @@ class OrderStatistics:
 
     def __init__(
         self,
-        requests: Sequence[Kth | Quantile],
         dtype: np.dtype[Any],
         windows: Windows,
+        requests: Sequence[Kth | Quantile],
         algorithm: str,
         positions: bool = False,
     ) -> None:
@@ -148,39 +155,83 @@ class OrderStatistics:
         self.outputs = [
             Output("position" if positions else request.kind(), request.required) for request in requests
         ]
-        _check_served(algorithm, windows)
+        if algorithm in _FIXED_ONLY:
+            width, largest = windows.fixed_width, _FIXED_ONLY[algorithm]
+            if not width or (largest is not None and width > largest):
+                refuse_algorithm(algorithm, ALGORITHMS, "window")
 
-    def block_rows(self, width: int) -> int:
-        """Output rows of a block that suit windows of `width` rows."""
-        rows: int = _driver(self._choose(width, width)).block_rows(width)
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
+        rows: int = _DRIVERS[self._choose_selection(width).name].block_rows(width)
         return rows
 
-    def _choose(self, width: int, fixed: int, values: NDArray[Any] | None = None) -> str:
-        """Name the algorithm for windows of about `width` rows; `fixed` is 0 where their size varies."""
+    def _choose_selection(self, fixed: int) -> Choice:
+        """Return the selection algorithm for windows of `fixed` rows, 0 where that varies."""
+        if self.algorithm in _FIXED_ONLY and not fixed:
+            return Choice(
+                "rank_bits", f"{self.algorithm} needs windows of one width, which boundary windows have not"
+            )
         if self.algorithm != "auto":
-            if fixed or self.algorithm not in _FIXED_ONLY:
-                return self.algorithm
-            return "rank_bits"  # what an end of the data cuts off has no fixed size
-        if small_window.suits(fixed, self.rows, self.dtype) and not self.positions:
-            if values is None or small_window.suits_values(values, fixed):
-                return "small_window"
-        return "rank_bits"
+            return Choice(self.algorithm, NAMED)
+        if self.positions:
+            return Choice("rank_bits", "positions are asked for")
+        if not fixed:
+            return Choice("rank_bits", "the width of the windows varies")
+        widest = small_window.widest(fixed, self.rows, self.dtype)
+        if fixed > widest:
+            reason = f"windows of more than {widest} rows, over {self.rows} rows"
+            return Choice("rank_bits", reason, rank_bits.at_run_time())
+        reason = f"windows of at most {widest} rows, over {self.rows} rows"
+        if self.dtype != np.float64 or fixed <= thresholds.NETWORK_OF_NOISE:
+            return Choice("small_window", reason)
+        smooth = "a sample shows that neighbouring values are closer than values a window apart"
+        return Choice("small_window", reason, (("rank_bits", smooth),))
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
-        """Write the order statistics of every row that has at least `wanted` observations."""
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        fixed = block.width
+        selection = self._choose_selection(fixed)
+        if not (complete and fixed and self.algorithm == "auto" and self._all_ends(fixed)):
+            return selection
+        extremum = extrema.choose(block)
+        reason = f"the smallest or largest value of every window; {extremum.reason}"
+        return Choice(extremum.name, reason, ((selection.name, "a value is missing"),))
+
+    def _all_ends(self, width: int) -> bool:
+        """Return whether all results are the smallest or the largest value of every window."""
+        if self.positions or any(request.required > width for request in self.requests):
+            return False
+        dtype = self.dtype
+        same = all(request.kind() == "value" for request in self.requests) or dtype.kind in "fmM"
+        return same and all(_is_end(request.point(width), width) for request in self.requests)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the order statistics of every row with at least `min_periods` observations."""
         if self._write_unsearched(block, results):
-            return
-        fixed = block.width if block.missing is None else 0
-        requests = self.requests
-        if fixed:
-            constant: tuple[int, ...] | None = tuple(r.constant_rank(fixed) for r in requests)
-            if any(r.required > fixed for r in requests):
-                constant = None
-        else:
-            constant = None
-        width = block.width or int(block.end[-1] - block.start[-1])
-        probed = block.values if block.missing is None else None
-        driver = _driver(self._choose(max(width, 1), block.width, probed))
+            return Outcome(complete=True, algorithm="small_window")
+        complete = block.missing is None
+        choice = self.choose(block, complete)
+        if choice.name not in _DRIVERS:
+            self._write_ends(block, results)
+            return Outcome(algorithm=choice.name)
+        algorithm = choice.name
+        if complete and algorithm == "small_window" and self.algorithm == "auto":
+            if not small_window.suits_values(block.values, block.width):
+                algorithm = "rank_bits"
+        self._select(_DRIVERS[algorithm], block, min_periods, results)
+        return Outcome(algorithm=algorithm)
+
+    def _constant_ranks(self, block: Block) -> tuple[int, ...] | None:
+        """Return the rank of each request, if it is the same in all rows and every row needs a result."""
+        if not block.width or block.missing is not None:
+            return None
+        if any(request.required > block.width for request in self.requests):
+            return None
+        return tuple(request.constant_rank(block.width) for request in self.requests)
+
+    def _select(self, driver: Any, block: Block, min_periods: int, results: list[NDArray[Any]]) -> None:
+        """Have `driver` select, and write what lies between two ranks."""
+        requests, constant = self.requests, self._constant_ranks(block)
         if constant is not None and self._write_points(driver, block, results):
             return
         if constant is not None:
@@ -188,7 +239,8 @@ class OrderStatistics:
         else:
             rank = np.empty((len(requests), block.rows), np.int64)
             for request, row in zip(requests, rank):
-                request.ranks(block.count, wanted, row)
+                request.ranks(block.count, min_periods, row)
+        fixed = block.width if block.missing is None else 0
         pair = not self.positions and any(r.needs_upper(fixed or None) for r in requests)
         direct = len(requests) == 1 and not pair and not self.positions
         direct = direct and results[0].dtype == block.values.dtype
@@ -209,7 +261,7 @@ class OrderStatistics:
             self._combine(block, selection, results)
 
     def _write_unsearched(self, block: Block, results: list[NDArray[Any]]) -> bool:
-        """Write order statistics of values that nobody has searched for NaN, if there turn out to be none."""
+        """Write order statistics of windows of five before a search for NaN; return whether there is none."""
         if block.searched or block.width != 5 or self.positions or block.values.dtype.kind != "f":
             return False
         if self.algorithm not in ("auto", "small_window") or any(r.required > 5 for r in self.requests):
@@ -217,29 +269,28 @@ class OrderStatistics:
         points = [request.point(5) for request in self.requests]
         if any(_is_end(point, 5) for point in points):
             return False
-        if not small_window.select_points_of_five(block, points, results):
-            return False
-        block.missing = None
-        return True
+        return small_window.select_points_of_five(block, points, results)
 
     def _write_points(self, driver: Any, block: Block, results: list[NDArray[Any]]) -> bool:
-        """Have the algorithm write quantiles at once, without their two ranks; whether it can."""
-        if self.positions:
+        """Have the driver write quantiles without their two ranks; return whether it can."""
+        if self.positions or not hasattr(driver, "select_points"):
             return False
         points = [request.point(block.width) for request in self.requests]
-        if self.algorithm == "auto" and all(result.dtype == block.values.dtype for result in results):
-            if all(_is_end(point, block.width) for point in points):
-                _write_ends(block, points, results)
-                return True
-        if not hasattr(driver, "select_points"):
-            return False
         between = any(point.midpoint or point.fraction > 0 for point in points)
         if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
             return False
         written: bool = driver.select_points(block, points, results)
         return written
 
+    def _write_ends(self, block: Block, results: list[NDArray[Any]]) -> None:
+        """Write smallest and largest values, which an extremum algorithm finds faster than a selection."""
+        for request, result in zip(self.requests, results):
+            smallest = request.point(block.width).rank == 0
+            target = extrema.Extrema(minimum=result) if smallest else extrema.Extrema(maximum=result)
+            extrema.automatic(block, target)
+
     def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
+        """Write the results from the values at both ranks."""
         for i, (request, result) in enumerate(zip(self.requests, results)):
             lower = selection.lower[i]
             if isinstance(request, Kth) or selection.upper is None:
@@ -262,27 +313,5 @@ class OrderStatistics:
 
 
 def _is_end(point: Point, width: int) -> bool:
-    """Whether a point is the smallest or the largest value of every window."""
+    """Return whether a point is the smallest or the largest value of every window."""
     return point.rank in (0, width - 1) and point.fraction == 0 and not point.midpoint
-
-
-def _write_ends(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> None:
-    """Write smallest and largest values, which no order statistic is as quick at as an extremum."""
-    for point, result in zip(points, results):
-        smallest = point.rank == 0
-        request = Extrema(minimum=result) if smallest else Extrema(maximum=result)
-        automatic(block, request)
-
-
-def _check_served(algorithm: str, windows: Windows) -> None:
-    if algorithm not in _FIXED_ONLY:
-        return
-    largest = _FIXED_ONLY[algorithm]
-    if windows.fixed_width and (largest is None or windows.fixed_width <= largest):
-        return
-    others = "; ".join(f"{name!r} ({what})" for name, what in ALGORITHMS.items())
-    raise ValueError(f"algorithm {algorithm!r} does not serve this window; the algorithms are {others}")
-
-
-def _driver(name: str) -> Any:
-    return import_module(f"rollstat.algorithms.{name}")

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Selection
+from rollstat.blocks import Block, Outcome, Selection
 from rollstat.computations.extrema import write_distance
 from rollstat.computations.order_statistics import OrderStatistics, Quantile
 from rollstat.dtypes import compute_dtype
-from rollstat.engine import Output
 from rollstat.kernels.selection.quantiles import whole_spread
+from rollstat.plan import Output
 from rollstat.windows import Windows
 
 __all__ = ["Spread"]
@@ -21,20 +21,20 @@ class Spread(OrderStatistics):
 
     Parameters
     ----------
-    low, high : Quantile
-        The two, of one interpolation.
     dtype : numpy.dtype
         Of the input.
     windows : Windows
-        The windows of the run.
+        The windows of the call.
+    low, high : Quantile
+        The two, of one interpolation.
     algorithm : str
         ``"auto"`` or a name of :data:`rollstat.computations.order_statistics.ALGORITHMS`.
     """
 
     def __init__(
-        self, low: Quantile, high: Quantile, dtype: np.dtype[Any], windows: Windows, algorithm: str
+        self, dtype: np.dtype[Any], windows: Windows, low: Quantile, high: Quantile, algorithm: str
     ) -> None:
-        super().__init__([low, high], dtype, windows, algorithm)
+        super().__init__(dtype, windows, [low, high], algorithm)
         kind = low.kind()
         self.can_fail = dtype.kind in "mM"
         self._wide = dtype.kind in "iu" and dtype.itemsize == 8 and kind == "interpolated"
@@ -42,17 +42,18 @@ class Spread(OrderStatistics):
         whole = self.can_fail or (dtype.kind in "iub" and kind == "value")
         self.outputs = [Output("difference" if whole else "interpolated")]
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
-        """Write the distance of every row that has at least `wanted` observations."""
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the distance of every row with at least `min_periods` observations."""
         low, high = np.zeros(block.rows, self._inner), np.zeros(block.rows, self._inner)
-        super().compute(block, wanted, [low, high])
-        write_distance(block, wanted, low, high, results[0])
+        outcome = super().compute(block, min_periods, [low, high])
+        write_distance(block, min_periods, low, high, results[0])
+        return outcome
 
     def _write_points(self, driver: Any, block: Block, results: list[NDArray[Any]]) -> bool:
         return not self._wide and super()._write_points(driver, block, results)
 
     def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
-        """Subtract 64-bit integers before they are rounded: the distance stands in for the upper quantile."""
+        """Subtract 64-bit integers before they are rounded: 0 and the distance replace the two quantiles."""
         if not self._wide:
             super()._combine(block, selection, results)
             return

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.algorithms import rank_space
 from rollstat.algorithms.rank_space import missing_mask, ranked_blocks, small_blocks
-from rollstat.blocks import Block, read_only
-from rollstat.engine import Output
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import bitset_tree, gini
 from rollstat.kernels.rank_space.mode import create as create_tree
 from rollstat.kernels.rank_space.mode import find_modes
@@ -24,6 +23,8 @@ from rollstat.kernels.rank_space.rank import (
     count_newest,
     finish,
 )
+from rollstat.plan import NAMED, Choice, Computation, Output
+from rollstat.registry import refuse_algorithm
 from rollstat.windows import FixedWindows, Windows
 
 __all__ = [
@@ -51,12 +52,19 @@ RANK_ALGORITHMS = {
 }
 
 
-class _InRankSpace:
-    """A computation that sorts its blocks."""
+class _InRankSpace(Computation):
+    """A computation over the ranks of the values of each segment of a block."""
 
-    def block_rows(self, width: int) -> int:
-        """Output rows of a block that suit windows of `width` rows."""
+    def __init__(self, dtype: np.dtype[Any], windows: Windows) -> None:
+        pass
+
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
         return rank_space.block_rows(width)
+
+    def choose(self, block: Block) -> Choice:
+        """Return the algorithm for a block."""
+        return Choice("rank_set", "serves every window")
 
 
 class RankOfNewest(_InRankSpace):
@@ -64,48 +72,76 @@ class RankOfNewest(_InRankSpace):
 
     Parameters
     ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call.
     method : str
         A key of `METHODS`.
     ascending, pct : bool
         As in pandas.
     algorithm : str
         ``"auto"`` or a key of `RANK_ALGORITHMS`.
-    windows : Windows
-        The windows of the run.
     """
 
     outputs = (Output("float"),)
 
-    def __init__(self, method: str, ascending: bool, pct: bool, algorithm: str, windows: Windows) -> None:
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        windows: Windows,
+        method: str,
+        ascending: bool,
+        pct: bool,
+        algorithm: str,
+    ) -> None:
         self.method = METHODS[method]
         self.ascending = ascending
         self.pct = pct
         self.algorithm = algorithm
+        self._floats = dtype.kind == "f"
         if algorithm == "comparisons" and not self._can_compare(windows):
-            served = "; ".join(f"{name!r} ({what})" for name, what in RANK_ALGORITHMS.items())
-            raise ValueError(f"algorithm {algorithm!r} does not serve this call; the algorithms are {served}")
+            refuse_algorithm(algorithm, RANK_ALGORITHMS, "call")
 
     def _can_compare(self, windows: Windows) -> bool:
         if not isinstance(windows, FixedWindows) or windows.step != 1 or self.method == DENSE:
             return False
         return windows.left + windows.right <= thresholds.COMPARED_RANK
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
-        """Write the rank of every row; rows whose last value is missing are lacking."""
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        if self.algorithm == "rank_set":
+            return Choice("rank_set", NAMED)
+        if self.method == DENSE:
+            return Choice("rank_set", "method='dense' counts distinct values")
+        if not block.width:
+            return Choice("rank_set", "the width of the windows varies")
+        if block.width > thresholds.COMPARED_RANK:
+            return Choice("rank_set", f"windows of more than {thresholds.COMPARED_RANK} rows")
+        if self._floats:
+            return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows")
+        if not complete:
+            return Choice("rank_set", "a missing value has no NaN to compare with")
+        missing = (("rank_set", "a value is missing"),)
+        return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows", missing)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the rank of every row; rows whose last value is missing are insufficient."""
         smaller, equal = np.empty(block.rows, np.int64), np.empty(block.rows, np.int64)
-        narrow = 0 < block.width <= thresholds.COMPARED_RANK and self.method != DENSE
-        numbers = block.values.dtype.kind == "f" or block.missing is None
-        if narrow and numbers and self.algorithm != "rank_set":
+        algorithm = self.choose(block, block.missing is None).name
+        if algorithm == "comparisons":
             compare_newest(_comparable(block), block.width, smaller, equal)
             total = block.count
         else:
             total = np.empty(block.rows, np.int64)
             self._count(block, smaller, equal, total)
+        insufficient = None
         if block.missing is not None and block.width > 0:
-            block.lacking = block.missing[block.width - 1 :]
+            insufficient = block.missing[block.width - 1 :]
         elif block.missing is not None:
-            block.lacking = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
+            insufficient = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
+        return Outcome(insufficient=insufficient, algorithm=algorithm)
 
     def _count(self, block: Block, smaller: NDArray[Any], equal: NDArray[Any], total: NDArray[Any]) -> None:
         for rows, part, rank, ordered in ranked_blocks(block):
@@ -124,7 +160,7 @@ class RankOfNewest(_InRankSpace):
 
 
 def _comparable(block: Block) -> NDArray[Any]:
-    """Values in one of three dtypes, missing ones NaN."""
+    """Return the values as float64, int64 or uint64, for which kernels are compiled; missing ones are NaN."""
     values = block.values
     if values.dtype.kind == "f":
         values = values.astype(np.float64, copy=block.missing is not None)
@@ -140,12 +176,13 @@ class Distinct(_InRankSpace):
 
     outputs = (Output("integer", 0),)
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the number of distinct values of every window."""
         for rows, part, rank, ordered in ranked_blocks(block):
             count = np.empty(len(part.start), np.int64)
             count_distinct(rank, part.start, part.end, np.zeros(len(ordered), np.int64), count)
             results[0][rows] = count
+        return Outcome(algorithm="rank_set")
 
 
 class Mode(_InRankSpace):
@@ -153,7 +190,7 @@ class Mode(_InRankSpace):
 
     outputs = (Output("value"),)
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mode of every window."""
         for rows, part, rank, ordered in ranked_blocks(block):
             if len(ordered) == 0:
@@ -161,6 +198,7 @@ class Mode(_InRankSpace):
             best = np.empty(len(part.start), np.int64)
             find_modes(rank, part.start, part.end, create_tree(len(ordered)), best)
             results[0][rows] = ordered[best]
+        return Outcome(algorithm="rank_set")
 
 
 class MeanDifference(_InRankSpace):
@@ -170,26 +208,36 @@ class MeanDifference(_InRankSpace):
     ----------
     dtype : numpy.dtype
         Of the input.
+    windows : Windows
+        The windows of the call.
     algorithm : str
         ``"auto"`` or a key of `MEAN_DIFFERENCE_ALGORITHMS`.
     """
 
     outputs = (Output("float", 2),)
 
-    def __init__(self, dtype: np.dtype[Any], algorithm: str) -> None:
+    def __init__(self, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
         if dtype.kind not in "fiub":
             raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
         self.algorithm = algorithm
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+    def choose(self, block: Block) -> Choice:
+        """Return the algorithm for a block."""
+        if self.algorithm != "auto":
+            return Choice(self.algorithm, NAMED)
+        widest = thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES
+        if block.longest <= widest:
+            return Choice("sorted_window", f"windows of at most {widest} rows")
+        return Choice("rank_set", f"windows of more than {widest} rows")
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean difference of every window."""
-        longest = block.width or int((block.end - block.start).max())
-        small = longest <= thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES
+        algorithm = self.choose(block).name
         mean = np.zeros(block.rows)
-        if self.algorithm == "sorted_window" or (self.algorithm == "auto" and small):
+        if algorithm == "sorted_window":
             for rows, part in small_blocks(block):
                 values = _measurable(part.values)
-                window, mask = np.empty(longest + 1, values.dtype), missing_mask(part)
+                window, mask = np.empty(block.longest + 1, values.dtype), missing_mask(part)
                 gini.mean_differences_sorted(values, mask, part.start, part.end, window, mean[rows])
         else:
             for rows, part, rank, ordered in ranked_blocks(block):
@@ -201,6 +249,7 @@ class MeanDifference(_InRankSpace):
                 gini.mean_differences(rank, values, first, last, part.start, part.end, scratch, mean[rows])
         with np.errstate(over="ignore"):
             results[0][...] = mean
+        return Outcome(algorithm=algorithm)
 
 
 def _measurable(values: NDArray[Any]) -> NDArray[Any]:

@@ -15,10 +15,10 @@ from rollstat.algorithms.rank_space import (
     small_blocks,
 )
 from rollstat.algorithms.sorted_columns import sorted_columns
-from rollstat.blocks import Block, read_only
-from rollstat.engine import Output
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space.sorted_columns import sums_of_columns
 from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means, trimmed_means_sorted
+from rollstat.plan import Choice, Computation, Output
 from rollstat.windows import Windows
 
 __all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
@@ -30,19 +30,19 @@ TRIMMED_ALGORITHMS = {
 }
 
 
-class TrimmedMean:
+class TrimmedMean(Computation):
     """Mean without the outermost observations, or with them replaced by the outermost that is kept.
 
     Parameters
     ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call.
     proportion : float
         Share of the observations at each end, rounded down to whole ones.
     winsorize : bool
         Whether they are replaced instead of left out.
-    dtype : numpy.dtype
-        Of the input.
-    windows : Windows
-        The windows of the run.
     algorithm : str
         ``"auto"`` or a key of `TRIMMED_ALGORITHMS`.
     """
@@ -50,7 +50,7 @@ class TrimmedMean:
     outputs = (Output("float"),)
 
     def __init__(
-        self, proportion: float, winsorize: bool, dtype: np.dtype[Any], windows: Windows, algorithm: str
+        self, dtype: np.dtype[Any], windows: Windows, proportion: float, winsorize: bool, algorithm: str
     ) -> None:
         check_network(algorithm, windows, TRIMMED_ALGORITHMS)
         if dtype.kind not in "fiub":
@@ -59,19 +59,24 @@ class TrimmedMean:
         self.winsorize = winsorize
         self.algorithm = algorithm
 
-    def block_rows(self, width: int) -> int:
-        """Output rows of a block that suit windows of `width` rows."""
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
         return rank_space.block_rows(width)
 
-    def compute(self, block: Block, wanted: int, results: list[NDArray[Any]]) -> None:
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        return choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS, complete)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean of every window."""
         result = np.empty(block.rows)
+        algorithm = self.choose(block, block.missing is None).name
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
-            self._write(block, result)
+            self._write(block, algorithm, result)
             results[0][...] = result
+        return Outcome(algorithm=algorithm)
 
-    def _write(self, block: Block, result: NDArray[Any]) -> None:
-        algorithm, longest = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS)
+    def _write(self, block: Block, algorithm: str, result: NDArray[Any]) -> None:
         if algorithm == "network":
             self._sort_all(block.values.astype(np.float64, copy=False), block.width, result)
         elif algorithm == "rank_set":
@@ -83,7 +88,7 @@ class TrimmedMean:
                     missing_mask(part),
                     part.start,
                     part.end,
-                    np.empty(longest + 1),
+                    np.empty(block.longest + 1),
                     self.proportion,
                     self.winsorize,
                     result[rows],

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms.aggregate import ALGORITHMS
 from rollstat.algorithms.objects import aggregate_objects
+from rollstat.explain import Explanation, PlanOnly, Step, explaining
 from rollstat.functions.apply import combine, operators
 from rollstat.functions.common import statistic
 from rollstat.operators import as_operator
@@ -14,6 +15,8 @@ from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
 
 __all__ = ["rolling_aggregate"]
+
+_OBJECT = np.dtype(object)
 
 
 def _is_objects(arr: Any) -> bool:
@@ -33,9 +36,15 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     elements = list(values)
     windows = checked.windows(window, checked.offsets(len(elements), 1))
     start, end = windows.bounds(0, windows.rows)
+    min_periods = checked.min_periods_for(windows)
+    if explaining.active:
+        width = window if windows.kind in ("rows", "forward", "time") else None
+        step = Step("greedy", "all", "the fewest calls of combine in Python", rows=windows.rows)
+        whole = windows.kind, width, min_periods, windows.rows, 1, (step,), 1
+        raise PlanOnly(Explanation(explaining.statistic, *whole, _OBJECT, (_OBJECT,), (_OBJECT,)))
     missing = np.array([element is None for element in elements], np.bool_)
-    least = windows.min_periods if checked.min_periods is None else checked.min_periods
-    answers = aggregate_objects(elements, start, end, operator, missing if missing.any() else None, least)
+    insufficient = missing if missing.any() else None
+    answers = aggregate_objects(elements, start, end, operator, insufficient, min_periods)
     result = np.empty(len(answers), object)
     for i, answer in enumerate(answers):
         result[i] = answer

@@ -1,19 +1,21 @@
 """Run a formula or an associative operator over the windows of an array."""
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat import operators as built_in
+from rollstat.algorithms import first_last
 from rollstat.algorithms.aggregate import ALGORITHMS
+from rollstat.algorithms.window_sums import choose as choose_sums
+from rollstat.blocks import Block, Outcome
 from rollstat.computations.aggregates import Combination, Formula
 from rollstat.dtypes import check_array
-from rollstat.engine import Computation, run
+from rollstat.engine import run
 from rollstat.options import CommonOptions, Options, Window
-from rollstat.prepared import run_plain
+from rollstat.plan import PLAIN_DTYPES, Choice, Computation, Recipe
 from rollstat.registry import check_algorithm
 from rollstat.windows import Windows
 
@@ -38,30 +40,24 @@ def _plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 def numbers(name: str, arr: ArrayLike) -> NDArray[Any]:
     """Return `arr` as an array of numbers or bool, or raise TypeError."""
+    if type(arr) is np.ndarray and arr.dtype.char in PLAIN_DTYPES and arr.ndim:
+        return arr
     array = check_array(name, arr)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must hold numbers or bool; its dtype was {array.dtype}")
     return array
 
 
-@lru_cache(maxsize=64)
-def _computation(
-    write: Callable[..., None], required: int, outputs: int, kind: str
-) -> Callable[[np.dtype[Any], Windows], Formula]:
-    """Return the factory of a computation: the same object for the same arguments."""
-    return lambda dtype, windows: Formula(write, required, outputs, kind, dtype)
-
-
 def formula(
     arrays: list[ArrayLike],
     window: Window,
-    write: Callable[..., None],
+    write: Callable[..., Outcome],
     required: int,
     options: CommonOptions,
     outputs: int = 1,
     kind: str = "float",
     names: tuple[str, ...] = ("arr", "other"),
-    **engine: Any,
+    choose: Callable[[Block], Choice] = choose_sums,
 ) -> list[NDArray[Any]]:
     """Run a statistic that `write` computes block by block.
 
@@ -93,20 +89,16 @@ def formula(
     """
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {}, "this statistic")
-    computation = _computation(write, required, outputs, kind)
-    if len(arrays) == 1 and not engine:
-        results = run_plain(arrays[0], window, computation, checked)
-        if results is not None:
-            return results
+    recipe = Recipe(Formula, (write, required, outputs, kind, choose))
     for name, array in zip(names, arrays):
         numbers(name, array)
-    return run(arrays, window, computation, checked, names=names, **engine).arrays
+    return run(arrays, window, recipe, checked, names=names).arrays
 
 
 def ends(
     arr: ArrayLike,
     window: Window,
-    write: Callable[..., None],
+    write: Callable[..., Outcome],
     operator: Any,
     name: str,
     options: CommonOptions,
@@ -115,7 +107,7 @@ def ends(
 ) -> NDArray[Any]:
     """Run a statistic of the ends of each window: by `write`, or by `operator` if an algorithm is named."""
     if options.get("algorithm", "auto") == "auto":
-        return formula([arr], window, write, required, options, kind=kind)[0]
+        return formula([arr], window, write, required, options, kind=kind, choose=first_last.choose)[0]
     return combine([arr], window, operator, name, options, required, kind)[0]
 
 

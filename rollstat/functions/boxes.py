@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms.separable import box_extremum, extended_rows
 from rollstat.dtypes import check_array, missing_value, plain, refuse_missing, result_dtype
+from rollstat.explain import Explanation, PlanOnly, Step, explaining
 from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.options import choice, whole_number
 
@@ -130,8 +131,19 @@ class _Box:
         return best[self.whole()]
 
 
+def _explained(box: _Box, window: Any, outputs: int) -> Explanation:
+    """Return the explanation of a call."""
+    box.observed()  # which raises for missing values of a dtype that has no extremum without them
+    size, dtype = box.array.size, box.array.dtype
+    steps = (Step("separable", "all", "a box is a window along one axis after the other", rows=size),)
+    dtypes = (dtype,) * outputs, (box.dtype,) * outputs
+    return Explanation(
+        explaining.statistic, "box", window, box.min_periods, size, 1, steps, 1, dtype, *dtypes
+    )
+
+
 def box_extrema(
-    arr: ArrayLike, window: Any, wanted: Sequence[str], options: dict[str, Any]
+    arr: ArrayLike, window: Any, names: Sequence[str], options: dict[str, Any]
 ) -> list[NDArray[Any]]:
     """Return the minimum, the maximum or both of each box.
 
@@ -141,7 +153,7 @@ def box_extrema(
         Image, volume or array of more dimensions.
     window : tuple of int
         Rows of the box along each axis of ``options["axis"]``.
-    wanted : sequence of {"min", "max"}
+    names : sequence of {"min", "max"}
         The extrema to compute.
     options : dict
         The options given: ``axis``, ``center``, ``min_periods``, ``nan_policy``, ``mode``, ``fill_value`` and
@@ -150,13 +162,15 @@ def box_extrema(
     Returns
     -------
     list of ndarray
-        The extrema, one array for each of `wanted`.
+        The extrema, one array for each of `names`.
     """
     box = _Box.check(arr, window, options)
     if box.nan_policy == "raise":
         refuse_missing([box.array], None)
+    if explaining.active:
+        raise PlanOnly(_explained(box, window, len(names)))
     insufficient = box.insufficient()
-    results = [box.extremum(name, insufficient) for name in wanted]
+    results = [box.extremum(name, insufficient) for name in names]
     out = options.get("out")
     if out is None:
         return results

@@ -1,7 +1,5 @@
 """Rolling minimum, maximum, their positions and their difference."""
 
-from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Unpack
 
 import numpy as np
@@ -14,9 +12,8 @@ from rollstat.engine import run
 from rollstat.functions.boxes import box_extrema
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Options, Window, choice, whole_number
-from rollstat.prepared import run_plain
+from rollstat.plan import Recipe
 from rollstat.registry import check_algorithm
-from rollstat.windows import Windows
 
 __all__ = [
     "lower_upper_envelope",
@@ -48,26 +45,23 @@ _POSITION: dict[str, Any] = {
 
 
 def _extrema(
-    arr: ArrayLike, window: Window, wanted: tuple[str, ...], name: str, options: CommonOptions, **how: Any
+    arr: ArrayLike,
+    window: Window,
+    names: tuple[str, ...],
+    name: str,
+    options: CommonOptions,
+    last: bool = False,
+    relative_to: str = "data",
 ) -> list[NDArray[Any]]:
     """Return the extrema `wanted`, over windows along one axis or over boxes."""
     if isinstance(options.get("axis"), tuple):
-        if not set(wanted) <= {"min", "max"}:
+        if not set(names) <= {"min", "max"}:
             raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
-        return box_extrema(arr, window, wanted, dict(options))
+        return box_extrema(arr, window, names, dict(options))
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, ALGORITHMS, name)
-    computation = _computation(wanted, checked.algorithm, **how)
-    results = run_plain(arr, window, computation, checked)
-    return run([arr], window, computation, checked).arrays if results is None else results
-
-
-@lru_cache(maxsize=64, typed=True)
-def _computation(
-    wanted: tuple[str, ...], algorithm: str, **how: Any
-) -> Callable[[np.dtype[Any], Windows], ExtremaOf]:
-    """Return the factory of a computation: the same object for the same arguments."""
-    return lambda dtype, windows: ExtremaOf(wanted, windows, algorithm, **how)
+    recipe = Recipe(ExtremaOf, (names, checked.algorithm, last, relative_to))
+    return run([arr], window, recipe, checked).arrays
 
 
 @statistic(pandas="min", **_EXTREMA)
@@ -197,8 +191,7 @@ def _position(
     """Return the positions of the extremum `name`."""
     choice("ties", ties, ("first", "last"))
     choice("relative_to", relative_to, ("data", "oldest", "newest"))
-    how = {"last": ties == "last", "relative_to": relative_to}
-    return _extrema(arr, window, (name,), name, options, **how)[0]
+    return _extrema(arr, window, (name,), name, options, ties == "last", relative_to)[0]
 
 
 @statistic(**_POSITION)

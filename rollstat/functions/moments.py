@@ -7,7 +7,7 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import moments
-from rollstat.blocks import Block
+from rollstat.blocks import Block, Outcome
 from rollstat.functions.apply import formula
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window, whole_number
@@ -33,11 +33,11 @@ _WITH_DDOF: dict[str, Any] = {**_MOMENT, "samples": ({"ddof": 1}, {"ddof": 0})}
 
 
 @lru_cache(maxsize=64)
-def _with_ddof(write: Callable[[Block, int, NDArray[Any]], None], ddof: int) -> Callable[..., None]:
+def _with_ddof(write: Callable[[Block, int, NDArray[Any]], Outcome], ddof: int) -> Callable[..., Outcome]:
     """Return `write` for one `ddof`: the same object for the same arguments."""
 
-    def write_block(block: Block, result: NDArray[Any]) -> None:
-        write(block, ddof, result)
+    def write_block(block: Block, result: NDArray[Any]) -> Outcome:
+        return write(block, ddof, result)
 
     return write_block
 

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.computations.order_statistics import ALGORITHMS, Kth, OrderStatistics, Quantile
-from rollstat.engine import Result, run
+from rollstat.engine import run
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
+from rollstat.plan import Recipe
 from rollstat.registry import check_algorithm
 
 __all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
@@ -58,19 +59,12 @@ def _select(
     one: bool,
     options: CommonOptions,
     positions: bool = False,
-    **engine: Any,
 ) -> Any:
     """Return the order statistics, stacked along a new first axis unless there is only `one`."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, _POSITIONS if positions else ALGORITHMS, name)
-    result: Result = run(
-        [arr],
-        window,
-        lambda dtype, windows: OrderStatistics(requests, dtype, windows, checked.algorithm, positions),
-        checked,
-        stack=not one,
-        **engine,
-    )
+    recipe = Recipe(OrderStatistics, (tuple(requests), checked.algorithm, positions))
+    result = run([arr], window, recipe, checked, stack=not one)
     return result.arrays[0] if one else result.stacked
 
 

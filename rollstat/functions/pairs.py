@@ -6,7 +6,7 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import comoments
-from rollstat.blocks import Block
+from rollstat.blocks import Block, Outcome
 from rollstat.functions.apply import formula
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window, whole_number
@@ -27,8 +27,8 @@ _COMOMENT: dict[str, Any] = {
 }
 
 
-def _covariances(ddof: int, block: Block, result: NDArray[Any]) -> None:
-    comoments.covariances(block, ddof, result)
+def _covariances(ddof: int, block: Block, result: NDArray[Any]) -> Outcome:
+    return comoments.covariances(block, ddof, result)
 
 
 @statistic(series=2, samples=({"ddof": 1}, {"ddof": 0}), pandas="cov", **_COMOMENT)

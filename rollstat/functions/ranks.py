@@ -9,6 +9,7 @@ from rollstat.computations.ranks import METHODS, RANK_ALGORITHMS, Distinct, Mode
 from rollstat.engine import run
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Options, Window
+from rollstat.plan import Recipe
 from rollstat.registry import check_algorithm
 
 __all__ = ["rolling_mode", "rolling_nunique", "rolling_rank"]
@@ -100,10 +101,8 @@ def rolling_rank(
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, RANK_ALGORITHMS, "rank")
 
-    def computation(dtype: np.dtype[Any], windows: Any) -> RankOfNewest:
-        return RankOfNewest(method, ascending, pct, checked.algorithm, windows)
-
-    return run([arr], window, computation, checked).arrays[0]
+    recipe = Recipe(RankOfNewest, (method, ascending, pct, checked.algorithm))
+    return run([arr], window, recipe, checked).arrays[0]
 
 
 @statistic(
@@ -148,7 +147,7 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
     """
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, _RANK_SET, "nunique")
-    return run([arr], window, lambda dtype, windows: Distinct(), checked).arrays[0]
+    return run([arr], window, Recipe(Distinct), checked).arrays[0]
 
 
 @statistic(
@@ -192,4 +191,4 @@ def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     """
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, _RANK_SET, "mode")
-    return run([arr], window, lambda dtype, windows: Mode(), checked).arrays[0]
+    return run([arr], window, Recipe(Mode), checked).arrays[0]

@@ -16,6 +16,7 @@ from rollstat.engine import run
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
+from rollstat.plan import Recipe
 from rollstat.registry import check_algorithm
 from rollstat.thresholds import (
     SORTED_WINDOW_OF_DEVIATIONS,
@@ -164,7 +165,7 @@ def rolling_iqr(
     return run(
         [arr],
         window,
-        lambda dtype, windows: Spread(low, high, dtype, windows, checked.algorithm),
+        Recipe(Spread, (low, high, checked.algorithm)),
         checked,
     ).arrays[0]
 
@@ -220,9 +221,7 @@ def rolling_mad(
     divisor = check_scale(scale)
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, DEVIATION_ALGORITHMS, "mad")
-    return run(
-        [arr], window, lambda dtype, windows: Deviation(divisor, dtype, windows, checked.algorithm), checked
-    ).arrays[0]
+    return run([arr], window, Recipe(Deviation, (divisor, checked.algorithm)), checked).arrays[0]
 
 
 @statistic(
@@ -297,7 +296,7 @@ def hampel_filter(
     cleaned, outlier = run(
         [arr],
         window,
-        lambda dtype, windows: Hampel(threshold * scale, dtype, windows, checked.algorithm),
+        Recipe(Hampel, (threshold * scale, checked.algorithm)),
         checked,
     ).arrays
     return cleaned, outlier
@@ -357,9 +356,7 @@ def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     """
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, MEAN_DIFFERENCE_ALGORITHMS, "gini")
-    return run(
-        [arr], window, lambda dtype, windows: MeanDifference(dtype, checked.algorithm), checked
-    ).arrays[0]
+    return run([arr], window, Recipe(MeanDifference, (checked.algorithm,)), checked).arrays[0]
 
 
 def _trimmed(
@@ -372,7 +369,7 @@ def _trimmed(
     return run(
         [arr],
         window,
-        lambda dtype, windows: TrimmedMean(share, winsorize, dtype, windows, checked.algorithm),
+        Recipe(TrimmedMean, (share, winsorize, checked.algorithm)),
         checked,
     ).arrays[0]
 

@@ -1,14 +1,14 @@
-"""Bounds of windows by width over ordered times.
+"""Bounds of time windows: those of a given width over ordered times.
 
 ::
 
     time     1   2   2   5   6   6   9
-    row 4            [-------]            (6 - 4, 6]: later rows of the same time are not in it
+    row 4            [-------]            (6 - 4, 6]: without later rows of the same time
     row 5            [-----------]
 
-State: two row numbers that only move right. Invariant: ``start`` is the first row of the segment whose
-time is inside the left boundary, or the row itself. Cost: amortised O(1) a row; a call that begins in
-the middle of a segment finds its first bounds by bisection, O(log n).
+State: the two bounds, which never decrease within a segment. Invariant: ``start`` is the first row of the
+segment whose time is inside the left boundary, or the row itself. Cost: amortised O(1) a row, as each bound
+passes every row once; the first row of a call and of a segment finds its bounds by bisection, O(log n).
 """
 
 from rollstat._jit import kernel
@@ -18,7 +18,10 @@ __all__ = ["first_unordered", "time_bounds"]
 
 @kernel
 def _first_inside(times, low, high, boundary, inclusive):
-    """First of the rows ``low, ..., high - 1`` with a time beyond `boundary`, or `high`."""
+    """Return the first of the rows ``low, ..., high - 1`` with a time after `boundary`, or `high`.
+
+    With `inclusive`, a time equal to `boundary` counts as after it.
+    """
     while low < high:
         middle = (low + high) // 2
         if times[middle] > boundary or (inclusive and times[middle] == boundary):
@@ -34,7 +37,7 @@ def time_bounds(
 ):
     """Write the bounds of the windows of the rows `position` into `start` and `end`.
 
-    No time is before `earliest` or after `latest`, nor can a number of their kind be.
+    `earliest` and `latest` are the limits of the type of the times, infinite for floats.
     """
     if len(position) == 0:
         return
@@ -44,6 +47,7 @@ def time_bounds(
     for row in range(len(position)):
         i = position[row]
         now = times[i]
+        # Clamped, so that neither boundary overflows; a right boundary at the limit includes its own time.
         past, future = max(now, earliest + width) - width, min(now, latest - width) + width
         endless = now > latest - width
         if row == 0 or i >= high:
@@ -74,7 +78,7 @@ def time_bounds(
 
 @kernel
 def first_unordered(times, offsets):
-    """First row whose time is below that of the row before it in its segment, or -1."""
+    """Return the first row whose time is below that of the previous row of its segment, or -1."""
     for segment in range(len(offsets) - 1):
         for i in range(offsets[segment] + 1, offsets[segment + 1]):
             if times[i] < times[i - 1]:

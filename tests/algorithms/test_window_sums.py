@@ -135,15 +135,13 @@ def test_expanding_windows_need_no_bounds(summand, reach, rng):
     end = np.arange(reach, reach + rows)
     results = []
     for block in (
-        Block.growing(values, UNKNOWN, reach, rows),
-        Block(values, UNKNOWN, np.zeros_like(end), end),
+        Block.growing(values, UNKNOWN, reach, rows, nan_below=30),
+        Block(values, UNKNOWN, np.zeros_like(end), end, nan_below=30),
     ):
         assert np.array_equal(block.end, end)
         assert not block.start.any()
-        block.least = 30
         out = np.empty((1, rows))
-        evaluate(block, summand, out, observations(block))
-        assert block.marked
+        assert evaluate(block, summand, out, observations(block)).marked
         assert np.array_equal(np.isnan(out[0]), block.count < 30)
         results.append(out)
     assert np.array_equal(*results, equal_nan=True)

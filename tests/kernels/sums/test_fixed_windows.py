@@ -136,7 +136,7 @@ def test_a_missing_value_is_found_in_any_row(width, rng):
         out = np.empty((1, block.rows))
         for summand in (Variance(1.0), Mean(), Sum()):
             assert not scan(block, summand, out, observations(block))
-        evaluate(block, Sum(), out, observations(block))
+        assert not evaluate(block, Sum(), out, observations(block)).complete
         assert not block.searched
         gap[i] = 0.0
         assert np.array_equal(out[0], exact_sums(gap, width))

@@ -1,13 +1,17 @@
-"""Calls on plain series give what any other call gives, however often and in whatever order they are made."""
+"""Plans: cached ones give the results of any other, however often and in whatever order calls are made."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import rollstat
+from rollstat.blocks import UNKNOWN, Block, Outcome
+from rollstat.computations.extrema import ExtremaOf
 from rollstat.options import Options
-from rollstat.prepared import run_plain
+from rollstat.plan import Plan, Recipe, forget_plans, plain_plan
+from rollstat.results import MinPeriods
 
 FUNCTIONS = [
     rollstat.rolling_min,
@@ -91,16 +95,28 @@ def test_threads_set_later_are_used():
 
 
 @pytest.mark.parametrize(
-    "array", [np.zeros((3, 4)), np.arange(5), np.zeros(5, ">f8"), np.zeros(9)[::2], [1.0, 2.0]]
+    "array",
+    [
+        np.zeros((3, 4)),
+        np.zeros(5, "M8[s]"),
+        np.zeros(5, "f2"),
+        np.zeros(5, ">f8"),
+        np.zeros(9)[::2],
+        [1.0, 2.0],
+    ],
 )
 def test_other_arrays_are_no_plain_series(array):
-    assert run_plain(array, 2, lambda dtype, windows: None, Options.check()) is None
+    assert plain_plan(array, 2, Recipe(ExtremaOf, (("min",),)), Options.check()) is None
 
 
 @pytest.mark.parametrize("options", [{"step": 2}, {"mode": "valid"}, {"fill_value": 0.0}, {"axis": 0}])
 def test_other_options_are_not_plain(options):
     assert not Options.check(**options).plain
-    assert run_plain(np.zeros(5), 2, lambda dtype, windows: None, Options.check(**options)) is None
+    recipe = Recipe(ExtremaOf, (("min",),))
+    assert plain_plan(np.zeros(5), 2, recipe, Options.check(**options)) is None
+    assert plain_plan(np.zeros(5), 2, recipe, Options.check()) is plain_plan(
+        np.ones(5), 2, recipe, Options.check()
+    )
 
 
 def test_calls_at_the_same_time_do_not_mix():
@@ -118,3 +134,58 @@ def test_parameters_are_told_apart(ddof):
     for _ in range(2):
         wanted = [np.var(values[i - 4 : i + 1], ddof=ddof) for i in range(4, 50)]
         np.testing.assert_allclose(rollstat.rolling_var(values, 5, ddof=ddof)[4:], wanted, rtol=1e-12)
+
+
+def plan_of(window, length=100, **options):
+    recipe = Recipe(ExtremaOf, (("min",),))
+    return Plan(np.dtype(float), (length,), window, recipe, Options.check(**options))
+
+
+def test_a_plan_divides_the_rows():
+    plan = plan_of(4)
+    assert plan.insufficient == (slice(0, 3),)
+    assert plan.blocks == ((3, 100, 4),)
+    plan = plan_of(4, min_periods=2)
+    assert plan.insufficient == (slice(0, 1),)
+    assert plan.blocks == ((1, 3, 0), (3, 100, 4))
+    plan = plan_of(4, min_periods=2, center=True)
+    assert plan.insufficient == ()
+    assert plan.blocks == ((0, 2, 0), (2, 99, 4), (99, 100, 0))
+    assert plan_of(200).insufficient == (slice(0, 100),)
+    assert plan_of(200).blocks == ()
+    many = plan_of(3, 3_000_000)
+    rows = [(part.start, part.stop) for part in many.insufficient]
+    rows += [(block.first, block.last) for block in many.blocks]
+    assert len(rows) > 2
+    assert rows[0][0] == 0
+    assert rows[-1][1] == 3_000_000
+    assert all(end == start for (_, end), (start, _) in pairwise(rows))
+
+
+def test_data_that_one_kernel_call_does_not_serve_is_computed_by_blocks():
+    values = series(100, missing=0.3)
+    recipe = Recipe(ExtremaOf, (("argmin",), "auto", False, "data"))
+    forget_plans()
+    plan = plain_plan(values, 7, recipe, Options.check(min_periods=1))
+    expected = rollstat.rolling_argmin(np.repeat(values, 2)[::2], 7, min_periods=1)
+    for _ in range(2):
+        np.testing.assert_array_equal(rollstat.rolling_argmin(values, 7, min_periods=1), expected)
+    assert plan is plain_plan(values, 7, recipe, Options.check(min_periods=1))
+    assert plan.line_kernel is None
+
+
+@pytest.mark.parametrize("propagate", [False, True])
+def test_one_rule_says_which_rows_are_insufficient(propagate):
+    values = np.array([1.0, np.nan, 2.0, 3.0, np.nan, 4.0])
+    rule = MinPeriods((1, 2), propagate, False)
+    assert rule.lowest == 1
+    few = rule.insufficient(Block.regular(values, UNKNOWN, 2), Outcome())
+    count = np.array([1, 1, 2, 1, 1])
+    for rows, need in zip(few, (2, 2) if propagate else (1, 2)):
+        np.testing.assert_array_equal(rows, count < need)
+    other = Outcome(insufficient=np.array([True, False, False, False, False]))
+    assert rule.insufficient(Block.regular(values, UNKNOWN, 2), other)[0][0]
+    assert rule.insufficient(Block.regular(values[2:4], None, 2), Outcome()) is None
+    assert MinPeriods((2, 2), propagate, True).nan_below(5) == (5 if propagate else 2)
+    assert MinPeriods((2, 2), propagate, True).nan_below(0) == (None if propagate else 2)
+    assert MinPeriods((2, 2), propagate, False).nan_below(5) is None

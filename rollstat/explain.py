@@ -1,0 +1,237 @@
+"""What a call would do, without doing it: windows, algorithms and reasons, blocks, threads, dtypes.
+
+::
+
+    explain(function, arr, window)  -->  function(arr, window)  -->  plan  -->  Explanation
+                                                                       |
+                                                                       +--X  execution
+
+The function itself checks its arguments and makes its plan, so an explanation cannot differ from what a
+call does, and errors are those of the call. The reasons are those of :class:`rollstat.plan.Choice`, by
+which blocks find their algorithm.
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rollstat.plan import BlockRows, Choice, Plan
+from rollstat.registry import REGISTRY
+from rollstat.windows import FixedWindows
+
+__all__ = ["Explanation", "PlanOnly", "Step", "explain", "explain_plan", "explaining"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One algorithm of a call.
+
+    Attributes
+    ----------
+    algorithm : str
+        Its name, as ``algorithm=`` takes it where it can be named.
+    windows : str
+        ``"full"`` windows of one width, ``"boundary"`` windows, which the first or last row of the data
+        cuts short, or ``"all"``.
+    reason : str
+        Why it was chosen.
+    at_run_time : tuple of (str, str)
+        What runs instead if the values call for it, and when.
+    blocks : int
+        Blocks that it computes.
+    rows : int
+        Results that it computes.
+    """
+
+    algorithm: str
+    windows: str
+    reason: str
+    at_run_time: tuple[tuple[str, str], ...] = ()
+    blocks: int = 1
+    rows: int = 0
+
+
+@dataclass(frozen=True, repr=False)
+class Explanation:
+    """The plan of a call, for reading.
+
+    Attributes
+    ----------
+    statistic : str
+        Name of the function.
+    windows : str
+        Kind of windows: rows, forward, expanding, time, bounds, pandas indexer, box.
+    width : object
+        Rows of a window, or its width in time, as given; None where there is no one width.
+    min_periods : int
+        Observations that a result needs.
+    rows : int
+        Windows of each line.
+    too_short : int
+        Those that certainly have too few rows, so that no algorithm runs.
+    lines : int
+        Series in the input.
+    steps : tuple of Step
+        The algorithms.
+    one_call : bool
+        Whether one kernel call computes the full windows, with the growing ones before them.
+    threads : int
+        Threads that share the blocks.
+    dtype : numpy.dtype
+        Of the input.
+    computed, results : tuple of numpy.dtype
+        In which each output is computed, and of each result.
+    """
+
+    statistic: str
+    windows: str
+    width: Any
+    min_periods: int
+    rows: int
+    lines: int
+    steps: tuple[Step, ...]
+    threads: int
+    dtype: np.dtype[Any]
+    computed: tuple[np.dtype[Any], ...]
+    results: tuple[np.dtype[Any], ...]
+    too_short: int = 0
+    one_call: bool = False
+
+    @property
+    def algorithm(self) -> str:
+        """The algorithm that computes most of the results; empty if every window is too short."""
+        return max(self.steps, key=lambda step: step.rows).algorithm if self.steps else ""
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks."""
+        return sum(step.blocks for step in self.steps)
+
+    def __repr__(self) -> str:
+        width = "" if self.width is None else f" of {self.width}"
+        short = f", {self.too_short} too short for a result" if self.too_short else ""
+        text = [
+            self.statistic,
+            f"  input    {self.dtype}, {self.lines} x {self.rows} windows",
+            f"  windows  {self.windows}{width}, min_periods={self.min_periods}{short}",
+        ]
+        for step in self.steps:
+            text.append(f"  {step.algorithm}: {step.rows} {step.windows} windows, blocks: {step.blocks}")
+            text.append(f"    why: {step.reason}")
+            text.extend(f"    at run time: {name} if {when}" for name, when in step.at_run_time)
+        text.append(f"  blocks   {self.blocks}{', all but boundary windows in one call' * self.one_call}")
+        text.append(f"  threads  {self.threads}")
+        text.append(f"  result   {', '.join(map(str, self.results))}")
+        if self.computed != self.results:
+            text[-1] += f", computed as {', '.join(map(str, self.computed))}"
+        return "\n".join(text)
+
+
+class PlanOnly(Exception):
+    """Raised in place of execution while :data:`explaining` is active."""
+
+    def __init__(self, explanation: Explanation) -> None:
+        super().__init__()
+        self.explanation = explanation
+
+
+class _Explaining(threading.local):
+    """Whether this thread asks for an explanation, and of what."""
+
+    active = False
+    statistic = ""
+
+
+explaining = _Explaining()
+
+
+def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explanation:
+    """Tell what a call would do, and why, without computing anything.
+
+    Parameters
+    ----------
+    function : callable
+        A function of rollstat that computes a statistic, such as ``rollstat.rolling_median``.
+    *args, **options
+        As for the function.
+
+    Returns
+    -------
+    Explanation
+        Windows, algorithms with reasons, blocks, threads and dtypes, as attributes; printing it shows them.
+
+    Raises
+    ------
+    TypeError
+        If it is not such a function.
+    ValueError, TypeError
+        Whatever the function raises for these arguments before it computes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import rollstat
+    >>> rollstat.explain(rollstat.rolling_mad, np.zeros(1000), 100)
+    rolling_mad
+      input    float64, 1 x 1000 windows
+      windows  rows of 100, min_periods=100, 99 too short for a result
+      sorted_window: 901 full windows, blocks: 1
+        why: windows of at most 512 rows
+      blocks   1
+      threads  1
+      result   float64
+    """
+    if not any(statistic.function is function for statistic in REGISTRY.values()):
+        raise TypeError(f"function must be a rolling function of rollstat; it was {function!r}")
+    explaining.active, explaining.statistic = True, function.__name__
+    try:
+        function(*args, **options)
+    except PlanOnly as planned:
+        return planned.explanation
+    finally:
+        explaining.active = False
+    raise AssertionError(f"{function.__name__} returned without a plan")
+
+
+def explain_plan(plan: Plan) -> Explanation:
+    """Return the explanation of a plan."""
+    counts: dict[tuple[str, Choice], list[int]] = {}
+    too_short = sum(rows.stop - rows.start for rows in plan.insufficient)
+    for rows in plan.blocks:
+        block = plan.geometry(rows).block(np.empty(0), None, (), rows.last - rows.first, None)
+        if block.longest < plan.min_periods.lowest:
+            too_short += block.rows
+            continue
+        blocks_and_rows = counts.setdefault((_windows_of(plan, rows), plan.computation.choose(block)), [0, 0])
+        blocks_and_rows[0] += 1
+        blocks_and_rows[1] += block.rows
+    lines = 1 if plan.joined else plan.lines
+    steps = [
+        Step(choice.name, windows, choice.reason, choice.at_run_time, lines * blocks, lines * rows)
+        for (windows, choice), (blocks, rows) in counts.items()
+    ]
+    windows = plan.windows
+    return Explanation(
+        explaining.statistic,
+        windows.kind,
+        plan.window if windows.kind in ("rows", "forward", "time") else None,
+        plan.min_periods.lowest,
+        plan.rows,
+        plan.lines,
+        tuple(steps),
+        plan.options.threads,
+        plan.dtype,
+        tuple(plan.computed),
+        tuple(plan.dtypes),
+        lines * too_short,
+        plan.line_kernel is not None,
+    )
+
+
+def _windows_of(plan: Plan, rows: BlockRows) -> str:
+    if rows.width:
+        return "full"
+    return "boundary" if isinstance(plan.windows, FixedWindows) and plan.windows.regular[2] else "all"

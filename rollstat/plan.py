@@ -1,0 +1,450 @@
+"""The plan of a call: everything that is decided before any value is read.
+
+::
+
+    dtype, shape, window, options  -->  windows --> computation --> dtypes, fill values, min_periods
+                                           |              |
+                                           +--> blocks of rows, one algorithm each
+                                           +--> rows whose windows are certainly too short
+
+A plan depends on the dtype and the shape of the input, never on its values, so one plan serves every array
+like it. Plans of plain calls (one series, a window of rows, no further options) are cached: planning takes
+some 0.1 ms, which is more than the kernels need for thousands of values.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat.blocks import Block, Outcome
+from rollstat.dtypes import compute_dtype, missing_value, result_dtype
+from rollstat.lines import check_axis
+from rollstat.options import Options, Window
+from rollstat.results import MinPeriods
+from rollstat.thresholds import SHORT_LINE
+from rollstat.windows import FixedWindows, Windows
+
+__all__ = [
+    "NAMED",
+    "PLAIN_DTYPES",
+    "BlockRows",
+    "Choice",
+    "Computation",
+    "LineKernel",
+    "MakeComputation",
+    "Output",
+    "Plan",
+    "Recipe",
+    "forget_plans",
+    "plain_plan",
+]
+
+
+@dataclass(frozen=True)
+class Output:
+    """One array that a computation returns.
+
+    Attributes
+    ----------
+    kind : str
+        What it holds, which decides its dtype: ``"value"``, an element of the input;
+        ``"interpolated"``, a point between two of them; ``"difference"``, the distance of two;
+        ``"float"``; ``"integer"``, an exact whole number; ``"truth"``, true or false where there is one;
+        ``"position"``, the row of an element, and ``"offset"``, its place in the window (-1 where
+        missing); ``"flag"``, false where missing.
+    required : int
+        Observations that a window needs for this output, whatever ``min_periods`` says.
+    """
+
+    kind: str
+    required: int = 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The algorithm for a block, and why.
+
+    Attributes
+    ----------
+    name : str
+        The algorithm, as ``algorithm=`` names it where it has such a name.
+    reason : str
+        Why it is the one.
+    at_run_time : tuple of (str, str)
+        Other algorithms that the values may call for, each with its condition.
+    """
+
+    name: str
+    reason: str
+    at_run_time: tuple[tuple[str, str], ...] = ()
+
+
+NAMED = "named by algorithm="
+"""Reason of a choice that the caller made."""
+
+
+class LineKernel(NamedTuple):
+    """One kernel call that writes nearly all results of a line.
+
+    Attributes
+    ----------
+    write : callable
+        Takes the values and one array for each output; returns whether the results are right.
+    values : slice
+        The rows of data that it reads.
+    rows : slice
+        The output rows that it writes.
+    insufficient : tuple of slice
+        Rows to mark besides, if the results are right.
+    blocks : tuple of BlockRows
+        Blocks that are left.
+    """
+
+    write: Callable[..., bool]
+    values: slice
+    rows: slice
+    insufficient: tuple[slice, ...]
+    blocks: tuple["BlockRows", ...]
+
+
+class Computation:
+    """What the engine asks of a statistic; the base class of all computations.
+
+    Attributes
+    ----------
+    outputs : sequence of Output
+        What it returns.
+    reads_own_row : bool
+        Whether blocks must hold the row that each window belongs to.
+    can_fail : bool
+        Whether it may raise after results have been written, so that `out` must not be written directly.
+    """
+
+    outputs: Sequence[Output]
+    reads_own_row = False
+    can_fail = False
+
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows; `alone` on one thread."""
+        raise NotImplementedError  # every computation has its own
+
+    def choose(self, block: Block) -> Choice:
+        """Return the algorithm for a block.
+
+        The plan asks for a block without values, whose windows are final; the choice names what values
+        may change.
+        """
+        raise NotImplementedError  # every computation has its own
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome | None:
+        """Write the result of every row with at least `min_periods` observations; None if all is default."""
+        raise NotImplementedError  # every computation has its own
+
+    def line_kernel(
+        self,
+        dtype: np.dtype[Any],
+        width: int,
+        rows: int,
+        base: int,
+        nan_below: int | None,
+        head: int,
+        short: int,
+    ) -> Callable[..., bool] | None:
+        """Return what writes `rows` results of windows of `width` in one call; None if no kernel does.
+
+        It is called with the values that the windows cover, always writeable or never, and an array for each
+        output, and returns whether the results are right. Positions count from `base`; rows with fewer
+        observations than `nan_below` are NaN. The arrays begin with `short` rows that are NaN, whatever it
+        returns, and `head` rows whose windows begin where the first full one does.
+        """
+        return None
+
+
+class Recipe(NamedTuple):
+    """A computation class and its parameters, which must be hashable: equal recipes share a cached plan."""
+
+    computation: Callable[..., Computation]
+    parameters: tuple[Any, ...] = ()
+
+    def __call__(self, dtype: np.dtype[Any], windows: Windows) -> Computation:
+        """Return the computation for an input of `dtype` and these windows."""
+        return self.computation(dtype, windows, *self.parameters)
+
+
+PLAIN_DTYPES = "fd?bBhHiIlLqQ"
+"""Characters of the dtypes of plain calls: all numbers and bool but half and extended precision."""
+
+MakeComputation = Recipe | Callable[[np.dtype[Any], Windows], Computation]
+
+
+class BlockRows(NamedTuple):
+    """Output rows ``first, ..., last - 1`` of a line; `width` is that of full windows, else 0."""
+
+    first: int
+    last: int
+    width: int
+
+
+class Geometry(NamedTuple):
+    """The windows of a block and the data rows ``low, ..., high - 1`` that it needs, see :class:`Block`."""
+
+    low: int
+    high: int
+    width: int
+    start: NDArray[np.int64] | None
+    end: NDArray[np.int64] | None
+    reach: int | None
+    own_row: NDArray[np.int64] | None
+
+    def block(
+        self,
+        values: NDArray[Any],
+        missing: Any,
+        others: tuple[NDArray[Any], ...],
+        rows: int,
+        nan_below: int | None,
+    ) -> Block:
+        """Return the block over these values."""
+        return Block(
+            values,
+            missing,
+            self.start,
+            self.end,
+            self.width,
+            others,
+            rows=rows,
+            reach=self.reach,
+            own_row=self.own_row,
+            base=self.low,
+            nan_below=nan_below,
+        )
+
+
+class Plan:
+    """A call with everything decided that does not depend on values.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Of the first array.
+    shape : tuple of int
+        Of the arrays.
+    window
+        As the call gave it.
+    axis : int
+        Along which the windows slide.
+    lines : int
+        Series along that axis.
+    joined : bool
+        Whether the lines, being short, are laid end to end as segments of one line.
+    windows : Windows
+        The windows of a line.
+    rows : int
+        Results of each series.
+    kept : slice or ndarray of int
+        Those that the call returns.
+    computation : Computation
+        What computes the blocks.
+    options : Options
+        The checked options.
+    masked : bool
+        Whether arrays are masked, and so are the results.
+    kinds, computed, dtypes, fill : list
+        Of each output: kind, dtype in which it is computed, dtype of the result, missing value.
+    min_periods : MinPeriods
+        Which rows have too few observations.
+    plain : bool
+        Whether blocks can read the values as they are, and have no mask and no rows of their own.
+    line_kernel : LineKernel or None
+        One call in place of nearly all blocks; the engine sets it to None after data that it does not serve.
+    """
+
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        shape: tuple[int, ...],
+        window: Window,
+        make: MakeComputation,
+        options: Options,
+        masked: bool = False,
+    ) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.window = window
+        self.options = options
+        self.masked = masked
+        self.axis = check_axis(options.axis, len(shape))
+        length = shape[self.axis]
+        segments = options.offsets(length, len(shape))
+        self.windows = options.windows(window, segments)
+        self.rows = self.windows.rows
+        self.kept: Any = self.windows.whole if options.mode == "valid" else slice(0, self.rows)
+        self.computation = make(dtype, self.windows)
+        self._plan_outputs()
+        self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
+        self.joined = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)
+        if self.joined:
+            default = self.windows.min_periods
+            self.windows = options.windows(window, np.arange(self.lines + 1, dtype=np.int64) * length)
+            self.windows.min_periods = default
+        self.plain = False
+        self.line_kernel: LineKernel | None = None
+
+    def _plan_outputs(self) -> None:
+        options, outputs = self.options, self.computation.outputs
+        exact = self.masked or options.mode == "valid" or options.fill_value is not None
+        self.kinds = [output.kind for output in outputs]
+        self.computed = [compute_dtype(kind, self.dtype) for kind in self.kinds]
+        self.dtypes = [result_dtype(kind, self.dtype, exact) for kind in self.kinds]
+        self.fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
+        given = options.min_periods_for(self.windows)
+        needs = tuple(max(given, output.required) for output in outputs)
+        nan_everywhere = all(fill != fill for fill in self.fill)
+        self.min_periods = MinPeriods(
+            needs,
+            options.nan_policy == "propagate",
+            len(set(needs)) == 1 and nan_everywhere and not self.masked,
+        )
+
+    @property
+    def result_shape(self) -> tuple[int, ...]:
+        """Shape of each result, `axis` holding the kept rows."""
+        kept = self.kept.stop - self.kept.start if isinstance(self.kept, slice) else len(self.kept)
+        return (*self.shape[: self.axis], kept, *self.shape[self.axis + 1 :])
+
+    @cached_property
+    def _rows(self) -> tuple[tuple[BlockRows, ...], tuple[slice, ...]]:
+        blocks, insufficient = [], []
+        for block in self._cut():
+            short = self._too_short(block)
+            if short:
+                insufficient.append(slice(block.first, block.first + short))
+            if block.first + short < block.last:
+                blocks.append(block._replace(first=block.first + short))
+        return tuple(blocks), tuple(insufficient)
+
+    @cached_property
+    def blocks(self) -> tuple[BlockRows, ...]:
+        """The blocks of a line."""
+        return self._rows[0]
+
+    @cached_property
+    def insufficient(self) -> tuple[slice, ...]:
+        """Rows of a line that no block holds, since their windows have too few rows."""
+        return self._rows[1]
+
+    def _cut(self) -> Iterator[BlockRows]:
+        """Cut the rows of a line into blocks: full windows and others apart."""
+        first, last, width = self.windows.regular
+        yield from self._cut_other(0, first)
+        size = self.computation.block_rows(width, self.options.threads == 1) if last > first else 1
+        for row in range(first, last, size):
+            yield BlockRows(row, min(row + size, last), width)
+        yield from self._cut_other(last, self.windows.rows)
+
+    def _cut_other(self, first: int, last: int) -> Iterator[BlockRows]:
+        """Cut rows whose windows are not known to have one width."""
+        while first < last:
+            start, end = self.windows.bound(first)
+            size = self.computation.block_rows(max(end - start, 1))
+            yield BlockRows(first, min(first + size, last), 0)
+            first += size
+
+    def _too_short(self, rows: BlockRows) -> int:
+        """Return how many rows of a block, from the first on, certainly have too few observations."""
+        if rows.width:
+            return rows.last - rows.first if rows.width < self.min_periods.lowest else 0
+        return self.min_periods.too_short(self.windows, rows.first, rows.last)
+
+    def geometry(self, rows: BlockRows) -> Geometry:
+        """Return the windows of a block."""
+        first, last, width = rows
+        windows = self.windows
+        start = end = reach = own_row = None
+        if width:
+            low = first - windows.left
+            high = low + last - first + width - 1
+        elif windows.grows(first, last):
+            reach, low, high = windows.bound(first)[1], 0, windows.bound(last - 1)[1]
+        else:
+            start, end = windows.bounds(first, last)
+            low, high = int(start[0]), int(end[-1])
+        if self.computation.reads_own_row:
+            own_row = windows.position(first, last)
+            if own_row[0] < low or own_row[-1] >= high:
+                if width:
+                    width, (start, end) = 0, windows.bounds(first, last)
+                low, high = min(low, int(own_row[0])), max(high, int(own_row[-1]) + 1)
+            own_row = own_row - low
+        if start is not None and end is not None:
+            start, end = start - low, end - low
+        return Geometry(low, high, width, start, end, reach, own_row)
+
+    def find_line_kernel(self) -> None:
+        """Set `line_kernel` if there is one block of full windows, and at most a growing one before it."""
+        full = [rows for rows in self.blocks if rows.width]
+        if len(full) != 1:
+            return
+        first, last, width = full[0]
+        nan_below, head = self.min_periods.nan_below(width), 0
+        before = self.blocks[: self.blocks.index(full[0])]
+        if before:
+            begin, end, _ = before[0]
+            head = end - begin
+            grows = self.windows.grows(begin, end) and nan_below == self.min_periods.nan_below(0)
+            if not grows or end != first or self.windows.bound(begin)[1] != width - head:
+                return
+        short = first - head
+        if nan_below is None or self.insufficient[:1] != (slice(0, short),):
+            short = 0
+        low = first - self.windows.left
+        write = self.computation.line_kernel(self.dtype, width, last - first, low, nan_below, head, short)
+        if write is not None:
+            self.line_kernel = LineKernel(
+                write,
+                slice(low, low + last - first + width - 1),
+                slice(first - head - short, last),
+                self.insufficient[int(short > 0) :],
+                self.blocks[len(before) + 1 :],
+            )
+
+
+def plain_plan(arr: ArrayLike, window: Window, make: MakeComputation, options: Options) -> Plan | None:
+    """Return the cached plan of a plain call; None for any other.
+
+    A plain call has one series of native byte order in contiguous memory, an int as its window, and no
+    options but those that :attr:`Options.plain` allows.
+    """
+    if (
+        type(window) is not int
+        or type(arr) is not np.ndarray
+        or not options.plain
+        or type(make) is not Recipe
+    ):
+        return None
+    dtype, flags = arr.dtype, arr.flags
+    if arr.ndim != 1 or dtype.char not in PLAIN_DTYPES or not dtype.isnative:
+        return None
+    if not flags.c_contiguous or not flags.aligned:
+        return None
+    return _cached_plan(make, window, options, dtype, len(arr), flags.writeable)
+
+
+@lru_cache(maxsize=64, typed=True)
+def _cached_plan(
+    make: Recipe, window: int, options: Options, dtype: np.dtype[Any], length: int, writeable: bool
+) -> Plan:
+    """Return the plan of a plain call; kernels are compiled for `writeable` arrays or for others."""
+    plan = Plan(dtype, (length,), window, make, options)
+    if dtype.kind == "f":
+        plan.plain = not plan.computation.reads_own_row
+        plan.find_line_kernel()
+    return plan
+
+
+forget_plans = _cached_plan.cache_clear

@@ -1,0 +1,204 @@
+"""Which rows have too few observations, and the memory of results.
+
+::
+
+    needs of each output, nan_policy  -->  limit on observations  -->  rows to mark as missing
+    lines of results (outputs, lines, rows)  -->  blocks write here  -->  arrays of the shape of the input
+
+:class:`MinPeriods` is the only place that decides whether a row has too few observations. A kernel that
+counts anyway is told the limit (``block.nan_below``) and marks the rows itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.blocks import Block, Outcome
+from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
+from rollstat.lines import as_lines, to_shape
+from rollstat.windows import Windows
+
+__all__ = ["MinPeriods", "Result", "ResultLines", "check_out"]
+
+
+@dataclass(frozen=True)
+class MinPeriods:
+    """The rule by which rows have too few observations.
+
+    Attributes
+    ----------
+    needs : tuple of int
+        Observations that each output needs.
+    propagate : bool
+        Whether a window with a missing value has no result, whatever its count.
+    shared_nan : bool
+        Whether all outputs need the same and have NaN as their missing value, without a mask.
+    """
+
+    needs: tuple[int, ...]
+    propagate: bool
+    shared_nan: bool
+
+    @cached_property
+    def lowest(self) -> int:
+        """Observations that the least demanding output needs."""
+        return min(self.needs)
+
+    def limit(self, need: int, width: int) -> int:
+        """Observations below which windows of `width` rows have no result in an output that needs `need`."""
+        return max(need, width) if self.propagate else need
+
+    def nan_below(self, width: int) -> int | None:
+        """Observations below which a row is NaN in every output; None where no one number says so.
+
+        `width` is that of the windows, or 0.
+        """
+        if not self.shared_nan or (self.propagate and not width):
+            return None
+        return self.limit(self.needs[0], width)
+
+    def too_short(self, windows: Windows, first: int, last: int) -> int:
+        """Return how many of these rows, from the first on, certainly have windows with too few rows."""
+        start, reach = windows.bound(first)
+        if windows.bound(last - 1)[1] - start < self.lowest:
+            return last - first
+        return max(self.lowest - reach, 0) if windows.grows(first, last) else 0
+
+    def insufficient(self, block: Block, outcome: Outcome) -> list[NDArray[np.bool_]] | None:
+        """Return the rows of a block without a result, for each output; None where every row has one."""
+        missing = None if outcome.complete else block.missing
+        if outcome.insufficient is None and missing is None and block.width >= max(self.needs):
+            return None
+        size = block.end - block.start
+        count = size if missing is None else block.count
+        rows = [count < need for need in self.needs]
+        for few in rows:
+            if outcome.insufficient is not None:
+                few |= outcome.insufficient
+            if self.propagate and missing is not None:
+                few |= count < size
+        return rows
+
+    def mark_unsearched(self, values: NDArray[Any], width: int, views: list[Any], fill: list[Any]) -> None:
+        """Write `fill` to the rows of `views` with too few values that are not NaN, without mask or counts.
+
+        All windows have `width` rows.
+        """
+        words = empty_bitmap(len(values))
+        record_nan(values, 0, len(values), words)
+        marks = [
+            (self.limit(need, width), view.dtype.type(mark))
+            for need, mark, view in zip(self.needs, fill, views)
+        ]
+        same = len(views) == 2 and repr(marks[0]) == repr(marks[1])  # their windows are counted once
+        for (limit, mark), view in zip(marks, views[:1] if same else views):
+            mark_insufficient(words, width, limit, mark, view, views[1] if same else view[:0])
+
+
+class ResultLines(NamedTuple):
+    """Memory that blocks write into: lines of each output, and where masked arrays have no result.
+
+    Attributes
+    ----------
+    arrays : list of ndarray, each of shape (lines, rows)
+        Results.
+    stacked : ndarray or None
+        All outputs along a new first axis, if they share one array.
+    masks : list of ndarray of bool
+        As `arrays`; empty unless the input is masked.
+    """
+
+    arrays: list[NDArray[Any]]
+    stacked: NDArray[Any] | None
+    masks: list[NDArray[np.bool_]]
+
+    @classmethod
+    def allocate(
+        cls, lines: int, rows: int, dtypes: Sequence[np.dtype[Any]], stack: bool = False, masked: bool = False
+    ) -> "ResultLines":
+        """Return uninitialised results; several of one dtype share one allocation.
+
+        The system clears the pages of every large allocation anew, so one costs less than several.
+        """
+        masks = [np.zeros((lines, rows), np.bool_) for _ in dtypes] if masked else []
+        if stack:
+            stacked = np.empty((len(dtypes), lines, rows), dtypes[0])
+            return cls(list(stacked), stacked, masks)
+        if len(dtypes) > len(set(dtypes)) == 1:
+            size = lines * rows + -lines * rows % 64  # each output starts at the same offset in a cache line
+            memory = np.empty((len(dtypes), size), dtypes[0])
+            return cls([part[: lines * rows].reshape(lines, rows) for part in memory], None, masks)
+        return cls([np.empty((lines, rows), dtype) for dtype in dtypes], None, masks)
+
+    def joined(self) -> "ResultLines":
+        """Return views of the same memory with all lines laid end to end."""
+        arrays = [array.reshape(1, -1) for array in self.arrays]
+        return ResultLines(arrays, None, [mask.reshape(1, -1) for mask in self.masks])
+
+
+@dataclass
+class Result:
+    """Results of a call.
+
+    Attributes
+    ----------
+    arrays : list of ndarray
+        One for each output; views of `stacked` where the outputs were to be stacked.
+    stacked : ndarray or None
+        All outputs, along a new first axis.
+    """
+
+    arrays: list[NDArray[Any]]
+    stacked: NDArray[Any] | None = None
+
+
+def check_out(out: Any, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[np.dtype[Any]]) -> list[Any]:
+    """Return the arrays given as `out`, one for each result, or raise; None for each if `out` is None."""
+    if out is None:
+        return [None] * len(shapes)
+    given = list(out) if isinstance(out, (tuple, list)) else [out]
+    if len(given) != len(shapes):
+        expected = "one array" if len(shapes) == 1 else f"{len(shapes)} arrays"
+        raise ValueError(f"out must hold {expected}; it held {len(given)}")
+    for array, shape, dtype in zip(given, shapes, dtypes):
+        if not isinstance(array, np.ndarray) or not array.flags.writeable:
+            raise TypeError(f"out must be a writable ndarray; it was {type(array).__name__}")
+        if array.shape != shape or array.dtype != dtype:
+            raise ValueError(
+                f"out must have shape {shape} and dtype {dtype}; it had {array.shape} and {array.dtype}"
+            )
+    return given
+
+
+def lines_of_out(out: Any, axis: int, inputs: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
+    """Return the lines of `out` if blocks can write to them: contiguous, and no part of the input."""
+    lines = as_lines(out, axis)
+    if not lines.flags.c_contiguous or not np.may_share_memory(lines, out):
+        return None
+    return None if any(np.may_share_memory(out, array) for array in inputs) else lines
+
+
+def shaped(
+    lines: ResultLines, shape: tuple[int, ...], axis: int, kept: Any, targets: list[Any], out: Any
+) -> Result:
+    """Return the `kept` rows of lines in the shape of the input, in `targets` where these are not None."""
+    arrays = [to_shape(array, shape, axis, kept) for array in lines.arrays]
+    for i, target in enumerate(targets):
+        if target is not None:
+            if not np.may_share_memory(lines.arrays[i], target):
+                target[...] = arrays[i]
+            arrays[i] = target
+    stacked = lines.stacked
+    if stacked is not None:
+        part = stacked[..., kept]
+        part = part.reshape(len(arrays), *shape[:axis], *shape[axis + 1 :], part.shape[-1])
+        stacked = out if out is not None else np.moveaxis(part, -1, axis + 1)
+    if lines.masks:
+        masks = [to_shape(mask, shape, axis, kept) for mask in lines.masks]
+        arrays = [np.ma.MaskedArray(array, mask) for array, mask in zip(arrays, masks)]
+        stacked = None if stacked is None else np.ma.MaskedArray(stacked, np.stack(masks))
+    return Result(arrays, stacked)
