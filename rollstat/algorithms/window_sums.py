@@ -6,6 +6,7 @@ multiple of :func:`grid`; those of windows of few values never do.
 
 import math
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.kernels.missing.simd_counts import count_series
+from rollstat.kernels.simd.vectors import aligned_empty
 from rollstat.kernels.sums import short_windows
 from rollstat.kernels.sums.fixed_windows import (
     GROUP,
@@ -43,36 +45,28 @@ _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
 _COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
 # Minimum number of expanding windows that are computed as fixed windows behind missing rows.
 _EXPANDING = 64
+# Maximum number of float64 elements that a thread keeps for the next block.
+_LONGEST_KEPT = 1 << 19
 
 
-class _Scratch(threading.local):
-    """Arrays of the last block of a thread: new pages for every block would cost as much as the sums."""
+class _Kept(threading.local):
+    """Memory of the last block of a thread: new pages for every block would cost as much as the sums."""
 
-    limit = 1 << 19
-    shapes: tuple[tuple[int, ...], ...] = ()
-    arrays: tuple[NDArray[np.float64], ...] = ()
+    key: Any = None
+    value: Any = None
 
-    def take(self, *shapes: tuple[int, ...]) -> tuple[NDArray[np.float64], ...]:
-        """Return arrays of these shapes, kept for the next block unless they are large.
-
-        They start at multiples of 64 bytes: a vector across two cache lines costs twice the time.
-        """
-        if shapes == self.shapes:
-            return self.arrays
-        sizes = [-(-math.prod(shape) // 8) * 8 for shape in shapes]
-        memory = np.empty(sum(sizes) + 8)
-        first = -memory.ctypes.data // 8 % 8
-        arrays = []
-        for shape, size in zip(shapes, sizes):
-            arrays.append(memory[first : first + math.prod(shape)].reshape(shape))
-            first += size
-        if first <= self.limit:
-            self.shapes, self.arrays = shapes, tuple(arrays)
-        return tuple(arrays)
+    def get(self, key: Any, make: Callable[[], Any], length: int) -> Any:
+        """Return the value of the last call if its key was the same, else a new one, kept if it is small."""
+        if key == self.key:
+            return self.value
+        value = make()
+        if length <= _LONGEST_KEPT:
+            self.key, self.value = key, value
+        return value
 
 
-_scratch = _Scratch()
-_fronts = _Scratch()
+_scratch = _Kept()
+_fronts = _Kept()
 
 
 def grid(width: int) -> int:
@@ -195,7 +189,8 @@ def _as_fixed(
 ) -> tuple[Block, Summand, NDArray[np.float64], NDArray[np.float64]]:
     """Return expanding windows as windows of a fixed width, which start in missing rows before the data."""
     width = longest(block)
-    (memory,) = _fronts.take((1 if x is y else 2, block.rows - 1 + width))
+    shape = (1 if x is y else 2, block.rows - 1 + width)
+    memory = _fronts.get(shape, lambda: _aligned_arrays(shape)[0], math.prod(shape))
     memory[:, : block.rows - 1] = np.nan
     memory[0, block.rows - 1 :] = x[:width]
     if x is not y:
@@ -231,23 +226,28 @@ def _scan_with_missing(
 
 def _scan_scratch(summand: Summand, width: int, counting: bool) -> short_windows.Scratch:
     """Return scratch memory for the scan, which counts observations where values may be NaN."""
-    size = 8 * traits(summand).channels
+    channels, outputs = traits(summand).channels, traits(summand).outputs
+    size = 8 * channels
     vectors = max(width // 8, 1)
     groups = size * (vectors // GROUP + 2)
     leaves = size * (short_windows.BLOCK + 1)
     rows = 8 * (short_windows.BLOCK + 1)
-    shapes = (
-        (rows,),
-        (size * vectors,),
-        (groups,),
-        (groups,),
-        (leaves,),
-        (leaves,),
-        (2, rows),
-        (traits(summand).outputs, rows),
-    )
-    counts, *arrays = _scratch.take(*shapes)
-    return short_windows.Scratch(counts if counting else None, *arrays)
+
+    def make() -> tuple[short_windows.Scratch, short_windows.Scratch]:
+        counts, *arrays = _aligned_arrays(
+            (rows,), (size * vectors,), (groups,), (groups,), (leaves,), (leaves,), (2, rows), (outputs, rows)
+        )
+        return short_windows.Scratch(None, *arrays), short_windows.Scratch(counts, *arrays)
+
+    return _scratch.get((channels, outputs, width), make, size * vectors)[counting]
+
+
+def _aligned_arrays(*shapes: tuple[int, ...]) -> list[NDArray[np.float64]]:
+    """Return arrays that start on a cache line: a vector across two lines takes twice the time."""
+    sizes = [-(-math.prod(shape) // 8) * 8 for shape in shapes]
+    memory = aligned_empty(sum(sizes), np.float64)
+    parts = np.split(memory, np.cumsum(sizes)[:-1])
+    return [part[: math.prod(shape)].reshape(shape) for part, shape in zip(parts, shapes)]
 
 
 @np.errstate(all="ignore")
