@@ -15,7 +15,7 @@ array far longer than itself is made from its last rows in a fraction of the tim
 State: that of the queue; after it in `header` SHIFT (b is 1 << SHIFT), COUNT of observations, CURRENT (which
 of two halves of the suffixes is of the block that leaves), LAST (its last observed place, or -1), LAST_BUILT
 (that of the other half), BUILT (places of the other half that are not built), INSIDE (whether there is a
-prefix), and the slots of :mod:`rollstat.kernels.stream.aggregate_steps`; after it in `cells` 2 b for
+prefix), and the slots of :mod:`rollstat.kernels.aggregate.window`; after it in `cells` 2 b for
 suffixes, one
 for the blocks between and one for the prefix; `stamps`, the number of each block of the queue; `absent` and
 `rows`, rings of what is missing and of elements. Invariant: a block that lacks all of its rows has no state;
@@ -48,9 +48,8 @@ from rollstat.kernels.aggregate.operator_calls import (
     take,
 )
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK
-from rollstat.kernels.aggregate.window import method_of_algorithm
-from rollstat.kernels.stream.aggregate_steps import FIRST, LEAST, NEXT, SPAN
-from rollstat.kernels.stream.aggregate_steps import MORE as MORE_OF_STREAMS
+from rollstat.kernels.aggregate.window import FIRST, LEAST, NEXT, SPAN, method_of_algorithm
+from rollstat.kernels.aggregate.window import MORE as MORE_OF_STREAMS
 from rollstat.kernels.stream.fast_call import plain, single_step
 
 __all__ = [

@@ -25,6 +25,12 @@ from rollstat.kernels.aggregate.operator_calls import combine, define, emit, low
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, carry, fetch, is_idle, store
 
 __all__ = [
+    "FIRST",
+    "FOLDED",
+    "LEAST",
+    "MORE",
+    "NEXT",
+    "SPAN",
     "Daba",
     "TwoStacks",
     "advance",
@@ -38,6 +44,11 @@ __all__ = [
     "result",
     "slide",
 ]
+
+# Slots at the end of `header` in a stream: the number of the next row, the rows of the window, the first row
+# that was not popped, observations beyond one for each state, and the observations that a result needs.
+NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
+MORE = 5
 
 
 class TwoStacks(NamedTuple):

@@ -13,7 +13,8 @@ from numpy.typing import DTypeLike, NDArray
 from rollstat.algorithms.bound_calls import bind, kind
 from rollstat.kernels.aggregate import window, window_extend
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, free_size, is_idle, rehouse, settle
-from rollstat.kernels.stream.aggregate_steps import FOLDED, LEAST, MORE, NEXT, push_row
+from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, NEXT
+from rollstat.kernels.stream.steps import push_row
 from rollstat.operators.layout import Layout
 from rollstat.streaming.windows.operator_results import OfArrays, Results, Written
 
@@ -46,7 +47,7 @@ class NumberWindow(OfArrays):
     Attributes
     ----------
     header : ndarray of int64
-        Counters, with those of :mod:`rollstat.kernels.stream.aggregate_steps` at the end.
+        Counters, with those of :mod:`rollstat.kernels.aggregate.window` at the end.
     """
 
     def __init__(
