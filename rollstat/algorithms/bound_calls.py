@@ -1,8 +1,8 @@
 """The compiled functions of kernels for arguments whose types are known in advance.
 
-A compiled function that is called again and again with arguments of the same types is looked up once and then
-called directly: the dispatcher inspects the type of each argument in every call, which takes longer than a single
-step.
+A compiled function that is called again and again with arguments of the same types is looked up once and
+then called directly. The dispatcher would inspect the type of each argument in every call, which takes longer
+than a single step.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""Streams: the statistics of rolling windows, one element at a time, with windows that survive a restart.
+r"""Streams: the statistics of rolling windows, one element at a time, with windows that survive a restart.
 
 ::
 
     named (RollingMedian, ...)   general (FixedAggregate, ...)      the classes
-                     \\           /
+                     \           /
                       base: Stream, RollingStream                   push, pop, extend, value, snapshots
                                 |
     statistic_window   operator_window   greedy_window              windows: bounds, codec, answers
@@ -36,5 +36,5 @@ __all__ = [
     "SlidingAggregate",
     "TimeAggregate",
     "restore",
+    *_CLASSES,  # noqa: PLE0604 - these are strings
 ]
-__all__ += _CLASSES

@@ -1,9 +1,9 @@
 """How the statistics of rows use their windows: representation, compiled step and answer.
 
-Each function takes the :class:`~rollstat.streaming.statistic_window.StatisticWindow`. A `..._window` makes the
-representation, a `..._step` returns a step of :mod:`rollstat.kernels.stream.steps` with its arguments, and a
-`..._answer` returns the stored form of the answer (a tuple for several outputs) of a window with enough
-observations, None if there is none.
+Each function takes the :class:`~rollstat.streaming.statistic_window.StatisticWindow`. A `..._window` makes
+the representation, a `..._step` returns a step of :mod:`rollstat.kernels.stream.steps` with its arguments,
+and a `..._answer` returns the stored form of the answer of a window with enough observations: a tuple for
+several outputs, None if there is no answer.
 """
 
 from functools import partial
@@ -188,7 +188,7 @@ def extremum_step(window: Any, step: Any) -> Step:
     if isinstance(held, StatesWindow):
         daba: Step = held.quick_step(max(window.min_periods, 1))
         return daba
-    return step, (held.state,)
+    return step(), (held.state,)
 
 
 def extremum_answer(window: Any, sign: int) -> Any:
@@ -201,7 +201,7 @@ def extremum_answer(window: Any, sign: int) -> Any:
 
 def wedge_step(window: Any, step: Any) -> Step:
     """Return a step of the wedge with its arguments."""
-    return step, (max(window.min_periods, 1), *window.representation.arrays)
+    return step(), (max(window.min_periods, 1), *window.representation.arrays)
 
 
 def minmax_answer(window: Any) -> Any:
@@ -214,9 +214,11 @@ def ptp_answer(window: Any) -> Any:
     return _distance(window, *window.representation.extrema())
 
 
-def position_window(window: Any, first: str, last: str) -> Any:
-    """Make a wedge whose ties are `first` or `last`, as the parameter `ties` says."""
-    return _wedge(window, first if window.parameters["ties"] == "first" else last)
+def position_window(window: Any, side: int) -> Any:
+    """Make a wedge for the row of the minimum (side 0) or the maximum (side 1)."""
+    # A wedge that prefers the last of equal minima prefers the first of equal maxima.
+    first = (window.parameters["ties"] == "first") == (side == 0)
+    return _wedge(window, "minimum_first" if first else "minimum_last")
 
 
 def position_answer(window: Any, side: int) -> Any:
@@ -227,7 +229,7 @@ def position_answer(window: Any, side: int) -> Any:
 # Statistics of all observations in order: a sorted array.
 
 
-def ordered_window(window: Any) -> Any:
+def sorted_window_of(window: Any) -> Any:
     """Make a sorted array of the observations."""
     return SortedWindow(window.spec.fixed, window.codec.stored)
 

@@ -144,6 +144,8 @@ class RollingStream(Stream, abstract=True):
     """A statistic of a rolling window over a stream."""
 
     statistic: ClassVar[str] = ""
+    _step: Any
+    _state: Any
 
     def _set_window(self, window: Any) -> None:
         """Set the window, and keep its fast step at hand for :meth:`push`."""

@@ -70,7 +70,7 @@ class Codec:
             self._lowest, self._highest = 0, 1
 
     def encode(self, x: Any) -> tuple[Any, bool]:
-        """Return the number that stands for an element, and whether it is missing; raise if it does not fit."""
+        """Return the number that stands for an element, and whether it is missing, or raise."""
         if x is None:
             return (math.nan if self.kind == "f" else 0), True
         if self.kind == "f":

@@ -281,8 +281,8 @@ class GreedyAggregate(Stream):
         Raises
         ------
         TypeError, ValueError
-            For bounds that are not integers, decrease, or lie beyond the rows that have arrived. The stream is
-            unchanged then.
+            For bounds that are not integers, decrease, or lie beyond the rows that have arrived. The
+            stream is unchanged then.
         OverflowError
             If an exact result does not fit in 64 bits; the window has moved.
         """

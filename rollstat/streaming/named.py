@@ -64,31 +64,37 @@ def _docstring(row: StreamRow) -> str:
         for p in row.positional
     ]
     registered = REGISTRY[row.statistic]
-    default = f"{row.window_name} for a number of rows, else 1"
+    default = "the window for a number of rows, else 1"
     if isinstance(row, OperatorRow) and registered.min_periods is not None:
         default = str(registered.min_periods)
     entries.append(_MIN_PERIODS.format(default=default))
     kinds = ", ".join(text for kind, text in _DTYPES.items() if kind in row.kinds)
     entries.append(f"dtype : dtype, default float64\n    Of the elements: {kinds}.")
+    cost = row.cost
     if row.algorithms:
+        default, *_ = row.algorithms
         names = ", ".join(f'"{name}"' for name in ("auto", *row.algorithms))
-        costs = ";\n    ".join(f"``{name}``: {cost}" for name, cost in row.algorithms.items())
-        entries.append(f'algorithm : {{{names}}}, default "auto"\n    {costs}.')
-    arguments, expression, result = row.example
+        entries.append(
+            f'algorithm : {{{names}}}, default "auto"\n    ``"auto"`` means ``"{default}"``; see the notes.'
+        )
+        cost = ";\n".join(f"{cost} (``{name}``)" for name, cost in row.algorithms.items())
+    pushed = "x, y" if registered.series > 1 else "x"
+    expression = f"[stream.push({pushed}) for {pushed} in ({row.pushed})]"
+    summary = (inspect.getdoc(registered.function) or "").splitlines()[0].rstrip(".")
     sections = [
-        row.summary,
+        f"{summary}, one element at a time.",
         *([row.notes] if row.notes else []),
         "Parameters\n----------\n" + "\n".join(entries),
-        "See Also\n--------\n" + f"{registered.function.__name__} : The same over arrays.",
+        f"See Also\n--------\n{registered.function.__name__} : The same over arrays.",
         "Notes\n-----\n"
-        f"Cost of a push: {row.cost}.\n\n"
-        "A missing element (None, NaN or NaT) takes a row but is not an observation. With fewer observations than\n"
-        f"`min_periods` there is no answer: :meth:`push` and :attr:`value` return {_missing(row)}.",
+        f"Cost of a push: {cost}.\n\n"
+        "A missing element (None, NaN or NaT) takes a row but is not an observation. With fewer\n"
+        f"observations than `min_periods` :meth:`push` and :attr:`value` return {_missing(row)}.",
         "Examples\n--------\n"
         ">>> import rollstat\n"
-        f">>> stream = rollstat.{row.name}({arguments})\n"
-        f">>> {expression}\n"
-        f"{result}",
+        f">>> stream = rollstat.{row.name}({row.arguments})\n"
+        f">>> {row.pushed if 'stream' in row.pushed else expression}\n"
+        f"{row.answered}",
     ]
     return "\n\n".join(sections) + "\n"
 
@@ -96,10 +102,10 @@ def _docstring(row: StreamRow) -> str:
 def _missing(row: StreamRow) -> str:
     """Return in words what a class answers where there is no answer."""
     if isinstance(row, StatisticRow) and row.outputs == ("position",):
-        return "-1"
+        return "-1; rows count\nfrom the first row pushed"
     if isinstance(row, OperatorRow):
-        return "NaN, or None for integer results"
-    return "NaN, for datetimes\nNaT, and for integers None where no answer is a float"
+        return "NaN, or None for\ninteger results"
+    return "NaN, for datetimes\nNaT, and for integer answers None"
 
 
 def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:

@@ -2,7 +2,7 @@
 
 ::
 
-    3.5, None, [1, 2]  ---> element, encode_columns ---> arguments, missing ---> the operator ---> finish, fill
+    3.5, None, [1, 2] ---> element, encode_columns ---> arguments, missing ---> operator ---> finish, fill
 """
 
 from typing import Any
@@ -42,7 +42,8 @@ class OperatorAdapter:
     def __init__(self, operator: Any, dtype: DTypeLike) -> None:
         self.operator = operators.as_operator(operator)
         self.objects = dtype is not None and np.dtype(dtype) == object
-        self.codec: Any = ObjectCodec() if self.objects else Codec(dtype, "fiub")
+        self.codec: Any
+        self.codec = ObjectCodec() if self.objects else Codec(dtype, "fiub")
         self.counts_rows = False
         self.with_row = not self.objects and bool(getattr(self.operator, "with_row", False))
         self.columns = 1 if self.objects else arguments_of_lift(self.operator) - self.with_row

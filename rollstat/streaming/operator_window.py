@@ -7,7 +7,8 @@
             ---> named windows:   the same, or for long arrays the function over arrays; then the last rows
                                   replace those in the window
 
-Numbers are combined in compiled code, Python objects by calls; see :mod:`rollstat.streaming.windows.operator`.
+Numbers are combined in compiled code, Python objects by calls: see
+:mod:`rollstat.streaming.windows.operator`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -210,7 +211,9 @@ class OperatorWindow:
         numbers = int(states.header[NEXT]) + np.arange(min(rows, _BLOCK))
         for first in range(0, rows, _BLOCK):
             block = slice(first, first + _BLOCK)
-            values, missing = self.adapter.encode_columns([column[block] for column in arrays], int(numbers[0]))
+            values, missing = self.adapter.encode_columns(
+                [column[block] for column in arrays], int(numbers[0])
+            )
             stamps = numbers[: len(missing)] if times is None else times[block]
             part = written.part(block, scratch)
             states.extend(stamps, width, values, missing, max(self.min_periods, 1), part)
@@ -281,14 +284,14 @@ class OperatorWindow:
         return specification, self.states.arrays
 
     @classmethod
-    def from_state(
-        cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]], *leading: Any
-    ) -> Self:
+    def from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]], *leading: Any) -> Self:
         """Return the window that a snapshot contains, or raise ValueError.
 
-        The class takes `leading` arguments, the last of which is the operator, by default that of the snapshot.
+        The class takes `leading` arguments, the last of which is the operator, by default that of the
+        snapshot.
         """
-        window = cls(
+        make: Any = cls
+        window: Self = make(
             *(leading or [operator_by_name(*parameters["operator"])]),
             WindowSpec(*parameters["window"]),
             min_periods=parameters["min_periods"],
@@ -404,8 +407,8 @@ class NamedOperatorWindow(OperatorWindow):
         if self.states.header[NEXT] == 0:
             return self._call_function(arrays), last
         fixed = self.spec.fixed
-        # A short array is copied behind the rows of the window. Of a longer one only the first rows are, whose
-        # windows reach into those.
+        # A short array is copied behind the rows of the window. Of a longer one only the first rows are,
+        # whose windows reach into those.
         joined = len(arrays[0]) < thresholds.STREAM_SEPARATE_WINDOWS * fixed
         firsts = arrays if joined else [column[: fixed - 1] for column in arrays]
         whole = self.states.before(firsts)
@@ -418,7 +421,9 @@ class NamedOperatorWindow(OperatorWindow):
     def _call_function(self, arrays: list[Any]) -> list[Any]:
         """Return what the function over arrays computes for every row, an array for each output."""
         statistic, operator = REGISTRY[self.statistic], self.adapter.operator
-        parameters = {name: getattr(operator, name) for name in statistic.parameters if hasattr(operator, name)}
+        parameters = {
+            name: getattr(operator, name) for name in statistic.parameters if hasattr(operator, name)
+        }
         results = statistic.function(
             *arrays, window=self.spec.fixed, min_periods=self.given_min_periods, **parameters
         )
@@ -432,7 +437,9 @@ class NamedOperatorWindow(OperatorWindow):
 
 def _replace_first(results: list[Any], first: Sequence[Any]) -> list[Any]:
     """Write `first` over the first rows of results, in a dtype that fits both."""
-    joined = [result.astype(np.result_type(result, begin), copy=False) for result, begin in zip(results, first)]
+    joined = [
+        result.astype(np.result_type(result, begin), copy=False) for result, begin in zip(results, first)
+    ]
     for result, begin in zip(joined, first):
         result[: len(begin)] = begin
     return joined

@@ -3,15 +3,15 @@
 ::
 
     in use      [ 4 8 1 5 9 2 6 . . . ]                  more than half full: a successor is created
-    successor   [ 4 8 1 5 9 . . . . . . . . . . . . . ]  every eighth push copies 24 rows into it, oldest first
+    successor   [ 4 8 1 5 9 . . . . . . . . . . . . . ]  every eighth push copies 24 rows, oldest first
                           ^ it replaces the window in use when it has all rows
 
 Invariant: the rows of the successor are the oldest rows of the window in use.
 
-Cost: a single push copies at most 25 rows, and eight pushes in a row copy at most 32, so the worst push costs a
-constant number of pushes of the window in use. A window that is half full is followed by one of twice the
-capacity, and a window that is an eighth full by one of half the capacity: memory stays proportional to the
-recent number of rows.
+Cost: a single push adds at most 25 rows to windows, and eight pushes in a row at most 32, so the worst push
+costs a constant number of pushes of the window in use. A window that is half full is followed by one of twice
+the capacity, and a window that is an eighth full by one of half the capacity: memory stays proportional to
+the recent number of rows.
 
 Source: Overmars, The Design of Dynamic Data Structures (1983), chapter 5, doi:10.1007/BFb0014927.
 """
@@ -41,9 +41,9 @@ class ResizingWindow:
     ----------
     make : callable
         Return a window of at most the given number of rows. It needs three methods beyond
-        :class:`~rollstat.streaming.windows.representation.Representation`: ``part(first, number)`` returns some
-        of the rows, ``push_all(values, missing)`` pushes several, and ``start_at(row)`` sets the number of the
-        first row that an empty window will hold.
+        :mod:`~rollstat.streaming.windows.representation`: ``part(first, number)`` returns some of the rows,
+        ``push_all(values, missing)`` pushes several, and ``start_at(row)`` sets the number of the first row
+        that an empty window will hold.
     """
 
     def __init__(self, make: Callable[[int], Any]) -> None:

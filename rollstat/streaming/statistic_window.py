@@ -117,7 +117,9 @@ class StatisticWindow:
     @property
     def value(self) -> Any:
         """The answer, a tuple if there are several outputs."""
-        answers = tuple(self.codec.decode(number, kind) for number, kind in zip(self._answers(), self.outputs))
+        answers = tuple(
+            self.codec.decode(number, kind) for number, kind in zip(self._answers(), self.outputs)
+        )
         return answers if len(answers) > 1 else answers[0]
 
     # Arrays.

@@ -20,7 +20,7 @@ from rollstat.options import parse_width, whole_number
 from rollstat.streaming.linked_queue import LinkedQueue
 from rollstat.windows import Expanding
 
-__all__ = ["WindowSpec", "Times"]
+__all__ = ["Times", "WindowSpec"]
 
 _MOST_ROWS = 2**40
 _EARLIEST = -(2**63)
@@ -56,7 +56,7 @@ class WindowSpec:
             rows = whole_number("window", window, 1)
             if rows > _MOST_ROWS:
                 raise ValueError(
-                    f"window must be at most {_MOST_ROWS} rows, for which memory is allocated at once; it was {rows}"
+                    f"window must be at most {_MOST_ROWS} rows, as memory is allocated at once; it was {rows}"
                 )
             return cls(_ROWS, rows)
         if isinstance(window, (float, np.floating)):

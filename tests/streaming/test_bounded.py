@@ -41,7 +41,9 @@ def test_comparisons_of_one_extremum(data, sign):
     stream = (rollstat.RollingMin if sign > 0 else rollstat.RollingMax)(256)
     for i, x in enumerate(HOSTILE[data].tolist()):
         stream.push(x)
-        assert monotonic_deque.views(stream._window.representation.state)[0][monotonic_deque.COMPARISONS] <= 2 * (i + 1)
+        assert monotonic_deque.views(stream._window.representation.state)[0][
+            monotonic_deque.COMPARISONS
+        ] <= 2 * (i + 1)
 
 
 def test_combinations_of_daba_in_every_single_step(rng):

@@ -2,11 +2,11 @@
 
 ::
 
-    x            ---> [ push into the window | compute the answer ] ---> number; NaN or -1 for none
-    x0 x1 x2 ... ---> run: the same step for every element          ---> answers, all in one call
+    x         ---> [ push into the window | compute the answer ] ---> number; NaN or -1 for none
+    x0 x1 ... ---> run: the same step for every element          ---> answers, all in one call
 
-A step is an empty NamedTuple, so that :func:`run` is compiled for its class. ``push(*arguments, x)`` takes the
-arrays of the window first. A step may also have ``extend(*arguments, values, out)``, which pushes a whole
+A step is an empty NamedTuple, so that :func:`run` is compiled for its class. ``push(*arguments, x)`` takes
+the arrays of the window first. A step may also have ``extend(*arguments, values, out)``, which pushes a whole
 array with vector instructions and writes the answers into the first of `rows` rows of `out`. The step for
 minimum and maximum together has no `push`, because a compiled push returns one number.
 

@@ -1,4 +1,4 @@
-"""Windows of order statistics: rows in indexed heaps or in three trees, and two windows over the same rows."""
+"""Windows of order statistics: rows in indexed heaps or in three trees, or twice in heaps."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from rollstat.algorithms.two_heaps import parted
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.weight_balanced_tree import BEFORE, RECORD
 from rollstat.kernels.stream.packed_state import pack, views
-from rollstat.streaming.windows.representation import ArrayWindow, Representation, Rows
+from rollstat.streaming.windows.representation import ArrayWindow, Rows
 from rollstat.streaming.windows.rings import read_ring
 
 __all__ = ["HeapWindow", "TreeWindow", "WindowPair"]
@@ -178,23 +178,23 @@ class TreeWindow(HeapWindow):
 class WindowPair:
     """Two representations of the same rows."""
 
-    def __init__(self, first: Representation, second: Representation) -> None:
+    def __init__(self, first: Any, second: Any) -> None:
         self.pair = (first, second)
 
     @property
     def rows(self) -> int:
         """Rows in the window."""
-        return self.pair[0].rows
+        return int(self.pair[0].rows)
 
     @property
     def count(self) -> int:
         """Observations in the window."""
-        return self.pair[0].count
+        return int(self.pair[0].count)
 
     @property
     def pushed(self) -> int:
         """Rows pushed so far."""
-        return self.pair[0].pushed
+        return int(self.pair[0].pushed)
 
     def push(self, value: Any, missing: bool) -> None:
         """Add a row."""
@@ -206,7 +206,7 @@ class WindowPair:
         for window in self.pair:
             window.pop(number)
 
-    def contents(self) -> Rows:
+    def contents(self) -> Any:
         """Return values and missing marks of the rows, oldest first."""
         return self.pair[0].contents()
 

@@ -3,47 +3,26 @@
 ::
 
     push, pop, load ---> arrays ---> rows, count, pushed, contents ---> answers, snapshots, merging
+
+A representation has the properties ``rows``, ``count`` (observations) and ``pushed`` (rows of the stream so
+far), and the methods
+
+- ``push(value, missing)``: add a row; a full window of a fixed number of rows drops its oldest;
+- ``pop(number)``: remove the oldest rows, unless the number of rows is fixed;
+- ``contents()``: return values and missing marks of the rows, oldest first;
+- ``load(values, missing, pushed)``: replace all rows, the last being row ``pushed - 1`` of the stream; in
+  place if the number of rows is fixed;
+- ``copy()``: return an equal window with its own memory.
 """
 
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrayWindow", "Representation", "Rows"]
+__all__ = ["ArrayWindow", "Rows"]
 
 Rows = tuple[NDArray[Any], NDArray[np.bool_]]
-
-
-class Representation(Protocol):
-    """A window of encoded values."""
-
-    @property
-    def rows(self) -> int:
-        """Rows in the window."""
-
-    @property
-    def count(self) -> int:
-        """Observations in the window."""
-
-    @property
-    def pushed(self) -> int:
-        """Rows pushed so far."""
-
-    def push(self, value: Any, missing: bool) -> None:
-        """Add a row; a full window of a fixed number of rows drops its oldest."""
-
-    def pop(self, number: int) -> None:
-        """Remove the oldest rows."""
-
-    def contents(self) -> Rows:
-        """Return values and missing marks of the rows, oldest first."""
-
-    def load(self, values: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
-        """Replace all rows; the last is row ``pushed - 1`` of the stream."""
-
-    def copy(self) -> Self:
-        """Return an equal window with its own memory."""
 
 
 class ArrayWindow:
