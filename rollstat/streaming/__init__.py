@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the named classes are made from the table
     def __getattr__(name: str) -> Any: ...
 
 
-__all__ = [
+__all__ = [  # noqa: PLE0604 - the names of the classes are strings
     "REASONS",
     "STREAMS",
     "FixedAggregate",
@@ -36,5 +36,5 @@ __all__ = [
     "SlidingAggregate",
     "TimeAggregate",
     "restore",
-    *_CLASSES,  # noqa: PLE0604 - these are strings
+    *_CLASSES,
 ]
