@@ -143,7 +143,7 @@ class Stream:
 class RollingStream(Stream, abstract=True):
     """A statistic of a rolling window over a stream."""
 
-    statistic: ClassVar[str] = ""
+    statistic: ClassVar[str]
     _step: Any
     _state: Any
 
