@@ -334,92 +334,49 @@ def _check_decay(decay: Any) -> dict[str, Any]:
     return {"decay": check_number("decay", decay, 0.0, 1.0)}
 
 
-def _operator(
-    name: str, statistic: str, operator: Any, arguments: str, pushed: str, answered: str, **options: Any
-) -> OperatorRow:
-    return OperatorRow(name, statistic, arguments, pushed, answered, operator, **options)
-
-
 _THREE = "3, min_periods=1"
-_EXACT = "Nothing is subtracted from a running total: a value that has left the window has no effect."
-_FIRST_ROW = "The first row of the window is row 0, as in :func:`rolling_linear_fit`."
-_SIXTHS = "[round(stream.push(x), 6) for x in (4.0, 1.0, 3.0)]"
+_ROUNDED = "[round(stream.push(x), 6) for x in (4.0, 1.0, 3.0)]"
 
-_OPERATORS = [
-    _operator(
-        "RollingSum",
-        "sum",
-        operators.Sum,
-        "2",
-        "4.0, 1e300, 3.0, 2.0",
-        "[nan, 1e+300, 1e+300, 5.0]",
-        notes=_EXACT,
-    ),
-    _operator("RollingMean", "mean", operators.Mean, "2, min_periods=1", "4.0, 1.0, 3.0", "[4.0, 2.5, 2.0]"),
-    _operator(
-        "RollingProd", "prod", operators.Product, "2, min_periods=1", "4.0, 0.0, 3.0", "[4.0, 0.0, 0.0]"
-    ),
-    _operator("RollingVar", "var", operators.Variance, "2", "4.0, 1.0, 3.0", "[nan, 4.5, 2.0]"),
-    _operator("RollingStd", "std", operators.StandardDeviation, "2, 0", "4.0, 1.0, 3.0", "[nan, 1.5, 1.0]"),
-    _operator("RollingSem", "sem", operators.StandardError, "2", _SIXTHS, "[nan, 1.5, 1.0]"),
-    _operator("RollingSkew", "skew", operators.Skewness, _THREE, "1.0, 2.0, 3.0", "[nan, nan, 0.0]"),
-    _operator("RollingKurt", "kurt", operators.Kurtosis, _THREE, "1.0, 1.0, 1.0", "[nan, nan, nan]"),
-    _operator("RollingCount", "count", operators.Count, _THREE, "1.0, None, 3.0", "[1, 1, 2]"),
-    _operator("RollingAny", "any", operators.AnyTrue, _THREE, "0.0, 1.0, 0.0", "[False, True, True]"),
-    _operator("RollingAll", "all", operators.AllTrue, _THREE, "2.0, 1.0, 0.0", "[True, True, False]"),
-    _operator("RollingFirst", "first", operators.First, _THREE, "4.0, 1.0, 3.0, 2.0", "[4.0, 4.0, 4.0, 1.0]"),
-    _operator("RollingLast", "last", operators.Last, _THREE, "4.0, None, 3.0", "[4.0, 4.0, 3.0]"),
-    _operator(
-        "RollingLogSumExp", "logsumexp", operators.LogSumExp, _THREE, "1000.0, -1000.0", "[1000.0, 1000.0]"
-    ),
-    _operator(
-        "RollingDecayedSum",
-        "decayed_sum",
-        operators.DecayedSum,
-        "2, 0.5",
-        "4.0, 1.0, 3.0",
-        "[nan, 3.0, 3.5]",
-        check=_check_decay,
-    ),
-    _operator(
-        "RollingDecayedMean",
-        "decayed_mean",
-        operators.DecayedMean,
-        "2, 0.5",
-        "4.0, 1.0, 4.0",
-        "[nan, 2.0, 3.0]",
-        check=_check_decay,
-    ),
-    _operator(
-        "RollingCov",
-        "cov",
-        operators.Covariance,
-        "2",
-        "(4.0, 1.0), (1.0, 2.0), (3.0, 4.0)",
-        "[nan, -1.5, 2.0]",
-    ),
-    _operator("RollingCorr", "corr", operators.Correlation, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -1.0]"),
-    _operator("RollingBeta", "beta", operators.Slope, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -3.0]"),
-    _operator(
-        "RollingWeightedMean",
-        "weighted_mean",
-        operators.WeightedMean,
-        "2",
-        "(4.0, 1.0), (1.0, 2.0)",
-        "[nan, 2.0]",
-    ),
-    _operator(
-        "RollingLinearFit",
-        "linear_fit",
-        LinearFitByRow,
-        "2",
-        "1.0, 3.0",
-        "[(nan, nan, nan), (2.0, 1.0, 1.0)]",
-        notes=_FIRST_ROW,
+# Class, statistic, operator, example: arguments, what is pushed, answers.
+_OPERATORS: list[tuple[Any, ...]] = [
+    ("Sum", "sum", operators.Sum, "2", "4.0, 1e300, 3.0, 2.0", "[nan, 1e+300, 1e+300, 5.0]"),
+    ("Mean", "mean", operators.Mean, "2, min_periods=1", "4.0, 1.0, 3.0", "[4.0, 2.5, 2.0]"),
+    ("Prod", "prod", operators.Product, "2, min_periods=1", "4.0, 0.0, 3.0, 2.0", "[4.0, 0.0, 0.0, 6.0]"),
+    ("Var", "var", operators.Variance, "2", "4.0, 1.0, 3.0", "[nan, 4.5, 2.0]"),
+    ("Std", "std", operators.StandardDeviation, "2, 0", "4.0, 1.0, 3.0", "[nan, 1.5, 1.0]"),
+    ("Sem", "sem", operators.StandardError, "2", _ROUNDED, "[nan, 1.5, 1.0]"),
+    ("Skew", "skew", operators.Skewness, _THREE, "1.0, 2.0, 3.0", "[nan, nan, 0.0]"),
+    ("Kurt", "kurt", operators.Kurtosis, _THREE, "1.0, 1.0, 1.0", "[nan, nan, nan]"),
+    ("Count", "count", operators.Count, _THREE, "1.0, None, 3.0", "[1, 1, 2]"),
+    ("Any", "any", operators.AnyTrue, _THREE, "0.0, 1.0, 0.0", "[False, True, True]"),
+    ("All", "all", operators.AllTrue, _THREE, "2.0, 1.0, 0.0", "[True, True, False]"),
+    ("First", "first", operators.First, _THREE, "4.0, 1.0, 3.0, 2.0", "[4.0, 4.0, 4.0, 1.0]"),
+    ("Last", "last", operators.Last, _THREE, "4.0, None, 3.0", "[4.0, 4.0, 3.0]"),
+    ("LogSumExp", "logsumexp", operators.LogSumExp, _THREE, "1000.0, -1000.0", "[1000.0, 1000.0]"),
+    ("DecayedSum", "decayed_sum", operators.DecayedSum, "2, 0.5", "4.0, 1.0, 3.0", "[nan, 3.0, 3.5]"),
+    ("DecayedMean", "decayed_mean", operators.DecayedMean, "2, 0.5", "4.0, 1.0, 4.0", "[nan, 2.0, 3.0]"),
+    ("Cov", "cov", operators.Covariance, "2", "(4.0, 1.0), (1.0, 2.0), (3.0, 4.0)", "[nan, -1.5, 2.0]"),
+    ("Corr", "corr", operators.Correlation, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -1.0]"),
+    ("Beta", "beta", operators.Slope, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -3.0]"),
+    ("WeightedMean", "weighted_mean", operators.WeightedMean, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, 2.0]"),
+    ("LinearFit", "linear_fit", LinearFitByRow, "2", "1.0, 3.0", "[(nan, nan, nan), (2.0, 1.0, 1.0)]"),
+]
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "sum": {
+        "notes": "Nothing is subtracted from a running total: a value that has left the window has no effect."
+    },
+    "decayed_sum": {"check": _check_decay},
+    "decayed_mean": {"check": _check_decay},
+    "linear_fit": {"notes": "The first row of the window is row 0, as in :func:`rolling_linear_fit`."},
+}
+
+TABLE: list[StreamRow] = [
+    *_STATISTICS,
+    *(
+        OperatorRow(f"Rolling{name}", statistic, *example, operator=operator, **_OPTIONS.get(statistic, {}))
+        for name, statistic, operator, *example in _OPERATORS
     ),
 ]
-
-TABLE: list[StreamRow] = [*_STATISTICS, *_OPERATORS]
 
 NO_STREAM = {
     "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
