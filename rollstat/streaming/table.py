@@ -338,7 +338,7 @@ _THREE = "3, min_periods=1"
 _ROUNDED = "[round(stream.push(x), 6) for x in (4.0, 1.0, 3.0)]"
 
 # Class, statistic, operator, example: arguments, what is pushed, answers.
-_OPERATORS: list[tuple[Any, ...]] = [
+_OPERATORS: list[tuple[str, str, Any, str, str, str]] = [
     ("Sum", "sum", operators.Sum, "2", "4.0, 1e300, 3.0, 2.0", "[nan, 1e+300, 1e+300, 5.0]"),
     ("Mean", "mean", operators.Mean, "2, min_periods=1", "4.0, 1.0, 3.0", "[4.0, 2.5, 2.0]"),
     ("Prod", "prod", operators.Product, "2, min_periods=1", "4.0, 0.0, 3.0, 2.0", "[4.0, 0.0, 0.0, 6.0]"),
@@ -373,8 +373,10 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 TABLE: list[StreamRow] = [
     *_STATISTICS,
     *(
-        OperatorRow(f"Rolling{name}", statistic, *example, operator=operator, **_OPTIONS.get(statistic, {}))
-        for name, statistic, operator, *example in _OPERATORS
+        OperatorRow(
+            f"Rolling{name}", statistic, made, pushed, answered, operator, **_OPTIONS.get(statistic, {})
+        )
+        for name, statistic, operator, made, pushed, answered in _OPERATORS
     ),
 ]
 
