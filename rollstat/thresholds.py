@@ -23,6 +23,17 @@ __all__ = [
     "SORTED_WINDOW_OF_DEVIATIONS",
     "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
+    "STREAM_DEQUE_WINDOWS",
+    "STREAM_FUNCTION_ROWS",
+    "STREAM_FUNCTION_WINDOWS",
+    "STREAM_OPERATOR_STEPS",
+    "STREAM_PUSHED_SHARE",
+    "STREAM_PUSHES",
+    "STREAM_ROWS_PER_PUSH",
+    "STREAM_SEPARATE_WINDOWS",
+    "STREAM_STEPS",
+    "STREAM_STEP_WINDOWS",
+    "STREAM_WEDGE_WINDOWS",
 ]
 
 NETWORK = 64
@@ -75,3 +86,36 @@ COMPARED_RANK = 448
 
 SHORT_LINE = 4096
 """Lines of fewer rows are laid end to end: to set up a block for each would cost more than its work."""
+
+STREAM_STEPS = 1_000
+"""Longest array that a stream takes by compiled steps in one call, whatever the window."""
+
+STREAM_STEP_WINDOWS = 0.25
+"""Windows of rows by which such an array may be longer."""
+
+STREAM_WEDGE_WINDOWS = 1.0
+"""The same where a wedge takes arrays with vector instructions."""
+
+STREAM_DEQUE_WINDOWS = 2.0
+"""The same where a monotonic deque does."""
+
+STREAM_PUSHES = 20
+"""Pushes from Python that take as long as a call of a function over arrays with few rows."""
+
+STREAM_ROWS_PER_PUSH = 256
+"""Rows of the window for which that call takes as long as one more push."""
+
+STREAM_PUSHED_SHARE = 8
+"""A window must be this many times as long as an array whose elements are pushed one by one."""
+
+STREAM_SEPARATE_WINDOWS = 2
+"""Shortest array, in windows, that is not copied behind the rows of the window."""
+
+STREAM_OPERATOR_STEPS = 128
+"""Longest array of floats whose elements go through the compiled step of an operator one by one."""
+
+STREAM_FUNCTION_WINDOWS = {"f": 1, "i": 4, "u": 4, "b": 4}
+"""Shortest array, in windows, that a named operator leaves to the function over arrays, by kind of dtype."""
+
+STREAM_FUNCTION_ROWS = 4_000
+"""Shortest array of floats for which half a window is enough."""

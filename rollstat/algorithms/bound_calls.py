@@ -1,9 +1,11 @@
-"""The compiled functions of kernels, for arguments whose types are known beforehand.
+"""The compiled functions of kernels for arguments whose types are known in advance.
 
-A function that is called again and again with arrays of its own is called without looking at their types each
-time, which for operators, and for a single step, takes longer than the call.
+A compiled function that is called again and again with arguments of the same types is looked up once and
+then called directly. The dispatcher would inspect the type of each argument in every call, which takes longer
+than a single step.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,13 +14,15 @@ from numba import config, typeof
 
 from rollstat.kernels.stream.fast_call import types_of_step
 
-__all__ = ["bind", "bind_step", "kind"]
+__all__ = ["BoundStep", "bind", "bind_push", "bind_step", "kind"]
 
-_codes: dict[Any, Any] = {}
+BoundStep = tuple[Callable[[Any, float], Any], Any]
+
+_compiled: dict[Any, Any] = {}
 
 
 def kind(argument: Any) -> Any:
-    """What the type of an argument depends on, found more quickly than the type."""
+    """Return a key for the type of an argument, faster than the type itself."""
     if isinstance(argument, np.ndarray):
         flags = argument.flags
         layout = flags.c_contiguous, flags.f_contiguous, flags.aligned, flags.writeable
@@ -29,13 +33,13 @@ def kind(argument: Any) -> Any:
 
 
 def bind(kernel: Any, *arguments: Any) -> Any:
-    """The compiled function for arguments of these types."""
+    """Return the compiled function of a kernel for arguments of these types."""
     if config.DISABLE_JIT:
         return kernel
-    kinds = kernel, *map(kind, arguments)
-    if kinds not in _codes:
-        _codes[kinds] = kernel.compile(tuple(map(typeof, arguments)))
-    return _codes[kinds]
+    key = kernel, *map(kind, arguments)
+    if key not in _compiled:
+        _compiled[key] = kernel.compile(tuple(map(typeof, arguments)))
+    return _compiled[key]
 
 
 def _interpreted(step: Any, *arguments: Any) -> Any:
@@ -45,10 +49,21 @@ def _interpreted(step: Any, *arguments: Any) -> Any:
 
 
 def bind_step(step: Any, *arguments: Any) -> Any:
-    """The same for a step, to be called with these arguments and then a float; else it raises TypeError."""
+    """Return a compiled step, to be called with these arguments and then a float.
+
+    A step refuses anything but a float with a TypeError, before it changes anything.
+    """
     if config.DISABLE_JIT:
         return partial(_interpreted, step)
-    kinds = step, *map(kind, arguments)
-    if kinds not in _codes:
-        _codes[kinds] = step.compile(types_of_step(arguments))
-    return _codes[kinds]
+    key = step, *map(kind, arguments)
+    if key not in _compiled:
+        _compiled[key] = step.compile(types_of_step(arguments))
+    return _compiled[key]
+
+
+def bind_push(step: Any, *arguments: Any) -> BoundStep:
+    """Return a compiled step with all arguments bound but the last, and the last: ``step(last, x)``."""
+    # A call through `partial` takes time, so a step with one argument needs none.
+    *leading, last = arguments
+    code = bind_step(step, *arguments)
+    return (partial(code, *leading) if leading else code), last

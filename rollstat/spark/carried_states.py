@@ -22,8 +22,8 @@ from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Call, evaluate
 from rollstat.spark.arrow_columns import MaskedColumn
 from rollstat.streaming import STREAMS
-from rollstat.streaming.aggregate import Aggregate
-from rollstat.streaming.operator_adapter import Ingredients
+from rollstat.streaming.operator_adapter import OperatorAdapter
+from rollstat.streaming.table import OperatorRow
 from rollstat.streaming.windows.operator import NumberWindow
 from rollstat.windows import Expanding
 
@@ -36,13 +36,13 @@ _QUEUE_CELLS = 64  # states of single rows that wait to be combined
 
 def _is_operator(statistic: str) -> bool:
     cls = STREAMS.get(statistic)
-    return statistic == "aggregate" or (cls is not None and issubclass(cls, Aggregate))
+    return statistic == "aggregate" or (cls is not None and isinstance(cls._row, OperatorRow))
 
 
 def _operator(statistic: str, parameters: Mapping[str, Any]) -> Any:
     if statistic == "aggregate":
         return parameters["op"]
-    made = STREAMS[statistic].made
+    made = STREAMS[statistic]._row.operator
     return made(**{name: parameters[name] for name in made._fields if name in parameters})
 
 
@@ -229,15 +229,15 @@ class _OperatorState(CarriedState):
     def __init__(self, call: Call, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
         super().__init__(call, options)
         self._dtype = dtype
-        self._with = Ingredients(_operator(call.statistic, call.parameters), dtype)
+        self._with = OperatorAdapter(_operator(call.statistic, call.parameters), dtype)
         of = self._with
-        self._window = NumberWindow(of.ready, of.layout, of.nothing, "daba", _QUEUE_CELLS, size="folding")
+        self._window = NumberWindow(of.ready, of.layout, of.example, "daba", _QUEUE_CELLS, size="folding")
         self._required = _required(call, dtype)
 
     def _extend(self, columns: Sequence[MaskedColumn]) -> tuple[list[NDArray[Any]], NDArray[np.bool_]]:
         given = [column.astype(self._dtype, copy=False) for column in columns]
         row = self.first_row + self.rows
-        values, missing = self._with.words_of(self._with.series(given), row)
+        values, missing = self._with.encode_columns(self._with.arrays(given), row)
         stamps = np.arange(row, row + len(missing))
         written = self._window.extend(stamps, _ALL_ROWS, values, missing)
         return written.arrays, written.failed

@@ -1,114 +1,40 @@
-"""Streams: the same statistics one element at a time, in windows that survive a restart."""
+r"""Streams: the statistics of rolling windows, one element at a time, with windows that survive a restart.
 
-from typing import Any
+::
 
-from rollstat.streaming.aggregates import FixedAggregate, SlidingAggregate, TimeAggregate
-from rollstat.streaming.base import CLASSES, restore
-from rollstat.streaming.extrema import (
-    RollingArgmax,
-    RollingArgmin,
-    RollingMax,
-    RollingMin,
-    RollingMinMax,
-    RollingPtp,
-)
-from rollstat.streaming.greedy import GreedyAggregate
-from rollstat.streaming.line import RollingLinearFit
-from rollstat.streaming.moments import (
-    RollingAll,
-    RollingAny,
-    RollingCount,
-    RollingDecayedMean,
-    RollingDecayedSum,
-    RollingFirst,
-    RollingKurt,
-    RollingLast,
-    RollingLogSumExp,
-    RollingMean,
-    RollingProd,
-    RollingSem,
-    RollingSkew,
-    RollingStd,
-    RollingSum,
-    RollingVar,
-)
-from rollstat.streaming.pairs import RollingBeta, RollingCorr, RollingCov, RollingWeightedMean
-from rollstat.streaming.rank_based import (
-    Hampel,
-    RollingMad,
-    RollingMode,
-    RollingNunique,
-    RollingRank,
-    RollingTrimmedMean,
-    RollingWinsorizedMean,
-)
-from rollstat.streaming.selection import (
-    RollingArgkth,
-    RollingIqr,
-    RollingKth,
-    RollingMedian,
-    RollingQuantile,
-)
+    named (RollingMedian, ...)   general (FixedAggregate, ...)      the classes
+                     \           /
+                      base: Stream, RollingStream                   push, pop, extend, value, snapshots
+                                |
+    statistic_window   operator_window   greedy_window              windows: bounds, codec, answers
+                                |
+    windows/                                                        rows and states in arrays
+    kernels.stream.steps                                            one compiled call for a push
 
-__all__ = [
+``table`` has one row for each named class, ``answers`` what those rows compute.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from rollstat.streaming.base import restore
+from rollstat.streaming.general import FixedAggregate, GreedyAggregate, SlidingAggregate, TimeAggregate
+from rollstat.streaming.named import REASONS, STREAMS
+
+_CLASSES = {cls.__name__: cls for cls in STREAMS.values()}
+globals().update(_CLASSES)
+
+if TYPE_CHECKING:  # the named classes are made from the table
+
+    def __getattr__(name: str) -> Any: ...
+
+
+__all__ = [  # noqa: PLE0604 - the names of the classes are strings
     "REASONS",
     "STREAMS",
     "FixedAggregate",
     "GreedyAggregate",
-    "Hampel",
-    "RollingAll",
-    "RollingAny",
-    "RollingArgkth",
-    "RollingArgmax",
-    "RollingArgmin",
-    "RollingBeta",
-    "RollingCorr",
-    "RollingCount",
-    "RollingCov",
-    "RollingDecayedMean",
-    "RollingDecayedSum",
-    "RollingFirst",
-    "RollingIqr",
-    "RollingKth",
-    "RollingKurt",
-    "RollingLast",
-    "RollingLinearFit",
-    "RollingLogSumExp",
-    "RollingMad",
-    "RollingMax",
-    "RollingMean",
-    "RollingMedian",
-    "RollingMin",
-    "RollingMinMax",
-    "RollingMode",
-    "RollingNunique",
-    "RollingProd",
-    "RollingPtp",
-    "RollingQuantile",
-    "RollingRank",
-    "RollingSem",
-    "RollingSkew",
-    "RollingStd",
-    "RollingSum",
-    "RollingTrimmedMean",
-    "RollingVar",
-    "RollingWeightedMean",
-    "RollingWinsorizedMean",
     "SlidingAggregate",
     "TimeAggregate",
     "restore",
+    *_CLASSES,
 ]
-
-STREAMS: dict[str, Any] = {
-    cls.statistic: cls  # type: ignore[attr-defined]  # every class in the table names its statistic
-    for cls in CLASSES.values()
-    if getattr(cls, "statistic", "")
-}
-"""The class of each registered statistic."""
-
-REASONS: dict[str, str | dict[str, str]] = {
-    "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
-    "argmin": {"relative_to": "a stream counts from its first row"},
-    "argmax": {"relative_to": "a stream counts from its first row"},
-}
-"""Why a statistic has no class, or lacks a parameter."""

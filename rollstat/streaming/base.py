@@ -1,67 +1,133 @@
-"""What every stream is: a window that can be copied, pickled and written as bytes.
+r"""The stream class: one window behind push, pop, extend and value, with copies, pickles and snapshots.
 
 ::
+
+    push(x) ---> the window's fast step, if it has one: one compiled call
+            \--> window.push: check and encode x, remove old rows, add the row, decode the answer
 
     stream ---> snapshot() ---> bytes ---> restore ---> an equal stream, in another process or release
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
-import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from rollstat.snapshots import SnapshotError, read
+from rollstat.algorithms.bound_calls import BoundStep
+from rollstat.options import whole_number
+from rollstat.snapshots import SnapshotError, read, write
+from rollstat.streaming.window_spec import WindowSpec
 
-__all__ = ["CLASSES", "Core", "Stream", "restore"]
+__all__ = ["CLASSES", "RollingStream", "State", "Stream", "Window", "restore", "unpickle"]
 
 CLASSES: dict[str, type["Stream"]] = {}
+"""Every class of streams by its name."""
 
-Rows = tuple[NDArray[Any], NDArray[np.bool_]]
+State = tuple[dict[str, Any], list[NDArray[Any]]]
 
 
-class Core(Protocol):
-    """A window of words in arrays."""
+class Window(Protocol):
+    """The window of a stream and its statistic: the protocol that streams rely on.
 
-    rows: int
-    count: int
-    pushed: int
+    Attributes
+    ----------
+    spec : WindowSpec
+        What limits the window.
+    columns : int
+        How many series the elements come from.
+    fast_step : tuple or None
+        A compiled push and its state, called as ``push(state, x)`` with a float; anything else is a TypeError
+        that changes nothing. It stays valid as long as the window exists, which changes the state in place.
+    """
 
-    def push(self, word: Any, missing: bool) -> None:
-        """Take in a row; a full window of a fixed number of rows lets go of its oldest."""
+    spec: WindowSpec
+    columns: int
+    fast_step: BoundStep | None
+
+    @property
+    def rows(self) -> int:
+        """Rows in the window."""
+
+    @property
+    def value(self) -> Any:
+        """The answer."""
+
+    def push(self, elements: tuple[Any, ...], time: Any) -> Any:
+        """Add a row, remove the rows that leave the window, and return the answer."""
 
     def pop(self, number: int) -> None:
-        """Let go of the oldest rows."""
+        """Remove the oldest rows."""
 
-    def contents(self) -> Rows:
-        """Words and missing marks of the rows, oldest first."""
+    def extend(self, columns: tuple[Any, ...], times: Any) -> Any:
+        """Add the rows of arrays, and return the answers after each row, an array for each output."""
 
-    def load(self, words: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
-        """Hold these rows, the last of `pushed`, instead."""
+    def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
+        """Do the same in an empty window, without answers."""
+
+    def clear(self) -> None:
+        """Remove all rows, and count rows from zero."""
+
+    def is_like(self, other: Any) -> bool:
+        """Return whether another window has the same parameters."""
+
+    def join(self, other: Any) -> None:
+        """Add all that another window contains, as newer rows."""
 
     def copy(self) -> Self:
-        """An equal core of its own memory."""
+        """Return an equal window with its own memory."""
+
+    def state(self) -> State:
+        """Return parameters and arrays for a snapshot."""
 
 
 class Stream:
-    """A window over a stream: what every class of streams has."""
+    """A statistic of a stream, computed element by element."""
+
+    _window: Any
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
         super().__init_subclass__()
         if not (abstract or cls.__name__.startswith("_")):
             CLASSES[cls.__name__] = cls
 
+    def _set_window(self, window: Any) -> None:
+        self._window = window
+
+    @property
+    def value(self) -> Any:
+        """The answer for the window as it is; NaN, NaT, None or -1 if there is none."""
+        return self._window.value
+
+    def reset(self) -> None:
+        """Remove all rows."""
+        self._window.clear()
+
+    def copy(self) -> Self:
+        """Return an equal and independent stream."""
+        other = type(self).__new__(type(self))
+        other._set_window(self._window.copy())
+        return other
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.copy()
+
+    def __reduce__(self) -> Any:
+        return restore, (self.snapshot(),)
+
     def snapshot(self) -> bytes:
         """Return the state as bytes that :func:`rollstat.restore` reads, in this release and later ones."""
-        raise NotImplementedError  # every class that is not abstract has its own
+        return write(type(self).__name__, *self._window.state())
 
     @classmethod
-    def _from_snapshot(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
+    def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
         raise NotImplementedError  # every class that is not abstract has its own
 
     @classmethod
     def restore(cls, data: bytes) -> Self:
-        """Return the stream that a snapshot of this class holds.
+        """Return the stream that a snapshot of this class contains.
 
         Raises
         ------
@@ -73,22 +139,159 @@ class Stream:
             raise SnapshotError(f"the snapshot is of a {type(stream).__name__}, not of a {cls.__name__}")
         return stream
 
-    def copy(self) -> Self:
-        """Return an equal stream that goes its own way."""
-        raise NotImplementedError  # every class that is not abstract has its own
 
-    def __copy__(self) -> Self:
-        return self.copy()
+class RollingStream(Stream, abstract=True):
+    """A statistic of a rolling window over a stream."""
 
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self.copy()
+    statistic: ClassVar[str]
+    _step: Any
+    _state: Any
 
-    def __reduce__(self) -> Any:
-        return restore, (self.snapshot(),)
+    def _set_window(self, window: Any) -> None:
+        """Set the window, and keep its fast step at hand for :meth:`push`."""
+        self._window = window
+        self._step, self._state = window.fast_step or (None, None)
+
+    def push(self, x: Any, t: Any = None) -> Any:
+        """Add an element, remove what leaves the window, and return the answer.
+
+        Parameters
+        ----------
+        x : number, datetime64, timedelta64 or None
+            The element. None, NaN and NaT are missing: they take a row but are not observations.
+        t : number, datetime or timedelta, optional
+            The time of the element if the window is a width; it must not decrease.
+
+        Returns
+        -------
+        value
+            As :attr:`value`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For an element that does not fit the dtype, or a time that is missing or before the last one.
+            The stream is unchanged then.
+        OverflowError
+            If an exact result does not fit in 64 bits. The element has been added then.
+        """
+        step = self._step
+        if step is not None and t is None:
+            try:
+                return step(self._state, x)
+            except TypeError:  # x is not a float, and nothing has changed
+                pass
+        return self._window.push((x,), t)
+
+    @property
+    def full(self) -> bool:
+        """Whether a window of a fixed number of rows has that many; other windows are never full."""
+        fixed = self._window.spec.fixed
+        return bool(fixed) and len(self) == fixed
+
+    def __len__(self) -> int:
+        """Rows in the window, missing elements included."""
+        return int(self._window.rows)
+
+    def pop(self, n: int = 1) -> Any:
+        """Remove the `n` oldest rows of a window that was made with ``None``, and return the answer.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there are fewer rows, or the window is not of free size. The stream is unchanged then.
+        """
+        if not self._window.spec.free:
+            raise TypeError("pop needs a window of free size, made with None")
+        number = whole_number("n", n, 0)
+        if number > len(self):
+            raise ValueError(f"n must be at most the rows in the window, {len(self)}; it was {n}")
+        self._window.pop(number)
+        return self.value
+
+    def extend(self, array: ArrayLike, times: ArrayLike | None = None) -> Any:
+        """Add all elements of an array, and return the answer after each.
+
+        Parameters
+        ----------
+        array : array_like, 1-d
+            The elements; masked ones are missing.
+        times : array_like, 1-d, optional
+            Their times if the window is a width.
+
+        Returns
+        -------
+        ndarray or tuple of ndarray
+            What the function over arrays returns for these rows; equal to pushing one by one.
+        """
+        return self._extend((array,), times)
+
+    def _extend(self, columns: tuple[Any, ...], times: Any) -> Any:
+        results = self._window.extend(columns, times)
+        return tuple(results) if len(results) > 1 else results[0]
+
+    @classmethod
+    def from_tail(
+        cls,
+        array: ArrayLike | tuple[ArrayLike, ...],
+        *arguments: Any,
+        times: ArrayLike | None = None,
+        **options: Any,
+    ) -> Self:
+        """Return a stream that continues an array.
+
+        Parameters
+        ----------
+        array : array_like, 1-d, or tuple of them
+            A series, or its last rows, at least as many as the window has; for a statistic of several
+            series a tuple of as many arrays.
+        *arguments, **options
+            The arguments of the class.
+        times : array_like, 1-d, optional
+            Times of the rows if the window is a width.
+
+        Returns
+        -------
+        stream
+            As if every element had been pushed.
+        """
+        stream = cls(*arguments, **options)
+        several = isinstance(array, tuple) and stream._window.columns > 1
+        stream._window.load_tail(array if several else (array,), times)
+        return stream
+
+    def merge(self, other: Self) -> None:
+        """Add all that `other` has seen, as if it had been pushed here; both windows are expanding.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `other` has another class, window or parameters, or the operator needs to know rows. The
+            stream is unchanged then.
+
+        Notes
+        -----
+        Sums and moments take one combination, however many rows either has seen.
+        """
+        if type(other) is not type(self) or self._window.spec.kind != "expanding":
+            raise TypeError(f"merge needs two {type(self).__name__} with the window Expanding()")
+        if not self._window.is_like(other._window):
+            raise ValueError("merge needs streams made with the same parameters")
+        self._window.join(other._window)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} rows, value {self.value!r}>"
+
+
+def unpickle(cls: type[Stream], window: Any) -> Any:
+    """Return a stream of a class with a window from a pickle."""
+    stream = cls.__new__(cls)
+    stream._set_window(window)
+    return stream
 
 
 def restore(data: bytes) -> Any:
-    """Return the stream that a snapshot holds.
+    """Return the stream that a snapshot contains.
 
     Parameters
     ----------
@@ -98,7 +301,7 @@ def restore(data: bytes) -> Any:
     Returns
     -------
     stream
-        Of the class that the snapshot was taken of; it goes on exactly as the other would have.
+        A stream of the class that the snapshot was taken of; it continues exactly as the original would.
 
     Raises
     ------
@@ -117,7 +320,8 @@ def restore(data: bytes) -> Any:
     name, parameters, arrays = read(data)
     if name not in CLASSES:
         raise SnapshotError(f"the snapshot is of a {name}, which this release does not have")
+    cls = CLASSES[name]
     try:
-        return CLASSES[name]._from_snapshot(parameters, arrays)
+        return unpickle(cls, cls._window_from_state(parameters, arrays))
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise SnapshotError(f"the snapshot does not hold the state of a {name}: {error}") from error
+        raise SnapshotError(f"the snapshot does not contain the state of a {name}: {error}") from error

@@ -1,11 +1,13 @@
-"""Elements of a stream: what may be pushed, as what it is computed, and what comes out.
+"""Translation between the elements of a stream and the numbers that kernels store.
 
 ::
 
-    pushed            word                 answered
-    3.5, None, NaN    float64              float, NaN
-    7, True, None     int64 or uint64      int or bool, None
-    datetime64, NaT   int64                datetime64, NaT
+    pushed            stored              answered
+    3.5, None, NaN    float64             float, NaN
+    7, True, None     int64 or uint64     int or bool, None
+    datetime64, NaT   int64               datetime64, NaT
+
+A missing element is stored as NaN or 0 beside a mark. An answer of None means that there is none.
 """
 
 import math
@@ -15,29 +17,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-__all__ = ["MISSING", "Elements", "Objects"]
+__all__ = ["Codec", "ObjectCodec"]
 
 _WHOLE = (int, np.integer)
-# timedelta64 is a kind of integer to NumPy, but no number here.
+# NumPy counts timedelta64 among the signed integers, but it is not a number here.
 _NUMBERS = (int, np.signedinteger, np.unsignedinteger, np.floating, np.bool_)
 
 
-class _Missing:
-    """Stands for an answer that there is none of."""
-
-
-MISSING = _Missing()
-
-
-class Elements:
-    """The elements of a stream of `dtype`.
+class Codec:
+    """Encoding of the elements of one dtype.
 
     Parameters
     ----------
     dtype : dtype
         Of the elements: float64, float32, an integer, bool, or datetimes or timedeltas with a unit.
     kinds : str
-        Kinds of dtype that the statistic takes.
+        Kinds of dtype that the statistic accepts.
+
+    Attributes
+    ----------
+    stored : dtype
+        Of the numbers that elements are encoded as.
     """
 
     def __init__(self, dtype: DTypeLike, kinds: str = "fiubMm") -> None:
@@ -60,17 +60,17 @@ class Elements:
         if kind in "mM" and np.datetime_data(self.dtype)[0] in ("generic", "Y", "M"):
             raise TypeError(f"dtype must have a unit of a fixed length; it was {self.dtype}")
         self.kind = kind
-        self.computing: Any = np.dtype(np.float64)
+        self.stored: Any = np.dtype(np.float64)
         if kind != "f":
-            self.computing = np.dtype(np.uint64 if self.dtype == np.uint64 else np.int64)
+            self.stored = np.dtype(np.uint64 if self.dtype == np.uint64 else np.int64)
         if kind in "iu":
             limits = np.iinfo(self.dtype)
-            self._least, self._most = int(limits.min), int(limits.max)
+            self._lowest, self._highest = int(limits.min), int(limits.max)
         elif kind == "b":
-            self._least, self._most = 0, 1
+            self._lowest, self._highest = 0, 1
 
     def encode(self, x: Any) -> tuple[Any, bool]:
-        """Return the word of an element and whether it is missing, or raise."""
+        """Return the number that stands for an element, and whether it is missing, or raise."""
         if x is None:
             return (math.nan if self.kind == "f" else 0), True
         if self.kind == "f":
@@ -82,10 +82,10 @@ class Elements:
         duration: Any = np.timedelta64
         if not isinstance(x, (*_WHOLE, np.bool_)) or isinstance(x, duration):
             raise TypeError(f"x must be a whole number or None for {self.dtype}; it was {x!r}")
-        word = operator.index(int(x))
-        if not self._least <= word <= self._most:
-            raise ValueError(f"x must lie in {self._least}..{self._most} for {self.dtype}; it was {x!r}")
-        return word, False
+        number = operator.index(int(x))
+        if not self._lowest <= number <= self._highest:
+            raise ValueError(f"x must lie in {self._lowest}..{self._highest} for {self.dtype}; it was {x!r}")
+        return number, False
 
     def _encode_number(self, x: Any) -> tuple[float, bool]:
         if not isinstance(x, (float, *_WHOLE, np.floating, np.bool_)):
@@ -94,16 +94,16 @@ class Elements:
             if isinstance(x, np.ndarray) and x.ndim:
                 raise TypeError("x must be one number; extend takes an array")
         try:
-            word = float(x)
+            number = float(x)
         except OverflowError:
             raise ValueError(f"x must lie within float64; it was {x!r}") from None
-        if self.dtype == np.float32 and math.isfinite(word):
+        if self.dtype == np.float32 and math.isfinite(number):
             with np.errstate(over="ignore"):
-                single = float(np.float32(word))
+                single = float(np.float32(number))
             if math.isinf(single):
                 raise ValueError(f"x must lie within float32; it was {x!r}")
-            word = single
-        return word, word != word
+            number = single
+        return number, number != number
 
     def _encode_time(self, x: Any) -> tuple[int, bool]:
         name = "datetime64" if self.kind == "M" else "timedelta64"
@@ -114,28 +114,26 @@ class Elements:
             given = np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x)
             if given.dtype.kind != self.kind:
                 given = given.astype(f"{self.kind}8[us]")
-            word = given.astype(self.dtype)
+            number = given.astype(self.dtype)
         except (TypeError, ValueError, OverflowError):
             raise TypeError(f"x must be a {name} or None; it was {x!r}") from None
-        if np.isnat(word):
+        if np.isnat(number):
             return 0, True
-        if given.dtype != self.dtype and word.astype(given.dtype) != given:
+        if given.dtype != self.dtype and number.astype(given.dtype) != given:
             raise ValueError(f"x must be exact in {self.dtype}; it was {x!r}")
-        return int(word.astype(np.int64)), False
+        return int(number.astype(np.int64)), False
 
-    def array(self, values: ArrayLike, name: str = "array") -> Any:
-        """Return `values` as a 1-d array of the stream's dtype, masked if they are, or raise."""
-        given = values if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+    def array(self, elements: ArrayLike, name: str = "array") -> Any:
+        """Return `elements` as a 1-D array of the dtype, masked if they are; raise if they do not fit."""
+        given = elements if isinstance(elements, np.ma.MaskedArray) else np.asarray(elements)
         if given.ndim != 1:
             raise ValueError(f"{name} must be 1-d; its shape was {given.shape}")
         if given.dtype == self.dtype:
             return given
         if given.dtype.kind == "O" or (given.size == 0 and given.dtype == np.float64):
             encoded = [self.encode(x) for x in given.tolist()]
-            return self.series(
-                np.array([word for word, _ in encoded], self.computing),
-                np.array([missing for _, missing in encoded], np.bool_),
-            )
+            values = np.array([number for number, _ in encoded], self.stored)
+            return self.decode_array(values, np.array([missing for _, missing in encoded], np.bool_))
         if self.kind == "f" and given.dtype.kind in "fiub":
             return given.astype(self.dtype)
         if self.kind in "mM" and given.dtype.kind == self.kind:
@@ -144,65 +142,68 @@ class Elements:
                 raise ValueError(f"{name} must be exact in {self.dtype}; its dtype was {given.dtype}")
             return same
         if self.kind in "iub" and given.dtype.kind in "iub":
-            plain = np.ma.getdata(given)
-            if plain.size and not self._least <= int(plain.min()) <= int(plain.max()) <= self._most:
-                raise ValueError(f"{name} must lie in {self._least}..{self._most} for {self.dtype}")
+            data = np.ma.getdata(given)
+            if data.size and not self._lowest <= int(data.min()) <= int(data.max()) <= self._highest:
+                raise ValueError(f"{name} must lie in {self._lowest}..{self._highest} for {self.dtype}")
             return given.astype(self.dtype)
         raise TypeError(f"{name} must hold elements of {self.dtype}; its dtype was {given.dtype}")
 
-    def numbers(self, series: Any) -> NDArray[Any]:
-        """Return the words of an array of the stream's floats, perhaps itself, NaN where they are missing."""
-        plain: NDArray[Any] = np.ma.filled(series, np.nan)
-        usable = plain.dtype == self.computing and plain.flags.carray
-        return plain if usable else plain.astype(self.computing)
+    def encode_floats(self, array: Any) -> NDArray[Any]:
+        """Return the stored values of an array of the dtype, a float one: NaN where they are missing.
 
-    def words(self, series: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Return the words of an array of the stream's dtype, perhaps itself, and which are missing."""
+        The result is the array itself if that is possible.
+        """
+        values: NDArray[Any] = np.ma.filled(array, np.nan)
+        usable = values.dtype == self.stored and values.flags.carray
+        return values if usable else values.astype(self.stored)
+
+    def encode_array(self, array: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the stored values of an array of the dtype, perhaps the array itself, and missing marks."""
         if self.kind == "f":
-            plain = self.numbers(series)
-            return plain, np.isnan(plain)
-        plain = np.ma.getdata(series)
-        missing = np.isnat(plain) if self.kind in "mM" else np.zeros(len(plain), np.bool_)
+            values = self.encode_floats(array)
+            return values, np.isnan(values)
+        values = np.ma.getdata(array)
+        missing = np.isnat(values) if self.kind in "mM" else np.zeros(len(values), np.bool_)
         if self.kind in "mM":
-            plain = plain.view(np.int64)
-        masked = isinstance(series, np.ma.MaskedArray)
-        if masked or plain.dtype != self.computing or not plain.flags.carray:
-            plain = plain.astype(self.computing)
+            values = values.view(np.int64)
+        masked = isinstance(array, np.ma.MaskedArray)
+        if masked or values.dtype != self.stored or not values.flags.carray:
+            values = values.astype(self.stored)
         if masked:
-            missing |= np.ma.getmaskarray(series)
-        return plain, missing
+            missing |= np.ma.getmaskarray(array)
+        return values, missing
 
-    def series(self, words: NDArray[Any], missing: NDArray[np.bool_]) -> Any:
-        """Return words as an array of the stream's dtype, masked where that has no missing value."""
+    def decode_array(self, values: NDArray[Any], missing: NDArray[np.bool_]) -> Any:
+        """Return stored values as an array of the dtype, masked if that has no missing value."""
         if self.kind == "f":
-            return words.astype(self.dtype, copy=False)
+            return values.astype(self.dtype, copy=False)
         if self.kind in "mM":
-            plain = words.astype(np.int64)
-            plain[missing] = np.iinfo(np.int64).min
-            return plain.view(self.dtype)
-        plain = words.astype(self.dtype)
-        return np.ma.MaskedArray(plain, missing) if missing.any() else plain
+            times = values.astype(np.int64)
+            times[missing] = np.iinfo(np.int64).min
+            return times.view(self.dtype)
+        array = values.astype(self.dtype)
+        return np.ma.MaskedArray(array, missing) if missing.any() else array
 
-    def decode(self, word: Any, kind: str = "value") -> Any:
-        """Return an answer of one of the kinds of :class:`rollstat.engine.Output` as a Python object."""
-        if kind in ("position", "offset"):
-            return -1 if word is MISSING else int(word)
-        if kind == "flag":
-            return word is not MISSING and bool(word)
-        if word is MISSING:
+    def decode(self, number: Any, kind: str = "value") -> Any:
+        """Return an answer as a Python object; `kind` is one of :class:`rollstat.engine.Output`."""
+        if number is None:
             return self.missing(kind)
+        if kind in ("position", "offset"):
+            return int(number)
+        if kind == "flag":
+            return bool(number)
         if self.kind == "f":
-            return float(word) if self.dtype == np.float64 else float(np.float32(word))
+            return float(number) if self.dtype == np.float64 else float(np.float32(number))
         if kind == "float" or (kind == "interpolated" and self.kind not in "mM"):
-            return float(word)
+            return float(number)
         if self.kind in "mM" and kind != "integer":
             unit = np.datetime_data(self.dtype)
             duration: Any = np.timedelta64
-            return (duration if kind == "difference" else self.dtype.type)(int(word), unit)
-        return bool(word) if self.kind == "b" and kind == "value" else int(word)
+            return (duration if kind == "difference" else self.dtype.type)(int(number), unit)
+        return bool(number) if self.kind == "b" and kind == "value" else int(number)
 
     def missing(self, kind: str = "value") -> Any:
-        """Return what is answered where there is no answer."""
+        """Return what a stream answers where there is no answer."""
         if kind in ("position", "offset"):
             return -1
         if kind == "flag":
@@ -216,8 +217,8 @@ class Elements:
         return None
 
 
-class Objects:
-    """The elements of a stream of Python objects; None is missing."""
+class ObjectCodec:
+    """Elements that are Python objects and are stored as they are; None is missing."""
 
     dtype: Any = np.dtype(object)
     kind = "O"
@@ -226,10 +227,10 @@ class Objects:
         """Return the element, and whether it is missing."""
         return x, x is None
 
-    def array(self, values: Any) -> list[Any]:
+    def array(self, elements: Any) -> list[Any]:
         """Return the elements of a sequence."""
-        return list(values)
+        return list(elements)
 
-    def words(self, series: list[Any]) -> tuple[list[Any], NDArray[np.bool_]]:
+    def encode_array(self, elements: list[Any]) -> tuple[list[Any], NDArray[np.bool_]]:
         """Return the elements, and which are missing."""
-        return series, np.array([x is None for x in series], np.bool_)
+        return elements, np.array([x is None for x in elements], np.bool_)

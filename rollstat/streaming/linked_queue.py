@@ -1,4 +1,4 @@
-"""A queue of numbers in linked chunks: what is in it never moves.
+"""A queue of numbers in linked chunks, in which no number ever moves.
 
 ::
 
@@ -12,13 +12,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Chunks"]
+__all__ = ["LinkedQueue"]
 
 _CHUNK = 512
 
 
-class Chunks:
-    """Numbers in the order in which they came; appending and dropping move none, in any single step.
+class LinkedQueue:
+    """Numbers in order of arrival; appending and dropping move none of them.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Chunks:
         self._first = self._length = 0
 
     def copy(self) -> Self:
-        """Return an equal one of its own memory."""
+        """Return an equal queue with its own memory."""
         other = type(self)(self.dtype)
         other._chunks = deque(chunk.copy() for chunk in self._chunks)
         other._first, other._length = self._first, self._length
@@ -44,14 +44,14 @@ class Chunks:
         return self._length
 
     @property
-    def held(self) -> NDArray[Any]:
+    def numbers(self) -> NDArray[Any]:
         """A copy of all numbers, oldest first."""
         whole = np.concatenate([*self._chunks, np.empty(0, self.dtype)])
         return whole[self._first : self._first + self._length]
 
     @property
     def newest(self) -> Any:
-        """The newest number; there is one."""
+        """The newest number of a queue that is not empty."""
         end = self._first + self._length - 1
         return self._chunks[-1][end % _CHUNK]
 
@@ -64,7 +64,7 @@ class Chunks:
         self._length += 1
 
     def drop(self, number: int) -> None:
-        """Let go of the oldest numbers, and of the chunks that held them alone."""
+        """Remove the oldest numbers, and the chunks that are empty then."""
         self._first += number
         self._length -= number
         while self._first >= _CHUNK:
@@ -72,7 +72,7 @@ class Chunks:
             self._first -= _CHUNK
 
     def up_to(self, limit: Any) -> int:
-        """How many of the numbers, which never fall, are at most `limit`."""
+        """Return how many of the numbers, which never decrease, are at most `limit`."""
         end = self._first + self._length
         for i, chunk in enumerate(self._chunks):
             first, last = self._first if i == 0 else 0, min(end - i * _CHUNK, _CHUNK)
@@ -82,7 +82,7 @@ class Chunks:
         return self._length
 
     def load(self, numbers: NDArray[Any]) -> None:
-        """Hold these numbers instead."""
+        """Replace all numbers."""
         self._first, self._length = 0, len(numbers)
         padded = np.zeros(-(-len(numbers) // _CHUNK) * _CHUNK, self.dtype)
         padded[: len(numbers)] = numbers

@@ -1,10 +1,10 @@
-"""The window of a stream: so many rows, a width in time, everything, or what the caller leaves in it.
+"""The window of a stream: a number of rows, a width in time, everything, or what the caller leaves in it.
 
 ::
 
-    times    10   12   15   15   19          span 5: the window is (19 - 5, 19]
-                  |    [------------]
-                 gone  first     newest
+    times    10   12   15   15   19          width 5: the window is (19 - 5, 19]
+                       [------------]
+                       oldest    newest
 """
 
 import math
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.options import parse_width, whole_number
-from rollstat.streaming.linked_queue import Chunks
+from rollstat.streaming.linked_queue import LinkedQueue
 from rollstat.windows import Expanding
 
-__all__ = ["Span", "Stamps"]
+__all__ = ["Times", "WindowSpec"]
 
 _MOST_ROWS = 2**40
 _EARLIEST = -(2**63)
@@ -28,24 +28,24 @@ _ROWS, _TIME, _NUMBER, _EXPANDING, _FREE = "rows", "time", "number", "expanding"
 
 
 @dataclass(frozen=True)
-class Span:
-    """A window, checked.
+class WindowSpec:
+    """The kind and size of a window, checked.
 
     Attributes
     ----------
     kind : {"rows", "time", "number", "expanding", "free"}
-        What bounds it: a number of rows, a width in nanoseconds, a width in numbers, nothing, or `pop`.
+        What limits it: a number of rows, a width in nanoseconds, a width in numbers, nothing, or `pop`.
     size : int or float
-        Rows or width; 0 where nothing bounds it.
+        Rows or width; 0 if nothing limits the window.
     """
 
     kind: str
     size: Any = 0
 
     @classmethod
-    def parse(cls, window: Any) -> "Span":
-        """Return the window that a caller named, or raise."""
-        if isinstance(window, Span):
+    def parse(cls, window: Any) -> "WindowSpec":
+        """Return the window that an argument names; raise if it names none."""
+        if isinstance(window, WindowSpec):
             return window
         if window is None:
             return cls(_FREE)
@@ -56,7 +56,7 @@ class Span:
             rows = whole_number("window", window, 1)
             if rows > _MOST_ROWS:
                 raise ValueError(
-                    f"window must be at most {_MOST_ROWS} rows, whose room is made at once; it was {rows}"
+                    f"window must be at most {_MOST_ROWS} rows, as memory is allocated at once; it was {rows}"
                 )
             return cls(_ROWS, rows)
         if isinstance(window, (float, np.floating)):
@@ -67,7 +67,7 @@ class Span:
         if length is None:
             raise TypeError(
                 "window must be a number of rows (int), a width (a float, a string such as '5min' or a "
-                f"timedelta), rollstat.Expanding(), or None for pop alone; it was {window!r}"
+                f"timedelta), rollstat.Expanding(), or None to shorten it by pop; it was {window!r}"
             )
         if length <= 0 or length.denominator != 1:
             raise ValueError(f"window must be a positive width of whole nanoseconds; it was {window!r}")
@@ -80,62 +80,67 @@ class Span:
 
     @property
     def fixed(self) -> int:
-        """Rows of a window of a fixed number of rows, else 0."""
+        """The number of rows if it is fixed, else 0."""
         return int(self.size) if self.kind == _ROWS else 0
 
     @property
     def free(self) -> bool:
-        """Whether only `pop` shortens it."""
+        """Whether only `pop` removes rows."""
         return self.kind == _FREE
 
     @property
     def argument(self) -> Any:
-        """What a function over arrays calls this window."""
+        """The argument `window` of the function over arrays that means this window."""
         if self.kind == _TIME:
             return np.timedelta64(self.size, "ns")
         return self.size if self.kind in (_ROWS, _NUMBER) else Expanding()
 
-    def limit(self, stamp: Any) -> Any:
-        """The last time that is no longer in the window of a row at `stamp`."""
-        return max(stamp - self.size, _EARLIEST) if self.kind == _TIME else stamp - self.size
+    def limit(self, time: Any) -> Any:
+        """Return the last time before the window whose newest row has `time`."""
+        return max(time - self.size, _EARLIEST) if self.kind == _TIME else time - self.size
 
-    def least(self, min_periods: Any) -> int:
-        """Observations that an answer needs."""
+    def check_min_periods(self, min_periods: Any) -> int:
+        """Return the number of observations that an answer needs; raise if `min_periods` does not fit."""
         if min_periods is None:
             return self.fixed or 1
-        least = whole_number("min_periods", min_periods, 0)
-        if self.fixed and least > self.fixed:
+        number = whole_number("min_periods", min_periods, 0)
+        if self.fixed and number > self.fixed:
             raise ValueError(f"min_periods must be at most the window, {self.fixed}; it was {min_periods}")
-        return least
+        return number
 
-    def stamp(self, t: Any) -> Any:
-        """Return a time in nanoseconds or as a number, or raise."""
+    @property
+    def time_dtype(self) -> Any:
+        """The dtype in which times are stored: nanoseconds, or numbers."""
+        return np.float64 if self.kind == _NUMBER else np.int64
+
+    def encode_time(self, t: Any) -> Any:
+        """Return a time in nanoseconds or as a number; raise if it does not fit."""
         if t is None:
-            raise TypeError("t must be given: the window is a width, so every element has a time")
+            raise TypeError("t must be given: the window is a width, so every element needs a time")
         if self.kind == _NUMBER:
             duration: Any = np.timedelta64
             if isinstance(t, (bool, np.bool_, duration)) or not isinstance(t, numbers.Real):
                 raise TypeError(f"t must be a number, like the window; it was {t!r}")
-            stamp = float(t)
-            if stamp != stamp:
+            time = float(t)
+            if time != time:
                 raise ValueError("t must not be NaN")
-            if isinstance(t, numbers.Integral) and int(t) != stamp:
+            if isinstance(t, numbers.Integral) and int(t) != time:
                 raise ValueError(f"t must be exact in float64; it was {t!r}")
-            return stamp
-        return int(self.stamps([t])[0])
+            return time
+        return int(self.encode_times([t])[0])
 
-    def stamps(self, times: Any) -> NDArray[Any]:
-        """Return times as an array of int64 nanoseconds or float64 numbers, or raise."""
+    def encode_times(self, times: Any) -> NDArray[Any]:
+        """Return times as int64 nanoseconds or float64 numbers; raise if they do not fit."""
         array = np.asarray(times)
         if array.dtype.kind == "O":
             array = _from_objects(array)
         if self.kind == _NUMBER:
             if array.dtype.kind not in "fiu":
                 raise TypeError(f"times must be numbers, like the window; their dtype was {array.dtype}")
-            stamps = array.astype(np.float64)
-            if np.isnan(stamps).any():
+            plain = array.astype(np.float64)
+            if np.isnan(plain).any():
                 raise ValueError("times must not be missing")
-            return stamps
+            return plain
         if array.dtype.kind not in "mM":
             raise TypeError(f"times must be datetimes or timedeltas; it was {times!r}")
         if np.isnat(array).any():
@@ -147,7 +152,7 @@ class Span:
 
 
 def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
-    """Datetimes of other libraries as NumPy's."""
+    """Convert datetimes of other libraries to NumPy's."""
     first = array[0] if array.size else None
     if hasattr(first, "to_numpy"):
         return np.array([item.to_numpy() for item in array])
@@ -156,12 +161,12 @@ def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
     return array.astype("m8[us]") if isinstance(first, timedelta) else array
 
 
-class Stamps(Chunks):
+class Times(LinkedQueue):
     """Times of the rows of a window, oldest first."""
 
     __slots__ = ()
 
-    def check(self, stamp: Any) -> None:
+    def check(self, time: Any) -> None:
         """Raise if a time is before the newest."""
-        if len(self) and stamp < self.newest:
-            raise ValueError(f"t must not decrease; it was {stamp} after {self.newest}")
+        if len(self) and time < self.newest:
+            raise ValueError(f"t must not decrease; it was {time} after {self.newest}")

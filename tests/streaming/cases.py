@@ -6,7 +6,7 @@ import numpy as np
 
 from rollstat.registry import REGISTRY
 from rollstat.streaming import REASONS, STREAMS
-from rollstat.streaming.statistic_stream import RollingStream
+from rollstat.streaming.table import StatisticRow
 
 LEADING = {"kth": ("k",), "argkth": ("k",)}
 
@@ -22,7 +22,7 @@ def samples(name: str) -> list[dict[str, Any]]:
     return tried
 
 
-ORDERS = [name for name, cls in STREAMS.items() if issubclass(cls, RollingStream)]
+ORDERS = [name for name, cls in STREAMS.items() if isinstance(cls._row, StatisticRow)]
 SUMS = [name for name in STREAMS if name not in ORDERS]
 CASES = [(name, sample) for name in ORDERS for sample in samples(name)]
 FIRST = [(name, samples(name)[0]) for name in ORDERS]

@@ -2,11 +2,11 @@
 
 import pytest
 
-from rollstat.streaming import bulk_extend, operator_stream
+from rollstat import thresholds
 
 
 @pytest.fixture(autouse=True)
 def any_length(monkeypatch):
-    """Arrays as short as those of tests go to the functions over arrays too, as only longer ones do else."""
-    monkeypatch.setattr(bulk_extend, "_STEPS", 0)
-    monkeypatch.setattr(operator_stream, "_FEW", 4)
+    """Let arrays as short as those of tests go to the functions over arrays, as longer ones do otherwise."""
+    monkeypatch.setattr(thresholds, "STREAM_STEPS", 0)
+    monkeypatch.setattr(thresholds, "STREAM_OPERATOR_STEPS", 4)

@@ -9,7 +9,7 @@ import pytest
 
 import rollstat
 from rollstat import operators
-from rollstat.streaming import FixedAggregate, SlidingAggregate, TimeAggregate, aggregate
+from rollstat.streaming import FixedAggregate, SlidingAggregate, TimeAggregate, operator_window
 from tests.streaming.cases import outputs, push_all
 
 N = 300
@@ -52,7 +52,7 @@ def columns_for(operator, dtype, rng, gaps):
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("algorithm", ["daba", "two_stacks"])
 def test_arrays_are_pushes(name, window, gaps, algorithm, rng, monkeypatch):
-    monkeypatch.setattr(aggregate, "_BLOCK", 50)
+    monkeypatch.setattr(operator_window, "_BLOCK", 50)
     operator, dtype = OPERATORS[name]
     columns = columns_for(operator, dtype, rng, gaps)
     times = np.cumsum(rng.choice([0, 1, 2, 60], N, p=[0.3, 0.5, 0.19, 0.01])) if window == "by time" else None
@@ -147,7 +147,7 @@ class TwoDecays(NamedTuple):
 
 @pytest.mark.parametrize("window", [2, 3, 6, 7])
 def test_states_that_are_arrays(window, rng, monkeypatch):
-    monkeypatch.setattr(aggregate, "_BLOCK", 50)
+    monkeypatch.setattr(operator_window, "_BLOCK", 50)
     stream, single = (FixedAggregate(TwoDecays(), window, min_periods=1) for _ in range(2))
     values = rng.normal(size=N)
     for part in (values[:7], values[7:]):

@@ -26,7 +26,7 @@ hostile = pytest.mark.parametrize("data", HOSTILE)
 @pytest.mark.parametrize("k", [1, 13, 128, -2])
 def test_worst_push_of_three_trees(data, k):
     stream = rollstat.RollingKth(k, 256, min_periods=abs(k), algorithm="three_trees")
-    header = stream._core.arrays[0]
+    header = stream._window.representation.arrays[0]
     most = 0
     for x in HOSTILE[data].tolist():
         before = int(header[three_trees.STEPS])
@@ -41,7 +41,9 @@ def test_comparisons_of_one_extremum(data, sign):
     stream = (rollstat.RollingMin if sign > 0 else rollstat.RollingMax)(256)
     for i, x in enumerate(HOSTILE[data].tolist()):
         stream.push(x)
-        assert monotonic_deque.views(stream._core.state)[0][monotonic_deque.COMPARISONS] <= 2 * (i + 1)
+        assert monotonic_deque.views(stream._window.representation.state)[0][
+            monotonic_deque.COMPARISONS
+        ] <= 2 * (i + 1)
 
 
 def test_combinations_of_daba_in_every_single_step(rng):

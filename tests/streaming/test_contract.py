@@ -81,7 +81,7 @@ def test_windows_by_time_of_everything_and_free_ones(name, sample, rng):
 def test_pop(name, sample, rng):
     columns = columns_of(name, rng, 150)
     stream = make(name, sample, None)
-    start, position = 0, STREAMS[name].answer_kinds == ("position",)
+    start, position = 0, STREAMS[name]._row.outputs == ("position",)
     for i in range(150):
         stream.push(*(column[i] for column in columns))
         number = int(rng.integers(0, 3)) if i > 90 else 0
@@ -108,7 +108,7 @@ def test_pop(name, sample, rng):
 @each
 @pytest.mark.parametrize("dtype", ["f4", "i8", "M8[s]", "?"])
 def test_dtypes(name, sample, dtype, rng):
-    if np.dtype(dtype).kind not in STREAMS[name].kinds:
+    if np.dtype(dtype).kind not in STREAMS[name]._row.kinds:
         with pytest.raises(TypeError, match="dtype must be"):
             make(name, sample, 5, dtype=dtype)
         return

@@ -5,9 +5,10 @@ import pytest
 
 import rollstat
 from rollstat.kernels.aggregate.ring_queue import FRONT, MASK, MOVED, STOP
-from rollstat.streaming.linked_queue import Chunks
-from rollstat.streaming.resizing import GrowingWindow
-from rollstat.streaming.windows.selection import HeapWindow, WedgeWindow
+from rollstat.streaming.linked_queue import LinkedQueue
+from rollstat.streaming.resizing import ResizingWindow
+from rollstat.streaming.windows.extrema import WedgeWindow
+from rollstat.streaming.windows.heaps import HeapWindow
 from tests.spans import counting_operator
 
 MANY = 100_000
@@ -18,7 +19,7 @@ def test_an_aggregate_moves_two_states_a_push(algorithm):
     """Growth to many elements: at most two states move, and the algorithm's own combinations are made."""
     operator, counter = counting_operator()
     stream = rollstat.SlidingAggregate(operator, dtype=np.int64, algorithm=algorithm)
-    window, rings = stream._window, set()
+    window, rings = stream._window.states, set()
     most = 3 if algorithm == "daba" else 1
     for i in range(MANY):
         moving, before, combined = window.cells[2], int(window.cells[2][MOVED]), int(counter[0])
@@ -45,7 +46,7 @@ def test_an_aggregate_in_the_middle_of_a_move_is_copied_and_saved(algorithm, rng
     moved = 0
     for i, x in enumerate(values[:1500].tolist()):
         stream.push(x, 10.0 * i if i > 1200 else float(i))
-        moving = stream._window.cells[2]
+        moving = stream._window.states.cells[2]
         if moving[STOP] - moving[MOVED] > 0 and i % 7 == 0:
             moved += 1
             twins = stream.copy(), rollstat.restore(stream.snapshot())
@@ -55,23 +56,23 @@ def test_an_aggregate_in_the_middle_of_a_move_is_copied_and_saved(algorithm, rng
 
 
 class Counted:
-    """A core that counts the rows that it takes in."""
+    """A window that counts the rows pushed into it."""
 
-    rows_taken = 0
+    rows_pushed = 0
 
-    def __init__(self, core):
-        self._core = core
+    def __init__(self, window):
+        self._window = window
 
     def __getattr__(self, name):
-        return getattr(self._core, name)
+        return getattr(self._window, name)
 
-    def push(self, word, missing):
-        Counted.rows_taken += 1
-        self._core.push(word, missing)
+    def push(self, value, missing):
+        Counted.rows_pushed += 1
+        self._window.push(value, missing)
 
-    def take(self, words, missing):
-        Counted.rows_taken += len(words)
-        self._core.take(words, missing)
+    def push_all(self, values, missing):
+        Counted.rows_pushed += len(values)
+        self._window.push_all(values, missing)
 
 
 def heaps(capacity):
@@ -84,25 +85,25 @@ def wedges(capacity):
 
 @pytest.mark.parametrize("make", [heaps, wedges])
 def test_a_window_of_order_takes_few_rows_a_push(make, rng):
-    window = GrowingWindow(make)
+    window = ResizingWindow(make)
     values = rng.integers(0, 1000, MANY).astype(float)
     for i, x in enumerate(values.tolist()):
-        before = Counted.rows_taken
+        before = Counted.rows_pushed
         window.push(x, False)
-        assert Counted.rows_taken - before <= 25
-        assert window._room <= 4 * (i + 1) or window._room == 128
+        assert Counted.rows_pushed - before <= 25
+        assert window._capacity <= 4 * (i + 1) or window._capacity == 128
     held, missing = window.contents()
     np.testing.assert_array_equal(held, values)
     assert not missing.any()
     window.pop(MANY - 5)
     for x in values[:50].tolist():
-        before = Counted.rows_taken
+        before = Counted.rows_pushed
         window.push(x, False)
-        assert Counted.rows_taken - before <= 25
+        assert Counted.rows_pushed - before <= 25
     for x in values[50:1000].tolist():
         window.push(x, False)
         window.pop(1)
-    assert window._room <= 512
+    assert window._capacity <= 512
     assert window.rows == 55
     assert window.pushed == MANY + 1000
     np.testing.assert_array_equal(window.contents()[0], values[945:1000])
@@ -137,7 +138,7 @@ def test_every_size_on_the_way(cls, rng):
 
 
 def test_chunks_are_a_queue(rng):
-    chunks, expected = Chunks(np.int64), []
+    chunks, expected = LinkedQueue(np.int64), []
     last = 0
     for step in range(3000):
         last += int(rng.integers(0, 3))
@@ -156,12 +157,12 @@ def test_chunks_are_a_queue(rng):
         assert len(chunks._chunks) <= len(expected) // 512 + 2
         if expected:
             assert chunks.newest == expected[-1]
-    assert chunks.held.tolist() == expected
+    assert chunks.numbers.tolist() == expected
     twin = chunks.copy()
     chunks.drop(len(chunks))
-    assert chunks.held.tolist() == []
+    assert chunks.numbers.tolist() == []
     assert chunks.up_to(10**9) == 0
     twin.load(np.arange(1300))
     twin.append(1300)
-    assert twin.held.tolist() == list(range(1301))
+    assert twin.numbers.tolist() == list(range(1301))
     assert twin.up_to(1299) == 1300

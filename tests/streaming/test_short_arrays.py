@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.streaming import bulk_extend, operator_stream
+from rollstat import thresholds
 from tests.streaming.cases import (
     AGGREGATES,
     CASES,
@@ -63,7 +63,7 @@ def test_in_one_call(name, sample, given, rng, monkeypatch):
     stream, single = (make(name, sample, WINDOW, min_periods=1) for _ in range(2))
     for each in (stream, single):
         each.extend(np.arange(100.0))
-    monkeypatch.setattr(type(stream._core), "push", refuse)
+    monkeypatch.setattr(type(stream._window.representation), "push", refuse)
     before = np.array(array)
     same(name, outputs(stream.extend(array)), push_all(single, [before]))
     np.testing.assert_array_equal(array, before)
@@ -83,7 +83,7 @@ def test_algorithms_by_name_in_one_call(stream, rng, monkeypatch):
     one, other = stream(), stream()
     one.extend(values[:2_000])
     other.extend(values[:2_000])
-    monkeypatch.setattr(type(one._core), "push", refuse)
+    monkeypatch.setattr(type(one._window.representation), "push", refuse)
     for first in range(2_000, 3_000, 250):
         part = values[first : first + 250]
         np.testing.assert_array_equal(one.extend(part), [other.push(x) for x in part.tolist()])
@@ -92,8 +92,8 @@ def test_algorithms_by_name_in_one_call(stream, rng, monkeypatch):
 @pytest.mark.parametrize(("name", "sample"), NAMED, ids=identity)
 @pytest.mark.parametrize("window", [1, 5, 300])
 def test_short_arrays_into_any_window(name, sample, window, rng, monkeypatch):
-    monkeypatch.setattr(bulk_extend, "_STEPS", 100)
-    monkeypatch.setattr(operator_stream, "_FEW", 100)
+    monkeypatch.setattr(thresholds, "STREAM_STEPS", 100)
+    monkeypatch.setattr(thresholds, "STREAM_OPERATOR_STEPS", 100)
     columns = columns_of(name, rng, 200)
     own = sample if abs(sample.get("k", 1)) <= window else sample | {"k": 1}
     stream, single = (make(name, own, window, min_periods=1) for _ in range(2))
@@ -109,7 +109,7 @@ def test_short_arrays_into_any_window(name, sample, window, rng, monkeypatch):
 def test_more_than_a_few_go_to_the_function(name, sample, rng, monkeypatch):
     stream = make(name, sample, 1_000)
     stream.extend(rng.normal(size=1_500))
-    monkeypatch.setattr(type(stream._core), "push", refuse)
+    monkeypatch.setattr(type(stream._window.representation), "push", refuse)
     for result in outputs(stream.extend(rng.normal(size=24))):
         assert len(result) == 24
 
@@ -137,7 +137,7 @@ def test_extrema_going_on_take_arrays_of_windows_in_one_call(name, sample, rng, 
     values = np.round(rng.standard_normal(5 * window).cumsum(), 1)
     for each in (stream, single):
         each.extend(values[:window])
-    monkeypatch.setattr(type(stream), "_batch", refuse)
+    monkeypatch.setattr(type(stream._window), "_call_function", refuse)
     first = window
     for rows in (1, 70, 200, EXTREMA[name] * window):
         part = values[first : first + rows]

@@ -18,7 +18,7 @@ State (:class:`State`): `header` and `cells`, those of the queue of blocks follo
 SHIFT (a block has b = 1 << SHIFT rows), COUNT (observations in the window), HALF (which half of the suffix
 cells is that of the oldest block), LAST (last place of the oldest block that has a suffix, or -1), NEXT_LAST
 (the same of the next block), UNBUILT (places of the next block whose suffixes are not built), HAS_PREFIX, and
-the slots of :mod:`rollstat.kernels.stream.aggregate_steps`. In `cells`: 2 b suffixes, the middle and the
+the slots of :mod:`rollstat.kernels.aggregate.window`. In `cells`: 2 b suffixes, the middle and the
 prefix. `stamps`, the number of each block in the queue; `missing` and `values`, rings of the rows.
 Invariant: a block without observations has no state; suffix j of a block, up to its last observation, holds
 its rows j to b - 1; the middle cell holds the queue combined, unless it is empty; a window of more than one
@@ -48,9 +48,8 @@ from rollstat.kernels.aggregate.operator_calls import (
     take,
 )
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK
-from rollstat.kernels.aggregate.window import method_of_algorithm
-from rollstat.kernels.stream.aggregate_steps import FIRST, LEAST, NEXT, SPAN
-from rollstat.kernels.stream.aggregate_steps import MORE as STREAM_SLOTS
+from rollstat.kernels.aggregate.window import FIRST, LEAST, NEXT, SPAN, method_of_algorithm
+from rollstat.kernels.aggregate.window import MORE as STREAM_SLOTS
 from rollstat.kernels.stream.fast_call import plain, single_step
 
 __all__ = [

@@ -33,7 +33,13 @@ from rollstat.kernels.aggregate.operator_calls import (
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, fetch, is_oversized, move_some, store
 
 __all__ = [
+    "FIRST",
+    "FOLDED",
+    "LEAST",
+    "MORE",
+    "NEXT",
     "QUEUES",
+    "SPAN",
     "Daba",
     "Results",
     "Rows",
@@ -48,6 +54,11 @@ __all__ = [
     "push",
     "result",
 ]
+
+# Slots at the end of `header` in a stream: the number of the next row, the rows of the window, the first row
+# that was not popped, observations beyond one for each state, and the observations that a result needs.
+NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
+MORE = 5
 
 
 class TwoStacks(NamedTuple):

@@ -1,18 +1,18 @@
-"""How steps are compiled that Python calls with one element at a time.
+"""Compilation of steps that Python calls with one element at a time.
 
 ::
 
-    push(x) ---> [ read x and the state where they lie | step | box ] ---> answer
+    push(x) ---> [ read x and the arrays from their objects | step | box ] ---> answer
 
 All of it runs under the interpreter's lock.
 
-State, invariant: none. Cost: letting go of the lock and taking it back takes some 27 ns, as long as many a
-step, so a single step keeps it; loops over arrays let go of it, see :mod:`rollstat._jit`. What is asked about
-a number and an array before a compiled function may use them takes 20 ns more; here the one is known to be a
-float from its type, and the other is a state that the caller has made.
+State, invariant: none. Cost: to release the lock and take it back takes 27 ns, as long as many steps, so a
+single step keeps it; loops over arrays release it, see :mod:`rollstat._jit`. The usual conversion of a number
+and an array takes 20 ns more: here the type of the number is checked to be float, and the array is known to
+be a state that the caller has made.
 
-Source of where they lie: ``PyFloatObject`` and ``PyArrayObject_fields`` in the headers of Python and NumPy,
-whose macros read the same places.
+Source: the layout of ``PyFloatObject`` and ``PyArrayObject_fields`` in the headers of Python and NumPy, whose
+macros read the same fields.
 """
 
 from llvmlite import ir
@@ -27,19 +27,19 @@ from rollstat._jit import kernel
 __all__ = ["plain", "single_step", "types_of_step"]
 
 _WORD = ir.IntType(64)
-# Words of an object before its own: how often it is referred to, and its type.
+# Words in the header of an object: its reference count and its type.
 _HEAD = object.__basicsize__ // 8
 
 
 class _Number(types.Type):
-    """A float of Python; anything else is a TypeError."""
+    """A Python float; anything else is a TypeError."""
 
     def __init__(self):
         super().__init__(name="rollstat.Number")
 
 
 class _State(types.Type):
-    """An array of one dimension, in one piece, which the caller vouches for."""
+    """A contiguous array of one dimension; the caller guarantees that it is one."""
 
     def __init__(self, array):
         self.array = array
@@ -64,7 +64,7 @@ def _word(builder, words, place):
 
 @unbox(_Number)
 def _read_number(type_, number, compiler):
-    """The value of a float, or of an object of a class made from it, as NumPy's is."""
+    """Read the value of a float, or of an object of a subclass, as numpy.float64 is."""
     builder, api = compiler.builder, compiler.pyapi
     words = builder.bitcast(number, _WORD.as_pointer())
     cls = builder.inttoptr(_word(builder, words, _HEAD - 1), api.pyobj)
@@ -82,7 +82,7 @@ def _read_number(type_, number, compiler):
     good = builder.phi(ir.IntType(1))
     good.add_incoming(ir.IntType(1)(1), before)
     good.add_incoming(derived, other)
-    # Behind the head of any object there is at least a word that can be read.
+    # The word behind the header can be read even if the object is not a float.
     value = builder.load(builder.bitcast(builder.gep(words, [_WORD(_HEAD)]), ir.DoubleType().as_pointer()))
     return NativeValue(value, is_error=builder.not_(good))
 
@@ -98,13 +98,13 @@ def _plain(typing_context, argument):
         result = types.float64 if isinstance(argument, _Number) else argument
 
         def unchanged(context, builder, signature, arguments):
-            # Where references are counted, the result is one more.
+            # The result is a further reference if references are counted.
             return impl_ret_borrowed(context, builder, result, arguments[0])
 
         return result(argument), unchanged
 
     def generate(context, builder, signature, arguments):
-        # An array has the place of its data, the number of its dimensions, and where these are.
+        # Fields of an array: the address of its data, the number of dimensions, the address of the shape.
         data, shape = (_word(builder, arguments[0], _HEAD + i) for i in (0, 2))
         length = builder.load(builder.inttoptr(shape, _WORD.as_pointer()))
         array = context.make_array(argument.array)(context, builder)
@@ -119,12 +119,12 @@ def _unchanged(argument):
     return argument
 
 
-# The float64 or the array that an argument of a step stands for.
+# Returns the float64 or the array that an argument of a step stands for.
 plain = _unchanged if config.DISABLE_JIT else _plain
 
 
 def _is_state(type_):
-    """Whether it is an array of one dimension, in one piece, of numbers or of structures of numbers."""
+    """Return whether a type is a contiguous 1-D array of numbers or of structures of numbers."""
     if not isinstance(type_, types.Array) or type_.ndim > 1 or type_.layout != "C" or not type_.mutable:
         return False
     fields = type_.dtype.fields.values() if isinstance(type_.dtype, types.Record) else ()
@@ -132,13 +132,13 @@ def _is_state(type_):
 
 
 def types_of_step(arguments):
-    """Types for which a step is compiled, to be called with these arguments and then a float."""
+    """Return the types for which a step is compiled, to be called with these arguments and then a float."""
     found = [typeof(argument) for argument in arguments]
     return (*(_State(type_) if _is_state(type_) else type_ for type_ in found), _Number())
 
 
 def single_step(function):
-    """Compile a step over preallocated arrays that is to be called from Python, for the shortest call."""
+    """Compile a step over preallocated arrays so that a call from Python takes the least time."""
     dispatcher = kernel(function)
     if not config.DISABLE_JIT:
         dispatcher.targetoptions["nogil"] = False

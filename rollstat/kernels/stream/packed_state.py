@@ -1,13 +1,13 @@
-"""The three arrays of a streaming state as views of a single one, because each array makes a call slower.
+"""The three arrays of a stream's window as views of a single one, because each array makes a call slower.
 
 ::
 
     int64   int64     int64 ...   dtype ...   int32 ...
     [ len(header), len(values) | header | values | links ]      one array, of the dtype of the values
 
-State: the array. Invariant: what is done to the views is done to it, so that copying or pickling it copies
-the state. Cost: O(1) to unpack, which is `views` for kernels. Each array argument costs some 10 ns a call
-from Python without reference counts and 40 ns with them, as much as a step of many an algorithm.
+State: the array. Invariant: the views share its memory, so a copy of the array is a copy of the state.
+Cost: O(1) to unpack; `unpack` is `views` for kernels. Each array argument of a call from Python costs 10 ns
+without reference counts and 40 ns with them, as much as the step of many algorithms.
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ _LENGTHS = 2
 
 
 def pack(header, values, links):
-    """One array with a copy of a state; values of 4 or 8 bytes, links of 4."""
+    """Return one array with a copy of a state, whose values have 4 or 8 bytes and whose links have 4."""
     if values.itemsize not in (4, 8) or links.dtype != np.int32:
         raise ValueError(f"values must have 4 or 8 bytes and links 4, but are {values.dtype}, {links.dtype}")
     lengths = np.array([len(header), len(values)], np.int64)
@@ -29,7 +29,7 @@ def pack(header, values, links):
 
 
 def views(state):
-    """Views of the three arrays."""
+    """Return views of the three arrays."""
     words = 8 // state.itemsize
     lengths = state[: _LENGTHS * words].view(np.int64)
     first = (_LENGTHS + lengths[0]) * words

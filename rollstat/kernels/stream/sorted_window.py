@@ -1,18 +1,18 @@
-"""Rows in a ring and their observations in order: what depends on all of a window, online.
+"""Rows in a ring and their observations in a sorted array, for statistics of all observations in order.
 
 ::
 
     rows      . 7 3 9 | 4 8 .          ring, oldest first; NaN and marked rows are no observations
-    ordered   3 4 7 8 9                a newcomer and what leaves move what lies between them by one slot
+    ordered   3 4 7 8 9                insertion and removal shift the entries above by one slot
 
 State: ``header``, int64 (OLDEST, ROWS, COUNT, PUSHED, the number of DISTINCT values); ``rows``, of the
 dtype of the values, (capacity,); ``absent``, uint8, (capacity,); ``ordered``, (capacity,).
 
-Invariant: the first COUNT entries of `ordered` are the observations among the rows, and never fall; DISTINCT
-says how many different ones there are.
+Invariant: the first COUNT entries of `ordered` are the observations among the rows in ascending order;
+DISTINCT is the number of different ones.
 
-Cost: O(log m) comparisons and O(m) moved slots a push, in one piece of memory, so that windows of ten
-thousand rows still take about a microsecond. Source: insertion sort with binary search.
+Cost: O(log m) comparisons and O(m) moved entries a push. The entries are adjacent, so a push into a window of
+ten thousand rows takes about a microsecond. Source: insertion sort with binary search.
 """
 
 import numpy as np
@@ -38,14 +38,14 @@ OLDEST, ROWS, COUNT, PUSHED, DISTINCT = range(5)
 
 
 def create(capacity, dtype):
-    """State of an empty window of at most `capacity` rows."""
+    """Return the state of an empty window of at most `capacity` rows."""
     rows = np.zeros(capacity, dtype)
     return np.zeros(5, np.int64), rows, np.zeros(capacity, np.uint8), np.zeros(capacity, dtype)
 
 
 @kernel
 def below(ordered, count, value, tied):
-    """Number of the first `count` entries that are less than `value`, or not greater if `tied`."""
+    """Return how many of the first `count` entries are less than `value`, or not greater if `tied`."""
     low, high = 0, count
     while low < high:
         middle = (low + high) >> 1
@@ -57,7 +57,7 @@ def below(ordered, count, value, tied):
 
 
 @kernel
-def _leave(header, ordered, value):
+def _remove(header, ordered, value):
     count = header[COUNT]
     place = below(ordered, count, value, False)
     header[DISTINCT] -= not (place + 1 < count and ordered[place + 1] == value)
@@ -67,7 +67,7 @@ def _leave(header, ordered, value):
 
 
 @kernel
-def _enter(header, ordered, value):
+def _insert(header, ordered, value):
     count = header[COUNT]
     place = below(ordered, count, value, True)
     header[DISTINCT] += not (place > 0 and ordered[place - 1] == value)
@@ -79,18 +79,18 @@ def _enter(header, ordered, value):
 
 @kernel
 def pop(header, rows, absent, ordered, number):
-    """Let go of the oldest rows."""
+    """Remove the oldest rows."""
     for _ in range(number):
         slot = header[OLDEST]
         header[OLDEST] = slot + 1 if slot + 1 < len(rows) else 0
         header[ROWS] -= 1
         if not absent[slot]:
-            _leave(header, ordered, rows[slot])
+            _remove(header, ordered, rows[slot])
 
 
 @kernel
 def push(header, rows, absent, ordered, value, missing):
-    """Take in a row; a full ring lets go of the oldest."""
+    """Add a row; a full window drops its oldest."""
     if header[ROWS] == len(rows):
         pop(header, rows, absent, ordered, 1)
     slot = header[OLDEST] + header[ROWS]
@@ -101,12 +101,12 @@ def push(header, rows, absent, ordered, value, missing):
     header[ROWS] += 1
     header[PUSHED] += 1
     if not missing:
-        _enter(header, ordered, rows[slot])
+        _insert(header, ordered, rows[slot])
 
 
 @kernel
 def rank(ordered, count, value, distinct, found):
-    """Write how many observations are smaller than `value`, equal to it, and in all; or distinct ones."""
+    """Write how many observations are smaller than `value`, equal to it, and in total; or distinct ones."""
     first, last = below(ordered, count, value, False), below(ordered, count, value, True)
     if not distinct:
         found[0], found[1], found[2] = first, last - first, count
@@ -121,7 +121,7 @@ def rank(ordered, count, value, distinct, found):
 
 @kernel
 def mode(ordered, count):
-    """Place of the most frequent observation, of the smallest of several; there is an observation."""
+    """Return the index of the most frequent observation, the smallest of several, in a non-empty window."""
     best = most = start = 0
     for i in range(count):
         if ordered[i] != ordered[start]:
@@ -133,7 +133,7 @@ def mode(ordered, count):
 
 @kernel
 def check(header, rows, absent, ordered):
-    """Whether the observations are in order, as many as the rows have, and the distinct ones counted."""
+    """Return whether the observations are those of the rows, in order, and the distinct ones counted."""
     count, seen, distinct = header[COUNT], 0, 0
     for i in range(header[ROWS]):
         slot = (header[OLDEST] + i) % len(rows)

@@ -1,72 +1,80 @@
-"""Single steps of a stream of floating numbers: push, and the finished answer, in one call from Python.
+"""Single steps of a stream of float64: push a number and return the finished answer, in one call from Python.
 
 ::
 
-    x ---> [ missing? | push into the window | from order statistics to the answer ] ---> number, NaN for none
+    x         ---> [ push into the window | compute the answer ] ---> number; NaN or -1 for none
+    x0 x1 ... ---> run: the same step for every element          ---> answers, all in one call
 
-State: that of the window, see :mod:`rollstat.kernels.selection.two_heaps` and
-:mod:`rollstat.kernels.selection.three_trees`, both
-as :mod:`rollstat.kernels.stream.packed_state` packs them, :mod:`rollstat.kernels.extrema.monotonic_deque` and
-:mod:`rollstat.kernels.extrema.wedge`; with the wedge a further ring, ``rows``, keeps the value of every row
-of the window. Invariant: theirs. Cost: that of the push. Source: theirs.
+A step is an empty NamedTuple, so that :func:`run` is compiled for its class. ``push(*arguments, x)`` takes
+the arrays of the window first. A step may also have ``extend(*arguments, values, out)``, which pushes a whole
+array with vector instructions and writes the answers into the first of `rows` rows of `out`. The step for
+minimum and maximum together has no `push`, because a compiled push returns one number.
+
+State: that of the window. Heaps and trees (:mod:`rollstat.kernels.selection.two_heaps`,
+:mod:`rollstat.kernels.selection.three_trees`) and the monotonic deque
+(:mod:`rollstat.kernels.extrema.monotonic_deque`) are packed into one array each
+(:mod:`rollstat.kernels.stream.packed_state`). Beside the wedge (:mod:`rollstat.kernels.extrema.wedge`), the
+ring `rows` keeps the value of every row of the window. For the windows of operators, see
+:mod:`rollstat.kernels.aggregate.window`.
+
+Invariant, cost, source: those of the window.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-import rollstat.kernels.extrema.monotonic_deque as ascending_minima
+import rollstat.kernels.aggregate.window as aggregate_window
+import rollstat.kernels.extrema.monotonic_deque as monotonic_deque
 import rollstat.kernels.extrema.wedge as wedge
-import rollstat.kernels.extrema.wedge_extend as wedge_at_once
+import rollstat.kernels.extrema.wedge_extend as wedge_extend
 import rollstat.kernels.selection.three_trees as three_trees
 import rollstat.kernels.selection.two_heaps as two_heaps
 from rollstat._jit import kernel
+from rollstat._lowering import overloaded
+from rollstat.kernels.aggregate.operator_calls import define
+from rollstat.kernels.aggregate.ring_queue import END, FRONT
+from rollstat.kernels.aggregate.window import LEAST, NEXT, SPAN
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.selection.quantiles import between, picks_upper
 from rollstat.kernels.stream.fast_call import plain, single_step
 from rollstat.kernels.stream.packed_state import unpack
 
 __all__ = [
+    "Argkth",
+    "Argmax",
+    "Argmin",
+    "KthByHeaps",
+    "KthByTrees",
+    "Maximum",
+    "Median",
+    "MinMax",
+    "Minimum",
+    "OperatorWithRows",
+    "Quantile",
+    "QuantileDistance",
+    "Range",
     "distance",
-    "extend_argmax",
-    "extend_argmin",
-    "extend_both",
-    "extend_maximum",
-    "extend_minimum",
-    "extend_range",
-    "push_argkth",
-    "push_argmax",
-    "push_argmin",
-    "push_heaps",
-    "push_maximum",
-    "push_median",
-    "push_minimum",
-    "push_quantile",
-    "push_range",
-    "push_spread",
-    "push_trees",
+    "push_row",
     "quantile_point",
+    "run",
 ]
 
-_ascending_push = ascending_minima.push
-_ascending_extend = ascending_minima.extend
-_heaps_push = two_heaps.push
-_heaps_upper = two_heaps.upper
+_deque_push, _deque_extend = monotonic_deque.push, monotonic_deque.extend
+_heaps_push, _heaps_upper = two_heaps.push, two_heaps.upper
 _trees_push = three_trees.push
-_wedge_push = wedge.push
-_wedge_extend = wedge_at_once.extend
-_smallest = wedge.minimum
-_largest = wedge.maximum
-_smallest_row = wedge.minimum_position
-_largest_row = wedge.maximum_position
+_wedge_push, _wedge_extend = wedge.push, wedge_extend.extend
+_smallest, _largest = wedge.minimum, wedge.maximum
+_smallest_row, _largest_row = wedge.minimum_position, wedge.maximum_position
+_advance, _result = aggregate_window.advance, aggregate_window.result
 
-_COUNT = two_heaps.COUNT
-_POSITION = two_heaps.POSITION
-_MINIMUM = two_heaps.MINIMUM
-_NEXT = wedge.NEXT
+_COUNT, _POSITION, _MINIMUM = two_heaps.COUNT, two_heaps.POSITION, two_heaps.MINIMUM
+_NEXT_ROW = wedge.NEXT
 
 
 @kernel
 def quantile_point(below, above, count, q, interpolation):
-    """The quantile between two neighbouring order statistics, as `interpolate` finds it."""
+    """Return the quantile between two neighbouring order statistics, to the bit as `interpolate` does."""
     position = q * (count - 1)
     rank = np.int64(position)
     fraction = position - rank
@@ -79,37 +87,64 @@ def quantile_point(below, above, count, q, interpolation):
     return above if picks_upper(rank, fraction, interpolation) else below
 
 
-@single_step
-def push_heaps(state, x):
-    """Push a number, and return the order statistic at or below the answer."""
-    state, x = plain(state), plain(x)
-    header, keys, links = unpack(state)
-    return _heaps_push(header, keys, links, x, x != x)
+@kernel
+def distance(low, high):
+    """Return ``high - low``; zero between equal infinities."""
+    if low == high:
+        return 0.0
+    return high - low
 
 
-@single_step
-def push_argkth(state, x):
-    """Push a number, and return the row of the order statistic, -1 for none."""
-    state, x = plain(state), plain(x)
-    header, keys, links = unpack(state)
-    _heaps_push(header, keys, links, x, x != x)
-    return header[_POSITION]
+class KthByHeaps(NamedTuple):
+    """The k-th smallest observation, from two heaps."""
+
+    @staticmethod
+    @single_step
+    def push(state, x):
+        state, x = plain(state), plain(x)
+        header, keys, links = unpack(state)
+        return _heaps_push(header, keys, links, x, x != x)
 
 
-@single_step
-def push_median(state, x):
-    """Push a number, and return the median."""
-    state, x = plain(state), plain(x)
-    header, keys, links = unpack(state)
-    below = _heaps_push(header, keys, links, x, x != x)
-    if header[_COUNT] & 1 or header[_COUNT] < header[_MINIMUM]:
-        return below
-    return middle(below, _heaps_upper(header, keys))
+class KthByTrees(NamedTuple):
+    """The k-th smallest observation, from three trees."""
+
+    @staticmethod
+    @single_step
+    def push(state, x):
+        state, x = plain(state), plain(x)
+        header, values, links = unpack(state)
+        return _trees_push(header, links.reshape(2, -1), values, x, x != x)
+
+
+class Argkth(NamedTuple):
+    """The row of the k-th smallest observation, -1 for none."""
+
+    @staticmethod
+    @single_step
+    def push(state, x):
+        state, x = plain(state), plain(x)
+        header, keys, links = unpack(state)
+        _heaps_push(header, keys, links, x, x != x)
+        return header[_POSITION]
+
+
+class Median(NamedTuple):
+    """The median."""
+
+    @staticmethod
+    @single_step
+    def push(state, x):
+        state, x = plain(state), plain(x)
+        header, keys, links = unpack(state)
+        below = _heaps_push(header, keys, links, x, x != x)
+        if header[_COUNT] & 1 or header[_COUNT] < header[_MINIMUM]:
+            return below
+        return middle(below, _heaps_upper(header, keys))
 
 
 @kernel
-def _quantile(q, interpolation, state, x):
-    """Push a number, and return the quantile."""
+def _push_quantile(q, interpolation, state, x):
     header, keys, links = unpack(state)
     below = _heaps_push(header, keys, links, x, x != x)
     if header[_COUNT] < header[_MINIMUM]:
@@ -117,121 +152,202 @@ def _quantile(q, interpolation, state, x):
     return quantile_point(below, _heaps_upper(header, keys), header[_COUNT], q, interpolation)
 
 
-@single_step
-def push_quantile(q, interpolation, state, x):
-    """Push a number, and return the quantile."""
-    state, x = plain(state), plain(x)
-    return _quantile(q, interpolation, state, x)
+class Quantile(NamedTuple):
+    """A quantile."""
+
+    @staticmethod
+    @single_step
+    def push(q, interpolation, state, x):
+        state, x = plain(state), plain(x)
+        return _push_quantile(q, interpolation, state, x)
+
+
+class QuantileDistance(NamedTuple):
+    """The distance between two quantiles, each from heaps of its own."""
+
+    @staticmethod
+    @single_step
+    def push(q_low, q_high, interpolation, state_low, state_high, x):
+        state_low, state_high, x = plain(state_low), plain(state_high), plain(x)
+        low = _push_quantile(q_low, interpolation, state_low, x)
+        return distance(low, _push_quantile(q_high, interpolation, state_high, x))
+
+
+class Minimum(NamedTuple):
+    """The minimum, from a monotonic deque."""
+
+    @staticmethod
+    @single_step
+    def push(state, x):
+        state, x = plain(state), plain(x)
+        return _deque_push(state, x)
+
+    @staticmethod
+    @kernel
+    def extend(state, values, out):
+        _deque_extend(state, values, 1, out)
+
+
+class Maximum(NamedTuple):
+    """The maximum, from a monotonic deque of the negated numbers."""
+
+    @staticmethod
+    @single_step
+    def push(state, x):
+        state, x = plain(state), plain(x)
+        return -_deque_push(state, -x)
+
+    @staticmethod
+    @kernel
+    def extend(state, values, out):
+        _deque_extend(state, values, -1, out)
 
 
 @kernel
-def distance(low, high):
-    """``high - low``, zero between equal infinities."""
-    if low == high:
-        return 0.0
-    return high - low
-
-
-@single_step
-def push_spread(q_low, q_high, interpolation, state, other, x):
-    """Push a number into two windows, and return the distance of their quantiles."""
-    state, other, x = plain(state), plain(other), plain(x)
-    low = _quantile(q_low, interpolation, state, x)
-    return distance(low, _quantile(q_high, interpolation, other, x))
-
-
-@single_step
-def push_trees(state, x):
-    """Push a number, and return the k-th smallest, by three trees."""
-    state, x = plain(state), plain(x)
-    header, values, links = unpack(state)
-    return _trees_push(header, links.reshape(2, -1), values, x, x != x)
-
-
-@kernel
-def _push_row(header, position, value, observed, rows, x):
-    """Push a number into the wedge and the ring of rows; the number of observations."""
-    rows[header[_NEXT] & (len(rows) - 1)] = x
+def _push_wedge(header, position, value, observed, rows, x):
+    """Push a number into the wedge and the ring of rows, and return the number of observations."""
+    rows[header[_NEXT_ROW] & (len(rows) - 1)] = x
     return _wedge_push(header, position, value, observed, x, x != x)
 
 
-@single_step
-def push_minimum(state, x):
-    """Push a number, and return the minimum, by ascending minima."""
-    state, x = plain(state), plain(x)
-    return _ascending_push(state, x)
-
-
-@single_step
-def push_maximum(state, x):
-    """Push a number, and return the maximum: the minimum of the opposite numbers."""
-    state, x = plain(state), plain(x)
-    return -_ascending_push(state, -x)
+@kernel
+def _extend_with_extrema(min_periods, header, position, value, observed, rows, values, out):
+    """Push numbers, and write minimum and maximum after each into the two rows of `out`."""
+    positions = out.view(np.int64)
+    _wedge_extend(header, position, value, observed, rows, min_periods, values, positions, out)
 
 
 @kernel
-def extend_minimum(state, values, out):
-    """Push several numbers, and write the minimum after each into `out`."""
-    _ascending_extend(state, values, 1, out)
+def _extend_with_positions(min_periods, header, position, value, observed, rows, values, out):
+    """Push numbers, and write the rows of minimum and maximum after each into the two rows of `out`."""
+    _wedge_extend(header, position, value, observed, rows, min_periods, values, out, value[:, :0])
 
 
-@kernel
-def extend_maximum(state, values, out):
-    """Push several numbers, and write the maximum after each into `out`."""
-    _ascending_extend(state, values, -1, out)
+class MinMax(NamedTuple):
+    """Minimum and maximum, from a wedge."""
+
+    push = None
+    rows = 2
+
+    @staticmethod
+    @kernel
+    def extend(min_periods, header, position, value, observed, rows, values, out):
+        _extend_with_extrema(min_periods, header, position, value, observed, rows, values, out)
 
 
-@single_step
-def push_range(least, header, position, value, observed, rows, x):
-    """Push a number, and return the distance from the minimum to the maximum."""
-    header, observed, rows, x = plain(header), plain(observed), plain(rows), plain(x)
-    if _push_row(header, position, value, observed, rows, x) < least:
+class Range(NamedTuple):
+    """The distance from the minimum to the maximum, from a wedge."""
+
+    rows = 2
+
+    @staticmethod
+    @single_step
+    def push(min_periods, header, position, value, observed, rows, x):
+        header, observed, rows, x = plain(header), plain(observed), plain(rows), plain(x)
+        if _push_wedge(header, position, value, observed, rows, x) < min_periods:
+            return np.nan
+        return distance(_smallest(header, position, value), _largest(header, position, value))
+
+    @staticmethod
+    @kernel
+    def extend(min_periods, header, position, value, observed, rows, values, out):
+        _extend_with_extrema(min_periods, header, position, value, observed, rows, values, out)
+        for i in range(len(values)):
+            out[0, i] = distance(out[0, i], out[1, i])
+
+
+class Argmin(NamedTuple):
+    """The row of the minimum, counted from the first row pushed."""
+
+    rows = 2
+
+    @staticmethod
+    @single_step
+    def push(min_periods, header, position, value, observed, rows, x):
+        header, observed, rows, x = plain(header), plain(observed), plain(rows), plain(x)
+        if _push_wedge(header, position, value, observed, rows, x) < min_periods:
+            return -1
+        return _smallest_row(header, position)
+
+    @staticmethod
+    @kernel
+    def extend(min_periods, header, position, value, observed, rows, values, out):
+        _extend_with_positions(min_periods, header, position, value, observed, rows, values, out)
+
+
+class Argmax(NamedTuple):
+    """The row of the maximum, counted from the first row pushed."""
+
+    rows = 2
+
+    @staticmethod
+    @single_step
+    def push(min_periods, header, position, value, observed, rows, x):
+        header, observed, rows, x = plain(header), plain(observed), plain(rows), plain(x)
+        if _push_wedge(header, position, value, observed, rows, x) < min_periods:
+            return -1
+        return _largest_row(header, position)
+
+    @staticmethod
+    @kernel
+    def extend(min_periods, header, position, value, observed, rows, values, out):
+        _extend_with_positions(min_periods, header, position, value, observed, rows, values, out)
+        for i in range(len(values)):
+            out[0, i] = out[1, i]
+
+
+@kernel(forceinline=True)
+def _push_operator(algorithm, operator, header, cells, stamps, x):
+    row = header[NEXT]
+    header[NEXT] = row + 1
+    _advance(algorithm, operator, header, cells, stamps, row - header[SPAN], row, x, x == x)
+    if header[END] - header[FRONT] < header[LEAST]:
         return np.nan
-    return distance(_smallest(header, position, value), _largest(header, position, value))
+    return _result(algorithm, operator, header, cells)
 
 
 @single_step
-def push_argmin(least, header, position, value, observed, rows, x):
-    """Push a number, and return the row of the minimum, counted from the first row pushed."""
-    header, observed, rows, x = plain(header), plain(observed), plain(rows), plain(x)
-    if _push_row(header, position, value, observed, rows, x) < least:
-        return -1
-    return _smallest_row(header, position)
+def push_row(algorithm, operator, header, cells, stamps, x):
+    """Push a number, and return the operator's result, NaN with fewer than LEAST observations."""
+    return _push_operator(algorithm, operator, plain(header), plain(cells), plain(stamps), plain(x))
 
 
-@single_step
-def push_argmax(least, header, position, value, observed, rows, x):
-    """Push a number, and return the row of the maximum, counted from the first row pushed."""
-    header, observed, rows, x = plain(header), plain(observed), plain(rows), plain(x)
-    if _push_row(header, position, value, observed, rows, x) < least:
-        return -1
-    return _largest_row(header, position)
+class OperatorWithRows(NamedTuple):
+    """The result of an operator, with the values of the rows in a ring beside the queue of states."""
+
+    @staticmethod
+    @single_step
+    def push(rows, algorithm, operator, header, cells, stamps, x):
+        header, rows, x = plain(header), plain(rows), plain(x)
+        rows[header[NEXT] & (len(rows) - 1)] = x
+        return _push_operator(algorithm, operator, header, plain(cells), plain(stamps), x)
 
 
-@kernel
-def extend_both(least, header, position, value, observed, rows, values, out):
-    """Push several numbers, and write minimum and maximum after each into the two rows of `out`."""
-    places = out.view(np.int64)
-    _wedge_extend(header, position, value, observed, rows, least, values, places, out)
+def _push(step, arguments, x):
+    return step.push(*arguments, x)
 
 
-@kernel
-def extend_range(least, header, position, value, observed, rows, values, out):
-    """Push several numbers, and write the distance from minimum to maximum into the first row of `out`."""
-    extend_both(least, header, position, value, observed, rows, values, out)
+@overloaded(_push)
+def _push_of_class(step, arguments, x):
+    places = "".join(f"arguments[{k}], " for k in range(len(arguments)))
+    return define("step, arguments, x", [f"return push({places}x)"], push=step.instance_class.push)
+
+
+def _push_all(step, arguments, values, out):
     for i in range(len(values)):
-        out[0, i] = distance(out[0, i], out[1, i])
+        out[i] = _push(step, arguments, values[i])
+
+
+@overloaded(_push_all)
+def _push_all_of_class(step, arguments, values, out):
+    extend = getattr(step.instance_class, "extend", None)
+    if extend is None:
+        return _push_all
+    places = "".join(f"arguments[{k}], " for k in range(len(arguments)))
+    return define("step, arguments, values, out", [f"extend({places}values, out)"], extend=extend)
 
 
 @kernel
-def extend_argmin(least, header, position, value, observed, rows, values, out):
-    """Push several numbers, and write the rows of minimum and maximum after each into `out`."""
-    _wedge_extend(header, position, value, observed, rows, least, values, out, value[:, :0])
-
-
-@kernel
-def extend_argmax(least, header, position, value, observed, rows, values, out):
-    """Push several numbers, and write the row of the maximum after each into both rows of `out`."""
-    extend_argmin(least, header, position, value, observed, rows, values, out)
-    for i in range(len(values)):
-        out[0, i] = out[1, i]
+def run(step, arguments, values, out):
+    """Push all of `values`, and write the answer after each into `out`; `arguments` are those of the step."""
+    _push_all(step, arguments, values, out)

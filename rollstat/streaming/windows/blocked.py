@@ -24,11 +24,10 @@ from rollstat.kernels.aggregate.blocked_window import (
     block_length,
 )
 from rollstat.kernels.aggregate.ring_queue import MASK, ring_size
-from rollstat.kernels.aggregate.window import QUEUES, Rows
-from rollstat.kernels.stream.aggregate_steps import FIRST, LEAST, NEXT, SPAN
+from rollstat.kernels.aggregate.window import FIRST, LEAST, NEXT, QUEUES, SPAN, Rows
 from rollstat.operators.layout import Layout
 from rollstat.streaming.windows.operator_results import ArrayState, Result, Written
-from rollstat.streaming.windows.selection import parts_of_ring, read_ring
+from rollstat.streaming.windows.rings import parts_of_ring, read_ring
 
 __all__ = ["BlockedWindow"]
 

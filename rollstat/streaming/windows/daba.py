@@ -12,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.kernels.aggregate.ring_queue import ring_size
-from rollstat.kernels.stream.aggregate_steps import FIRST, NEXT, SPAN
-from rollstat.kernels.stream.runs import KEPT_ROW
+from rollstat.kernels.aggregate.window import FIRST, NEXT, SPAN
+from rollstat.kernels.stream.steps import OperatorWithRows
 from rollstat.operators.interface import for_dtype
 from rollstat.operators.layout import describe
-from rollstat.streaming.bulk_extend import Quick
-from rollstat.streaming.linked_queue import Chunks
+from rollstat.streaming.linked_queue import LinkedQueue
 from rollstat.streaming.windows.operator import NumberWindow
-from rollstat.streaming.windows.selection import read_ring, write_ring
+from rollstat.streaming.windows.rings import read_ring, write_ring
 
 __all__ = ["DabaWindow"]
 
@@ -50,11 +49,11 @@ class DabaWindow:
         self._ring: NDArray[Any] = np.zeros(ring_size(fixed), dtype)
         # In a ring of floats NaN marks what is missing.
         self._ring_missing = np.zeros(0 if dtype.kind == "f" else len(self._ring), np.bool_)
-        self._queue, self._queue_missing = Chunks(dtype), Chunks(np.bool_)
+        self._queue, self._queue_missing = LinkedQueue(dtype), LinkedQueue(np.bool_)
 
-    def quick_step(self, least: int) -> Quick:
+    def quick_step(self, least: int) -> tuple[Any, tuple[Any, ...]]:
         """Return the compiled step of a float, and its arguments."""
-        return KEPT_ROW, (self._ring, *self._window.quick_arguments(least))
+        return OperatorWithRows(), (self._ring, *self._window.quick_arguments(least))
 
     @property
     def rows(self) -> int:
@@ -108,7 +107,7 @@ class DabaWindow:
     def contents(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         """Return the encoded rows, oldest first, and which of them are missing."""
         if not self.fixed:
-            return self._queue.held, self._queue_missing.held
+            return self._queue.numbers, self._queue_missing.numbers
         place = self.pushed - self.rows, self.rows
         values = read_ring(self._ring, *place)
         missing = np.isnan(values) if self.dtype.kind == "f" else read_ring(self._ring_missing, *place)

@@ -21,7 +21,8 @@ from rollstat.kernels.aggregate.ring_queue import (
     resizable,
     resize,
 )
-from rollstat.kernels.stream.aggregate_steps import FOLDED, LEAST, MORE, NEXT, push_row
+from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, NEXT
+from rollstat.kernels.stream.steps import push_row
 from rollstat.operators.layout import Layout
 from rollstat.streaming.windows.operator_results import ArrayState, Result, Written
 
@@ -54,7 +55,7 @@ class NumberWindow(ArrayState):
     Attributes
     ----------
     header : ndarray of int64
-        Counters; the last slots are those of :mod:`rollstat.kernels.stream.aggregate_steps`.
+        Counters; the last slots are those of :mod:`rollstat.kernels.aggregate.window`.
     """
 
     def __init__(

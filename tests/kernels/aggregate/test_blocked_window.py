@@ -15,7 +15,7 @@ from rollstat.kernels.aggregate.blocked_window import (
     UNBUILT,
     block_length,
 )
-from rollstat.kernels.stream.aggregate_steps import FIRST, NEXT
+from rollstat.kernels.aggregate.window import FIRST, NEXT
 from rollstat.operators.layout import Layout
 from rollstat.streaming.windows.blocked import BlockedWindow
 from tests.spans import STATE, counting_operator

@@ -7,7 +7,7 @@ import pytest
 
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.stream.packed_state import pack, views
-from rollstat.kernels.stream.steps import push_heaps, push_trees
+from rollstat.kernels.stream.steps import KthByHeaps, KthByTrees
 from tests.kernels.selection.invariants import linked_heaps
 
 
@@ -22,7 +22,7 @@ def test_two_heaps(rng):
     packed = pack(*state)
     for i, value in enumerate(with_gaps(rng, 200)):
         expected = two_heaps.push(*state, value, np.isnan(value))
-        assert np.array_equal(push_heaps(packed, value), expected, equal_nan=True)
+        assert np.array_equal(KthByHeaps.push(packed, value), expected, equal_nan=True)
         header, keys, links = views(packed)
         assert np.array_equal(header, state[0])
         assert linked_heaps(header, keys, links)
@@ -36,7 +36,7 @@ def test_three_trees(rng, m):
     packed = pack(header, kept, links.ravel())
     for value in with_gaps(rng, 120):
         expected = three_trees.push(header, links, kept, value, np.isnan(value))
-        assert np.array_equal(push_trees(packed, value), expected, equal_nan=True)
+        assert np.array_equal(KthByTrees.push(packed, value), expected, equal_nan=True)
 
 
 def test_what_does_not_fit_is_refused():

@@ -1,0 +1,343 @@
+"""How the statistics of rows use their windows: representation, compiled step and answer.
+
+Each function takes the :class:`~rollstat.streaming.statistic_window.StatisticWindow`. A `..._window` makes
+the representation, a `..._step` returns a step of :mod:`rollstat.kernels.stream.steps` with its arguments,
+and a `..._answer` returns the stored form of the answer of a window with enough observations: a tuple for
+several outputs, None if there is no answer.
+"""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import rollstat.operators as operators
+from rollstat.computations.ranks import METHODS
+from rollstat.kernels.rank_space.distances import middle
+from rollstat.kernels.rank_space.rank import DENSE, finish
+from rollstat.kernels.rank_space.trimmed_mean import mean_of_kept, sum_in_four
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate, interpolate_whole, whole_spread
+from rollstat.kernels.stream import sorted_window, steps
+from rollstat.streaming.resizing import make_window
+from rollstat.streaming.windows.daba import DabaWindow
+from rollstat.streaming.windows.extrema import MonotonicWindow, WedgeWindow
+from rollstat.streaming.windows.heaps import HeapWindow, TreeWindow, WindowPair
+from rollstat.streaming.windows.sorted import SortedWindow
+
+Step = tuple[Any, tuple[Any, ...]]
+
+# Order statistics: two heaps or three trees.
+
+
+def kth_window(window: Any, ties: bool = False) -> Any:
+    """Make heaps or trees for the k-th smallest observation; with `ties` equal values are ordered by row."""
+    k, fixed = window.parameters["k"], window.spec.fixed
+    if fixed and abs(k) > fixed:
+        raise ValueError(f"k must lie in 1..{fixed} or -{fixed}..-1; it was {k}")
+    trees = window.parameters.get("algorithm") == "three_trees"
+    if trees and not fixed:
+        raise ValueError("algorithm 'three_trees' serves windows of a fixed number of rows")
+    rule = {"k": k, "min_periods": window.min_periods, "ties": ties}
+    return make_window(fixed, partial(TreeWindow if trees else HeapWindow, dtype=window.codec.stored, **rule))
+
+
+def kth_step(window: Any) -> Step:
+    """Return the step of heaps or trees."""
+    held = window.representation
+    return (steps.KthByTrees() if isinstance(held, TreeWindow) else steps.KthByHeaps()), (held.state,)
+
+
+def kth_answer(window: Any) -> Any:
+    """Return the k-th smallest observation."""
+    return window.representation.pair()[0] if window.observations >= abs(window.parameters["k"]) else None
+
+
+def argkth_step(window: Any) -> Step:
+    """Return the step of heaps that answers with a row."""
+    return steps.Argkth(), (window.representation.state,)
+
+
+def argkth_answer(window: Any) -> Any:
+    """Return the row of the k-th smallest observation."""
+    return window.representation.position if window.observations >= abs(window.parameters["k"]) else None
+
+
+def quantile_window(window: Any, q: float | None = None) -> Any:
+    """Make heaps for a quantile, by default that of the parameter `q`, or the median."""
+    q = window.parameters.get("q", 0.5) if q is None else q
+    rule: dict[str, Any] = {"q": q, "min_periods": window.min_periods, "ties": False}
+    return make_window(window.spec.fixed, partial(HeapWindow, dtype=window.codec.stored, **rule))
+
+
+def _interpolation(window: Any) -> str:
+    name: str = window.parameters.get("interpolation", "midpoint")
+    return name
+
+
+def _is_between(window: Any) -> bool:
+    """Whether a quantile may lie between two observations."""
+    return _interpolation(window) in ("linear", "midpoint")
+
+
+def _quantile(window: Any, heaps: Any, q: float) -> Any:
+    below, above = heaps.pair()
+    code, count = INTERPOLATIONS[_interpolation(window)], heaps.count
+    if window.codec.kind == "f":
+        return steps.quantile_point(below, above, count, q, code)
+    blend, result = interpolate, np.zeros(1)
+    if not _is_between(window) or window.codec.kind in "mM":
+        blend, result = interpolate_whole, np.zeros(1, window.codec.stored)
+    blend(np.array([below]), np.array([above]), np.array([count]), q, code, result)
+    return result[0]
+
+
+def median_step(window: Any) -> Step:
+    """Return the step of heaps that answers with the median."""
+    return steps.Median(), (window.representation.state,)
+
+
+def quantile_step(window: Any) -> Step:
+    """Return the step of heaps that answers with a quantile."""
+    p = window.parameters
+    return steps.Quantile(), (p["q"], INTERPOLATIONS[p["interpolation"]], window.representation.state)
+
+
+def quantile_answer(window: Any) -> Any:
+    """Return the quantile, or the median."""
+    return _quantile(window, window.representation, window.parameters.get("q", 0.5))
+
+
+def quantile_outputs(window: Any) -> tuple[str, ...]:
+    """Return the kind of a quantile: an element, or a point between two."""
+    return ("interpolated" if _is_between(window) else "value",)
+
+
+def iqr_window(window: Any) -> Any:
+    """Make heaps for each of two quantiles."""
+    return WindowPair(*(quantile_window(window, window.parameters[name]) for name in ("q_low", "q_high")))
+
+
+def iqr_step(window: Any) -> Step:
+    """Return the step that pushes into both windows."""
+    p, (low, high) = window.parameters, window.representation.pair
+    code = INTERPOLATIONS[p["interpolation"]]
+    return steps.QuantileDistance(), (p["q_low"], p["q_high"], code, low.state, high.state)
+
+
+def iqr_answer(window: Any) -> Any:
+    """Return the distance between two quantiles."""
+    p, codec, (low, high) = window.parameters, window.codec, window.representation.pair
+    between = _is_between(window)
+    if between and codec.kind in "iu" and codec.dtype.itemsize == 8:
+        # The difference of two points that need not fit in float64.
+        result, count = np.zeros(1), np.array([low.count])
+        columns = [np.array(pair).reshape(2, 1) for pair in zip(low.pair(), high.pair())]
+        whole_spread(*columns, count, p["q_low"], p["q_high"], p["interpolation"] == "midpoint", result)
+        return result[0]
+    first, last = _quantile(window, low, p["q_low"]), _quantile(window, high, p["q_high"])
+    return _distance(window, first, last, whole=not between)
+
+
+def iqr_outputs(window: Any) -> tuple[str, ...]:
+    """Return the kind of a distance between quantiles."""
+    kind = window.codec.kind
+    whole = kind in "mM" or (kind in "iub" and not _is_between(window))
+    return ("difference" if whole else "interpolated",)
+
+
+def _distance(window: Any, low: Any, high: Any, whole: bool = True) -> Any:
+    """Return ``high - low``: exact if `whole` or of times, else in the dtype of the elements."""
+    kind, dtype = window.codec.kind, window.codec.dtype
+    if kind == "f":
+        return steps.distance(dtype.type(low), dtype.type(high))
+    if not whole and kind not in "mM":
+        return steps.distance(low, high)
+    distance = int(high) - int(low)
+    if kind in "mM" and distance >= 2**63:
+        raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")
+    return distance
+
+
+# Extrema: a wedge, a monotonic deque, or DABA.
+
+
+def wedge_window(window: Any) -> Any:
+    """Make a wedge for any of several equal extrema."""
+    return _wedge(window, "any")
+
+
+def _wedge(window: Any, ties: str) -> Any:
+    return make_window(window.spec.fixed, partial(WedgeWindow, dtype=window.codec.stored, ties=ties))
+
+
+def extremum_window(window: Any, sign: int) -> Any:
+    """Make what keeps one extremum: a deque, DABA if the parameters name it, or a wedge."""
+    # Snapshots of the first release do not name an algorithm.
+    if window.parameters.get("algorithm") == "daba":
+        operator = operators.Minimum() if sign > 0 else operators.Maximum()
+        return DabaWindow(operator, window.spec.fixed, window.codec.stored)
+    if window.spec.fixed and window.codec.stored == np.float64:
+        return MonotonicWindow(window.spec.fixed, sign, window.min_periods)
+    return wedge_window(window)
+
+
+def extremum_step(window: Any, step: Any) -> Step:
+    """Return the step of a deque, or that of DABA."""
+    held = window.representation
+    if isinstance(held, DabaWindow):
+        daba: Step = held.quick_step(max(window.min_periods, 1))
+        return daba
+    return step(), (held.state,)
+
+
+def extremum_answer(window: Any, sign: int) -> Any:
+    """Return the minimum, or the maximum if `sign` is -1."""
+    held = window.representation
+    if isinstance(held, (DabaWindow, MonotonicWindow)):
+        return held.extreme()
+    return held.extrema()[0 if sign > 0 else 1]
+
+
+def wedge_step(window: Any, step: Any) -> Step:
+    """Return a step of the wedge with its arguments."""
+    return step(), (max(window.min_periods, 1), *window.representation.arrays)
+
+
+def minmax_answer(window: Any) -> Any:
+    """Return minimum and maximum."""
+    return window.representation.extrema()
+
+
+def ptp_answer(window: Any) -> Any:
+    """Return the distance from minimum to maximum."""
+    return _distance(window, *window.representation.extrema())
+
+
+def position_window(window: Any, side: int) -> Any:
+    """Make a wedge for the row of the minimum (side 0) or the maximum (side 1)."""
+    # A wedge that prefers the last of equal minima prefers the first of equal maxima.
+    first = (window.parameters["ties"] == "first") == (side == 0)
+    return _wedge(window, "minimum_first" if first else "minimum_last")
+
+
+def position_answer(window: Any, side: int) -> Any:
+    """Return the row of the minimum (side 0) or the maximum (side 1)."""
+    return window.representation.positions()[side]
+
+
+# Statistics of all observations in order: a sorted array.
+
+
+def sorted_window_of(window: Any) -> Any:
+    """Make a sorted array of the observations."""
+    return SortedWindow(window.spec.fixed, window.codec.stored)
+
+
+def rank_answer(window: Any) -> Any:
+    """Return the rank of the newest element."""
+    held, p = window.representation, window.parameters
+    newest = held.newest
+    if newest is None:
+        return None
+    found, result, method = np.zeros((3, 1), np.int64), np.zeros(1), METHODS[p["method"]]
+    sorted_window.rank(held.arrays[3], held.count, newest, method == DENSE, found[:, 0])
+    finish(found[0], found[1], found[2], method, p["ascending"], p["pct"], result)
+    return result[0]
+
+
+def nunique_answer(window: Any) -> Any:
+    """Return the number of distinct values."""
+    return window.representation.distinct
+
+
+def mode_answer(window: Any) -> Any:
+    """Return the most frequent value."""
+    ordered = window.representation.arrays[3]
+    return ordered[sorted_window.mode(ordered, window.observations)]
+
+
+def _nearest_distances(ordered: NDArray[Any], low: Any, high: Any) -> tuple[Any, Any]:
+    """Return the two middle distances from the median, which lies between `low` and `high`.
+
+    The nearest half of the observations are neighbours; binary search finds the first of them.
+    """
+
+    def distance(i: int) -> Any:
+        y = ordered[i].item()
+        return low - y if y < low else max(y - high, 0)
+
+    count = len(ordered)
+    half = (count + 1) // 2
+    first, last = 0, count - half
+    while first < last:
+        start = (first + last) // 2
+        # With equal distances on one side the comparison says nothing: skip only values below the median.
+        if ordered[start].item() < low and distance(start) > distance(start + half):
+            first = start + 1
+        else:
+            last = start
+    near = max(distance(first), distance(first + half - 1))
+    if count % 2:
+        return near, near
+    return near, min(distance(i) for i in (first - 1, first + half) if 0 <= i < count)
+
+
+def _middle_pair(window: Any) -> tuple[Any, Any]:
+    """Return the two middle observations."""
+    ordered = window.representation.ordered
+    return ordered[(len(ordered) - 1) // 2].item(), ordered[len(ordered) // 2].item()
+
+
+def _deviation(window: Any, lower: Any, upper: Any) -> Any:
+    """Return the median absolute deviation; for whole numbers twice that, which is whole."""
+    ordered = window.representation.ordered
+    if window.codec.kind != "f":
+        near, far = _nearest_distances(ordered, lower, upper)
+        return near + far + upper - lower
+    center = middle(lower, upper)
+    if not np.isfinite(center):
+        return np.nan
+    return middle(*map(float, _nearest_distances(ordered, center, center)))
+
+
+def mad_answer(window: Any) -> Any:
+    """Return the median absolute deviation, divided by the scale."""
+    kind, scale = window.codec.kind, window.parameters["scale"]
+    deviation = _deviation(window, *_middle_pair(window))
+    if kind in "mM":
+        whole = deviation // 2
+        return int(whole if scale == 1 else np.floor(whole / scale))
+    if kind != "f":
+        deviation = deviation / 2
+    return deviation if scale == 1 else deviation / scale
+
+
+def mad_outputs(window: Any) -> tuple[str, ...]:
+    """Return the kind of a deviation: a length of time, or a number."""
+    return ("difference" if window.codec.kind in "mM" else "interpolated",)
+
+
+def hampel_answer(window: Any) -> Any:
+    """Return the newest element or the median in place of an outlier, and whether it is an outlier."""
+    own = window.representation.newest
+    if own is None:
+        return None, None
+    own, (lower, upper) = own.item(), _middle_pair(window)
+    deviation = _deviation(window, lower, upper)
+    if window.codec.kind == "f":
+        center = middle(lower, upper)
+        distance = abs(own - center)
+    else:
+        center, deviation = (float(lower) + float(upper)) / 2, deviation / 2
+        distance = abs(2 * own - lower - upper) / 2
+    outlier = distance > window.parameters["threshold"] * window.parameters["scale"] * deviation
+    return (center if outlier else float(own)), outlier
+
+
+def trimmed_mean_answer(window: Any, winsorize: bool) -> Any:
+    """Return the mean of the observations without those at the ends, or with the ends replaced."""
+    count = window.observations
+    cut = int(window.parameters["proportion"] * count)
+    kept = window.representation.ordered[cut : count - cut].astype(np.float64)
+    return mean_of_kept(sum_in_four(kept), kept[0], kept[-1], count, cut, winsorize)

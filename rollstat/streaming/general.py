@@ -1,0 +1,320 @@
+"""Streams of any associative operator: over rows, over time, over any number of rows, over any windows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from rollstat.options import whole_number
+from rollstat.streaming.base import RollingStream, Stream, unpickle
+from rollstat.streaming.greedy_window import GreedyWindow
+from rollstat.streaming.operator_window import OperatorWindow
+from rollstat.streaming.window_spec import WindowSpec
+
+__all__ = ["FixedAggregate", "GreedyAggregate", "OperatorStream", "SlidingAggregate", "TimeAggregate"]
+
+
+class OperatorStream(RollingStream, abstract=True):
+    """A stream of an operator, which may take several series."""
+
+    def push(self, *elements: Any) -> Any:
+        """Add an element, remove what leaves the window, and return the result.
+
+        Parameters
+        ----------
+        *elements
+            The element, one number for each column of the operator; then its time if the window is a width.
+            None and NaN are missing: they take a row but are not observations.
+
+        Returns
+        -------
+        value
+            As :attr:`value`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For an element that does not fit the dtype, or a time that is missing or before the last one.
+            The stream is unchanged then.
+        OverflowError
+            If an exact result does not fit in 64 bits. The element has been added then.
+        """
+        # An operator of the caller's own may raise TypeError, so the step is not tried with other types.
+        if self._step is not None and len(elements) == 1 and type(elements[0]) is float:
+            return self._step(self._state, elements[0])
+        window = self._window
+        columns, timed = window.columns, window.spec.timed
+        if len(elements) != columns + timed:
+            raise TypeError(f"push takes {columns + timed} arguments here; it was given {len(elements)}")
+        return window.push(elements[:columns], elements[-1] if timed else None)
+
+    @property
+    def observations(self) -> int:
+        """Observations in the window."""
+        return int(self._window.observations)
+
+    def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> Any:  # type: ignore[override]
+        """Add all elements of arrays, one for each column, and return the result after each.
+
+        Returns
+        -------
+        ndarray or tuple of ndarray
+            Equal to pushing one by one: to the bit in the general windows, within the bound of rounding in
+            those of named sums and moments. Integer results are integers if none of them is missing, else
+            float64 with NaN. Results of objects are an array of objects, None where missing.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For elements that do not fit the dtype, or times that are missing or decrease. The stream is
+            unchanged then.
+        OverflowError
+            If an exact result does not fit in 64 bits. The elements have been added then, but in a named
+            class not those of an array of four windows or more.
+        Exception
+            Whatever compiled methods of the operator raise. The stream is empty then.
+
+        Notes
+        -----
+        Cost: in total the combinations of the pushes, about the time of :func:`rolling_aggregate`. Work that
+        later pushes would do is done at once, so a short array can cost as much as a window.
+        """
+        return self._extend(columns, times)
+
+    def __reduce__(self) -> Any:
+        return unpickle, (type(self), self._window)
+
+
+class _General(OperatorStream, abstract=True):
+    """A window of any operator."""
+
+    def __init__(
+        self, operator: Any, window: Any, min_periods: int | None, dtype: DTypeLike, algorithm: str
+    ) -> None:
+        self._set_window(
+            OperatorWindow(operator, window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
+        )
+
+    @classmethod
+    def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
+        return OperatorWindow.from_state(parameters, arrays)
+
+
+class SlidingAggregate(_General):
+    """Any associative operator over a window that any number of elements enter and leave.
+
+    Parameters
+    ----------
+    operator : Operator or callable
+        From :mod:`rollstat.operators` or of the same protocol, or a function of two states.
+    min_periods : int, default 1
+        Least number of observations for a result; with 0 an empty window gives the identity.
+    dtype : dtype, default float64
+        Of the elements; ``object`` for Python objects.
+    algorithm : {"auto", "two_stacks", "daba"}, default "auto"
+        ``"daba"``, which is what ``"auto"`` means for numbers, takes O(1) combinations in every single step;
+        ``"two_stacks"``, which serves objects too, O(1) amortised.
+
+    Examples
+    --------
+    >>> import rollstat, rollstat.operators
+    >>> stream = rollstat.SlidingAggregate(rollstat.operators.Sum())
+    >>> stream.push(4.0), stream.push(1.0), stream.push(3.0), stream.pop(2)
+    (4.0, 5.0, 8.0, 3.0)
+    """
+
+    def __init__(
+        self,
+        operator: Any,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = np.float64,
+        algorithm: str = "auto",
+    ) -> None:
+        super().__init__(operator, None, min_periods, dtype, algorithm)
+
+
+class FixedAggregate(_General):
+    """Any associative operator over the last rows of a stream.
+
+    Parameters
+    ----------
+    operator : Operator or callable
+        As in :class:`SlidingAggregate`.
+    window : int
+        Rows in the window.
+    min_periods : int, optional
+        Least number of observations for a result; by default the window.
+    dtype, algorithm
+        As in :class:`SlidingAggregate`.
+
+    Examples
+    --------
+    >>> import rollstat, rollstat.operators
+    >>> stream = rollstat.FixedAggregate(rollstat.operators.Minimum(), 3)
+    >>> [stream.push(x) for x in (4.0, 1.0, 3.0, 2.0, 5.0)]
+    [nan, nan, 1.0, 1.0, 2.0]
+    """
+
+    def __init__(
+        self,
+        operator: Any,
+        window: int,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = np.float64,
+        algorithm: str = "auto",
+    ) -> None:
+        super().__init__(operator, whole_number("window", window, 1), min_periods, dtype, algorithm)
+
+
+class TimeAggregate(_General):
+    """Any associative operator over the elements of the last `span`: those in ``(t - span, t]``.
+
+    Parameters
+    ----------
+    operator : Operator or callable
+        As in :class:`SlidingAggregate`.
+    span : float, str or timedelta
+        Width of the window; numbers are for times that are numbers.
+    min_periods : int, default 1
+        Least number of observations for a result.
+    dtype, algorithm
+        As in :class:`SlidingAggregate`.
+
+    Examples
+    --------
+    >>> import rollstat, rollstat.operators
+    >>> stream = rollstat.TimeAggregate(rollstat.operators.Maximum(), 10)
+    >>> [stream.push(x, t) for x, t in ((3.0, 0), (1.0, 4), (2.0, 9), (1.5, 10))]
+    [3.0, 3.0, 3.0, 2.0]
+    """
+
+    def __init__(
+        self,
+        operator: Any,
+        span: Any,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = np.float64,
+        algorithm: str = "auto",
+    ) -> None:
+        width = float(span) if isinstance(span, int) and not isinstance(span, bool) else span
+        if span is None or not WindowSpec.parse(width).timed:
+            raise TypeError(f"span must be a number, a width such as '5min' or a timedelta; it was {span!r}")
+        super().__init__(operator, width, min_periods, dtype, algorithm)
+
+
+class GreedyAggregate(Stream):
+    """Any associative operator over a sequence of windows, with the fewest possible combinations.
+
+    Elements arrive by :meth:`push`; :meth:`move` asks for a window of rows ``[start, end)``, neither bound of
+    which ever decreases.
+
+    Parameters
+    ----------
+    operator : Operator or callable
+        As in :class:`SlidingAggregate`.
+    min_periods : int, default 1
+        Least number of observations for a result; with 0 an empty window gives the identity.
+    dtype : dtype, default float64
+        Of the elements; ``object`` for Python objects.
+
+    Notes
+    -----
+    Cost: O(1) per element; over all windows as few combinations as associativity allows, none for a repeated
+    or an empty window; memory for the rows from the start of the last window on. Source: Basin, Klaedtke,
+    Zalinescu, Greedily computing associative aggregations on sliding windows, Information Processing Letters
+    115 (2015), doi:10.1016/j.ipl.2014.09.009.
+
+    Examples
+    --------
+    >>> import rollstat, rollstat.operators
+    >>> stream = rollstat.GreedyAggregate(rollstat.operators.Sum())
+    >>> stream.extend([2.0, 4.0, 5.0, 2.0])
+    >>> stream.move(0, 3), stream.move(0, 4), stream.move(1, 4)
+    (11.0, 13.0, 11.0)
+    >>> words = rollstat.GreedyAggregate(lambda older, newer: older | newer, dtype=object)
+    >>> words.extend([{"b"}, {"a"}, {"b"}])
+    >>> sorted(words.move(0, 2))
+    ['a', 'b']
+    """
+
+    def __init__(
+        self, operator: Any, *, min_periods: int | None = None, dtype: DTypeLike = np.float64
+    ) -> None:
+        self._set_window(GreedyWindow(operator, min_periods=min_periods, dtype=dtype))
+
+    def push(self, *elements: Any) -> Any:
+        """Add a row, which moves no window, and return the result of the last window.
+
+        Parameters
+        ----------
+        *elements
+            The element, one number for each column of the operator. None and NaN are missing: they take a
+            row but are not observations.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For an element that does not fit the dtype. The stream is unchanged then.
+        """
+        columns = self._window.columns
+        if len(elements) != columns:
+            raise TypeError(f"push takes {columns} arguments here; it was given {len(elements)}")
+        return self._window.push(elements, None)
+
+    def extend(self, *columns: ArrayLike) -> None:
+        """Add all elements of arrays, one for each column."""
+        self._window.extend(columns, None)
+
+    def move(self, start: int, end: int) -> Any:
+        """Move to the window of rows ``[start, end)``, and return its result.
+
+        Parameters
+        ----------
+        start, end : int
+            Its bounds, counted from the first row pushed, neither smaller than before. An empty window
+            (``start == end``) may lie beyond the rows that have arrived; another may not.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For bounds that are not integers, decrease, or lie beyond the rows that have arrived. The
+            stream is unchanged then.
+        OverflowError
+            If an exact result does not fit in 64 bits; the window has moved.
+        """
+        left, right = self.bounds
+        start = whole_number("start", start, left)
+        end = whole_number("end", end, max(right, start))
+        if start < end and end > self.rows:
+            raise ValueError(f"end must be at most the rows that have arrived, {self.rows}; it was {end}")
+        self._window.move(start, end)
+        return self.value
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The last window."""
+        left, right = self._window.bounds
+        return left, right
+
+    @property
+    def rows(self) -> int:
+        """Rows that have arrived."""
+        return int(self._window.arrived)
+
+    def __len__(self) -> int:
+        """Rows of the last window."""
+        return int(self._window.rows)
+
+    @classmethod
+    def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
+        return GreedyWindow.from_state(parameters, arrays)
+
+    def __reduce__(self) -> Any:
+        return unpickle, (type(self), self._window)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.rows} rows, window {self.bounds}, value {self.value!r}>"

@@ -1,0 +1,169 @@
+"""The named classes of streams, made from :mod:`rollstat.streaming.table`.
+
+::
+
+    row of the table, registered function ---> parameters, docstring, window ---> class RollingMedian, ...
+"""
+
+import inspect
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from rollstat.options import choice
+from rollstat.registry import REGISTRY
+from rollstat.streaming.base import RollingStream
+from rollstat.streaming.general import OperatorStream
+from rollstat.streaming.operator_window import NamedOperatorWindow
+from rollstat.streaming.statistic_window import StatisticWindow
+from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StatisticRow, StreamRow
+
+__all__ = ["REASONS", "STREAMS"]
+
+_MODULE = "rollstat.streaming"
+_WINDOW = """{name} : int, float, str, timedelta, Expanding or None
+    The last so many rows; or a width, with the time of each element given to :meth:`push`: the window is
+    then ``(t - width, t]``; or everything; or what :meth:`pop` leaves."""
+_MIN_PERIODS = """min_periods : int, optional
+    Least number of observations for an answer; by default {default}."""
+_DTYPES = {"f": "floats", "i": "integers", "b": "bool", "M": "datetimes", "m": "timedeltas"}
+
+
+def _signature(row: StreamRow) -> inspect.Signature:
+    """Return the signature of a class."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    parameters = [
+        p.replace(annotation={"k": int, "q": float}.get(p.name, p.annotation)) for p in row.positional
+    ]
+    parameters += [
+        inspect.Parameter("min_periods", keyword, default=None, annotation=int | None),
+        inspect.Parameter("dtype", keyword, default=np.float64, annotation=DTypeLike),
+    ]
+    if row.algorithms:
+        parameters.append(inspect.Parameter("algorithm", keyword, default="auto", annotation=str))
+    return inspect.Signature(parameters)
+
+
+def _described(row: StreamRow, name: str) -> str:
+    """Return the documentation of a parameter: that of the table, or that of the function over arrays."""
+    if name in row.described:
+        kind, text = row.described[name]
+        return f"{name} : {kind}\n    {text}"
+    function = REGISTRY[row.statistic].function
+    found = re.search(rf"^{name} : .*(?:\n    .*)*", inspect.getdoc(function) or "", re.MULTILINE)
+    return found[0] if found else f"{name}\n    As in :func:`{function.__name__}`."
+
+
+def _docstring(row: StreamRow) -> str:
+    """Return the docstring of a class."""
+    entries = [
+        _WINDOW.format(name=p.name) if p.name == row.window_name else _described(row, p.name)
+        for p in row.positional
+    ]
+    registered = REGISTRY[row.statistic]
+    default = "the window for a number of rows, else 1"
+    if isinstance(row, OperatorRow) and registered.min_periods is not None:
+        default = str(registered.min_periods)
+    entries.append(_MIN_PERIODS.format(default=default))
+    kinds = ", ".join(text for kind, text in _DTYPES.items() if kind in row.kinds)
+    entries.append(f"dtype : dtype, default float64\n    Of the elements: {kinds}.")
+    cost = row.cost
+    if row.algorithms:
+        default, *_ = row.algorithms
+        names = ", ".join(f'"{name}"' for name in ("auto", *row.algorithms))
+        entries.append(
+            f'algorithm : {{{names}}}, default "auto"\n    ``"auto"`` means ``"{default}"``; see the notes.'
+        )
+        cost = ";\n".join(f"{cost} (``{name}``)" for name, cost in row.algorithms.items())
+    pushed = "x, y" if registered.series > 1 else "x"
+    expression = f"[stream.push({pushed}) for {pushed} in ({row.pushed})]"
+    summary = (inspect.getdoc(registered.function) or "").splitlines()[0].rstrip(".")
+    sections = [
+        f"{summary}, one element at a time.",
+        *([row.notes] if row.notes else []),
+        "Parameters\n----------\n" + "\n".join(entries),
+        f"See Also\n--------\n{registered.function.__name__} : The same over arrays.",
+        "Notes\n-----\n"
+        f"Cost of a push: {cost}.\n\n"
+        "A missing element (None, NaN or NaT) takes a row but is not an observation. With fewer\n"
+        f"observations than `min_periods` :meth:`push` and :attr:`value` return {_missing(row)}.",
+        "Examples\n--------\n"
+        ">>> import rollstat\n"
+        f">>> stream = rollstat.{row.name}({row.arguments})\n"
+        f">>> {row.pushed if 'stream' in row.pushed else expression}\n"
+        f"{row.answered}",
+    ]
+    return "\n\n".join(sections) + "\n"
+
+
+def _missing(row: StreamRow) -> str:
+    """Return in words what a class answers where there is no answer."""
+    if isinstance(row, StatisticRow) and row.outputs == ("position",):
+        return "-1; rows count\nfrom the first row pushed"
+    if isinstance(row, OperatorRow):
+        return "NaN, or None for\ninteger results"
+    return "NaN, for datetimes\nNaT, and for integer answers None"
+
+
+def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:
+    """Return the window of a class for the arguments that it was given."""
+    window, min_periods, dtype = (given.pop(name) for name in (row.window_name, "min_periods", "dtype"))
+    algorithm = {"algorithm": given.pop("algorithm")} if row.algorithms else {}
+    options = {"min_periods": min_periods, "dtype": dtype}
+    if isinstance(row, OperatorRow):
+        if min_periods is None:
+            options["min_periods"] = REGISTRY[row.statistic].min_periods
+        operator = row.operator(**row.check(**given))
+        return NamedOperatorWindow(row.statistic, operator, window, **options, **algorithm)
+    if algorithm:
+        choice("algorithm", algorithm["algorithm"], ("auto", *row.algorithms))
+    return StatisticWindow(row, window, **options, parameters=row.check(**given) | algorithm)
+
+
+def _class(row: StreamRow) -> Any:
+    """Make the class of a row."""
+    signature = _signature(row)
+    of_operator = isinstance(row, OperatorRow)
+
+    def __init__(self: Any, *arguments: Any, **options: Any) -> None:
+        given = signature.bind(*arguments, **options)
+        given.apply_defaults()
+        self._set_window(_make_window(row, given.arguments))
+
+    def _window_from_state(
+        cls: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]
+    ) -> NamedOperatorWindow | StatisticWindow:
+        if isinstance(row, OperatorRow):
+            operator = row.operator(*parameters["operator"][1])
+            return NamedOperatorWindow.from_state(parameters, arrays, row.statistic, operator)
+        return StatisticWindow.from_state(row, parameters, arrays)
+
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
+    complete = [own, *signature.parameters.values()]
+    __init__.__signature__ = inspect.Signature(complete, return_annotation=None)  # type: ignore[attr-defined]
+    __init__.__qualname__ = f"{row.name}.__init__"
+    namespace = {
+        "__doc__": _docstring(row),
+        "__module__": _MODULE,
+        "__qualname__": row.name,
+        "__init__": __init__,
+        "_window_from_state": classmethod(_window_from_state),
+        "_row": row,
+        "statistic": row.statistic,
+    }
+    if of_operator and REGISTRY[row.statistic].series == 1:
+        namespace["push"] = RollingStream.push
+    return type(row.name, (OperatorStream if of_operator else RollingStream,), namespace)
+
+
+STREAMS: dict[str, Any] = {row.statistic: _class(row) for row in TABLE}
+"""The class of each registered statistic."""
+
+REASONS: dict[str, str | Mapping[str, str]] = {
+    **NO_STREAM,
+    **{row.statistic: row.refused for row in TABLE if row.refused},
+}
+"""Why a statistic has no class, or lacks a parameter."""

@@ -1,0 +1,442 @@
+"""Windows of an associative operator over a stream.
+
+::
+
+    push    ---> encode the element, find what leaves ---> states of an operator ---> result
+    extend  ---> general windows: the combinations of the pushes, block by block
+            ---> named windows:   the same, or for long arrays the function over arrays; then the last rows
+                                  replace those in the window
+
+Numbers are combined in compiled code, Python objects by calls: see
+:mod:`rollstat.streaming.windows.operator`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+import rollstat.thresholds as thresholds
+from rollstat.algorithms.bound_calls import BoundStep, bind_push
+from rollstat.kernels.aggregate.window import FIRST, NEXT, SPAN
+from rollstat.operators.interface import NOTHING
+from rollstat.options import choice
+from rollstat.registry import REGISTRY
+from rollstat.streaming.base import State
+from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
+from rollstat.streaming.window_spec import WindowSpec
+from rollstat.streaming.windows.blocked import BlockedWindow
+from rollstat.streaming.windows.operator import NumberWindow, ObjectWindow
+from rollstat.streaming.windows.operator_results import Written
+
+__all__ = ["NamedOperatorWindow", "OperatorWindow"]
+
+_ALGORITHMS = ("auto", "two_stacks", "daba")
+_FIRST_CAPACITY = 64
+_MANY_ROWS = 2**62
+# Rows of an array that are added together, so that their scratch memory stays in the cache.
+_BLOCK = 2**15
+# Arrays in the snapshot of a window that has a state for each row.
+_ARRAYS_OF_STATES = 3
+
+
+class OperatorWindow:
+    """A window of an operator.
+
+    Parameters
+    ----------
+    operator : Operator or callable
+        From :mod:`rollstat.operators` or of the same protocol, or a function of two states.
+    window : int, float, str, timedelta, Expanding, None or WindowSpec
+        The window.
+    min_periods : int, optional
+        Least number of observations for a result.
+    dtype : dtype
+        Of the elements; object for Python objects.
+    algorithm : {"auto", "two_stacks", "daba"}
+        ``"daba"`` takes O(1) combinations in every single step and is what ``"auto"`` means for numbers;
+        ``"two_stacks"`` takes fewer in total, but a single step can take as many as the window has rows.
+    """
+
+    def __init__(
+        self, operator: Any, window: Any, *, min_periods: Any, dtype: DTypeLike, algorithm: str
+    ) -> None:
+        choice("algorithm", algorithm, _ALGORITHMS)
+        self.spec = WindowSpec.parse(window)
+        self.adapter = OperatorAdapter(operator, dtype)
+        self.columns = self.adapter.columns
+        if self.adapter.objects and algorithm == "daba":
+            raise ValueError(f"algorithm {algorithm!r} serves numbers; for objects there is 'two_stacks'")
+        automatic = "two_stacks" if self.adapter.objects else "daba"
+        self.algorithm = automatic if algorithm == "auto" else algorithm
+        self.given_min_periods = min_periods
+        self.min_periods = self.spec.check_min_periods(min_periods)
+        self._create()
+
+    def _create(self) -> None:
+        self._newest_time: Any = None
+        self._set_states(self._make_states())
+
+    def _set_states(self, states: Any) -> None:
+        self.states: Any = states
+        states.header[SPAN] = self.spec.fixed or _MANY_ROWS
+        self.fast_step: BoundStep | None = None
+        needs_observations = self.min_periods > 0 or self.adapter.identity is NOTHING
+        if self.spec.fixed and self.adapter.is_plain and needs_observations:
+            self.fast_step = bind_push(*states.quick_step(max(self.min_periods, 1)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "fast_step"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._set_states(self.states)
+
+    def _make_states(self) -> Any:
+        adapter = self.adapter
+        if adapter.objects:
+            return ObjectWindow(adapter.operator)
+        return NumberWindow(
+            adapter.ready,
+            adapter.layout,
+            adapter.example,
+            self.algorithm,
+            self.spec.fixed or _FIRST_CAPACITY,
+            self.spec.time_dtype,
+            "fixed" if self.spec.fixed else "folding" if self.spec.kind == "expanding" else "free",
+        )
+
+    @property
+    def observations(self) -> int:
+        """Observations in the window."""
+        return int(self.states.size)
+
+    @property
+    def rows(self) -> int:
+        """Rows in the window; in a window by time, observations in it."""
+        if self.spec.timed:
+            return self.observations
+        rows = int(self.states.header[NEXT] - self.states.header[FIRST])
+        return min(rows, self.spec.fixed or rows)
+
+    def push(self, elements: tuple[Any, ...], time: Any) -> Any:
+        """Add a row, remove the rows that leave the window, and return the result."""
+        spec, header = self.spec, self.states.header
+        if time is not None and not spec.timed:
+            raise TypeError("t does not apply: the window is not a width")
+        row = int(header[NEXT])
+        element, observed = self.adapter.element(elements, row)
+        stamp, limit = row, row - int(header[SPAN])
+        if spec.timed:
+            stamp = spec.encode_time(time)
+            if self._newest_time is not None and stamp < self._newest_time:
+                raise ValueError(f"t must not decrease; it was {stamp} after {self._newest_time}")
+            limit = spec.limit(stamp)
+        elif spec.free:
+            limit = int(header[FIRST]) - 1
+        size = self.states.push(limit, stamp, element, observed, max(self.min_periods, 1))
+        header[NEXT] = row + 1
+        if spec.timed:
+            self._newest_time = stamp
+        return self._result(size, self.states.result)
+
+    def _result(self, size: int, read: Any) -> Any:
+        if size >= max(self.min_periods, 1):
+            return self.adapter.finish(read())
+        return self.adapter.insufficient(size >= self.min_periods)
+
+    @property
+    def value(self) -> Any:
+        """The result; without observations the identity if `min_periods` is 0, else NaN or None."""
+        return self._result(self.observations, self.states.value)
+
+    def pop(self, number: int) -> None:
+        """Remove the oldest rows."""
+        first = int(self.states.header[FIRST]) + number
+        self.states.pop(first - 1)
+        self.states.header[FIRST] = first
+
+    # Arrays.
+
+    def _check(self, columns: tuple[Any, ...], times: Any) -> tuple[list[Any], NDArray[Any] | None]:
+        arrays = self.adapter.arrays(columns)
+        if not self.spec.timed:
+            if times is not None:
+                raise TypeError("times do not apply: the window is not a width")
+            return arrays, None
+        if times is None:
+            raise TypeError("times must be given: the window is a width")
+        stored = np.ascontiguousarray(self.spec.encode_times(times))
+        decreasing = (stored[1:] < stored[:-1]).any() or (
+            self._newest_time is not None and (stored[:1] < self._newest_time).any()
+        )
+        if stored.shape != (len(arrays[0]),) or decreasing:
+            raise ValueError("times must be as many as the elements, and never decrease")
+        return arrays, stored
+
+    def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
+        """Add the rows of arrays, and return the results after each row, an array for each output."""
+        arrays, stored = self._check(columns, times)
+        if self.adapter.objects:
+            results = np.empty(len(arrays[0]), object)
+            for i, element in enumerate(arrays[0]):
+                results[i] = self.push((element,), None if times is None else np.asarray(times)[i])
+            return [results]
+        try:
+            written = self._add(arrays, stored)
+        except Exception:
+            self.clear()  # the operator raised between two changes that belong together
+            raise
+        return self._finished(written)
+
+    def _finished(self, written: Written) -> list[Any]:
+        """Return results, filled where there are too few observations, or raise if one does not fit."""
+        if written.failed.any():
+            raise OverflowError("an exact result does not fit in 64 bits")
+        return [self.adapter.fill(out, written.insufficient, self.min_periods) for out in written.arrays]
+
+    def _add(self, arrays: list[Any], times: NDArray[Any] | None) -> Written:
+        """Add rows of numbers block by block, and return the results before they are finished."""
+        states, width, layout = self.states, self.states.header[SPAN], self.adapter.layout
+        if times is not None:
+            width = times.dtype.type(self.spec.size)
+        # If the first row has too few observations, integer results are floats from the start.
+        incomplete = states.size + 1 < self.min_periods
+        dtypes = [self.adapter.result_dtype(output.base, incomplete) for output in layout.outputs]
+        rows = len(arrays[0])
+        written = Written.of(layout, rows, dtypes)
+        scratch = Written.of(layout, min(rows, _BLOCK))
+        numbers = int(states.header[NEXT]) + np.arange(min(rows, _BLOCK))
+        for first in range(0, rows, _BLOCK):
+            block = slice(first, first + _BLOCK)
+            values, missing = self.adapter.encode_columns(
+                [column[block] for column in arrays], int(numbers[0])
+            )
+            stamps = numbers[: len(missing)] if times is None else times[block]
+            part = written.part(block, scratch)
+            states.extend(stamps, width, values, missing, max(self.min_periods, 1), part)
+            written.convert(block, part)
+            states.header[NEXT] += len(missing)
+            numbers += len(missing)
+        if times is not None and rows:
+            self._newest_time = times[-1].item()
+        return written
+
+    def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
+        """Add the rows of arrays to an empty window, without results."""
+        if self.adapter.objects:
+            self.extend(columns, times)
+        else:
+            self._add(*self._check(columns, times))
+
+    # Whole windows.
+
+    def clear(self) -> None:
+        """Remove all rows, and count rows from zero."""
+        if not self.spec.fixed or self.adapter.objects:
+            self._create()
+        else:
+            self.states.clear()
+
+    def is_like(self, other: Self) -> bool:
+        """Return whether another window has the same operator and parameters."""
+        mine, theirs = (
+            (
+                type(window.adapter.operator),
+                window.adapter.operator,
+                window.adapter.codec.dtype,
+                window.min_periods,
+                window.algorithm,
+                window.spec,
+            )
+            for window in (self, other)
+        )
+        return mine == theirs
+
+    def join(self, other: Self) -> None:
+        """Add the state of another window, as newer rows, by one combination."""
+        if self.adapter.with_row:
+            raise TypeError("merge does not serve operators that ask for rows")
+        rows = other.states.header[NEXT]
+        self.states.join(other.states)
+        self.states.header[NEXT] += rows
+
+    def copy(self) -> Self:
+        """Return an equal window with its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._set_states(self.states.copy())
+        return other
+
+    def state(self) -> State:
+        """Return parameters and arrays for a snapshot."""
+        given = self.given_min_periods
+        specification = {
+            "operator": self.adapter.specification(),
+            "window": [self.spec.kind, self.spec.size],
+            "min_periods": None if given is None else int(given),
+            "dtype": self.adapter.codec.dtype.str,
+            "algorithm": self.algorithm,
+            "last": self._newest_time,
+        }
+        return specification, self.states.state
+
+    @classmethod
+    def from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]], *leading: Any) -> Self:
+        """Return the window that a snapshot contains, or raise ValueError.
+
+        The class takes `leading` arguments, the last of which is the operator, by default that of the
+        snapshot.
+        """
+        make: Any = cls
+        window: Self = make(
+            *(leading or [operator_by_name(*parameters["operator"])]),
+            WindowSpec(*parameters["window"]),
+            min_periods=parameters["min_periods"],
+            dtype=parameters["dtype"],
+            algorithm=parameters["algorithm"],
+        )
+        window._adopt(parameters, arrays)
+        return window
+
+    def _adopt(self, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> None:
+        self.states.adopt(arrays)
+        self._set_states(self.states)
+        self._newest_time = parameters["last"]
+
+
+class NamedOperatorWindow(OperatorWindow):
+    """A window of the operator of a registered statistic.
+
+    Windows of a fixed number of rows keep the rows, and long arrays go through the function over arrays::
+
+        array             [ first rows | windows within the array ............ | last rows ]
+        results           [ rows of the window, first rows ]  the function        kept in the window
+                            the function
+
+    Parameters
+    ----------
+    statistic : str
+        The name in the registry.
+    operator, window, min_periods, dtype, algorithm
+        As in :class:`OperatorWindow`.
+    """
+
+    def __init__(
+        self,
+        statistic: str,
+        operator: Any,
+        window: Any,
+        *,
+        min_periods: Any,
+        dtype: DTypeLike,
+        algorithm: str,
+    ) -> None:
+        self.statistic = statistic
+        # Whether the last result of the operator is the number of observations, because states are rows.
+        self._last_is_count = bool(getattr(operator, "last_is_count", False))
+        super().__init__(operator, window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
+
+    def _make_states(self) -> Any:
+        adapter, rows = self.adapter, self.spec.fixed
+        if not rows or adapter.objects:
+            return super()._make_states()
+        return BlockedWindow(adapter.ready, adapter.layout, adapter.example, self.algorithm, rows)
+
+    def _result(self, size: int, read: Any) -> Any:
+        result = super()._result(size, read)
+        if not self._last_is_count:
+            return result
+        enough = result[-1] >= max(self.min_periods, 1)
+        return tuple(self.adapter.finish(x) if enough else np.nan for x in result[:-1])
+
+    def _finished(self, written: Written) -> list[Any]:
+        if self._last_is_count:
+            *results, count = written.arrays
+            few = written.insufficient | (count < max(self.min_periods, 1))
+            written = replace(written, arrays=results, insufficient=few)
+        return super()._finished(written)
+
+    def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
+        """Add the rows of arrays, and return the results after each row, an array for each output.
+
+        Results equal those of pushes within the bound of rounding. If an exact result of an array that goes
+        through the function over arrays does not fit, the window is unchanged.
+        """
+        fixed, kind = self.spec.fixed, self.adapter.codec.kind
+        if not fixed or times is not None:
+            return super().extend(columns, times)
+        arrays = self.adapter.arrays(columns)
+        if kind == "f":
+            arrays = [np.ma.filled(column, np.nan) for column in arrays]
+        rows, keeps_rows = len(arrays[0]), isinstance(self.states, BlockedWindow)
+        few_windows = thresholds.STREAM_FUNCTION_WINDOWS[kind] * fixed
+        half = keeps_rows and kind == "f" and thresholds.STREAM_FUNCTION_ROWS <= rows >= fixed // 2
+        if self.fast_step is not None and 0 < rows <= thresholds.STREAM_OPERATOR_STEPS:
+            step, state = self.fast_step
+            return [np.array([step(state, x) for x in arrays[0].tolist()], np.float64)]
+        if rows < few_windows and not half:
+            return super().extend(tuple(arrays), None)
+        end = int(self.states.header[NEXT]) + rows
+        last = [column[-fixed:] for column in arrays]
+        if kind == "f" and keeps_rows:
+            results, last = self._extend_by_function(arrays, last)
+        else:
+            results = self._call_function(arrays)
+            # A copy, so that the window is unchanged if one of the results does not fit.
+            first = OperatorWindow.extend(self.copy(), tuple(column[: fixed - 1] for column in arrays), None)
+            results = _replace_first(results, first)
+        self._load(last, end)
+        return results
+
+    def _load(self, arrays: list[Any], end: int) -> None:
+        """Replace all rows; the last is row ``end - 1`` of the stream."""
+        if not isinstance(self.states, BlockedWindow):
+            # A window of a snapshot of the first release has a state for each row, and no rows.
+            self._set_states(self._make_states())
+        first = end - len(arrays[0])
+        self.states.load(np.arange(first, end), *self.adapter.encode_columns(arrays, first))
+
+    def _extend_by_function(self, arrays: list[Any], last: list[Any]) -> tuple[list[Any], list[Any]]:
+        """Return the results of a long array of floats, and the rows that the window has afterwards."""
+        if self.states.header[NEXT] == 0:
+            return self._call_function(arrays), last
+        fixed = self.spec.fixed
+        # A short array is copied behind the rows of the window. Of a longer one only the first rows are,
+        # whose windows reach into those.
+        joined = len(arrays[0]) < thresholds.STREAM_SEPARATE_WINDOWS * fixed
+        firsts = arrays if joined else [column[: fixed - 1] for column in arrays]
+        whole = self.states.before(firsts)
+        rows = len(whole[0]) - len(firsts[0])
+        first = [result[rows:] for result in self._call_function(whole)]
+        if joined:
+            return first, [column[-fixed:] for column in whole]
+        return _replace_first(self._call_function(arrays), first), last
+
+    def _call_function(self, arrays: list[Any]) -> list[Any]:
+        """Return what the function over arrays computes for every row, an array for each output."""
+        statistic, operator = REGISTRY[self.statistic], self.adapter.operator
+        parameters = {
+            name: getattr(operator, name) for name in statistic.parameters if hasattr(operator, name)
+        }
+        results = statistic.function(
+            *arrays, window=self.spec.fixed, min_periods=self.given_min_periods, **parameters
+        )
+        return list(results) if isinstance(results, tuple) else [results]
+
+    def _adopt(self, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> None:
+        if self.spec.fixed and len(arrays) == _ARRAYS_OF_STATES:
+            self.states = super()._make_states()
+        super()._adopt(parameters, arrays)
+
+
+def _replace_first(results: list[Any], first: Sequence[Any]) -> list[Any]:
+    """Write `first` over the first rows of results, in a dtype that fits both."""
+    joined = [
+        result.astype(np.result_type(result, begin), copy=False) for result, begin in zip(results, first)
+    ]
+    for result, begin in zip(joined, first):
+        result[: len(begin)] = begin
+    return joined

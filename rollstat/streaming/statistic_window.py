@@ -1,0 +1,343 @@
+r"""The window of a statistic that is computed from the rows themselves, which a representation keeps.
+
+::
+
+    push    ---> encode, remove old rows, add the row ---> representation ---> answer ---> decode
+    extend  ---> few floats:     compiled steps, all in one call
+            \--> few others:     pushes
+             \-> many elements:  the function over arrays, for the rows in the window and the new ones;
+                                 then the last rows replace those in the window
+
+What depends on the statistic stands in its row of :mod:`rollstat.streaming.table`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+import rollstat.thresholds as thresholds
+from rollstat.algorithms.bound_calls import BoundStep, bind, bind_push
+from rollstat.algorithms.boundary_extrema import write_extrema_of_ends
+from rollstat.dtypes import convert
+from rollstat.kernels.extrema.positions import move_origin
+from rollstat.kernels.missing.counting import has_nan
+from rollstat.kernels.stream.steps import run
+from rollstat.registry import REGISTRY
+from rollstat.streaming.base import State
+from rollstat.streaming.codec import Codec
+from rollstat.streaming.window_spec import Times, WindowSpec
+
+__all__ = ["StatisticWindow"]
+
+
+class StatisticWindow:
+    """A window of a registered statistic over its rows.
+
+    Parameters
+    ----------
+    row : StatisticRow
+        The row of the table.
+    window : int, float, str, timedelta, Expanding, None or WindowSpec
+        The window.
+    min_periods : int, optional
+        Least number of observations for an answer; by default the window for a number of rows, else 1.
+    dtype : dtype
+        Of the elements.
+    parameters : dict
+        The statistic's own parameters, checked.
+    """
+
+    columns = 1
+
+    def __init__(
+        self, row: Any, window: Any, *, min_periods: Any, dtype: DTypeLike, parameters: dict[str, Any]
+    ) -> None:
+        self.row = row
+        self.spec = WindowSpec.parse(window)
+        self.codec = Codec(dtype, row.kinds)
+        self.given_min_periods = min_periods
+        self.min_periods = self.spec.check_min_periods(min_periods)
+        self.parameters = parameters
+        self.outputs: tuple[str, ...] = row.outputs(self) if callable(row.outputs) else row.outputs
+        self._times = Times(self.spec.time_dtype)
+        self._set_representation(row.represent(self))
+
+    def _set_representation(self, representation: Any) -> None:
+        self.representation = representation
+        self.fast_step: BoundStep | None = None
+        self._step: tuple[Any, tuple[Any, ...]] | None = None
+        if self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64:
+            step, arguments = self._step = self.row.step(self)
+            if step.push is not None:
+                self.fast_step = bind_push(step.push, *arguments)
+
+    @property
+    def rows(self) -> int:
+        """Rows in the window, missing elements included."""
+        return int(self.representation.rows)
+
+    @property
+    def observations(self) -> int:
+        """Observations in the window."""
+        return int(self.representation.count)
+
+    def push(self, elements: tuple[Any, ...], time: Any) -> Any:
+        """Add a row, remove the rows that leave the window, and return the answer."""
+        number, missing = self.codec.encode(elements[0])
+        if self.spec.timed:
+            stored = self.spec.encode_time(time)
+            self._times.check(stored)
+            self._advance(stored)
+        elif time is not None:
+            raise TypeError("t does not apply: the window is not a width")
+        self.representation.push(number, missing)
+        return self.value
+
+    def _advance(self, time: Any) -> None:
+        """Remove the rows that leave a window by time, and note the time of the next row."""
+        number = self._times.up_to(self.spec.limit(time))
+        if number:
+            self._times.drop(number)
+            self.representation.pop(number)
+        self._times.append(time)
+
+    def pop(self, number: int) -> None:
+        """Remove the oldest rows."""
+        self.representation.pop(number)
+
+    def _answers(self) -> tuple[Any, ...]:
+        """Return the answers in stored form, None where there is none."""
+        if self.observations < max(self.min_periods, self.row.min_observations):
+            return (None,) * len(self.outputs)
+        answer = self.row.answer(self)
+        return answer if isinstance(answer, tuple) else (answer,)
+
+    @property
+    def value(self) -> Any:
+        """The answer, a tuple if there are several outputs."""
+        answers = tuple(
+            self.codec.decode(number, kind) for number, kind in zip(self._answers(), self.outputs)
+        )
+        return answers if len(answers) > 1 else answers[0]
+
+    # Arrays.
+
+    def _check(self, columns: tuple[Any, ...], times: Any) -> tuple[Any, NDArray[Any] | None]:
+        array = self.codec.array(columns[0])
+        if not self.spec.timed:
+            if times is not None:
+                raise TypeError("times do not apply: the window is not a width")
+            return array, None
+        if times is None:
+            raise TypeError("times must be given: the window is a width, so every element needs a time")
+        stored = self.spec.encode_times(times)
+        if stored.shape != array.shape:
+            raise ValueError(f"times must be as many as the elements, {len(array)}; it was {stored.shape}")
+        if len(stored):
+            self._times.check(stored[0])
+            if (stored[1:] < stored[:-1]).any():
+                raise ValueError("times must not decrease")
+        return array, stored
+
+    def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
+        """Add the rows of an array, and return the answers after each row, an array for each output."""
+        array, stored = self._check(columns, times)
+        rows = len(array)
+        if rows and not isinstance(array, np.ma.MaskedArray):
+            if self._step is not None:
+                step, arguments = self._step
+                vectorized = hasattr(step, "extend")
+                windows = self.row.step_windows if vectorized else thresholds.STREAM_STEP_WINDOWS
+                if rows <= thresholds.STREAM_STEPS + self.rows * windows:
+                    return self._extend_by_steps(step, arguments, array)
+            pushes = thresholds.STREAM_PUSHES + self.rows // thresholds.STREAM_ROWS_PER_PUSH
+            if rows * thresholds.STREAM_PUSHED_SHARE < self.rows and rows < pushes:
+                return self._extend_by_pushes(array, stored)
+        return self._extend_by_function(array, stored)
+
+    def _extend_by_steps(self, step: Any, arguments: tuple[Any, ...], array: Any) -> list[Any]:
+        values = np.require(array, np.float64, ["C", "A", "W", "E"])
+        rows = getattr(step, "rows", 1)
+        out = np.empty((rows, len(values)), np.int64 if self.outputs[0] == "position" else np.float64)
+        given = step, arguments, values, out if rows > 1 else out[0]
+        bind(run, *given)(*given)
+        # Steps may need more rows of `out` than there are outputs; a view would keep those in memory.
+        return list(out) if len(self.outputs) == rows else [out[0].copy()]
+
+    def _extend_by_pushes(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
+        values, missing = self.codec.encode_array(array)
+        answers: list[tuple[Any, ...]] = []
+        for i in range(len(values)):
+            if times is not None:
+                self._advance(times[i].item())
+            self.representation.push(values[i], bool(missing[i]))
+            answers.append(self._answers())
+        empty = self.codec.decode_array(values[:0], missing[:0])
+        likes = self._call_function(empty, None if times is None else times[:0])
+        results = []
+        for column, kind, like in zip(zip(*answers), self.outputs, likes):
+            decoded = [self.codec.decode(number, kind) for number in column]
+            results.append(np.array([np.nan if x is None else x for x in decoded], like.dtype))
+            whole = [x for x in decoded if isinstance(x, int)]
+            if whole:  # warn if integers are rounded
+                convert(np.array(whole), np.empty(len(whole), like.dtype))
+        return results
+
+    def _extend_by_function(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
+        rows, pushed = self.rows, self.representation.pushed
+        joined = array
+        if times is not None:
+            times = np.concatenate([self._times.numbers, times])
+        if self._is_separable(array):
+            # The array is not copied behind the rows of the window. The windows of its first rows reach into
+            # those, so these results are computed again.
+            results = self._call_function(array, None)
+            self._shift_positions(results, pushed)
+            self._write_first(array[: self.spec.fixed - 1], results)
+        else:
+            joined = self._with_rows(array) if rows else array
+            results = [result[rows:] for result in self._call_function(joined, times)]
+            self._shift_positions(results, pushed - rows)
+        self._load(joined, times, pushed + len(array))
+        return results
+
+    def _is_separable(self, array: Any) -> bool:
+        """Whether most windows of the new rows lie within the array."""
+        if not (self.spec.fixed and self.rows):
+            return False
+        if len(array) < thresholds.STREAM_SEPARATE_WINDOWS * self.spec.fixed:
+            return False
+        # The dtype of results of integers depends on whether any result is missing.
+        missing = isinstance(array, np.ma.MaskedArray) or self.observations < self.rows
+        return self.codec.kind not in "iub" or not missing
+
+    def _write_first(self, array: Any, results: list[Any]) -> None:
+        """Write the results of the rows of `array` whose windows reach into the present window."""
+        rows = self.rows
+        if self.row.orders and self.codec.dtype == np.float64 and self.observations == self.spec.fixed:
+            newer = self.codec.encode_floats(array)
+            if not has_nan(newer):
+                older = self.representation.contents()[0][1:]
+                for order, result in zip(self.row.orders, results):
+                    write_extrema_of_ends(order, older, newer, result[: len(newer)])
+                return
+        first = [result[rows:] for result in self._call_function(self._with_rows(array), None)]
+        self._shift_positions(first, self.representation.pushed - rows)
+        for result, part in zip(results, first):
+            result[: len(array)] = part
+
+    def _with_rows(self, array: Any) -> Any:
+        """Return the rows of the window followed by those of `array`."""
+        rows = self.codec.decode_array(*self.representation.contents())
+        if isinstance(rows, np.ma.MaskedArray) or isinstance(array, np.ma.MaskedArray):
+            return np.ma.concatenate([rows, array])
+        return np.concatenate([rows, array])
+
+    def _shift_positions(self, results: list[Any], row: int) -> None:
+        """Count the positions in an array whose first row is `row` from the first row pushed."""
+        for i, kind in enumerate(self.outputs):
+            if kind == "position":
+                results[i] = np.ma.getdata(results[i])
+                if row:
+                    move_origin(results[i], row)
+
+    def _call_function(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
+        """Return what the function over arrays computes for every row, an array for each output."""
+        arguments = {key: value for key, value in self.parameters.items() if key != "algorithm"}
+        arguments[self.row.window_name] = self.spec.argument
+        if times is not None:
+            arguments["times"] = times.view("M8[ns]") if times.dtype == np.int64 else times
+        function = REGISTRY[self.row.statistic].function
+        results = function(array, min_periods=self.given_min_periods, **arguments)
+        return list(results) if isinstance(results, tuple) else [results]
+
+    def _load(self, array: Any, times: NDArray[Any] | None, pushed: int) -> None:
+        """Replace the rows by the last rows of `array`, as many as the window has."""
+        first = 0
+        if self.spec.fixed:
+            first = max(0, len(array) - self.spec.fixed)
+        elif times is not None and len(array):
+            first = int(np.searchsorted(times, self.spec.limit(times[-1].item()), side="right"))
+            self._times.load(times[first:])
+        last = array[first:]
+        if self.codec.kind == "f" and getattr(self.representation, "finds_missing", False):
+            self.representation.load(self.codec.encode_floats(last), None, pushed)
+        else:
+            self.representation.load(*self.codec.encode_array(last), pushed)
+
+    # Whole windows.
+
+    def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
+        """Add the rows of an array to an empty window, without answers."""
+        array, stored = self._check(columns, times)
+        self._load(array, stored, len(array))
+
+    def clear(self) -> None:
+        """Remove all rows, and count rows from zero."""
+        if self.spec.fixed:
+            self.representation.load(np.empty(0, self.codec.stored), np.empty(0, np.bool_), 0)
+            return
+        self._times = Times(self._times.dtype)
+        self._set_representation(self.row.represent(self))
+
+    def is_like(self, other: Self) -> bool:
+        """Return whether another window has the same parameters."""
+        return self._specification() == other._specification()
+
+    def join(self, other: Self) -> None:
+        """Add all rows of another window, as newer rows."""
+        newer = other.codec.decode_array(*other.representation.contents())
+        pushed = self.representation.pushed + other.representation.pushed
+        self._load(self._with_rows(newer), None, pushed)
+
+    def copy(self) -> Self:
+        """Return an equal window with its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._times = self._times.copy()
+        other._set_representation(self.representation.copy())
+        return other
+
+    def _specification(self) -> dict[str, Any]:
+        """Return what the window is made with, as JSON values."""
+        given = self.given_min_periods
+        return {
+            "window": [self.spec.kind, self.spec.size],
+            "min_periods": None if given is None else int(given),
+            "dtype": self.codec.dtype.str,
+            "own": self.parameters,
+        }
+
+    def state(self) -> State:
+        """Return parameters and arrays for a snapshot."""
+        values, missing = self.representation.contents()
+        pushed = np.array([self.representation.pushed], np.int64)
+        return self._specification(), [values, missing.astype(np.uint8), self._times.numbers, pushed]
+
+    @classmethod
+    def from_state(cls, row: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
+        """Return the window that a snapshot contains, or raise ValueError."""
+        window = cls(
+            row,
+            WindowSpec(*parameters["window"]),
+            min_periods=parameters["min_periods"],
+            dtype=parameters["dtype"],
+            parameters=dict(parameters["own"]),
+        )
+        values, missing, times, pushed = arrays
+        rows = len(values)
+        if values.dtype != window.codec.stored or missing.shape != values.shape or values.ndim != 1:
+            raise ValueError("its arrays have other shapes or dtypes")
+        if window.spec.timed and (times.shape != values.shape or times.dtype != window._times.dtype):
+            raise ValueError("its times do not fit its rows")
+        if int(pushed[0]) < rows or (window.spec.fixed and rows > window.spec.fixed):
+            raise ValueError("it has more rows than its window")
+        if window.spec.timed:
+            window._times.load(times)
+        marks = missing.astype(np.bool_)
+        if values.dtype.kind == "f":
+            marks |= np.isnan(values)
+        window.representation.load(values, marks, int(pushed[0]))
+        return window

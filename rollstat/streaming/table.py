@@ -1,0 +1,386 @@
+"""The table of named streams: one row per class, beside the registry of statistics.
+
+A statistic of the registry becomes a stream by a row here. Its name, kinds of dtype, own parameters and their
+documentation come from the registry and from the function over arrays; :mod:`rollstat.streaming.named` makes
+the class. There are two kinds of rows: statistics that are computed from the rows of the window
+(:class:`StatisticRow`), and operators, whose windows keep states (:class:`OperatorRow`).
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import rollstat.operators as operators
+import rollstat.streaming.answers as answers
+import rollstat.thresholds as thresholds
+from rollstat.computations.ranks import METHODS
+from rollstat.functions.ranks import check_flag
+from rollstat.functions.robust import check_number, check_scale, check_share
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS
+from rollstat.kernels.simd.comparator import Greatest, Least
+from rollstat.kernels.stream import steps
+from rollstat.options import choice
+from rollstat.registry import REGISTRY
+from rollstat.streaming.linear_fit import LinearFitByRow
+
+__all__ = ["NO_STREAM", "TABLE", "OperatorRow", "StatisticRow", "StreamRow"]
+
+
+@dataclass(frozen=True)
+class StreamRow:
+    """What both kinds of rows have.
+
+    Attributes
+    ----------
+    name : str
+        The class.
+    statistic : str
+        The name in the registry.
+    arguments, pushed, answered : str
+        The example: arguments of the class, what is pushed (or an expression of `stream`), the answers.
+    notes : str
+        A paragraph of the docstring.
+    check : callable
+        Takes the statistic's own parameters by name and returns them checked.
+    refused : mapping
+        Parameters of the function that the class does not have, and why.
+    described : mapping
+        Type and description of parameters that differ from those of the function.
+    algorithms : mapping
+        What `algorithm` may be beside ``"auto"``, and the cost of a push; the first is what ``"auto"`` means.
+    cost : str
+        The cost of a push if there is one algorithm.
+    """
+
+    name: str
+    statistic: str
+    arguments: str
+    pushed: str
+    answered: str
+    notes: str = field(default="", kw_only=True)
+    check: Callable[..., dict[str, Any]] = field(default=dict, kw_only=True)
+    refused: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    described: Mapping[str, tuple[str, str]] = field(default_factory=dict, kw_only=True)
+    algorithms: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    cost: str = field(default="", kw_only=True)
+
+    @property
+    def kinds(self) -> str:
+        """Kinds of dtype that the class accepts."""
+        return REGISTRY[self.statistic].kinds
+
+    @property
+    def positional(self) -> list[inspect.Parameter]:
+        """The positional parameters of the class: those of the function that are not series or refused."""
+        registered = REGISTRY[self.statistic]
+        accepted = {*registered.parameters, "window", "m"} - set(self.refused)
+        parameters = inspect.signature(registered.function).parameters.values()
+        return [p for p in parameters if p.name in accepted and p.kind is not p.KEYWORD_ONLY]
+
+    @property
+    def window_name(self) -> str:
+        """The name of the parameter for the window."""
+        return "m" if any(p.name == "m" for p in self.positional) else "window"
+
+
+@dataclass(frozen=True)
+class StatisticRow(StreamRow):
+    """A statistic that is computed from the rows of the window.
+
+    Attributes
+    ----------
+    represent, answer, step : callable
+        See :mod:`rollstat.streaming.answers`; `step` is None if no push is compiled as a whole.
+    outputs : tuple of str or callable
+        Kinds of the outputs, see :class:`rollstat.engine.Output`.
+    min_observations : int
+        Observations that an answer needs even if `min_periods` is 0.
+    orders : tuple
+        For extrema, the comparator of each output.
+    step_windows : float
+        How many windows of rows a step with vector instructions takes in one call.
+    """
+
+    represent: Callable[[Any], Any]
+    answer: Callable[[Any], Any]
+    step: Callable[[Any], Any] | None = None
+    outputs: tuple[str, ...] | Callable[[Any], tuple[str, ...]] = ("value",)
+    min_observations: int = field(default=1, kw_only=True)
+    orders: tuple[Any, ...] = field(default=(), kw_only=True)
+    step_windows: float = field(default=thresholds.STREAM_WEDGE_WINDOWS, kw_only=True)
+
+
+_OPERATOR_ALGORITHMS = {
+    "daba": "O(1) combinations in every single push",
+    "two_stacks": "O(1) combinations amortised",
+}
+
+
+@dataclass(frozen=True)
+class OperatorRow(StreamRow):
+    """A statistic that is the result of an associative operator.
+
+    Attributes
+    ----------
+    operator : type
+        Made with the checked parameters.
+    """
+
+    operator: Any
+    algorithms: Mapping[str, str] = field(default_factory=lambda: _OPERATOR_ALGORITHMS, kw_only=True)
+
+
+_LOG = "O(log m) comparisons in the worst case"
+_SORTED = "O(log m) comparisons and O(m) moves of adjacent numbers"
+_WEDGE = "O(1) comparisons amortised, O(m) in the worst case"
+_SMALLEST = "1 is the smallest, 2 the second smallest, -1 the largest."
+_OLDER = "Of equal values the older row counts as the smaller."
+
+
+def _check_k(k: Any) -> dict[str, Any]:
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
+    if k == 0:
+        raise ValueError("k must lie in 1..m or -m..-1; it was 0")
+    return {"k": int(k)}
+
+
+def _check_quantile(q: Any, interpolation: Any) -> dict[str, Any]:
+    choice("interpolation", interpolation, tuple(INTERPOLATIONS))
+    return {"q": check_number("q", q, 0.0, 1.0), "interpolation": interpolation}
+
+
+def _check_iqr(q_low: Any, q_high: Any, interpolation: Any) -> dict[str, Any]:
+    choice("interpolation", interpolation, tuple(INTERPOLATIONS))
+    low = check_number("q_low", q_low, 0.0, 1.0)
+    high = check_number("q_high", q_high, low, 1.0)
+    return {"q_low": low, "q_high": high, "interpolation": interpolation}
+
+
+def _check_ties(ties: Any) -> dict[str, Any]:
+    choice("ties", ties, ("first", "last"))
+    return {"ties": ties}
+
+
+def _check_rank(method: Any, ascending: Any, pct: Any) -> dict[str, Any]:
+    choice("method", method, tuple(METHODS))
+    return {
+        "method": method,
+        "ascending": check_flag("ascending", ascending),
+        "pct": check_flag("pct", pct),
+    }
+
+
+def _check_hampel(threshold: Any, scale: Any) -> dict[str, Any]:
+    threshold = check_number("threshold", threshold, 0.0, np.inf)
+    return {"threshold": threshold, "scale": check_number("scale", scale, 0.0, np.inf)}
+
+
+_KTH_ALGORITHMS = {
+    "two_heaps": "O(log m) in the worst single push",
+    "three_trees": "O(log k) in the worst single push, for windows of a fixed number of rows",
+}
+_EXTREMUM: dict[str, Any] = {
+    "step_windows": thresholds.STREAM_DEQUE_WINDOWS,
+    "algorithms": {
+        "wedge": "O(1) amortised, O(m) in the worst single push",
+        "daba": "O(1) in every single push",
+    },
+}
+_POSITION: dict[str, Any] = {
+    "outputs": ("position",),
+    "check": _check_ties,
+    "refused": {"relative_to": "a stream counts from its first row"},
+    "cost": _WEDGE,
+}
+
+_STATISTICS = [
+    # Order statistics, in heaps.
+    StatisticRow(
+        *("RollingKth", "kth", "2, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 3.0, 2.0, 3.0]"),
+        *(answers.kth_window, answers.kth_answer, answers.kth_step),
+        check=_check_k,
+        described={"k": ("int", _SMALLEST)},
+        algorithms=_KTH_ALGORITHMS,
+    ),
+    StatisticRow(
+        *("RollingArgkth", "argkth", "1, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[-1, -1, 1, 1, 3]"),
+        *(partial(answers.kth_window, ties=True), answers.argkth_answer, answers.argkth_step, ("position",)),
+        check=_check_k,
+        described={"k": ("int", f"{_SMALLEST}\n    {_OLDER}")},
+        cost=_LOG,
+    ),
+    StatisticRow(
+        *("RollingMedian", "median", "3, min_periods=1", "4.0, 1.0, 3.0, 2.0", "[4.0, 2.5, 3.0, 2.0]"),
+        *(answers.quantile_window, answers.quantile_answer, answers.median_step, ("interpolated",)),
+        cost=_LOG,
+    ),
+    StatisticRow(
+        *("RollingQuantile", "quantile", "3, 0.25", "4.0, 1.0, 3.0, 2.0", "[nan, nan, 2.0, 1.5]"),
+        *(answers.quantile_window, answers.quantile_answer, answers.quantile_step, answers.quantile_outputs),
+        check=_check_quantile,
+        described={"q": ("float", "Between 0 and 1.")},
+        cost=_LOG,
+    ),
+    StatisticRow(
+        *("RollingIqr", "iqr", "4", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, nan, 1.5, 1.75]"),
+        *(answers.iqr_window, answers.iqr_answer, answers.iqr_step, answers.iqr_outputs),
+        check=_check_iqr,
+        cost=_LOG,
+    ),
+    # Extrema, in a monotonic deque or a wedge.
+    StatisticRow(
+        *("RollingMin", "min", "3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 1.0, 1.0, 2.0]"),
+        *(partial(answers.extremum_window, sign=1), partial(answers.extremum_answer, sign=1)),
+        partial(answers.extremum_step, step=steps.Minimum),
+        orders=(Least(),),
+        **_EXTREMUM,
+    ),
+    StatisticRow(
+        *("RollingMax", "max", "3, min_periods=1", "4.0, 1.0, 3.0, 2.0, 5.0", "[4.0, 4.0, 4.0, 3.0, 5.0]"),
+        *(partial(answers.extremum_window, sign=-1), partial(answers.extremum_answer, sign=-1)),
+        partial(answers.extremum_step, step=steps.Maximum),
+        orders=(Greatest(),),
+        **_EXTREMUM,
+    ),
+    StatisticRow(
+        *("RollingMinMax", "minmax", "3, min_periods=1", "4.0, 1.0", "[(4.0, 4.0), (1.0, 4.0)]"),
+        *(answers.wedge_window, answers.minmax_answer, partial(answers.wedge_step, step=steps.MinMax)),
+        ("value", "value"),
+        orders=(Least(), Greatest()),
+        cost=_WEDGE,
+    ),
+    StatisticRow(
+        *("RollingPtp", "ptp", "3, min_periods=1", "4.0, 1.0, 3.0", "[0.0, 3.0, 3.0]"),
+        *(answers.wedge_window, answers.ptp_answer, partial(answers.wedge_step, step=steps.Range)),
+        ("difference",),
+        cost=_WEDGE,
+    ),
+    StatisticRow(
+        *("RollingArgmin", "argmin", "3", "4.0, 1.0, 3.0, 1.0, 5.0", "[-1, -1, 1, 1, 3]"),
+        *(partial(answers.position_window, side=0), partial(answers.position_answer, side=0)),
+        partial(answers.wedge_step, step=steps.Argmin),
+        **_POSITION,
+    ),
+    StatisticRow(
+        *("RollingArgmax", "argmax", "3", "4.0, 1.0, 3.0, 1.0, 5.0", "[-1, -1, 0, 2, 4]"),
+        *(partial(answers.position_window, side=1), partial(answers.position_answer, side=1)),
+        partial(answers.wedge_step, step=steps.Argmax),
+        **_POSITION,
+    ),
+    # Statistics of all observations in order, in a sorted array.
+    StatisticRow(
+        *("RollingRank", "rank", "3", "4.0, 1.0, 3.0, 3.0, 5.0", "[nan, nan, 2.0, 2.5, 3.0]"),
+        *(answers.sorted_window_of, answers.rank_answer, None, ("float",)),
+        check=_check_rank,
+        cost=_SORTED,
+    ),
+    StatisticRow(
+        *("RollingNunique", "nunique", "3, min_periods=1", "4.0, 1.0, 1.0, 1.0", "[1.0, 2.0, 2.0, 1.0]"),
+        *(answers.sorted_window_of, answers.nunique_answer, None, ("integer",)),
+        min_observations=0,
+        cost=_SORTED,
+    ),
+    StatisticRow(
+        *("RollingMode", "mode", "4, min_periods=1", "4.0, 1.0, 1.0, 4.0", "[4.0, 1.0, 1.0, 1.0]"),
+        *(answers.sorted_window_of, answers.mode_answer),
+        cost="O(m) comparisons",
+    ),
+    StatisticRow(
+        *("RollingMad", "mad", "3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 1.0, 1.0, 1.0]"),
+        *(answers.sorted_window_of, answers.mad_answer, None, answers.mad_outputs),
+        check=lambda scale: {"scale": check_scale(scale)},
+        cost=_SORTED,
+    ),
+    StatisticRow(
+        *(
+            "Hampel",
+            "hampel",
+            "5, min_periods=1",
+            "1.0, 0.9, 25.0",
+            "[(1.0, False), (0.9, False), (1.0, True)]",
+        ),
+        *(answers.sorted_window_of, answers.hampel_answer, None, ("interpolated", "flag")),
+        notes="An answer is a pair: the cleaned value, and whether the newest element is an outlier.",
+        check=_check_hampel,
+        cost=_SORTED,
+    ),
+    StatisticRow(
+        *("RollingTrimmedMean", "trimmed_mean", "4, 0.25", "4.0, 1.0, 3.0, 90.0", "[nan, nan, nan, 3.5]"),
+        *(answers.sorted_window_of, partial(answers.trimmed_mean_answer, winsorize=False), None, ("float",)),
+        check=lambda proportion: {"proportion": check_share(proportion)},
+        cost="O(m) additions",
+    ),
+    StatisticRow(
+        *(
+            "RollingWinsorizedMean",
+            "winsorized_mean",
+            "4, 0.25",
+            "4.0, 1.0, 3.0, 90.0",
+            "[nan, nan, nan, 3.5]",
+        ),
+        *(answers.sorted_window_of, partial(answers.trimmed_mean_answer, winsorize=True), None, ("float",)),
+        check=lambda proportion: {"proportion": check_share(proportion)},
+        cost="O(m) additions",
+    ),
+]
+
+
+def _check_decay(decay: Any) -> dict[str, Any]:
+    return {"decay": check_number("decay", decay, 0.0, 1.0)}
+
+
+_THREE = "3, min_periods=1"
+_ROUNDED = "[round(stream.push(x), 6) for x in (4.0, 1.0, 3.0)]"
+
+# Class, statistic, operator, example: arguments, what is pushed, answers.
+_OPERATORS: list[tuple[str, str, Any, str, str, str]] = [
+    ("Sum", "sum", operators.Sum, "2", "4.0, 1e300, 3.0, 2.0", "[nan, 1e+300, 1e+300, 5.0]"),
+    ("Mean", "mean", operators.Mean, "2, min_periods=1", "4.0, 1.0, 3.0", "[4.0, 2.5, 2.0]"),
+    ("Prod", "prod", operators.Product, "2, min_periods=1", "4.0, 0.0, 3.0, 2.0", "[4.0, 0.0, 0.0, 6.0]"),
+    ("Var", "var", operators.Variance, "2", "4.0, 1.0, 3.0", "[nan, 4.5, 2.0]"),
+    ("Std", "std", operators.StandardDeviation, "2, 0", "4.0, 1.0, 3.0", "[nan, 1.5, 1.0]"),
+    ("Sem", "sem", operators.StandardError, "2", _ROUNDED, "[nan, 1.5, 1.0]"),
+    ("Skew", "skew", operators.Skewness, _THREE, "1.0, 2.0, 3.0", "[nan, nan, 0.0]"),
+    ("Kurt", "kurt", operators.Kurtosis, _THREE, "1.0, 1.0, 1.0", "[nan, nan, nan]"),
+    ("Count", "count", operators.Count, _THREE, "1.0, None, 3.0", "[1, 1, 2]"),
+    ("Any", "any", operators.AnyTrue, _THREE, "0.0, 1.0, 0.0", "[False, True, True]"),
+    ("All", "all", operators.AllTrue, _THREE, "2.0, 1.0, 0.0", "[True, True, False]"),
+    ("First", "first", operators.First, _THREE, "4.0, 1.0, 3.0, 2.0", "[4.0, 4.0, 4.0, 1.0]"),
+    ("Last", "last", operators.Last, _THREE, "4.0, None, 3.0", "[4.0, 4.0, 3.0]"),
+    ("LogSumExp", "logsumexp", operators.LogSumExp, _THREE, "1000.0, -1000.0", "[1000.0, 1000.0]"),
+    ("DecayedSum", "decayed_sum", operators.DecayedSum, "2, 0.5", "4.0, 1.0, 3.0", "[nan, 3.0, 3.5]"),
+    ("DecayedMean", "decayed_mean", operators.DecayedMean, "2, 0.5", "4.0, 1.0, 4.0", "[nan, 2.0, 3.0]"),
+    ("Cov", "cov", operators.Covariance, "2", "(4.0, 1.0), (1.0, 2.0), (3.0, 4.0)", "[nan, -1.5, 2.0]"),
+    ("Corr", "corr", operators.Correlation, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -1.0]"),
+    ("Beta", "beta", operators.Slope, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, -3.0]"),
+    ("WeightedMean", "weighted_mean", operators.WeightedMean, "2", "(4.0, 1.0), (1.0, 2.0)", "[nan, 2.0]"),
+    ("LinearFit", "linear_fit", LinearFitByRow, "2", "1.0, 3.0", "[(nan, nan, nan), (2.0, 1.0, 1.0)]"),
+]
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "sum": {
+        "notes": "Nothing is subtracted from a running total: a value that has left the window has no effect."
+    },
+    "decayed_sum": {"check": _check_decay},
+    "decayed_mean": {"check": _check_decay},
+    "linear_fit": {"notes": "The first row of the window is row 0, as in :func:`rolling_linear_fit`."},
+}
+
+TABLE: list[StreamRow] = [
+    *_STATISTICS,
+    *(
+        OperatorRow(
+            f"Rolling{name}", statistic, made, pushed, answered, operator, **_OPTIONS.get(statistic, {})
+        )
+        for name, statistic, operator, made, pushed, answered in _OPERATORS
+    ),
+]
+
+NO_STREAM = {
+    "aggregate": "SlidingAggregate, FixedAggregate, TimeAggregate and GreedyAggregate take any operator",
+}
+"""Statistics without a class of their own, and why."""

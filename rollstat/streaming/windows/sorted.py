@@ -1,0 +1,92 @@
+"""Windows of statistics that depend on all observations in order: rows in a ring beside a sorted array."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.kernels.stream import sorted_window
+from rollstat.streaming.windows.representation import ArrayWindow, Rows
+
+__all__ = ["SortedWindow"]
+
+_FIRST_CAPACITY = 64
+
+
+class SortedWindow(ArrayWindow):
+    """Rows, and the observations in ascending order; see :mod:`rollstat.kernels.stream.sorted_window`.
+
+    Parameters
+    ----------
+    fixed : int
+        Rows of a window of a fixed number of rows; 0 for a window whose capacity doubles when needed.
+    dtype : dtype
+        Of the encoded values.
+    """
+
+    def __init__(self, fixed: int, dtype: np.dtype[Any]) -> None:
+        self.fixed, self.dtype = fixed, dtype
+        self.arrays = sorted_window.create(fixed or _FIRST_CAPACITY, dtype)
+
+    @property
+    def rows(self) -> int:
+        """Rows in the window."""
+        return int(self.arrays[0][sorted_window.ROWS])
+
+    @property
+    def count(self) -> int:
+        """Observations in the window."""
+        return int(self.arrays[0][sorted_window.COUNT])
+
+    @property
+    def pushed(self) -> int:
+        """Rows pushed so far."""
+        return int(self.arrays[0][sorted_window.PUSHED])
+
+    @property
+    def distinct(self) -> int:
+        """Distinct values among the observations."""
+        return int(self.arrays[0][sorted_window.DISTINCT])
+
+    @property
+    def ordered(self) -> NDArray[Any]:
+        """The observations in ascending order."""
+        kept: NDArray[Any] = self.arrays[3][: self.count]
+        return kept
+
+    @property
+    def newest(self) -> Any:
+        """Value of the newest row, None if it is missing or there is no row."""
+        header, rows, absent, _ = self.arrays
+        slot = (header[sorted_window.OLDEST] + self.rows - 1) % len(rows)
+        return None if self.rows == 0 or absent[slot] else rows[slot]
+
+    def push(self, value: Any, missing: bool) -> None:
+        """Add a row."""
+        if not self.fixed and self.rows == len(self.arrays[1]):
+            self.load(*self.contents(), self.pushed, 2 * self.rows)
+        sorted_window.push(*self.arrays, self.dtype.type(value), bool(missing))
+
+    def pop(self, number: int) -> None:
+        """Remove the oldest rows."""
+        sorted_window.pop(*self.arrays, number)
+
+    def contents(self) -> Rows:
+        """Return values and missing marks of the rows, oldest first."""
+        header, rows, absent, _ = self.arrays
+        slots = (header[sorted_window.OLDEST] + np.arange(self.rows)) % len(rows)
+        return rows[slots], absent[slots] != 0
+
+    def load(self, values: NDArray[Any], missing: NDArray[np.bool_], pushed: int, capacity: int = 0) -> None:
+        """Replace all rows; the last is row ``pushed - 1`` of the stream."""
+        if not self.fixed:
+            self.arrays = sorted_window.create(max(_FIRST_CAPACITY, capacity, len(values)), self.dtype)
+        header, rows, absent, ordered = self.arrays
+        header[sorted_window.OLDEST] = 0
+        rows[: len(values)] = values
+        absent[: len(values)] = missing
+        observed = np.sort(values[~missing])
+        ordered[: len(observed)] = observed
+        header[sorted_window.ROWS], header[sorted_window.COUNT] = len(values), len(observed)
+        header[sorted_window.PUSHED] = pushed
+        header[sorted_window.DISTINCT] = (observed[1:] != observed[:-1]).sum() + (len(observed) > 0)
