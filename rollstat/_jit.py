@@ -1,19 +1,18 @@
-"""The one kernel decorator, and its cache policy.
+"""The kernel decorator and its cache policy.
 
 Every compiled function of the library is made by :func:`kernel`. Kernels release the GIL, never use
 ``fastmath`` (it makes ``isnan(nan)`` false) and are cached on disk.
 
-Numba keys a cached function by the source of its own file, so a function into which another file's
-function was inlined would be served stale after an edit of that other file. Here the key is the
-content of the file *and of every file of the package that it imports*, directly or not. The cache
-folder is the first that can be written of: ``NUMBA_CACHE_DIR``, ``__pycache__`` beside the source,
-the user's cache folder, a private folder under the temporary folder; with none, nothing is cached
-and everything still works.
+Numba keys a cached function by the source of its own file. If a function of another file is inlined into
+it, the cached code is stale after an edit of that other file. Here the key is the content of the file *and of
+every file of the package that it imports*, directly or indirectly. The cache folder is the first writable one
+of ``NUMBA_CACHE_DIR``, ``__pycache__`` beside the source, the cache folder of the user, and a private folder
+under the temporary folder. If there is none, nothing is cached and everything still works.
 
-A kernel specialised on an operator (a NamedTuple class whose methods are compiled into it) also
-depends on the module of that class. Classes of the package are keyed by the content of their module;
-a kernel specialised on anybody else's class is never written to disk, because no key could cover all
-that a user's function refers to.
+A kernel specialised on an operator (a NamedTuple class whose methods are compiled into it) also depends on
+the module of that class. The key covers the content of this module if it belongs to the package. Kernels
+specialised on other classes are not cached, because no key could cover everything that the functions of a
+user refer to.
 """
 
 import hashlib
@@ -37,9 +36,9 @@ __all__ = [
     "kernel",
 ]
 
-# ``i & INDEX`` is `i` for every index, and shows the compiler that it is not negative: indexing an array with
-# it then needs no test for counting from the end, which can cost a third of a kernel. The mask itself is
-# free: the two bits that it clears are shifted out where an index becomes an offset in bytes.
+# ``i & INDEX`` equals `i` for every valid index and tells the compiler that it is not negative. Array
+# accesses then need no test for counting from the end, which can take a third of the time of a kernel. The
+# mask costs nothing: the two bits that it clears are shifted out when an index becomes an offset in bytes.
 INDEX = 2**62 - 1
 
 _PACKAGE = Path(__file__).resolve().parent
@@ -53,14 +52,14 @@ _NAME = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+\w+)?")
 
 
 def _module_file(parts):
-    """File of the module with these dotted parts, or None if there is no such module."""
+    """Return the file of the module with these dotted parts, or None if there is no such module."""
     path = _PACKAGE.joinpath(*parts[1:])
     candidates = (path.with_suffix(".py"), path / "__init__.py") if parts[1:] else (path / "__init__.py",)
     return next((file for file in candidates if file.exists()), None)
 
 
 def _imported_files(text):
-    """Files of the package that the import statements of a source text name.
+    """Return the files of the package that the import statements of a source text name.
 
     ``from rollstat.kernels.tree import add`` and ``from rollstat.kernels import tree`` both name the
     file ``kernels/tree.py``. If `add` comes from the ``__init__`` of a package, it names that ``__init__``.
@@ -81,19 +80,19 @@ def _imported_files(text):
 
 @cache
 def _content(path):
-    """Digest of one file, and the package's files that it imports."""
+    """Return the digest of one file, and the files of the package that it imports."""
     text = path.read_bytes()
     return hashlib.sha256(text).digest(), _imported_files(text)
 
 
 def _label(file):
-    """Name of a source file in a key: files of one name in two folders differ."""
+    """Return the name of a source file for a key; it includes the folder inside the package."""
     return file.relative_to(_PACKAGE).as_posix() if file.is_relative_to(_PACKAGE) else file.name
 
 
 @cache
 def _source_digest(path):
-    """Digest of a file and of everything in the package that it imports, directly or not."""
+    """Return the digest of a file and of all files of the package that it imports, directly or indirectly."""
     seen, waiting = set(), [path, _PACKAGE / "_jit.py"]
     while waiting:
         file = waiting.pop()
@@ -105,10 +104,9 @@ def _source_digest(path):
 
 
 def _private_temporary_folder():
-    """A folder under the temporary folder that only this user can write, or None.
+    """Return a folder under the temporary folder that only this user can write to, or None.
 
-    Cache files are pickles: loading them from a folder that another user prepared would run that
-    user's code.
+    Cache files are pickles: loading them from a folder of another user would run the code of that user.
     """
     user = os.getuid() if hasattr(os, "getuid") else "user"
     folder = Path(tempfile.gettempdir()) / f"rollstat-cache-{user}"
@@ -135,7 +133,7 @@ def _writable(folder):
 
 @cache
 def _cache_folder(source_folder):
-    """The first folder that can be written for kernels of `source_folder`, or None."""
+    """Return the first writable folder for the kernels of `source_folder`, or None."""
     name = f"{source_folder.name}_{hashlib.sha256(str(source_folder).encode()).hexdigest()[:16]}"
     if config.CACHE_DIR:
         candidates = [Path(config.CACHE_DIR) / name]
@@ -182,7 +180,7 @@ class _ContentCacheImpl(CompileResultCacheImpl):
 
 @cache
 def _class_digest(cls):
-    """Digest of the package's sources behind the methods of `cls`; None for a class of anybody else."""
+    """Return the digest of the sources of `cls`, or None if it is not a class of the package."""
     module = sys.modules.get(cls.__module__)
     if cls.__module__.split(".")[0] != _PACKAGE.name or getattr(module, cls.__qualname__, None) is not cls:
         return None
@@ -190,7 +188,7 @@ def _class_digest(cls):
 
 
 def _operator_digests(signature):
-    """Digests of the NamedTuple classes among the types of a kernel's arguments."""
+    """Return the digests of the NamedTuple classes among the types of the arguments of a kernel."""
     arguments, _ = normalize_signature(signature)
     classes = {type_.instance_class for type_ in arguments if isinstance(type_, types.BaseNamedTuple)}
     return [_class_digest(cls) for cls in classes]
@@ -201,8 +199,8 @@ class _ContentCache(FunctionCache):
 
     def __init__(self, function):
         super().__init__(function)
-        # An index pickles the classes of arguments, which other sources need not have: it is to be
-        # known as stale before it is read, and the version is all that is read before.
+        # The index file pickles classes of arguments, which may not exist in other versions of the sources.
+        # Numba reads the version before the rest, so a stale file must differ in its version.
         self._cache_file._version += " " + self._impl.locator.get_source_stamp()
 
     def load_overload(self, sig, target_context):
@@ -217,7 +215,7 @@ class _ContentCache(FunctionCache):
 
 
 def _holds_arrays(type_):
-    """Whether elements of arrays of this type are arrays themselves."""
+    """Return whether elements of arrays of this type are arrays themselves."""
     if isinstance(type_, types.BaseTuple):
         return any(_holds_arrays(item) for item in type_)
     if not isinstance(type_, types.Array):
@@ -227,7 +225,7 @@ def _holds_arrays(type_):
 
 
 class _UncountedCompiler(_FunctionCompiler):
-    """Compiles without reference counts, unless an operator's methods give arrays to the kernel."""
+    """A compiler without reference counts, unless methods of an operator pass arrays to the kernel."""
 
     def _compile_core(self, args, return_type):
         tuples = [type_ for type_ in args if isinstance(type_, types.BaseNamedTuple)]
@@ -237,7 +235,7 @@ class _UncountedCompiler(_FunctionCompiler):
 
 
 class _Kernel(CPUDispatcher):
-    """Is compiled for the types of arguments, never once more for a literal in a kernel that calls it."""
+    """A dispatcher that never compiles another version for a literal argument."""
 
     def get_call_template(self, args, kws):
         types_alone = [types.unliteral(type_) for type_ in args]
@@ -245,10 +243,10 @@ class _Kernel(CPUDispatcher):
 
 
 class _InnerKernel(_Kernel):
-    """Is called by kernels alone, and compiled without an entry for Python, a fifth of the time."""
+    """A dispatcher for calls from kernels only: no wrapper for Python, which takes a fifth of compiling."""
 
     def add_overload(self, cres):
-        # As its base, but that no call from Python finds the entry that there is not.
+        # The base class would also register the wrapper, which does not exist.
         self.overloads[tuple(cres.signature.args)] = cres
 
     def _compile_for_args(self, *args, **kws):
@@ -261,17 +259,16 @@ def kernel(function=None, *, inline="never", forceinline=False, boundscheck=None
     Parameters
     ----------
     function : callable
-        A pure function over scalars and preallocated arrays: it makes no arrays, raises no exceptions and
-        has no keyword defaults. So arrays are not reference-counted inside, which would cost some 20 ns a
-        call; where an operator's states are arrays they are. One of the package whose name begins with
-        an underscore is for kernels to call; a call from Python is a TypeError.
+        A pure function of scalars and preallocated arrays: it makes no arrays, raises no exceptions and has
+        no keyword defaults. Arrays are therefore not reference-counted, which saves about 20 ns per call,
+        except where the states of an operator are arrays. Functions of the package whose names start with
+        an underscore are for kernels only; a call from Python raises TypeError.
     inline : {"never", "always"}
-        Whether Numba copies the body into its callers before type inference, which takes the compiler
-        far longer than a call: ``"always"`` is for functions that return views of arrays, which nobody
-        counts.
+        Whether Numba copies the body into its callers before type inference, which takes much longer to
+        compile than a call: ``"always"`` is for functions that return views of arrays, which a call
+        would have to reference-count.
     forceinline : bool
-        Whether LLVM must inline the compiled function into kernels that call it: for small steps of a
-        loop in another kernel.
+        Whether LLVM must inline the compiled function into other kernels: for small steps of their loops.
     boundscheck : bool, optional
         Check every index. The default follows ``NUMBA_BOUNDSCHECK``.
 

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.kernels.missing.simd_counts import count_series
 from rollstat.kernels.simd.vectors import aligned_empty
-from rollstat.kernels.sums import short_windows
 from rollstat.kernels.sums.fixed_windows import (
-    GROUP,
     SHORTEST_SHIFTED,
     recompute_unshifted,
     sum_fixed_windows,
 )
 from rollstat.kernels.sums.moment_formulas import Summand, series_of, traits
+from rollstat.kernels.sums.short_windows import scratch_sizes
 from rollstat.kernels.sums.variable_windows import finish_windows, sum_variable_windows
 from rollstat.plan import Choice
 
@@ -50,19 +49,24 @@ _LONGEST_KEPT = 1 << 19
 
 
 class _Kept(threading.local):
-    """Memory of the last block of a thread: new pages for every block would cost as much as the sums."""
+    """Arrays of the last block of a thread: new pages for every block would cost as much as the sums."""
 
     key: Any = None
-    value: Any = None
+    arrays: list[NDArray[np.float64]]
 
-    def get(self, key: Any, make: Callable[[], Any], length: int) -> Any:
-        """Return the value of the last call if its key was the same, else a new one, kept if it is small."""
+    def get(self, key: Any, shapes: Callable[[], list[tuple[int, ...]]]) -> list[NDArray[np.float64]]:
+        """Return the arrays of the last call if its key was the same, else new ones; keep small ones."""
         if key == self.key:
-            return self.value
-        value = make()
-        if length <= _LONGEST_KEPT:
-            self.key, self.value = key, value
-        return value
+            return self.arrays
+        arrays = [_aligned_array(shape) for shape in shapes()]
+        if sum(array.size for array in arrays) <= _LONGEST_KEPT:
+            self.key, self.arrays = key, arrays
+        return arrays
+
+
+def _aligned_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return an array that starts on a cache line: a vector across two lines takes twice the time."""
+    return np.asarray(aligned_empty(math.prod(shape), np.float64)).reshape(shape)
 
 
 _scratch = _Kept()
@@ -190,7 +194,7 @@ def _as_fixed(
     """Return expanding windows as windows of a fixed width, which start in missing rows before the data."""
     width = longest(block)
     shape = (1 if x is y else 2, block.rows - 1 + width)
-    memory = _fronts.get(shape, lambda: _aligned_arrays(shape)[0], math.prod(shape))
+    (memory,) = _fronts.get(shape, lambda: [shape])
     memory[:, : block.rows - 1] = np.nan
     memory[0, block.rows - 1 :] = x[:width]
     if x is not y:
@@ -208,15 +212,15 @@ def _scan_with_missing(
 ) -> None:
     """Windows of a fixed width in which values may be NaN."""
     width, min_count = block.width, float(block.nan_below or 0)
-    scratch = _scan_scratch(summand, width, counting=True)
-    sum_fixed_windows(summand, x, y, width, min_count, scratch, out)
+    counts, *scratch = _scan_scratch(summand, width)
+    sum_fixed_windows(summand, x, y, width, min_count, counts, *scratch, out)
     if not traits(summand).shifted or width < SHORTEST_SHIFTED:
         return
     rows = np.empty(0, np.int64)
-    left = recompute_unshifted(summand, x, y, width, min_count, scratch, rows, out)
+    left = recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
     if left:
         rows = np.empty(left, np.int64)
-        recompute_unshifted(summand, x, y, width, min_count, scratch, rows, out)
+        recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
         count = np.empty(block.rows)
         count_series(series_of(summand, x, y), width, count)
         again = np.empty((len(out), len(rows)))
@@ -224,30 +228,15 @@ def _scan_with_missing(
         out[:, rows] = again
 
 
-def _scan_scratch(summand: Summand, width: int, counting: bool) -> short_windows.Scratch:
-    """Return scratch memory for the scan, which counts observations where values may be NaN."""
+def _scan_scratch(summand: Summand, width: int) -> list[NDArray[np.float64]]:
+    """Return the arrays `counts`, `memory` and `spare` for the scan."""
     channels, outputs = traits(summand).channels, traits(summand).outputs
-    size = 8 * channels
-    vectors = max(width // 8, 1)
-    groups = size * (vectors // GROUP + 2)
-    leaves = size * (short_windows.BLOCK + 1)
-    rows = 8 * (short_windows.BLOCK + 1)
 
-    def make() -> tuple[short_windows.Scratch, short_windows.Scratch]:
-        counts, *arrays = _aligned_arrays(
-            (rows,), (size * vectors,), (groups,), (groups,), (leaves,), (leaves,), (2, rows), (outputs, rows)
-        )
-        return short_windows.Scratch(None, *arrays), short_windows.Scratch(counts, *arrays)
+    def shapes() -> list[tuple[int, ...]]:
+        suffixes, groups, leaves, rows = scratch_sizes(channels, width)
+        return [(rows,), (suffixes + 2 * (groups + leaves + rows),), (outputs, rows)]
 
-    return _scratch.get((channels, outputs, width), make, size * vectors)[counting]
-
-
-def _aligned_arrays(*shapes: tuple[int, ...]) -> list[NDArray[np.float64]]:
-    """Return arrays that start on a cache line: a vector across two lines takes twice the time."""
-    sizes = [-(-math.prod(shape) // 8) * 8 for shape in shapes]
-    memory = aligned_empty(sum(sizes), np.float64)
-    parts = np.split(memory, np.cumsum(sizes)[:-1])
-    return [part[: math.prod(shape)].reshape(shape) for part, shape in zip(parts, shapes)]
+    return _scratch.get((channels, outputs, width), shapes)
 
 
 @np.errstate(all="ignore")
@@ -259,8 +248,8 @@ def _scan(
     out: NDArray[np.float64],
 ) -> bool:
     """Scan; return whether the scan gave up because a value may be missing."""
-    scratch = _scan_scratch(summand, width, counting=False)
-    return bool(sum_fixed_windows(summand, x, y, width, 0.0, scratch, out))
+    _, *scratch = _scan_scratch(summand, width)
+    return bool(sum_fixed_windows(summand, x, y, width, 0.0, None, *scratch, out))
 
 
 @np.errstate(all="ignore")

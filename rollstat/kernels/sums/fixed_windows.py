@@ -64,6 +64,7 @@ from rollstat.kernels.simd.vectors import (
 )
 from rollstat.kernels.sums.moment_formulas import channel_count, finish, is_shifted, lift, series_of
 from rollstat.kernels.sums.short_windows import (
+    GROUP,
     Job,
     copy_padded,
     copy_spare,
@@ -71,14 +72,13 @@ from rollstat.kernels.sums.short_windows import (
     count_next,
     lift_at,
     lift_observed,
+    scratch_of,
     sum_short_windows,
     write_windows,
 )
 
 __all__ = ["GROUP", "SHORTEST_SHIFTED", "recompute_unshifted", "sum_fixed_windows"]
 
-# Vectors that are added one by one. More of them cost accuracy, fewer cost time.
-GROUP = 16
 # Vectors by which a prefetch runs ahead: hardware prefetching stops at the end of a page.
 _AHEAD = 32
 # Width of the shortest shifted windows that are summed by blocks.
@@ -217,7 +217,12 @@ def _sum_later_groups(scratch, size, groups, model):
 def _sum_long_windows(job, x, y, out):
     """Sum windows of at least one vector; return whether it gave up because a value is NaN."""
     summand, width, counts = job.summand, job.width, job.scratch.counts
-    high, low, padded = job.scratch.high, job.scratch.low, job.scratch.padded
+    high, low, padded_x, padded_y = (
+        job.scratch.high,
+        job.scratch.low,
+        job.scratch.padded_x,
+        job.scratch.padded_y,
+    )
     series = series_of(summand, x, y)
     block_vectors = width // 8
     windows = out.shape[1]
@@ -242,9 +247,9 @@ def _sum_long_windows(job, x, y, out):
             i, source_x, source_y = 8 * first, x, y
             if i + 8 * vectors + 16 > len(x):  # loads could extend past the last value
                 i = min(i, 8)
-                copy_padded(x, 8 * first - i, padded[0])
-                copy_padded(y, 8 * first - i, padded[1])
-                source_x, source_y = padded[0], padded[1]
+                copy_padded(x, 8 * first - i, padded_x)
+                copy_padded(y, 8 * first - i, padded_y)
+                source_x, source_y = padded_x, padded_y
             if block:
                 if group == 0:
                     outer = _border_sum(job, source_x, source_y, i, previous_x, previous_y)
@@ -282,14 +287,15 @@ def _sum_long_windows(job, x, y, out):
 
 
 @kernel
-def sum_fixed_windows(summand, x, y, width, min_count, scratch, out):
+def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, out):
     """Write the outputs of `summand` for every window of `width` values; return whether it gave up.
 
-    If `scratch.counts` is None it gives up when a sum is NaN, because a value may be missing; the outputs
+    If `counts` is None it gives up when a sum is NaN, because a value may be missing; the outputs
     are worthless then. Otherwise rows in which `x` or `y` is NaN add nothing, outputs with fewer than
-    `min_count` observations are NaN, and :func:`recompute_unshifted` must correct some shifted sums.
+    `min_count` observations are NaN, and :func:`recompute_unshifted` must correct some shifted sums. For
+    `memory` and `spare` see :func:`scratch_of`; they are one array because every argument takes time.
     """
-    job = Job(summand, width, min_count, scratch)
+    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
     if width < (SHORTEST_SHIFTED if is_shifted(summand) else _SHORTEST_PLAIN):
         return sum_short_windows(job, x, y, out)
     return _sum_long_windows(job, x, y, out)
@@ -326,7 +332,7 @@ def _sum_window(job, x, y, first, count):
 
 
 @kernel
-def recompute_unshifted(summand, x, y, width, min_count, scratch, rows, out):
+def recompute_unshifted(summand, x, y, width, min_count, memory, spare, rows, out):
     """Correct the windows of :func:`sum_fixed_windows` that do not contain their shift.
 
     The shift is the last observation before the border of two blocks, so windows that start after it do not
@@ -334,7 +340,7 @@ def recompute_unshifted(summand, x, y, width, min_count, scratch, rows, out):
     computed here one by one. For longer runs the rows are written to `rows` as far as it has room, and
     their number is returned: the caller shares work among them. Insufficient rows stay as they are.
     """
-    job = Job(summand, width, min_count, scratch)
+    job = Job(summand, width, min_count, scratch_of(summand, width, None, memory, spare))
     series = series_of(summand, x, y)
     step = 8 * (width // 8)
     windows = out.shape[1]
@@ -357,5 +363,5 @@ def recompute_unshifted(summand, x, y, width, min_count, scratch, rows, out):
                 left += 1
                 continue
             _sum_window(job, x, y, row, count)
-            copy_spare(scratch.spare, row, row + 1, out)
+            copy_spare(spare, row, row + 1, out)
     return left

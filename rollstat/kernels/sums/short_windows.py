@@ -38,6 +38,7 @@ from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, s
 
 __all__ = [
     "BLOCK",
+    "GROUP",
     "Job",
     "Scratch",
     "copy_padded",
@@ -46,16 +47,21 @@ __all__ = [
     "count_next",
     "lift_at",
     "lift_observed",
+    "scratch_of",
+    "scratch_sizes",
     "sum_short_windows",
     "write_windows",
 ]
 
 # Vectors whose leaves stay in the fastest cache between two passes.
 BLOCK = 128
+# Vectors of a group of `fixed_windows`, which are added one by one: larger groups are less accurate, smaller
+# ones slower.
+GROUP = 16
 
 
 class Scratch(NamedTuple):
-    """Working memory for one call, in float64.
+    """Working memory for one call, in float64: parts of one array, see :func:`scratch_of`.
 
     Attributes
     ----------
@@ -67,7 +73,7 @@ class Scratch(NamedTuple):
         One unevaluated sum ``high + low`` for every group of a block, and one more.
     leaf, rest : ndarray
         Sums of 8 and of ``width % 8`` values, for BLOCK + 1 vectors.
-    padded : ndarray, shape (2, 8 * (BLOCK + 1))
+    padded_x, padded_y : ndarray, shape (8 * (BLOCK + 1),)
         The end of each series, with zeros after it.
     spare : ndarray, shape (outputs, 8 * (BLOCK + 1))
         Outputs of the last windows, which need not fill a vector.
@@ -79,7 +85,8 @@ class Scratch(NamedTuple):
     low: Any
     leaf: Any
     rest: Any
-    padded: Any
+    padded_x: Any
+    padded_y: Any
     spare: Any
 
 
@@ -90,6 +97,35 @@ class Job(NamedTuple):
     width: int
     min_count: float
     scratch: Scratch
+
+
+@kernel
+def scratch_sizes(channels, width):
+    """Return the lengths of the parts of scratch memory: suffixes, groups, leaves, and rows of a block."""
+    size = 8 * channels
+    vectors = max(width // 8, 1)
+    return size * vectors, size * (vectors // GROUP + 2), size * (BLOCK + 1), 8 * (BLOCK + 1)
+
+
+@kernel(inline="always")
+def scratch_of(summand, width, counts, memory, spare):
+    """Return scratch memory made of parts of `memory`: one of suffixes, two of each other size."""
+    suffixes, groups, leaves, rows = scratch_sizes(channel_count(summand), width)
+    low = suffixes + groups
+    leaf = low + groups
+    rest = leaf + leaves
+    padded = rest + leaves
+    return Scratch(
+        counts,
+        memory[:suffixes],
+        memory[suffixes:low],
+        memory[low:leaf],
+        memory[leaf:rest],
+        memory[rest:padded],
+        memory[padded : padded + rows],
+        memory[padded + rows : padded + 2 * rows],
+        spare,
+    )
 
 
 @kernel
@@ -257,7 +293,8 @@ def _sum_block_of(job, x, y, first, vectors, out, to):
 @kernel
 def sum_short_windows(job, x, y, out):
     """Write the outputs of all windows; return whether it gave up because a value is NaN."""
-    counts, padded, spare = job.scratch.counts, job.scratch.padded, job.scratch.spare
+    counts, spare = job.scratch.counts, job.scratch.spare
+    padded_x, padded_y = job.scratch.padded_x, job.scratch.padded_y
     windows = out.shape[1]
     step = BLOCK - 4
     observed = count_first(counts, series_of(job.summand, x, y), job.width)
@@ -267,9 +304,9 @@ def sum_short_windows(job, x, y, out):
         target, at = out, to
         last = to + 8 * step + 8 * BLOCK > len(x)
         if last:  # vectors could extend past the last value and the last window
-            copy_padded(x, to, padded[0])
-            copy_padded(y, to, padded[1])
-            first, source_x, source_y = 0, padded[0], padded[1]
+            copy_padded(x, to, padded_x)
+            copy_padded(y, to, padded_y)
+            first, source_x, source_y = 0, padded_x, padded_y
             target, at = spare, 0
         series = series_of(job.summand, source_x, source_y)
         observed = count_next(counts, series, first, series, first + job.width, vectors, observed)
