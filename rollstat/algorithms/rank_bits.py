@@ -326,7 +326,7 @@ class _FixedRows:
 def _rows_of(keys: NDArray[Any], block: Block, request: Selection, i: int) -> _FixedRows:
     """Return one of the order statistics of a request, to be selected by `keys`."""
     rank = 0 if request.constant is None else request.constant[i]
-    results = (request.lower[i],)
+    results: tuple[NDArray[Any], ...] = (request.lower[i],)
     if request.upper is not None and rank + 1 < block.width:
         results = (request.lower[i], request.upper[i])
     return _FixedRows(keys, block, rank, results, request.rank[i] if request.constant is None else None)

@@ -288,6 +288,9 @@ def select_fixed(
                 last = min(first + width // _FIRST_BLOCK_SHARE, last)
                 block = block[: last - first + width - 1]
                 block_missing = block_missing[: len(block)]
+                if len(block_missing) > 0 and _count_observed(block_missing) == 0:
+                    first = last
+                    continue
         lowest, highest = _value_limits(block, block_missing, banded, band)
         everything = observed == len(block) and not banded
         ranks = rank_band(block, block_missing, lowest, highest, everything, sort, index)

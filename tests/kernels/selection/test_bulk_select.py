@@ -92,3 +92,13 @@ def test_sampled_bands(name):
             rank = target if np.ndim(target) == 0 else target[row]
             if rank >= 0:
                 assert (lower[row], upper[row]) == (window[rank], window[rank + 1])
+
+
+def test_a_first_block_of_missing_values():
+    values, width = np.random.default_rng(4).standard_normal(15_000), 4500
+    missing = np.arange(15_000) < 6000
+    targets = np.where(np.arange(15_000 - width + 1) + width > 6000, 0, -1)
+    done, lower, _ = select(values, width, targets, 9000, missing=missing)
+    assert done == len(lower)
+    for row in (1501, 3000, 6000, 10_500):
+        assert lower[row] == values[max(row, 6000) : row + width].min()
