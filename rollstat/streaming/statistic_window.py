@@ -67,9 +67,13 @@ class StatisticWindow:
     def _set_representation(self, representation: Any) -> None:
         self.representation = representation
         self.fast_step: BoundStep | None = None
-        self._step: tuple[Any, tuple[Any, ...]] | None = None
+        # The step for arrays with its arguments, and how many windows of rows it takes.
+        self._step: tuple[Any, tuple[Any, ...], float] | None = None
         if self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64:
-            step, arguments = self._step = self.row.step(self)
+            step, arguments = self.row.step(self)
+            vectorized = hasattr(step, "extend")
+            windows = self.row.step_windows if vectorized else thresholds.STREAM_STEP_WINDOWS
+            self._step = step, arguments, windows
             if step.push is not None:
                 self.fast_step = bind_push(step.push, *arguments)
 
@@ -147,9 +151,7 @@ class StatisticWindow:
         rows = len(array)
         if rows and not isinstance(array, np.ma.MaskedArray):
             if self._step is not None:
-                step, arguments = self._step
-                vectorized = hasattr(step, "extend")
-                windows = self.row.step_windows if vectorized else thresholds.STREAM_STEP_WINDOWS
+                step, arguments, windows = self._step
                 if rows <= thresholds.STREAM_STEPS + self.rows * windows:
                     return self._extend_by_steps(step, arguments, array)
             pushes = thresholds.STREAM_PUSHES + self.rows // thresholds.STREAM_ROWS_PER_PUSH
@@ -160,9 +162,12 @@ class StatisticWindow:
     def _extend_by_steps(self, step: Any, arguments: tuple[Any, ...], array: Any) -> list[Any]:
         values = np.require(array, np.float64, ["C", "A", "W", "E"])
         rows = getattr(step, "rows", 1)
-        out = np.empty((rows, len(values)), np.int64 if self.outputs[0] == "position" else np.float64)
-        given = step, arguments, values, out if rows > 1 else out[0]
+        dtype = np.int64 if self.outputs[0] == "position" else np.float64
+        out = np.empty(len(values) if rows == 1 else (rows, len(values)), dtype)
+        given = step, arguments, values, out
         bind(run, *given)(*given)
+        if rows == 1:
+            return [out]
         # Steps may need more rows of `out` than there are outputs; a view would keep those in memory.
         return list(out) if len(self.outputs) == rows else [out[0].copy()]
 
