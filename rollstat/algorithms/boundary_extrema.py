@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block
 from rollstat.kernels.extrema.blockwise import growing, shrinking
-from rollstat.kernels.extrema.van_herk_simd import suffixes
+from rollstat.kernels.extrema.van_herk import suffixes
 from rollstat.kernels.missing.counting import length_with
 from rollstat.kernels.simd.comparator import worst
 
@@ -54,4 +54,4 @@ def write_cut_off(
 def write_extrema_of_ends(order: Any, older: NDArray[Any], newer: NDArray[Any], out: NDArray[Any]) -> None:
     """Write the extrema of ``older[i:]`` with ``newer[:i + 1]``, for as many of both, without NaN."""
     none = worst(order, newer.dtype)
-    suffixes(order, older, none, newer, none, out, out, none, newer, False)
+    suffixes(order, older, none, newer, none, out, none, newer)

@@ -15,16 +15,16 @@ from numpy.typing import NDArray
 from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.boundary_extrema import seen_by_cut_off, write_cut_off
 from rollstat.blocks import UNKNOWN, Block
-from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg, doubling_both
+from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
-from rollstat.kernels.extrema.doubling_arg import settle
-from rollstat.kernels.extrema.nan_policy import ALL, ANY, NAN, PASS, STAND_IN
+from rollstat.kernels.extrema.doubling_arg import correct_positions
+from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
 from rollstat.kernels.extrema.positions import locate
 from rollstat.kernels.extrema.van_herk import scan
 from rollstat.kernels.missing.nan_bitmap import NO_WORDS, mark_few, words_for
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
-from rollstat.kernels.simd.fill_copy import fill_ahead
+from rollstat.kernels.simd.pairs import Arg, Both
 from rollstat.kernels.simd.vectors import aligned, lanes_in
 
 __all__ = [
@@ -45,8 +45,6 @@ _FEW_ROWS = 64
 # From so many bytes of a window on, whole blocks mostly have one answer, which is then the quicker way: the
 # earlier, the more the other one costs.
 _LONG, _LONG_FOR_BOTH = 4_000, 5_000
-# Both extrema of so many bytes leave the caches before they are all there, and are written past them.
-_MANY = 12_000_000
 # From this width on, places may not fit in 32 bits.
 _FARTHEST = 1 << 30
 _NO_MASK = np.empty(0, np.bool_)
@@ -86,14 +84,14 @@ class Extrema:
 def _rule_for(least: int | None, width: int) -> int:
     """Which windows of `width` rows are NaN, where those with fewer observations than `least` are.
 
-    `ANY` or `ALL` if a kernel can tell, `PASS` where only who counts can.
+    `ANY` or `ALL` if a kernel can tell, `SKIP` where only who counts can.
     """
-    return int(ANY if least == width > 0 else ALL if least == 1 else PASS)
+    return int(ANY if least == width > 0 else ALL if least == 1 else SKIP)
 
 
 def _words_for(values: NDArray[Any], least: int | None, rule: int) -> NDArray[np.uint64]:
     """Where a kernel notes what is missing, if windows have to be counted."""
-    return NO_WORDS if least is None or rule != PASS else words_for(len(values))
+    return NO_WORDS if least is None or rule != SKIP else words_for(len(values))
 
 
 def _mark_few(
@@ -145,7 +143,7 @@ def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
     """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
     reach = width * itemsize
     if reach <= 2_048:
-        return 4_096 // itemsize
+        return (32_768 if both else 4_096) // itemsize
     return (max(131_072, 8 * reach) if both or reach > 8_192 else 16 * reach) // itemsize
 
 
@@ -160,44 +158,40 @@ def _long_block(width: int) -> int:
 
 
 @lru_cache(maxsize=256)
-def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int, tuple[bool, ...]]:
-    """The kernel for so many rows, the size of its chunks or blocks, its scratch memory, how it writes."""
-    lanes = lanes_in(f"u{itemsize}")
-    past = (2 * rows * itemsize >= _MANY,) if both else ()
+def _kernel_for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int]:
+    """Return the kernel for so many rows, the size of its chunks or blocks, and its scratch length."""
+    lanes, extrema = lanes_in(f"u{itemsize}"), 1 + both
     if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
         size = _long_block(width)
-        length = blockwise.scratch_length(width, rows, size, lanes) * (1 + both)
-        return blockwise.rolling_both if both else blockwise.rolling, size, length, past
+        return blockwise.rolling, size, blockwise.scratch_length(width, rows, size, lanes, extrema)
     size = max(min(chunk_rows(width, itemsize, both), rows), 1)
-    kernels = doubling_both if both else doubling_kernel
-    length = kernels.scratch_length(width, size, lanes)
-    return kernels.rolling_both if both else kernels.rolling, size, length, past
+    return doubling_kernel.rolling, size, doubling_kernel.scratch_length(width, size, lanes, extrema)
 
 
-def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, least: int | None) -> bool:
-    """Write the extrema of every `width` values, one or both; NaN to rows with fewer than `least` observed.
+def _extrema(order: Any, out: Any, values: NDArray[Any], width: int, least: int | None) -> bool:
+    """Write one or both extrema of every `width` values; NaN to rows with fewer than `least` observations.
 
-    Returns whether there may be a NaN.
+    With the order `Both`, `out` is a pair. Returns whether there may be a NaN.
     """
-    outputs = [out for _, out in wanted]
+    outputs = out if isinstance(order, Both) else (out,)
     rule = _rule_for(least, width)
-    both, rows = len(wanted) == 2, len(outputs[0])
-    rolling, size, length, past = _for_values(width, rows, values.itemsize, both)
-    orders = [] if both else [wanted[0][0]]
+    rolling, size, length = _kernel_for_values(width, len(outputs[0]), values.itemsize, len(outputs) == 2)
     scratch = aligned(length, values.dtype)
     words = _words_for(values, least, rule)
-    found = rolling(*orders, values, width, size, scratch, *outputs, rule, words, *past)
-    if rule != PASS and found == NAN + STAND_IN:
-        rule, words = int(PASS), words_for(len(values))
-        found = rolling(*orders, values, width, size, scratch, *outputs, rule, words, *past)
+    found = rolling(order, values, width, size, scratch, out, rule, words)
+    if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
+        rule, words = int(SKIP), words_for(len(values))
+        found = rolling(order, values, width, size, scratch, out, rule, words)
     if found and len(words):
         _mark_few(words, width, least, outputs)
     return bool(found)
 
 
 @lru_cache(maxsize=256)
-def _for_places(width: int, rows: int, itemsize: int, last: bool) -> tuple[Any, tuple[int | bool, ...], int]:
-    """The kernel for so many rows, what it is to know of windows, and the length of each scratch memory."""
+def _kernel_for_positions(
+    width: int, rows: int, itemsize: int, last: bool
+) -> tuple[Any, tuple[int | bool, ...], int]:
+    """Return the kernel for so many rows, its parameters for windows, and the length of its scratch memory."""
     lanes = lanes_in(f"u{itemsize}")
     if width * itemsize >= _LONG:
         block, chunk = _block(width), min(max(65_536, 8 * width), rows)
@@ -209,13 +203,13 @@ def _for_places(width: int, rows: int, itemsize: int, last: bool) -> tuple[Any, 
     return doubling_arg.rolling, (width, chunk), -(-length // lanes) * lanes
 
 
-def _with_places(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Scratch memory for so many values, and for as many places."""
+def _with_positions(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return scratch memory for so many values and as many positions."""
     memory = aligned(2 * length, dtype)
     return memory[:length], memory[length:].view(f"i{dtype.itemsize}")
 
 
-def _places(
+def _positions(
     order: Least | Greatest,
     last: bool,
     values: NDArray[Any],
@@ -223,11 +217,10 @@ def _places(
     base: int,
     position: NDArray[np.int64],
 ) -> int:
-    """Write where the extremum of every `width` values stands; return what the kernels say of NaN."""
-    ties = Newest() if last else Oldest()
-    kernel, sizes, length = _for_places(width, len(position), values.itemsize, last)
-    scratch = _with_places(length, values.dtype)
-    return int(kernel(order, ties, values, *sizes, *scratch, base, position))
+    """Write the position of the extremum of every `width` values; return what the kernel reports of NaN."""
+    kernel, sizes, length = _kernel_for_positions(width, len(position), values.itemsize, last)
+    scratch = _with_positions(length, values.dtype)
+    return int(kernel(Arg(order, Newest() if last else Oldest()), values, *sizes, scratch, base, position))
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
@@ -246,19 +239,21 @@ def doubling(block: Block, request: Extrema) -> None:
     extrema = [(order, out) for order, out, _ in wanted if out is not None]
     nan = False
     if len(extrema) == 2 and len(_mask(block)) == 0:
-        nan = _extrema(extrema, block.values, block.width, request.least)
+        nan = _extrema(Both(), (request.minimum, request.maximum), block.values, block.width, request.least)
     else:
         for order, out in extrema:
-            nan |= _extrema([(order, out)], _observed(order, block), block.width, request.least)
+            nan |= _extrema(order, out, _observed(order, block), block.width, request.least)
     for order, _, position in wanted:
         if position is None:
             continue
         # Places are as large as values, and count in a block: in four bytes if the window allows it.
         values = _observed(order, block, 4 if block.width < _FARTHEST else 8)
-        found = _places(order, request.last, values, block.width, request.base, position)
+        found = _positions(order, request.last, values, block.width, request.base, position)
         nan |= found > 0
         if found == 2 or len(_mask(block)) > 0:
-            settle(order, block.values, _mask(block), block.width, request.last, request.base, position)
+            correct_positions(
+                order, block.values, _mask(block), block.width, request.last, request.base, position
+            )
     if not block.searched and not nan:
         block.missing = None
     block.marked = request.least is not None and len(extrema) == len(wanted)
@@ -283,43 +278,43 @@ def one_kernel(
     values = wanted in (("min",), ("max",), ("min", "max"))
     if rows < _FEW_ROWS or not (values or (positions and head == short == 0)):
         return None
-    codes: list[Any] = []  # compiled, once the type of the values is known
-    both, order = len(wanted) == 2, Greatest() if wanted[0] in ("max", "argmax") else Least()
+    codes: list[Any] = []  # compiled on the first call, when the type of the values is known
+    order = Greatest() if wanted[0] in ("max", "argmax") else Least()
     if positions:
-        kernel, sizes, length = _for_places(width, rows, dtype.itemsize, last)
-        ties = Newest() if last else Oldest()
+        kernel, sizes, length = _kernel_for_positions(width, rows, dtype.itemsize, last)
+        by_value = Arg(order, Newest() if last else Oldest())
 
         def write_positions(values: NDArray[Any], position: NDArray[np.int64]) -> bool:
-            given = order, ties, values, *sizes, *_with_places(length, dtype), base, position
+            arguments = by_value, values, *sizes, _with_positions(length, dtype), base, position
             if not codes:
-                codes.append(bind(kernel, *given))
-            return bool(codes[0](*given) == 0)
+                codes.append(bind(kernel, *arguments))
+            return bool(codes[0](*arguments) == 0)
 
         return write_positions
-    rolling, size, length, past = _for_values(width, rows, dtype.itemsize, both)
-    orders, rule, missing = () if both else (order,), _rule_for(least, width), dtype.type(np.nan)
-    begun = (Least(), Greatest()) if both else (order,)
+    both = len(wanted) == 2
+    rolling, size, length = _kernel_for_values(width, rows, dtype.itemsize, both)
+    orders = (Least(), Greatest()) if both else (order,)
+    rule, missing = _rule_for(least, width), dtype.type(np.nan)
 
     def write_values(values: NDArray[Any], *outputs: NDArray[Any]) -> bool:
         if short:
             for out in outputs:
-                if past[:1] == (True,):
-                    fill_ahead(missing, out[:short], values, True)
-                else:
-                    out[:short] = missing
+                out[:short] = missing
             outputs = tuple(out[short:] for out in outputs)
         if head:
-            parts = [(order, out[:head]) for order, out in zip(begun, outputs)]
+            parts = [(order, out[:head]) for order, out in zip(orders, outputs)]
             write_cut_off(parts, values[: width - 1], True, least)
             outputs = tuple(out[head:] for out in outputs)
         words = _words_for(values, least, rule)
-        given = *orders, values, width, size, aligned(length, dtype), *outputs, rule, words, *past
+        target = (Both(), outputs) if both else (order, outputs[0])
+        scratch = aligned(length, values.dtype)
+        arguments = target[0], values, width, size, scratch, target[1], rule, words
         if not codes:
-            codes.append(bind(rolling, *given))
-        found = codes[0](*given)
+            codes.append(bind(rolling, *arguments))
+        found = codes[0](*arguments)
         if found and len(words):
             _mark_few(words, width, least, outputs)
-        return bool(found == 0 or (least is not None and found == NAN))
+        return bool(found == 0 or (least is not None and found == HAS_NAN))
 
     return write_values
 

@@ -5,9 +5,9 @@
     prefer(Least(), 3, 5)     3        prefer(Greatest(), 3, 5)     5
     reject(Least(), 3, 5)     5        reject(Greatest(), 3, 5)     3
 
-State: none; an order is an empty named tuple, resolved when a kernel is compiled. Invariant: the second
-operand is kept where the two are equal or not comparable, so a NaN that stands first is dropped. Cost:
-one comparison, and one instruction for a vector.
+State: none; an order is an empty named tuple that the compiler resolves. Invariant: `prefer` and `reject`
+return the second operand where both are equal or not comparable, so they drop a NaN in the first operand.
+Cost: one comparison for scalars, one instruction for vectors.
 """
 
 from typing import NamedTuple
@@ -24,15 +24,15 @@ __all__ = [
     "Least",
     "Newest",
     "Oldest",
-    "admit",
-    "all_stay",
-    "all_take_over",
+    "all_newer_win",
+    "all_older_win",
     "best_of",
     "better",
     "choose",
     "missing_of",
     "prefer",
     "reject",
+    "replace_nan",
     "where_equal",
     "worst",
     "worst_of",
@@ -48,37 +48,37 @@ class Greatest(NamedTuple):
 
 
 class Oldest(NamedTuple):
-    """The rule by which a position is that of the oldest of equal values."""
+    """The rule of ties that takes the oldest of equal values."""
 
 
 class Newest(NamedTuple):
-    """The rule by which a position is that of the newest of equal values."""
+    """The rule of ties that takes the newest of equal values."""
 
 
 def _comparison(order, reverse=False):
-    """The comparison by which a value wins, for an order or for Numba's type of it."""
+    """Return the comparison by which a value wins, for an order or for Numba's type of it."""
     least = isinstance(order, Least) or getattr(order, "instance_class", None) is Least
     return "<" if least != reverse else ">"
 
 
 def _plain_prefer(order, first, second):
-    """The winner of two scalars or two vectors; `second` where neither wins."""
+    """Return the winner of two scalars or two vectors; `second` where neither wins."""
     wins = first < second if isinstance(order, Least) else first > second
     return np.where(wins, first, second) if isinstance(first, np.ndarray) else first if wins else second
 
 
 def _plain_reject(order, first, second):
-    """The loser of two scalars or two vectors; `second` where neither wins."""
+    """Return the loser of two scalars or two vectors; `second` where neither wins."""
     return _plain_prefer(Greatest() if isinstance(order, Least) else Least(), first, second)
 
 
 def _selection(comparison, operand):
-    """Signature's type and code of the choice between two operands."""
+    """Return the code generator of the choice between two operands."""
     dtype = operand.dtype if isinstance(operand, Vector) else operand
 
     def generate(context, builder, signature, arguments):
         wins = compare(builder, dtype, comparison, *arguments[1:])
-        return builder.select(wins, *arguments[1:])  # machines have one instruction for both
+        return builder.select(wins, *arguments[1:])  # LLVM turns both into one minimum or maximum
 
     return generate
 
@@ -94,7 +94,7 @@ def reject(context, order, first, second):
 
 
 def _plain_better(order, first, second):
-    """Whether the scalar `first` wins against `second`."""
+    """Return whether the scalar `first` wins against `second`."""
     return first < second if isinstance(order, Least) else first > second
 
 
@@ -106,24 +106,24 @@ def better(context, order, first, second):
     return types.boolean(order, first, first), generate
 
 
-def _plain_admit(value, stand_in):
-    """`value`, or `stand_in` where it is NaN; scalars or vectors."""
-    return np.where(value == value, value, stand_in)[()]
+def _plain_replace_nan(value, sentinel):
+    """Return `value`, or `sentinel` where it is NaN, for scalars or vectors."""
+    return np.where(value == value, value, sentinel)[()]
 
 
-@operation(_plain_admit)
-def admit(context, value, stand_in):
+@operation(_plain_replace_nan)
+def replace_nan(context, value, sentinel):
     floating = isinstance(getattr(value, "dtype", value), types.Float)
 
     def generate(context, builder, signature, arguments):
-        there = builder.fcmp_ordered("ord", arguments[0], arguments[0]) if floating else None
-        return builder.select(there, *arguments) if floating else arguments[0]
+        observed = builder.fcmp_ordered("ord", arguments[0], arguments[0]) if floating else None
+        return builder.select(observed, *arguments) if floating else arguments[0]
 
     return value(value, value), generate
 
 
 def _plain_where_equal(value, sought, first, second):
-    """`first`, or in lanes where `value` is not `sought`, `second`; vectors or scalars."""
+    """Return `first` in lanes where `value` equals `sought`, else `second`, for scalars or vectors."""
     return np.where(value == sought, first, second)[()]
 
 
@@ -139,15 +139,15 @@ def where_equal(context, value, sought, first, second):
 
 
 def _plain_choose(order, ties, older, newer, first, second):
-    """`first`, or in lanes where `newer` takes over from `older`, `second`; vectors or scalars.
+    """Return `second` in lanes where `newer` wins against `older`, else `first`, for scalars or vectors.
 
-    Of equal values `ties`, :class:`Oldest` or :class:`Newest`, says which one counts.
+    `ties`, :class:`Oldest` or :class:`Newest`, says which of equal values wins.
     """
     if isinstance(ties, Oldest):
-        takes_over = _plain_better(order, newer, older)
+        newer_wins = _plain_better(order, newer, older)
     else:
-        takes_over = np.logical_not(_plain_better(order, older, newer))
-    return np.where(takes_over, second, first)[()]
+        newer_wins = np.logical_not(_plain_better(order, older, newer))
+    return np.where(newer_wins, second, first)[()]
 
 
 @operation(_plain_choose)
@@ -169,13 +169,13 @@ def _all_of(order, or_equal, first, second):
     return bool((better | (first == second) if or_equal else better).all())
 
 
-def _plain_all_stay(order, ties, older, newer):
-    """Whether `older` keeps the window against `newer` in every lane; not where one is NaN."""
+def _plain_all_older_win(order, ties, older, newer):
+    """Return whether `older` wins against `newer` in every lane; a NaN never wins."""
     return _all_of(order, isinstance(ties, Oldest), older, newer)
 
 
-def _plain_all_take_over(order, ties, older, newer):
-    """Whether `newer` takes over from `older` in every lane; not where one is NaN."""
+def _plain_all_newer_win(order, ties, older, newer):
+    """Return whether `newer` wins against `older` in every lane; a NaN never wins."""
     return _all_of(order, isinstance(ties, Newest), newer, older)
 
 
@@ -191,20 +191,20 @@ def _every_lane(order, or_equal, operand, swapped):
     return generate
 
 
-@operation(_plain_all_stay)
-def all_stay(context, order, ties, older, newer):
+@operation(_plain_all_older_win)
+def all_older_win(context, order, ties, older, newer):
     generate = _every_lane(order, ties.instance_class is Oldest, older, False)
     return types.boolean(order, ties, older, older), generate
 
 
-@operation(_plain_all_take_over)
-def all_take_over(context, order, ties, older, newer):
+@operation(_plain_all_newer_win)
+def all_newer_win(context, order, ties, older, newer):
     generate = _every_lane(order, ties.instance_class is Newest, older, True)
     return types.boolean(order, ties, older, older), generate
 
 
 def worst(order, dtype):
-    """The value of `dtype` that never wins against another, outside of kernels."""
+    """Return the sentinel of `dtype` that loses every comparison; not for use in kernels."""
     return _extreme(np.dtype(dtype), _comparison(order) == ">")
 
 
@@ -216,12 +216,12 @@ def _extreme(dtype, lowest):
 
 
 def _plain_worst_of(order, values):
-    """The value of the dtype of `values` that never wins against another."""
+    """Return the sentinel of the dtype of `values` that loses every comparison."""
     return worst(order, values.dtype)
 
 
 def _plain_best_of(order, values):
-    """The value of the dtype of `values` against which no other wins."""
+    """Return the value of the dtype of `values` that wins every comparison."""
     return _extreme(values.dtype, _comparison(order) == "<")
 
 
@@ -230,7 +230,7 @@ def _missing(dtype):
 
 
 def _plain_missing_of(values):
-    """NaN in the dtype of `values`, or 0 if it has none."""
+    """Return NaN in the dtype of `values`, or 0 if the dtype has none."""
     return _missing(values.dtype)
 
 

@@ -37,8 +37,6 @@ __all__ = [
     "operation",
     "pull_forward",
     "push_back",
-    "put",
-    "settle_writes",
     "spread",
     "store",
     "unaligned",
@@ -145,46 +143,6 @@ def store(context, vector, values, i):
         return context.get_dummy_value()
 
     return types.void(vector, values, types.intp), generate
-
-
-def _plain_put(vector, values, i, past):
-    """As :func:`store`, or straight to memory, `past` the caches, which then does not have to be read first.
-
-    Such a vector begins at a multiple of its length, and is known to all threads after :func:`settle_writes`.
-    """
-    if past and _plain_unaligned(values[i:]):
-        raise IndexError(f"vector at {i} is no whole line of the cache")
-    _plain_store(vector, values, i)
-
-
-@operation(_plain_put)
-def put(context, vector, values, i, past):
-    def generate(context, builder, signature, arguments):
-        vector, array, index, past = arguments
-        pointer = _pointer(context, builder, values, array, index)
-        with builder.if_else(past) as (beyond, usual):
-            with beyond:
-                stored = builder.store(vector, pointer, align=VECTOR_BYTES)
-                once = builder.module.add_metadata([ir.IntType(32)(1)])
-                stored.set_metadata("nontemporal", once)
-            with usual:
-                builder.store(vector, pointer, align=values.dtype.bitwidth // 8)
-        return context.get_dummy_value()
-
-    return types.void(vector, values, types.intp, types.boolean), generate
-
-
-def _plain_settle_writes():
-    """Make all that was written before known to all threads before what is written after."""
-
-
-@operation(_plain_settle_writes)
-def settle_writes(context):
-    def generate(context, builder, signature, arguments):
-        builder.fence("seq_cst")
-        return context.get_dummy_value()
-
-    return types.void(), generate
 
 
 def _plain_broadcast(value):

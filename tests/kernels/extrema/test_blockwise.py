@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat.kernels.extrema import blockwise, blockwise_arg
-from rollstat.kernels.extrema.doubling_arg import settle
-from rollstat.kernels.extrema.nan_policy import ALL, ANY, NAN, PASS, STAND_IN
+from rollstat.kernels.extrema.doubling_arg import correct_positions
+from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
 from rollstat.kernels.missing.nan_bitmap import NO_WORDS
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
+from rollstat.kernels.simd.pairs import Arg, Both
 from rollstat.kernels.simd.vectors import aligned, lanes_in
 
 NOTHING = np.empty(0, np.bool_)
@@ -37,26 +38,26 @@ def extrema_and_places(order, last, values, width, block, shift=0):
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
-    nan = blockwise.rolling(order, values, width, block, scratch, out, PASS, NO_WORDS)
+    nan = blockwise.rolling(order, values, width, block, scratch, out, SKIP, NO_WORDS)
     chunk = max(rows // 3, 1)
     length = blockwise_arg.scratch_length(width, chunk, block, lanes)
     memory = aligned(length, values.dtype), aligned(length, f"i{values.itemsize}")
-    ties = Newest() if last else Oldest()
-    seen = blockwise_arg.rolling(order, ties, values, width, chunk, block, last, *memory, shift, position)
-    if nan or seen:
-        settle(order, values, NOTHING, width, last, shift, position)
+    by_value = Arg(order, Newest() if last else Oldest())
+    found = blockwise_arg.rolling(by_value, values, width, chunk, block, last, memory, shift, position)
+    if nan or found:
+        correct_positions(order, values, NOTHING, width, last, shift, position)
     if np.isnan(values).any():
         assert nan
-        assert seen
+        assert found
     assert_strict(order, values, width, block, scratch)
     return out, position - shift
 
 
 def assert_strict(order, values, width, block, scratch):
-    """Windows with any NaN, or of nothing else, give NaN, unless what stands for it is among the values."""
+    """Windows with any NaN, or of nothing else, give NaN, unless the sentinel is among the values."""
     rows = len(values) - width + 1
     low, high = (aligned(rows + 1, values.dtype)[1:] for _ in range(2))
-    kept, twice = windows(values, width), aligned(2 * len(scratch), values.dtype)
+    kept, scratch_for_both = windows(values, width), aligned(2 * len(scratch), values.dtype)
     lowest, highest = (
         np.where(kept == kept, kept, np.inf).min(1),
         np.where(kept == kept, kept, -np.inf).max(1),
@@ -67,16 +68,16 @@ def assert_strict(order, values, width, block, scratch):
         (ALL, np.where(gone, np.nan, lowest), np.where(gone, np.nan, highest)),
     ):
         found = blockwise.rolling(order, values, width, block, scratch, low, rule, NO_WORDS)
-        if found == NAN + STAND_IN:
+        if found == HAS_NAN + HAS_SENTINEL:
             assert np.isinf(values).any()
         else:
             np.testing.assert_array_equal(low, lows if isinstance(order, Least) else highs)
-        for past in (False, True):
-            low[:] = high[:] = 77
-            found = blockwise.rolling_both(values, width, block, twice, low, high, rule, NO_WORDS, past)
-            if found != NAN + STAND_IN:
-                np.testing.assert_array_equal(low, lows)
-                np.testing.assert_array_equal(high, highs)
+        low[:] = high[:] = 77
+        both = (low, high)
+        found = blockwise.rolling(Both(), values, width, block, scratch_for_both, both, rule, NO_WORDS)
+        if found != HAS_NAN + HAS_SENTINEL:
+            np.testing.assert_array_equal(low, lows)
+            np.testing.assert_array_equal(high, highs)
 
 
 def assert_right(order, last, values, width, block):
