@@ -191,7 +191,7 @@ def _extrema(order: Any, out: Any, values: NDArray[Any], width: int, least: int 
 def _kernel_for_positions(
     width: int, rows: int, itemsize: int, last: bool
 ) -> tuple[Any, tuple[int | bool, ...], int]:
-    """Return the kernel for so many rows, its parameters for windows, and the length of its scratch memory."""
+    """Return the kernel for so many rows, its parameters for windows, and its scratch length."""
     lanes = lanes_in(f"u{itemsize}")
     if width * itemsize >= _LONG:
         block, chunk = _block(width), min(max(65_536, 8 * width), rows)

@@ -99,7 +99,7 @@ def occurs(values, value):
 def best_in(order, values):
     """Return the best of `values`, and whether there may be a NaN."""
     lanes = lanes_of(values)
-    # Four accumulators, two for each extremum if there are two: a comparison need not wait for the one before.
+    # Four accumulators, or two for each of two extrema: no comparison waits for the one before.
     one = two = three = four = broadcast(worst_of(order, values))
     first = second = zeros(values)
     i, step = 0, 4 * lanes // extrema_of(order)
@@ -192,7 +192,7 @@ def _first_windows(order, values, width, count, out, sentinel, rule):
 
 @kernel
 def _fill_common(order, total, first, last, between, rest, common, no_words):
-    """Write the best of the `between` whole blocks of windows that begin in blocks ``first, ..., last - 1``."""
+    """Write the best of the `between` whole blocks of windows from blocks ``first, ..., last - 1``."""
     if between == 0:
         fill(worst_of(order, total), common)
         return

@@ -5,9 +5,9 @@
     blocks of values   | k      | k + 1  |   ...   | q - 1  | q      | q + 1  |
                        suffix   [    common to all, at one row   ]   prefix
 
-As :mod:`rollstat.kernels.extrema.blockwise`, with positions. For each block only the best value is stored. Its
-position is searched for in the one block that answers all windows, and only when that is another block than
-before. The scans of blocks shift pairs of a value and a position within a vector.
+As :mod:`rollstat.kernels.extrema.blockwise`, with positions. For each block only the best value is stored.
+Its position is searched for in the one block that answers all windows, and only when that is another block
+than before. The scans of blocks shift pairs of a value and a position within a vector.
 
 State and invariant: as there; ``origin[k]`` is the block that holds the best of the blocks common to the
 windows of block k, the oldest or the newest such block. Cost: a vector operation for each vector of values,
@@ -106,10 +106,9 @@ def _can_win(order, older, newer, wins_ties, first):
 
 @kernel
 def rolling(order, values, width, chunk, block, last, scratch, shift, position):
-    """Write the position of the best of every ``values[i:i + width]`` to ``position[i]``, counted from `shift`.
+    """Write the position, counted from `shift`, of the best of ``values[i:i + width]`` to ``position[i]``.
 
-    `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`, and `last` says whether its ties are `Newest`. NaN
-    is no observation; a window without an observation, or with none better than the worst value, gets any
+    `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`; `last` says whether its ties are `Newest`. NaN is no observation; a window without an observation, or with none better than the worst value, gets any
     position. A block is whole vectors, and windows hold two blocks or more. `scratch` is a pair of arrays of
     values and of positions, each as long as :func:`scratch_length` says for the rows of a `chunk`.
     Returns what :func:`rollstat.kernels.extrema.doubling_arg.rolling` does.

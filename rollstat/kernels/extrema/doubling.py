@@ -113,7 +113,7 @@ LONGEST_SPAN = 128
 
 
 class Pending(NamedTuple):
-    """Windows whose spans are known and whose results are not yet written; arrays are pairs for both extrema."""
+    """Windows whose spans are known and whose results are to be written; with pairs for both extrema."""
 
     width: int
     spans: NDArray
@@ -209,7 +209,7 @@ def doubled(order, span, best, kept):
 
 @kernel(forceinline=True)
 def _loop(order, values, span, spans, pending, half, kind, nan):
-    """Write spans of all whole vectors of `values`, and in the same loop all whole vectors of pending windows.
+    """Write the spans of all whole vectors of `values`, and all whole vectors of pending windows.
 
     The windows are made of spans of `half` values in the way that `kind` says. Returns what was found.
     """
@@ -264,7 +264,7 @@ def _any_span(order, values, span, spans, pending, nan):
 
 @kernel(forceinline=True)
 def _one_span(order, values, span, spans, pending, kind, nan):
-    """As :func:`_loop`, for a constant `span` and `kind`, and for the usual case of no NaN a loop of its own."""
+    """As :func:`_loop`, for a constant `span` and `kind`, with a loop of its own for data without NaN."""
     if nan.mode == UNCHECKED and not nan.decode:
         return _loop(order, values, span, spans, pending, span, kind, Nan(UNCHECKED, nan.sentinel, NO))
     return _loop(order, values, span, spans, pending, span, kind, Nan(MAY_HAVE_NAN, nan.sentinel, nan.decode))
@@ -295,7 +295,7 @@ def _whole_vectors(order, values, span, spans, pending, nan):
 
 @kernel
 def _chunk(order, values, span, edge, spans, pending, nan):
-    """As :func:`_whole_vectors`, and what does not fill a vector at the ends of `values` and of the results."""
+    """As :func:`_whole_vectors`, with the partial vectors at the ends of `values` and of the results."""
     width, ended, middle, out = pending
     lanes, count = lanes_of(first_of(spans)), len(first_of(out))
     found = _whole_vectors(order, values, span, spans, pending, nan)

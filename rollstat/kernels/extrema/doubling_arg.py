@@ -52,7 +52,7 @@ def scratch_length(width, chunk, lanes):
 
 @kernel
 def _fill_limits(order, width, limits):
-    """Fill `limits` with the worst value, but with the best in the last lanes, whose windows hold one row more."""
+    """Write the worst value, but the best in the last lanes, whose windows hold one row more."""
     lanes = lanes_of(limits)
     for lane in range(lanes):
         more = lane >= lanes - width % lanes
@@ -190,7 +190,7 @@ def _from_spans(order, spans, count, width, edge, scratch, out):
 
 @kernel
 def rolling(order, values, width, chunk, scratch, shift, position):
-    """Write the position of the best of every ``values[i:i + width]`` to ``position[i]``, counted from `shift`.
+    """Write the position, counted from `shift`, of the best of ``values[i:i + width]`` to ``position[i]``.
 
     `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`. NaN is no observation; a window without an
     observation, or with none better than the worst value, gets any position. `scratch` is a pair of arrays

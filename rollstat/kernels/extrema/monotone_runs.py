@@ -11,8 +11,8 @@
 In a run either every older value wins against the next one, or every newer one does, under the order and its
 rule of ties. Of two neighbours exactly one wins unless one is NaN, so NaN ends every run. Two runs meet at a
 local extremum: a *trough*, which is the best value of its windows, or a *peak*, the worst of them; for a
-maximum the two are exchanged. A window over one of them, whatever its width, is answered by that extremum or by
-its two ends. Over a peak the oldest row is the better end at first and the newest later, since one end comes
+maximum the two are exchanged. A window over one of them, whatever its width, is answered by that extremum
+or by its two ends. Over a peak the oldest row is the better end at first and the newest later, since one end comes
 nearer to the peak and the other moves away. The best by the opposite order is found at the same time, for
 which a peak is a trough.
 
@@ -142,7 +142,7 @@ def _within_run(order, ties, older_wins, values, width, shift, end, results):
 
 @kernel
 def _first_with_better_newest(order, ties, over_peak, values, width, first, last):
-    """Return the first of the windows ``first, ..., last - 1`` that is answered by its newest row, else `last`.
+    """Return the first of the windows ``first, ..., last - 1`` that its newest row answers, else `last`.
 
     The windows lie over one local extremum. Over a peak the better end answers, over a trough the worse end
     answers for the opposite order.

@@ -1,4 +1,4 @@
-"""Van Herk's and Gil and Werman's scans: extrema of windows as suffixes of one block and prefixes of the next.
+"""Van Herk's and Gil and Werman's scans: windows as a suffix of one block and a prefix of the next.
 
 ::
 

@@ -43,7 +43,7 @@ _AHEAD = 8
 
 @kernel(forceinline=True)
 def store_and_prefetch(vector, out, i, prefetch_source):
-    """Write a vector, and have the cache fetch element `i` of `prefetch_source` and the next lines of `out`."""
+    """Write a vector; the cache fetches element `i` of `prefetch_source` and the next lines of `out`."""
     prefetch(prefetch_source, i)
     prefetch_to_write(out, i + _AHEAD * lanes_of(out))
     store(vector, out, i)

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollstat.kernels.extrema.monotone_runs import Results, answer, answer_values, copy_run
+from rollstat.kernels.extrema.monotone_runs import Results, answer, copy_run
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest
-from rollstat.kernels.simd.pairs import Both
 from rollstat.kernels.simd.vectors import aligned
 
 ORDERS = [Least(), Greatest()]
 TIES = [Oldest(), Newest()]
+NO_POSITIONS = np.empty(0, np.int64)
 
 
 def older_wins(order, ties, older, newer):
@@ -122,7 +122,7 @@ def test_both_extrema_of_long_runs(dtype):
         windows = np.lib.stride_tricks.sliding_window_view(values, width)
         for shift in (0, 1, 5):
             low, high = (aligned(shift + len(windows), dtype)[shift:] for _ in range(2))
-            answered = answer_values(Both(), values, width, (low, high))
+            answered = answer(Least(), Oldest(), values, width, 0, Results(NO_POSITIONS, low, high))
             assert answered > 2000
             np.testing.assert_array_equal(low[:answered], windows[:answered].min(axis=1))
             np.testing.assert_array_equal(high[:answered], windows[:answered].max(axis=1))
