@@ -12,9 +12,9 @@ In a run either every older value wins against the next one, or every newer one 
 rule of ties. Of two neighbours exactly one wins unless one is NaN, so NaN ends every run. Two runs meet at a
 local extremum: a *trough*, which is the best value of its windows, or a *peak*, the worst of them; for a
 maximum the two are exchanged. A window over one of them, whatever its width, is answered by that extremum
-or by its two ends. Over a peak the oldest row is the better end at first and the newest later, since one end comes
-nearer to the peak and the other moves away. The best by the opposite order is found at the same time, for
-which a peak is a trough.
+or by its two ends. Over a peak the oldest row is the better end at first and the newest later, since one end
+comes nearer to the peak and the other moves away. The best by the opposite order is found at the same time,
+for which a peak is a trough.
 
 State: the last known value of the run. Invariant: the rows before ``row`` are written. Cost: a load, a
 comparison and a store for each vector of each result, as long as no window holds two local extrema; the

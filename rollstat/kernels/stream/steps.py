@@ -15,7 +15,6 @@ import numpy as np
 
 import rollstat.kernels.extrema.monotonic_deque as ascending_minima
 import rollstat.kernels.extrema.wedge as wedge
-import rollstat.kernels.extrema.wedge_extend as wedge_at_once
 import rollstat.kernels.selection.three_trees as three_trees
 import rollstat.kernels.selection.two_heaps as two_heaps
 from rollstat._jit import kernel
@@ -52,7 +51,7 @@ _heaps_push = two_heaps.push
 _heaps_upper = two_heaps.upper
 _trees_push = three_trees.push
 _wedge_push = wedge.push
-_wedge_extend = wedge_at_once.extend
+_wedge_extend = wedge.extend_with_rows
 _smallest = wedge.minimum
 _largest = wedge.maximum
 _smallest_row = wedge.minimum_position

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.extrema import wedge, wedge_extend
+from rollstat.kernels.extrema import wedge
 from tests.kernels.extrema.test_monotonic_deque import rows_of
 
 
@@ -26,7 +26,7 @@ def push(state, least, x):
 def extend(state, least, words):
     """Rows of the minima and of the maxima, and these, after each word."""
     places, values = np.empty((2, len(words)), np.int64), np.empty((2, len(words)))
-    wedge_extend.extend(*state, least, words, places, values)
+    wedge.extend_with_rows(*state, least, words, places, values)
     return places, values
 
 
@@ -91,5 +91,5 @@ def test_places_alone(rng):
     for part in (values[:300], values[300:]):
         places, _ = extend(one, 200, part)
         alone = np.empty_like(places)
-        wedge_extend.extend(*other, 200, part, alone, np.empty((2, 0)))
+        wedge.extend_with_rows(*other, 200, part, alone, np.empty((2, 0)))
         np.testing.assert_array_equal(alone, places)
