@@ -5,8 +5,11 @@ finds. None of them changes a result of selection, since all algorithms agree to
 """
 
 __all__ = [
+    "BLOCKWISE_BOTH_BYTES",
+    "BLOCKWISE_BYTES",
     "COMPARED_RANK",
     "COUNTED_LEVELS",
+    "FEW_EXTREMA_ROWS",
     "NETWORK",
     "NETWORK_OF_LONG_SERIES",
     "NETWORK_OF_NOISE",
@@ -62,3 +65,12 @@ SORTED_WINDOW_OF_TRIMMED_MEANS = 80
 
 COMPARED_RANK = 448
 """Widest window whose newest value is compared with every other to find its rank."""
+
+FEW_EXTREMA_ROWS = 64
+"""Below this number of rows, extrema are found by one scan, which is done before vectors are set up."""
+
+BLOCKWISE_BYTES = 4_000
+"""Bytes of a window from which extrema and positions are found block by block."""
+
+BLOCKWISE_BOTH_BYTES = 5_000
+"""The same for both extrema in one pass."""

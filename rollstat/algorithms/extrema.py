@@ -1,7 +1,7 @@
 """Minimum, maximum and their positions over a block, by any of the algorithms for them.
 
-Where a block has not been searched for NaN, the algorithms pass over NaN by themselves, and tell the
-block if there was none.
+If a block has not been searched for NaN, the algorithms skip NaN by themselves, and record in the block if
+there was none.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.bound_calls import bind
-from rollstat.algorithms.boundary_extrema import seen_by_cut_off, write_cut_off
+from rollstat.algorithms.boundary_extrema import values_of_boundary, write_boundary
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
 from rollstat.kernels.extrema import doubling as doubling_kernel
@@ -26,6 +26,7 @@ from rollstat.kernels.missing.nan_bitmap import NO_WORDS, mark_few, words_for
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.simd.pairs import Arg, Both
 from rollstat.kernels.simd.vectors import aligned, lanes_in
+from rollstat.thresholds import BLOCKWISE_BOTH_BYTES, BLOCKWISE_BYTES, FEW_EXTREMA_ROWS
 
 __all__ = [
     "ALGORITHMS",
@@ -40,36 +41,30 @@ __all__ = [
     "wedge",
 ]
 
-# Below this many rows, a scan is done before vectors have been set up.
-_FEW_ROWS = 64
-# From so many bytes of a window on, whole blocks mostly have one answer, which is then the quicker way: the
-# earlier, the more the other one costs.
-_LONG, _LONG_FOR_BOTH = 4_000, 5_000
-# From this width on, places may not fit in 32 bits.
-_FARTHEST = 1 << 30
+# From this width on, positions may not fit in 32 bits.
+_WIDEST_OF_32_BITS = 1 << 30
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 
 
 @dataclass(slots=True)
 class Extrema:
-    """What an extrema algorithm is asked for over one block, and where it writes the answer.
+    """The outputs that an extrema algorithm computes over one block; one that is None is not wanted.
 
-    An output that is None is not wanted. A row without an observation gets any value and any
-    position.
+    A row without an observation gets any value and any position.
 
     Attributes
     ----------
     minimum, maximum : ndarray, shape (rows,), dtype of the values, or None
         Receive the extrema.
     minimum_position, maximum_position : ndarray of int64, shape (rows,), or None
-        Receive the indices into ``block.values`` where they stand.
+        Receive the positions of the extrema in ``block.values``.
     last : bool
         Whether the position of equal values is the last of them instead of the first.
     base : int
-        What is added to positions.
+        Added to positions.
     least : int or None
-        Rows with fewer observations are to be NaN in every output; None where nobody need count.
+        Rows with fewer observations become NaN in every output; with None observations are not counted.
     """
 
     minimum: NDArray[Any] | None = None
@@ -82,15 +77,15 @@ class Extrema:
 
 
 def _rule_for(least: int | None, width: int) -> int:
-    """Which windows of `width` rows are NaN, where those with fewer observations than `least` are.
+    """Return the kernel's rule for NaN that marks windows with fewer than `least` observations.
 
-    `ANY` or `ALL` if a kernel can tell, `SKIP` where only who counts can.
+    It is `SKIP` if the observations have to be counted.
     """
     return int(ANY if least == width > 0 else ALL if least == 1 else SKIP)
 
 
 def _words_for(values: NDArray[Any], least: int | None, rule: int) -> NDArray[np.uint64]:
-    """Where a kernel notes what is missing, if windows have to be counted."""
+    """Return the bitmap in which a kernel records missing values if observations have to be counted."""
     return NO_WORDS if least is None or rule != SKIP else words_for(len(values))
 
 
@@ -103,7 +98,7 @@ def _mark_few(
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
-    """The mask of a searched block, with no length where nothing is missing or nobody has looked."""
+    """Return the mask of a searched block; without a length if nothing is missing or not searched."""
     if not block.searched or block.missing is None:
         return _NO_MASK
     return block.missing
@@ -116,7 +111,7 @@ def _longest(block: Block) -> int:
 
 
 def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
-    """The orders that are asked for, with their outputs for values and for positions."""
+    """Return the orders of the wanted extrema, with their outputs for values and for positions."""
     each = (
         (Least(), request.minimum, request.minimum_position),
         (Greatest(), request.maximum, request.maximum_position),
@@ -125,7 +120,7 @@ def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
 
 
 def block_scan(block: Block, request: Extrema) -> None:
-    """Van Herk and Gil-Werman's block scans, for any windows."""
+    """Compute by van Herk's and Gil and Werman's block scans, for any windows."""
     values, mask, start, end = block.values, _mask(block), block.start, block.end
     suffix = np.empty(_longest(block), values.dtype)
     nan = False
@@ -140,20 +135,23 @@ def block_scan(block: Block, request: Extrema) -> None:
 
 
 def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
-    """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
+    """Return the rows of a chunk of doubling.
+
+    Two chunks of one extremum fit in the first-level cache if windows are short, else in the second.
+    """
     reach = width * itemsize
     if reach <= 2_048:
         return (32_768 if both else 4_096) // itemsize
     return (max(131_072, 8 * reach) if both or reach > 8_192 else 16 * reach) // itemsize
 
 
-def _block(width: int) -> int:
-    """Values of a block for places in long windows: whole vectors of any dtype, a 64th to a 128th if many."""
+def _block_for_positions(width: int) -> int:
+    """Return the length of a block for positions in long windows: a 64th to a 128th, in whole vectors."""
     return max(1 << (width // 64).bit_length() - 1, 128)
 
 
-def _long_block(width: int) -> int:
-    """Values of a block for long windows: a third to a sixth, and of 1,024 or more a 128th to a 256th."""
+def _block_for_values(width: int) -> int:
+    """Return the length of a block for long windows: a third to a sixth; from 1,024 on a 128th to a 256th."""
     return max(1 << min((width // 3).bit_length() - 1, max((width // 128).bit_length() - 1, 10)), 128)
 
 
@@ -161,8 +159,8 @@ def _long_block(width: int) -> int:
 def _kernel_for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int]:
     """Return the kernel for so many rows, the size of its chunks or blocks, and its scratch length."""
     lanes, extrema = lanes_in(f"u{itemsize}"), 1 + both
-    if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
-        size = _long_block(width)
+    if width * itemsize >= (BLOCKWISE_BOTH_BYTES if both else BLOCKWISE_BYTES):
+        size = _block_for_values(width)
         return blockwise.rolling, size, blockwise.scratch_length(width, rows, size, lanes, extrema)
     size = max(min(chunk_rows(width, itemsize, both), rows), 1)
     return doubling_kernel.rolling, size, doubling_kernel.scratch_length(width, size, lanes, extrema)
@@ -193,8 +191,8 @@ def _kernel_for_positions(
 ) -> tuple[Any, tuple[int | bool, ...], int]:
     """Return the kernel for so many rows, its parameters for windows, and its scratch length."""
     lanes = lanes_in(f"u{itemsize}")
-    if width * itemsize >= _LONG:
-        block, chunk = _block(width), min(max(65_536, 8 * width), rows)
+    if width * itemsize >= BLOCKWISE_BYTES:
+        block, chunk = _block_for_positions(width), min(max(65_536, 8 * width), rows)
         length = blockwise_arg.scratch_length(width, chunk, block, lanes)
         return blockwise_arg.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
     size = 4_096 if width < 8 else 2_048 if width < 128 else 8_192
@@ -224,7 +222,7 @@ def _positions(
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
-    """Values of at least so many bytes, the worst where a searched block misses one."""
+    """Return the values in at least `itemsize` bytes, the worst value for those that the mask excludes."""
     values, mask = block.values, _mask(block)
     if len(mask) > 0:
         values = np.where(mask, worst(order, values.dtype), values)
@@ -234,7 +232,7 @@ def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArr
 
 
 def doubling(block: Block, request: Extrema) -> None:
-    """Doubling in machine vectors, for windows of a fixed number of rows."""
+    """Compute in machine vectors, by doubling or blockwise, for windows of a fixed number of rows."""
     wanted = _wanted(request)
     extrema = [(order, out) for order, out, _ in wanted if out is not None]
     nan = False
@@ -246,8 +244,8 @@ def doubling(block: Block, request: Extrema) -> None:
     for order, _, position in wanted:
         if position is None:
             continue
-        # Places are as large as values, and count in a block: in four bytes if the window allows it.
-        values = _observed(order, block, 4 if block.width < _FARTHEST else 8)
+        # Positions are as large as values, and count within a chunk: four bytes suffice for most windows.
+        values = _observed(order, block, 4 if block.width < _WIDEST_OF_32_BITS else 8)
         found = _positions(order, request.last, values, block.width, request.base, position)
         nan |= found > 0
         if found == 2 or len(_mask(block)) > 0:
@@ -270,13 +268,13 @@ def one_kernel(
     head: int,
     short: int,
 ) -> Callable[..., bool] | None:
-    """What writes extrema, or positions of one, of `rows` windows in one call; None if nothing does.
+    """Return a function that writes extrema, or positions of one, in one kernel call; None if there is none.
 
     See :meth:`rollstat.computations.extrema.ExtremaOf.one_kernel`.
     """
     positions = wanted in (("argmin",), ("argmax",))
     values = wanted in (("min",), ("max",), ("min", "max"))
-    if rows < _FEW_ROWS or not (values or (positions and head == short == 0)):
+    if rows < FEW_EXTREMA_ROWS or not (values or (positions and head == short == 0)):
         return None
     codes: list[Any] = []  # compiled on the first call, when the type of the values is known
     order = Greatest() if wanted[0] in ("max", "argmax") else Least()
@@ -303,7 +301,7 @@ def one_kernel(
             outputs = tuple(out[short:] for out in outputs)
         if head:
             parts = [(order, out[:head]) for order, out in zip(orders, outputs)]
-            write_cut_off(parts, values[: width - 1], True, least)
+            write_boundary(parts, values[: width - 1], True, least)
             outputs = tuple(out[head:] for out in outputs)
         words = _words_for(values, least, rule)
         target = (Both(), outputs) if both else (order, outputs[0])
@@ -320,7 +318,7 @@ def one_kernel(
 
 
 def wedge(block: Block, request: Extrema) -> None:
-    """Lemire's monotonic wedge, for any windows."""
+    """Compute by Lemire's monotonic wedge, for any windows."""
     no_values = np.empty(0, block.values.dtype)
     low = no_values if request.minimum is None else request.minimum
     high = no_values if request.maximum is None else request.maximum
@@ -349,7 +347,7 @@ def wedge(block: Block, request: Extrema) -> None:
         low_position += request.base
         high_position += request.base
 
-    # Both positions with the same rule for ties are two wedges: each settles the ties of one side.
+    # A wedge gives the wanted rule of ties to one side only, so two positions take two wedges.
     lower_ties, upper_ties = ("minimum_first", "minimum_last")[:: -1 if request.last else 1]
     if request.minimum_position is not None:
         run(low, high, request.minimum_position, _NO_POSITIONS, lower_ties)
@@ -361,16 +359,16 @@ def wedge(block: Block, request: Extrema) -> None:
         run(low, high, _NO_POSITIONS, _NO_POSITIONS, "any")
 
 
-def cut_off(block: Block, request: Extrema) -> bool:
-    """What an end of the data cuts off, in vectors; return whether the windows are such."""
-    found = seen_by_cut_off(block)
+def boundary(block: Block, request: Extrema) -> bool:
+    """Compute boundary windows in vectors; return whether the windows of the block are such."""
+    found = values_of_boundary(block)
     if found is None or len(_mask(block)) > 0:
         return False
     wanted = _wanted(request)
     extrema = [
         (order, np.empty(block.rows, block.values.dtype) if out is None else out) for order, out, _ in wanted
     ]
-    nan = write_cut_off(extrema, *found, request.least)
+    nan = write_boundary(extrema, *found, request.least)
     for (order, best), (_, _, position) in zip(extrema, wanted):
         if position is not None:
             locate(order, block.values, _NO_MASK, block.start, block.end, request.last, best, position)
@@ -382,12 +380,12 @@ def cut_off(block: Block, request: Extrema) -> bool:
 
 
 def automatic(block: Block, request: Extrema) -> None:
-    """The quickest algorithm for the block."""
-    if block.rows < _FEW_ROWS:
+    """Compute by the fastest algorithm for the block."""
+    if block.rows < FEW_EXTREMA_ROWS:
         block_scan(block, request)
     elif block.width > 0:
         doubling(block, request)
-    elif not cut_off(block, request):
+    elif not boundary(block, request):
         block_scan(block, request)
 
 
@@ -400,12 +398,12 @@ ALGORITHMS: dict[str, Callable[[Block, Extrema], None]] = {
 
 
 def block_rows(width: int) -> int:
-    """Rows of a block that suit windows of `width` rows."""
+    """Return the number of rows of a block for windows of `width` rows."""
     return max(1 << 20, 8 * width)
 
 
 def lower_upper_envelope(values: NDArray[Any], radius: int, low: NDArray[Any], high: NDArray[Any]) -> bool:
-    """Write the extrema of ``values[max(i - radius, 0):i + radius + 1]`` for every i: LB_Keogh's envelope.
+    """Write the extrema of ``values[max(i - radius, 0):i + radius + 1]`` for every i, LB_Keogh's envelope.
 
     Returns whether there may be a NaN; NaN is no observation.
     """

@@ -108,11 +108,11 @@ def _can_win(order, older, newer, wins_ties, first):
 def rolling(order, values, width, chunk, block, last, scratch, shift, position):
     """Write the position, counted from `shift`, of the best of ``values[i:i + width]`` to ``position[i]``.
 
-    `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`; `last` says whether its ties are `Newest`. NaN is no
-    observation; a window without an observation, or with none better than the worst value, gets any position.
-    A block is whole vectors, and windows hold two blocks or more. `scratch` is a pair of arrays, of values and
-    of positions, each as long as :func:`scratch_length` says for the rows of a `chunk`.
-    Returns what :func:`rollstat.kernels.extrema.doubling_arg.rolling` does.
+    `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`; `last` says whether its ties are `Newest`. NaN is
+    no observation; a window without an observation, or with none better than the worst value, gets any
+    position. A block is whole vectors, and windows hold two blocks or more. `scratch` is a pair of arrays, of
+    values and of positions, each as long as :func:`scratch_length` says for the rows of a `chunk`. Returns
+    what :func:`rollstat.kernels.extrema.doubling_arg.rolling` does.
     """
     first = found = 0
     nothing = scratch[0][:0]
