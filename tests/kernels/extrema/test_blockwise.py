@@ -20,21 +20,21 @@ def windows(values, width):
     return np.lib.stride_tricks.sliding_window_view(values, width)
 
 
-def expected_places(order, last, values, width):
-    """Where the extremum of each window stands, by looking; -1 without an observation."""
-    places = []
+def expected_positions(order, last, values, width):
+    """Return the position of the extremum of each window by a search; -1 without an observation."""
+    positions = []
     for i, window in enumerate(windows(values, width)):
         rows = [j for j in range(width) if window[j] == window[j]]
         if not rows:
-            places.append(-1)
+            positions.append(-1)
             continue
         extremum = (min if isinstance(order, Least) else max)(window[j] for j in rows)
         found = [i + j for j in rows if window[j] == extremum]
-        places.append(found[-1 if last else 0])
-    return places
+        positions.append(found[-1 if last else 0])
+    return positions
 
 
-def extrema_and_places(order, last, values, width, block, shift=0):
+def extrema_and_positions(order, last, values, width, block, shift=0):
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
@@ -62,10 +62,10 @@ def assert_strict(order, values, width, block, scratch):
         np.where(kept == kept, kept, np.inf).min(1),
         np.where(kept == kept, kept, -np.inf).max(1),
     )
-    gone = (kept != kept).all(1)
+    all_missing = (kept != kept).all(1)
     for rule, lows, highs in (
         (ANY, kept.min(1), kept.max(1)),
-        (ALL, np.where(gone, np.nan, lowest), np.where(gone, np.nan, highest)),
+        (ALL, np.where(all_missing, np.nan, lowest), np.where(all_missing, np.nan, highest)),
     ):
         found = blockwise.rolling(order, values, width, block, scratch, low, rule, NO_WORDS)
         if found == HAS_NAN + HAS_SENTINEL:
@@ -81,11 +81,11 @@ def assert_strict(order, values, width, block, scratch):
 
 
 def assert_right(order, last, values, width, block):
-    out, position = extrema_and_places(order, last, values, width, block)
-    places = expected_places(order, last, values, width)
-    answered = np.array(places) >= 0
-    np.testing.assert_array_equal(position[answered], np.array(places)[answered])
-    found = np.array([worst(order, values.dtype) if p < 0 else values[p] for p in places])
+    out, position = extrema_and_positions(order, last, values, width, block)
+    positions = expected_positions(order, last, values, width)
+    answered = np.array(positions) >= 0
+    np.testing.assert_array_equal(position[answered], np.array(positions)[answered])
+    found = np.array([worst(order, values.dtype) if p < 0 else values[p] for p in positions])
     np.testing.assert_array_equal(out, found)
 
 
@@ -141,5 +141,5 @@ def test_special_values(values, width, last):
 
 def test_positions_count_from_where_they_are_told(rng):
     values = rng.standard_normal(200)
-    _, position = extrema_and_places(Least(), False, values, 40, 8, shift=1000)
-    np.testing.assert_array_equal(position, expected_places(Least(), False, values, 40))
+    _, position = extrema_and_positions(Least(), False, values, 40, 8, shift=1000)
+    np.testing.assert_array_equal(position, expected_positions(Least(), False, values, 40))

@@ -99,12 +99,12 @@ def test_what_stands_for_nan_among_the_values(sign, rng):
         assert one(order, values, width, 64, scratch, low, nan_policy.ANY) == nan_policy.HAS_NAN
         np.testing.assert_array_equal(low, strictly(order, values, width))
         both = nan_policy.HAS_NAN + nan_policy.HAS_SENTINEL
-        for place, missing in ((1101, 1100), (1400, 1100), (1410, 1499), (1498, 1499)):
+        for row, missing in ((1101, 1100), (1400, 1100), (1410, 1499), (1498, 1499)):
             later = values.copy()
-            later[place], later[missing] = sign * np.inf, np.nan
+            later[row], later[missing] = sign * np.inf, np.nan
             assert one(order, later, width, 64, scratch, low, nan_policy.ANY) == both
             assert both_of(later, width, 64, scratch, low, high, nan_policy.ANY) == both
-            later[place] *= -1
+            later[row] *= -1
             assert one(order, later, width, 64, scratch, low, nan_policy.ALL) == both
             assert both_of(later, width, 64, scratch, low, high, nan_policy.ALL) == both
 

@@ -140,14 +140,14 @@ def test_extend_is_a_fold_over_push(rng):
     one, other = make(7, np.int64, ties="minimum_first"), make(7, np.int64, ties="minimum_first")
     count = np.empty(200, np.int64)
     low, high = np.zeros((2, 200), np.int64)
-    places = np.empty((2, 200), np.int64)
-    wedge.extend(*one, data[:90], missing[:90], count[:90], low[:90], high[:90], *places[:, :90])
-    wedge.extend(*one, data[90:], missing[90:], count[90:], low[90:], high[90:], *places[:, 90:])
+    positions = np.empty((2, 200), np.int64)
+    wedge.extend(*one, data[:90], missing[:90], count[:90], low[:90], high[:90], *positions[:, :90])
+    wedge.extend(*one, data[90:], missing[90:], count[90:], low[90:], high[90:], *positions[:, 90:])
     for i in range(200):
         held = wedge.push(*other, data[i], missing[i])
         assert held == count[i]
-        assert places[0, i] == wedge.minimum_position(*other[:2])
-        assert places[1, i] == wedge.maximum_position(*other[:2])
+        assert positions[0, i] == wedge.minimum_position(*other[:2])
+        assert positions[1, i] == wedge.maximum_position(*other[:2])
         if held:
             assert low[i] == wedge.minimum(*other[:3])
             assert high[i] == wedge.maximum(*other[:3])
@@ -254,15 +254,15 @@ def push_with_row(state, min_periods, x):
     rows[header[wedge.NEXT] % len(rows)] = x
     if wedge.push(*arrays, x, x != x) < min_periods:
         return (-1, -1), (np.nan, np.nan)
-    places = wedge.minimum_position(header, position), wedge.maximum_position(header, position)
-    return places, (wedge.minimum(header, position, value), wedge.maximum(header, position, value))
+    positions = wedge.minimum_position(header, position), wedge.maximum_position(header, position)
+    return positions, (wedge.minimum(header, position, value), wedge.maximum(header, position, value))
 
 
 def extend_with_rows(state, min_periods, data):
     """Extend; return the rows of minima and maxima after each value, and the extrema."""
-    places, values = np.empty((2, len(data)), np.int64), np.empty((2, len(data)))
-    wedge.extend_with_rows(*state, min_periods, data, places, values)
-    return places, values
+    positions, values = np.empty((2, len(data)), np.int64), np.empty((2, len(data)))
+    wedge.extend_with_rows(*state, min_periods, data, positions, values)
+    return positions, values
 
 
 def held(state):
@@ -293,16 +293,16 @@ window_lengths = pytest.mark.parametrize("window", [1, 63, 64, 65, 300, 1024])
 @kinds
 @window_lengths
 @pytest.mark.parametrize("ties", ["minimum_first", "minimum_last"])
-def test_places_and_states_are_those_of_pushes(kind, window, ties, rng):
+def test_positions_and_states_are_those_of_pushes(kind, window, ties, rng):
     together, singly, min_periods = (
         make_with_rows(window, ties),
         make_with_rows(window, ties),
         max(window // 2, 1),
     )
     for part in parts_of(kind, window, rng):
-        places, values = extend_with_rows(together, min_periods, part)
+        positions, values = extend_with_rows(together, min_periods, part)
         wanted = [push_with_row(singly, min_periods, x) for x in part]
-        assert places.T.tolist() == [list(pair) for pair, _ in wanted]
+        assert positions.T.tolist() == [list(pair) for pair, _ in wanted]
         np.testing.assert_array_equal(values.T, np.array([pair for _, pair in wanted]).reshape(-1, 2))
         np.testing.assert_equal(held(together), held(singly))
         assert wedge.check(*together[:4])
@@ -328,11 +328,11 @@ def test_extrema_of_a_wedge_that_follows_the_trend(kind, window, rng):
         assert made <= 12 * len(part) + kept + 4
 
 
-def test_places_alone(rng):
+def test_positions_alone(rng):
     values = rng.integers(-3, 4, 700).astype(float)
     one, other = make_with_rows(200, "minimum_first"), make_with_rows(200, "minimum_first")
     for part in (values[:300], values[300:]):
-        places, _ = extend_with_rows(one, 200, part)
-        alone = np.empty_like(places)
+        positions, _ = extend_with_rows(one, 200, part)
+        alone = np.empty_like(positions)
         wedge.extend_with_rows(*other, 200, part, alone, np.empty((2, 0)))
-        np.testing.assert_array_equal(alone, places)
+        np.testing.assert_array_equal(alone, positions)
