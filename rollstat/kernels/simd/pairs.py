@@ -18,7 +18,7 @@ twice. Cost: that of the operations.
 import itertools
 import operator
 from inspect import Parameter, Signature
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from numba import typeof, types
 from numba.extending import lower_builtin, type_callable
@@ -65,8 +65,8 @@ class Both(NamedTuple):
 class Arg(NamedTuple):
     """The order of pairs of a value and its position; `ties` says which of equal values wins."""
 
-    order: NamedTuple
-    ties: NamedTuple
+    order: Any
+    ties: Any
 
 
 _ORDERS = (Least(), Greatest())
