@@ -452,9 +452,9 @@ def _answer_rows(side, begin, data, best, row, first, answers):
 
 @kernel
 def _answer_blocks(side, begin, data, best, row, first, answers):
-    """As :func:`_answer_rows`, where no extremum leaves; returns the best, its row, and the comparisons.
+    """As :func:`_answer_rows`, while no extremum leaves; most blocks of rows change nothing.
 
-    Most blocks of rows are found to change nothing.
+    Returns the best of all new rows, its row, and the comparisons.
     """
     position, end = side.position, side.end
     answer, comparisons = position[begin & (len(position) - 1)] if begin < end else row, len(data)
@@ -487,7 +487,7 @@ def _answer_side(side, begin, data, first, answers):
                 begin = end
             else:
                 stop = min(position[begin & last] + window - first, stop)
-        # Up to `stop` the first extremum stays: blocks pay unless it is near.
+        # Up to row `stop` no extremum leaves: whole blocks are faster unless that is near.
         if stop - done < _FEW:
             stop = min(done + _BLOCK, len(data))
             part, rows = data[done:stop], answers[done:stop]
@@ -524,7 +524,7 @@ def _prepend_best(side, end, data, first):
 @kernel
 def _extend_side(header, position, value, data, lower_or_upper, answers):
     """Write the row of the extremum after each of `data`, and update one wedge."""
-    # Ties stay in the lower wedge if the question is value < newest, else in the upper one.
+    # Ties are kept in the lower wedge if the question is value < newest, else in the upper one.
     sign, newest = 1 - 2 * lower_or_upper, (header[RISING] != 0) == (lower_or_upper == UPPER)
     position, value = position[lower_or_upper], value[lower_or_upper]
     first, last = header[NEXT], len(position) - 1

@@ -77,12 +77,12 @@ _PARAMETERS = Signature(
 
 
 def _is(order, operand):
-    """Whether an operand, or Numba's type of it, is of the class `order`."""
+    """Return whether an operand, or Numba's type of it, is of the class `order`."""
     return isinstance(operand, order) or getattr(operand, "instance_class", None) is order
 
 
 def _is_pair(operand):
-    """Whether an operand, or Numba's type of it, is a pair; orders and scratch memory are not."""
+    """Return whether an operand, or Numba's type of it, is a pair; named tuples are not."""
     if isinstance(operand, types.Type):
         return isinstance(operand, types.BaseTuple) and not isinstance(operand, types.BaseNamedTuple)
     return type(operand) is tuple
@@ -93,7 +93,7 @@ def _takes_pairs(operands):
 
 
 def _element(operand, side):
-    """The operand, or Numba's type of it, for one element of a pair."""
+    """Return the operand, or Numba's type of it, for one element of a pair."""
     if _is(Both, operand):
         return typeof(_ORDERS[side]) if isinstance(operand, types.Type) else _ORDERS[side]
     return operand[side] if _is_pair(operand) else operand
@@ -170,20 +170,20 @@ def pairwise(function, by_value=None, any_of=False):
 
 @kernel(forceinline=True)
 def _prefer_by_value(order, newer, older):
-    """The pair with the better value; of equal values the ties of `order` decide."""
+    """Return the pair with the better value; among equal values the ties of `order` decide."""
     best = comparator.prefer(order.order, newer[0], older[0])
     return best, choose(order.order, order.ties, older[0], newer[0], older[1], newer[1])
 
 
 @kernel(forceinline=True)
 def _same(order, operand):
-    """The operand; for :class:`Both` a pair of it."""
+    """Return the operand; made pairwise, a pair of it under :class:`Both`."""
     return operand
 
 
 @kernel(forceinline=True)
 def _at(array, i):
-    """Element `i` of an array; `i` is not negative."""
+    """Return element `i` of an array; `i` is not negative."""
     return array[i & INDEX]
 
 
@@ -206,7 +206,7 @@ def _type_of_slice(context, array):
 
 
 def _plain_rows(array, first, last):
-    """Elements `first` to `last` - 1 of an array."""
+    """Return elements `first` to `last` - 1 of an array."""
     return array[first:last]
 
 
@@ -219,7 +219,7 @@ def _rows(context, array, first, last):
 
 
 def _plain_rows_from(array, first):
-    """Elements of an array from `first` on."""
+    """Return the elements of an array from `first` on."""
     return array[first:]
 
 
