@@ -6,8 +6,11 @@ its data to choose between two loops keeps the number for that itself.
 """
 
 __all__ = [
+    "BLOCKWISE_BOTH_BYTES",
+    "BLOCKWISE_BYTES",
     "COMPARED_RANK",
     "COUNTED_LEVELS",
+    "FEW_EXTREMA_ROWS",
     "NETWORK",
     "NETWORK_OF_LONG_SERIES",
     "NETWORK_OF_NOISE",
@@ -119,3 +122,12 @@ STREAM_FUNCTION_WINDOWS = {"f": 1, "i": 4, "u": 4, "b": 4}
 
 STREAM_FUNCTION_ROWS = 4_000
 """Shortest array of floats for which half a window is enough."""
+
+FEW_EXTREMA_ROWS = 64
+"""Below this number of rows, extrema are found by one scan, which is done before vectors are set up."""
+
+BLOCKWISE_BYTES = 4_000
+"""Bytes of a window from which extrema and positions are found block by block."""
+
+BLOCKWISE_BOTH_BYTES = 5_000
+"""The same for both extrema in one pass."""

@@ -1,4 +1,4 @@
-"""Extrema of windows that an end of the data cuts off: all begin, or all end, with it, each a row further."""
+"""Extrema of boundary windows, which all begin with the first row or all end with the last."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,15 +8,15 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block
 from rollstat.kernels.extrema.blockwise import growing, shrinking
-from rollstat.kernels.extrema.van_herk_simd import suffixes
+from rollstat.kernels.extrema.van_herk import suffixes
 from rollstat.kernels.missing.counting import observed_prefix
 from rollstat.kernels.simd.comparator import worst
 
-__all__ = ["seen_by_cut_off", "write_cut_off", "write_extrema_of_ends"]
+__all__ = ["values_of_boundary", "write_boundary", "write_extrema_of_ends"]
 
 
-def seen_by_cut_off(block: Block) -> tuple[NDArray[Any], bool] | None:
-    """The values that such windows see and whether they grow; None for windows that are not such."""
+def values_of_boundary(block: Block) -> tuple[NDArray[Any], bool] | None:
+    """Return the values of boundary windows and whether the windows grow; None for other windows."""
     if block.reach is not None:
         return (block.values, True) if block.reach > 0 else None
     start, end = block.start, block.end
@@ -27,12 +27,13 @@ def seen_by_cut_off(block: Block) -> tuple[NDArray[Any], bool] | None:
     return block.values[start[0] : end[-1]], bool(grows)
 
 
-def write_cut_off(
+def write_boundary(
     extrema: Sequence[tuple[Any, NDArray[Any]]], values: NDArray[Any], grows: bool, least: int | None
 ) -> bool:
-    """Write the extremum by each order, and NaN to rows with fewer than `least` observations, if it is given.
+    """Write the extremum by each order, and NaN to rows with fewer than `least` observations if it is given.
 
-    The windows begin with `values` and the last one is all of them, or end with them and the first one is.
+    If the windows grow, all begin with the first value and the last window is all values. Otherwise all end
+    with the last value and the first window is all values.
     Returns whether there may be a NaN.
     """
     kernel = growing if grows else shrinking
@@ -52,6 +53,6 @@ def write_cut_off(
 
 
 def write_extrema_of_ends(order: Any, older: NDArray[Any], newer: NDArray[Any], out: NDArray[Any]) -> None:
-    """Write the extrema of ``older[i:]`` with ``newer[:i + 1]``, for as many of both, without NaN."""
+    """Write the extrema of ``older[i:]`` and ``newer[:i + 1]``, arrays of one length without NaN."""
     none = worst(order, newer.dtype)
-    suffixes(order, older, none, newer, none, out, out, none, newer, False)
+    suffixes(order, older, none, newer, none, out, none, newer)

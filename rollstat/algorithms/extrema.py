@@ -1,7 +1,7 @@
 """Minimum, maximum and their positions over a block, by any of the algorithms for them.
 
-Where a block has not been searched for NaN, the algorithms pass over NaN by themselves, and tell the
-block if there was none.
+If a block has not been searched for NaN, the algorithms skip NaN by themselves, and record in the block if
+there was none.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,20 +13,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.bound_calls import bind
-from rollstat.algorithms.boundary_extrema import seen_by_cut_off, write_cut_off
+from rollstat.algorithms.boundary_extrema import values_of_boundary, write_boundary
 from rollstat.blocks import UNKNOWN, Block, Outcome
-from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg, doubling_both
+from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
-from rollstat.kernels.extrema.doubling_arg import settle
-from rollstat.kernels.extrema.nan_policy import ALL, ANY, NAN, PASS, STAND_IN
+from rollstat.kernels.extrema.doubling_arg import correct_positions
+from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
 from rollstat.kernels.extrema.positions import locate
 from rollstat.kernels.extrema.van_herk import scan
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP, empty_bitmap, mark_insufficient
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
-from rollstat.kernels.simd.fill_copy import fill_ahead
+from rollstat.kernels.simd.pairs import Arg, Both
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 from rollstat.plan import Choice
+from rollstat.thresholds import BLOCKWISE_BOTH_BYTES, BLOCKWISE_BYTES, FEW_EXTREMA_ROWS
 
 __all__ = [
     "ALGORITHMS",
@@ -42,38 +43,30 @@ __all__ = [
     "wedge",
 ]
 
-# Below this many rows, a scan is done before vectors have been set up.
-_FEW_ROWS = 64
-# From so many bytes of a window on, whole blocks mostly have one answer, which is then the quicker way: the
-# earlier, the more the other one costs.
-_LONG, _LONG_FOR_BOTH = 4_000, 5_000
-# Both extrema of so many bytes leave the caches before they are all there, and are written past them.
-_MANY = 12_000_000
-# From this width on, places may not fit in 32 bits.
-_FARTHEST = 1 << 30
+# From this width on, positions may not fit in 32 bits.
+_WIDEST_OF_32_BITS = 1 << 30
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 
 
 @dataclass(slots=True)
 class Extrema:
-    """What an extrema algorithm is asked for over one block, and where it writes the answer.
+    """The outputs that an extrema algorithm computes over one block; one that is None is not wanted.
 
-    An output that is None is not wanted. A row without an observation gets any value and any
-    position.
+    A row without an observation gets any value and any position.
 
     Attributes
     ----------
     minimum, maximum : ndarray, shape (rows,), dtype of the values, or None
         Receive the extrema.
     minimum_position, maximum_position : ndarray of int64, shape (rows,), or None
-        Receive the indices into ``block.values`` where they stand.
+        Receive the positions of the extrema in ``block.values``.
     last : bool
         Whether the position of equal values is the last of them instead of the first.
     base : int
-        What is added to positions.
+        Added to positions.
     least : int or None
-        Rows with fewer observations are to be NaN in every output; None where nobody need count.
+        Rows with fewer observations become NaN in every output; with None observations are not counted.
     """
 
     minimum: NDArray[Any] | None = None
@@ -86,16 +79,16 @@ class Extrema:
 
 
 def _rule_for(least: int | None, width: int) -> int:
-    """Which windows of `width` rows are NaN, where those with fewer observations than `least` are.
+    """Return the kernel's rule for NaN that marks windows with fewer than `least` observations.
 
-    `ANY` or `ALL` if a kernel can tell, `PASS` where only who counts can.
+    It is `SKIP` if the observations have to be counted.
     """
-    return int(ANY if least == width > 0 else ALL if least == 1 else PASS)
+    return int(ANY if least == width > 0 else ALL if least == 1 else SKIP)
 
 
 def _words_for(values: NDArray[Any], least: int | None, rule: int) -> NDArray[np.uint64]:
-    """Where a kernel notes what is missing, if windows have to be counted."""
-    return NO_BITMAP if least is None or rule != PASS else empty_bitmap(len(values))
+    """Return the bitmap in which a kernel records missing values if observations have to be counted."""
+    return NO_BITMAP if least is None or rule != SKIP else empty_bitmap(len(values))
 
 
 def _mark_few(
@@ -109,7 +102,7 @@ def _mark_few(
 
 
 def _mask(block: Block) -> NDArray[np.bool_]:
-    """The mask of a searched block, with no length where nothing is missing or nobody has looked."""
+    """Return the mask of a searched block; without a length if nothing is missing or not searched."""
     if not block.searched or block.missing is None:
         return _NO_MASK
     return block.missing
@@ -122,7 +115,7 @@ def _longest(block: Block) -> int:
 
 
 def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
-    """The orders that are asked for, with their outputs for values and for positions."""
+    """Return the orders of the wanted extrema, with their outputs for values and for positions."""
     each = (
         (Least(), request.minimum, request.minimum_position),
         (Greatest(), request.maximum, request.maximum_position),
@@ -131,7 +124,7 @@ def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
 
 
 def block_scan(block: Block, request: Extrema) -> Outcome:
-    """Van Herk and Gil-Werman's block scans, for any windows."""
+    """Compute by van Herk's and Gil and Werman's block scans, for any windows."""
     values, mask, start, end = block.values, _mask(block), block.start, block.end
     suffix = np.empty(_longest(block), values.dtype)
     nan = False
@@ -145,65 +138,64 @@ def block_scan(block: Block, request: Extrema) -> Outcome:
 
 
 def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
-    """Rows of a chunk of doubling: two fit in the first-level cache if windows are short, else the second."""
+    """Return the rows of a chunk of doubling.
+
+    Two chunks of one extremum fit in the first-level cache if windows are short, else in the second.
+    """
     reach = width * itemsize
     if reach <= 2_048:
-        return 4_096 // itemsize
+        return (32_768 if both else 4_096) // itemsize
     return (max(131_072, 8 * reach) if both or reach > 8_192 else 16 * reach) // itemsize
 
 
-def _block(width: int) -> int:
-    """Values of a block for places in long windows: whole vectors of any dtype, a 64th to a 128th if many."""
+def _block_for_positions(width: int) -> int:
+    """Return the length of a block for positions in long windows: a 64th to a 128th, in whole vectors."""
     return max(1 << (width // 64).bit_length() - 1, 128)
 
 
-def _long_block(width: int) -> int:
-    """Values of a block for long windows: a third to a sixth, and of 1,024 or more a 128th to a 256th."""
+def _block_for_values(width: int) -> int:
+    """Return the length of a block for long windows: a third to a sixth; from 1,024 on a 128th to a 256th."""
     return max(1 << min((width // 3).bit_length() - 1, max((width // 128).bit_length() - 1, 10)), 128)
 
 
 @lru_cache(maxsize=256)
-def _for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int, tuple[bool, ...]]:
-    """The kernel for so many rows, the size of its chunks or blocks, its scratch memory, how it writes."""
-    lanes = lanes_in(f"u{itemsize}")
-    past = (2 * rows * itemsize >= _MANY,) if both else ()
-    if width * itemsize >= (_LONG_FOR_BOTH if both else _LONG):
-        size = _long_block(width)
-        length = blockwise.scratch_length(width, rows, size, lanes) * (1 + both)
-        return blockwise.rolling_both if both else blockwise.rolling, size, length, past
+def _kernel_for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int]:
+    """Return the kernel for so many rows, the size of its chunks or blocks, and its scratch length."""
+    lanes, extrema = lanes_in(f"u{itemsize}"), 1 + both
+    if width * itemsize >= (BLOCKWISE_BOTH_BYTES if both else BLOCKWISE_BYTES):
+        size = _block_for_values(width)
+        return blockwise.rolling, size, blockwise.scratch_length(width, rows, size, lanes, extrema)
     size = max(min(chunk_rows(width, itemsize, both), rows), 1)
-    kernels = doubling_both if both else doubling_kernel
-    length = kernels.scratch_length(width, size, lanes)
-    return kernels.rolling_both if both else kernels.rolling, size, length, past
+    return doubling_kernel.rolling, size, doubling_kernel.scratch_length(width, size, lanes, extrema)
 
 
-def _extrema(wanted: list[tuple[Any, Any]], values: NDArray[Any], width: int, least: int | None) -> bool:
-    """Write the extrema of every `width` values, one or both; NaN to rows with fewer than `least` observed.
+def _extrema(order: Any, out: Any, values: NDArray[Any], width: int, least: int | None) -> bool:
+    """Write one or both extrema of every `width` values; NaN to rows with fewer than `least` observations.
 
-    Returns whether there may be a NaN.
+    With the order `Both`, `out` is a pair. Returns whether there may be a NaN.
     """
-    outputs = [out for _, out in wanted]
+    outputs = out if isinstance(order, Both) else (out,)
     rule = _rule_for(least, width)
-    both, rows = len(wanted) == 2, len(outputs[0])
-    rolling, size, length, past = _for_values(width, rows, values.itemsize, both)
-    orders = [] if both else [wanted[0][0]]
+    rolling, size, length = _kernel_for_values(width, len(outputs[0]), values.itemsize, len(outputs) == 2)
     scratch = aligned_empty(length, values.dtype)
     words = _words_for(values, least, rule)
-    found = rolling(*orders, values, width, size, scratch, *outputs, rule, words, *past)
-    if rule != PASS and found == NAN + STAND_IN:
-        rule, words = int(PASS), empty_bitmap(len(values))
-        found = rolling(*orders, values, width, size, scratch, *outputs, rule, words, *past)
+    found = rolling(order, values, width, size, scratch, out, rule, words)
+    if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
+        rule, words = int(SKIP), empty_bitmap(len(values))
+        found = rolling(order, values, width, size, scratch, out, rule, words)
     if found and len(words):
         _mark_few(words, width, least, outputs)
     return bool(found)
 
 
 @lru_cache(maxsize=256)
-def _for_places(width: int, rows: int, itemsize: int, last: bool) -> tuple[Any, tuple[int | bool, ...], int]:
-    """The kernel for so many rows, what it is to know of windows, and the length of each scratch memory."""
+def _kernel_for_positions(
+    width: int, rows: int, itemsize: int, last: bool
+) -> tuple[Any, tuple[int | bool, ...], int]:
+    """Return the kernel for so many rows, its parameters for windows, and its scratch length."""
     lanes = lanes_in(f"u{itemsize}")
-    if width * itemsize >= _LONG:
-        block, chunk = _block(width), min(max(65_536, 8 * width), rows)
+    if width * itemsize >= BLOCKWISE_BYTES:
+        block, chunk = _block_for_positions(width), min(max(65_536, 8 * width), rows)
         length = blockwise_arg.scratch_length(width, chunk, block, lanes)
         return blockwise_arg.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
     size = 4_096 if width < 8 else 2_048 if width < 128 else 8_192
@@ -212,13 +204,13 @@ def _for_places(width: int, rows: int, itemsize: int, last: bool) -> tuple[Any, 
     return doubling_arg.rolling, (width, chunk), -(-length // lanes) * lanes
 
 
-def _with_places(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Scratch memory for so many values, and for as many places."""
+def _with_positions(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return scratch memory for so many values and as many positions."""
     memory = aligned_empty(2 * length, dtype)
     return memory[:length], memory[length:].view(f"i{dtype.itemsize}")
 
 
-def _places(
+def _positions(
     order: Least | Greatest,
     last: bool,
     values: NDArray[Any],
@@ -226,15 +218,14 @@ def _places(
     base: int,
     position: NDArray[np.int64],
 ) -> int:
-    """Write where the extremum of every `width` values stands; return what the kernels say of NaN."""
-    ties = Newest() if last else Oldest()
-    kernel, sizes, length = _for_places(width, len(position), values.itemsize, last)
-    scratch = _with_places(length, values.dtype)
-    return int(kernel(order, ties, values, *sizes, *scratch, base, position))
+    """Write the position of the extremum of every `width` values; return what the kernel reports of NaN."""
+    kernel, sizes, length = _kernel_for_positions(width, len(position), values.itemsize, last)
+    scratch = _with_positions(length, values.dtype)
+    return int(kernel(Arg(order, Newest() if last else Oldest()), values, *sizes, scratch, base, position))
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
-    """Values of at least so many bytes, the worst where a searched block misses one."""
+    """Return the values in at least `itemsize` bytes, the worst value for those that the mask excludes."""
     values, mask = block.values, _mask(block)
     if len(mask) > 0:
         values = np.where(mask, worst(order, values.dtype), values)
@@ -244,24 +235,26 @@ def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArr
 
 
 def doubling(block: Block, request: Extrema) -> Outcome:
-    """Doubling in machine vectors, for windows of a fixed number of rows."""
+    """Compute in machine vectors, by doubling or blockwise, for windows of a fixed number of rows."""
     wanted = _wanted(request)
     extrema = [(order, out) for order, out, _ in wanted if out is not None]
     nan = False
     if len(extrema) == 2 and len(_mask(block)) == 0:
-        nan = _extrema(extrema, block.values, block.width, request.least)
+        nan = _extrema(Both(), (request.minimum, request.maximum), block.values, block.width, request.least)
     else:
         for order, out in extrema:
-            nan |= _extrema([(order, out)], _observed(order, block), block.width, request.least)
+            nan |= _extrema(order, out, _observed(order, block), block.width, request.least)
     for order, _, position in wanted:
         if position is None:
             continue
-        # Places are as large as values, and count in a block: in four bytes if the window allows it.
-        values = _observed(order, block, 4 if block.width < _FARTHEST else 8)
-        found = _places(order, request.last, values, block.width, request.base, position)
+        # Positions are as large as values, and count within a chunk: four bytes suffice for most windows.
+        values = _observed(order, block, 4 if block.width < _WIDEST_OF_32_BITS else 8)
+        found = _positions(order, request.last, values, block.width, request.base, position)
         nan |= found > 0
         if found == 2 or len(_mask(block)) > 0:
-            settle(order, block.values, _mask(block), block.width, request.last, request.base, position)
+            correct_positions(
+                order, block.values, _mask(block), block.width, request.last, request.base, position
+            )
     marked = request.least is not None and len(extrema) == len(wanted)
     return Outcome(complete=not block.searched and not nan, marked=marked, algorithm="doubling")
 
@@ -277,57 +270,57 @@ def one_kernel(
     head: int,
     short: int,
 ) -> Callable[..., bool] | None:
-    """What writes extrema, or positions of one, of `rows` windows in one call; None if nothing does.
+    """Return a function that writes extrema, or positions of one, in one kernel call; None if there is none.
 
     See :meth:`rollstat.plan.Computation.line_kernel`.
     """
     positions = wanted in (("argmin",), ("argmax",))
     values = wanted in (("min",), ("max",), ("min", "max"))
-    if rows < _FEW_ROWS or not (values or (positions and head == short == 0)):
+    if rows < FEW_EXTREMA_ROWS or not (values or (positions and head == short == 0)):
         return None
-    codes: list[Any] = []  # compiled, once the type of the values is known
-    both, order = len(wanted) == 2, Greatest() if wanted[0] in ("max", "argmax") else Least()
+    codes: list[Any] = []  # compiled on the first call, when the type of the values is known
+    order = Greatest() if wanted[0] in ("max", "argmax") else Least()
     if positions:
-        kernel, sizes, length = _for_places(width, rows, dtype.itemsize, last)
-        ties = Newest() if last else Oldest()
+        kernel, sizes, length = _kernel_for_positions(width, rows, dtype.itemsize, last)
+        by_value = Arg(order, Newest() if last else Oldest())
 
         def write_positions(values: NDArray[Any], position: NDArray[np.int64]) -> bool:
-            given = order, ties, values, *sizes, *_with_places(length, dtype), base, position
+            arguments = by_value, values, *sizes, _with_positions(length, dtype), base, position
             if not codes:
-                codes.append(bind(kernel, *given))
-            return bool(codes[0](*given) == 0)
+                codes.append(bind(kernel, *arguments))
+            return bool(codes[0](*arguments) == 0)
 
         return write_positions
-    rolling, size, length, past = _for_values(width, rows, dtype.itemsize, both)
-    orders, rule, missing = () if both else (order,), _rule_for(least, width), dtype.type(np.nan)
-    begun = (Least(), Greatest()) if both else (order,)
+    both = len(wanted) == 2
+    rolling, size, length = _kernel_for_values(width, rows, dtype.itemsize, both)
+    orders = (Least(), Greatest()) if both else (order,)
+    rule, missing = _rule_for(least, width), dtype.type(np.nan)
 
     def write_values(values: NDArray[Any], *outputs: NDArray[Any]) -> bool:
         if short:
             for out in outputs:
-                if past[:1] == (True,):
-                    fill_ahead(missing, out[:short], values, True)
-                else:
-                    out[:short] = missing
+                out[:short] = missing
             outputs = tuple(out[short:] for out in outputs)
         if head:
-            parts = [(order, out[:head]) for order, out in zip(begun, outputs)]
-            write_cut_off(parts, values[: width - 1], True, least)
+            parts = [(order, out[:head]) for order, out in zip(orders, outputs)]
+            write_boundary(parts, values[: width - 1], True, least)
             outputs = tuple(out[head:] for out in outputs)
         words = _words_for(values, least, rule)
-        given = *orders, values, width, size, aligned_empty(length, dtype), *outputs, rule, words, *past
+        target = (Both(), outputs) if both else (order, outputs[0])
+        scratch = aligned_empty(length, values.dtype)
+        arguments = target[0], values, width, size, scratch, target[1], rule, words
         if not codes:
-            codes.append(bind(rolling, *given))
-        found = codes[0](*given)
+            codes.append(bind(rolling, *arguments))
+        found = codes[0](*arguments)
         if found and len(words):
             _mark_few(words, width, least, outputs)
-        return bool(found == 0 or (least is not None and found == NAN))
+        return bool(found == 0 or (least is not None and found == HAS_NAN))
 
     return write_values
 
 
 def wedge(block: Block, request: Extrema) -> Outcome:
-    """Lemire's monotonic wedge, for any windows."""
+    """Compute by Lemire's monotonic wedge, for any windows."""
     no_values = np.empty(0, block.values.dtype)
     low = no_values if request.minimum is None else request.minimum
     high = no_values if request.maximum is None else request.maximum
@@ -356,7 +349,7 @@ def wedge(block: Block, request: Extrema) -> Outcome:
         low_position += request.base
         high_position += request.base
 
-    # Both positions with the same rule for ties are two wedges: each settles the ties of one side.
+    # A wedge gives the wanted rule of ties to one side only, so two positions take two wedges.
     lower_ties, upper_ties = ("minimum_first", "minimum_last")[:: -1 if request.last else 1]
     if request.minimum_position is not None:
         run(low, high, request.minimum_position, _NO_POSITIONS, lower_ties)
@@ -370,15 +363,15 @@ def wedge(block: Block, request: Extrema) -> Outcome:
 
 
 def boundary(block: Block, request: Extrema) -> Outcome:
-    """Scans in vectors, for boundary windows without a mask; block scans for any others."""
-    found = None if len(_mask(block)) > 0 else seen_by_cut_off(block)
+    """Compute boundary windows in vectors, if they have no mask; any others by block scans."""
+    found = None if len(_mask(block)) > 0 else values_of_boundary(block)
     if found is None:
         return block_scan(block, request)
     wanted = _wanted(request)
     extrema = [
         (order, np.empty(block.rows, block.values.dtype) if out is None else out) for order, out, _ in wanted
     ]
-    nan = write_cut_off(extrema, *found, request.least)
+    nan = write_boundary(extrema, *found, request.least)
     for (order, best), (_, _, position) in zip(extrema, wanted):
         if position is not None:
             locate(order, block.values, _NO_MASK, block.start, block.end, request.last, best, position)
@@ -387,12 +380,12 @@ def boundary(block: Block, request: Extrema) -> Outcome:
 
 
 def choose(block: Block) -> Choice:
-    """Return the quickest algorithm for a block."""
-    if block.rows < _FEW_ROWS:
-        return Choice("block_scan", f"fewer than {_FEW_ROWS} windows, which vectors do not pay for")
+    """Return the fastest algorithm for a block."""
+    if block.rows < FEW_EXTREMA_ROWS:
+        return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, which vectors do not pay for")
     if block.width > 0:
         return Choice("doubling", "all windows have one width")
-    if seen_by_cut_off(block) is not None:
+    if values_of_boundary(block) is not None:
         masked = (("block_scan", "a value is masked"),)
         return Choice("boundary", "all windows begin, or all end, with the data", masked)
     return Choice("block_scan", "the width of the windows varies")
@@ -412,12 +405,12 @@ ALGORITHMS: dict[str, Callable[[Block, Extrema], Outcome]] = {
 
 
 def block_rows(width: int) -> int:
-    """Rows of a block that suit windows of `width` rows."""
+    """Return the number of rows of a block for windows of `width` rows."""
     return max(1 << 20, 8 * width)
 
 
 def lower_upper_envelope(values: NDArray[Any], radius: int, low: NDArray[Any], high: NDArray[Any]) -> bool:
-    """Write the extrema of ``values[max(i - radius, 0):i + radius + 1]`` for every i: LB_Keogh's envelope.
+    """Write the extrema of ``values[max(i - radius, 0):i + radius + 1]`` for every i, LB_Keogh's envelope.
 
     Returns whether there may be a NaN; NaN is no observation.
     """

@@ -17,32 +17,32 @@ from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 __all__ = ["MODES", "box_extremum", "extended_rows"]
 
 MODES = ("cut", "reflect", "nearest", "mirror", "wrap", "constant")
-# Bytes of scratch memory for a tile of columns, which should stay in the second-level cache.
-_TILE = 1 << 18
+# Bytes of scratch memory for the columns scanned at once, to stay in the second-level cache.
+_SCRATCH_BYTES = 1 << 18
 
 
 def extended_rows(length: int, before: int, after: int, mode: str) -> NDArray[np.int64]:
-    """Which row stands at each place of an axis extended at both ends; -1 where none does.
+    """Return the row at each index of an axis extended at both ends; -1 if there is none.
 
-    The modes are those of :mod:`scipy.ndimage`, and ``"cut"``, where nothing stands outside.
+    The modes are those of :mod:`scipy.ndimage`, and ``"cut"``, with nothing outside of the array.
     """
-    place = np.arange(-before, length + after)
+    index = np.arange(-before, length + after)
     if mode == "nearest":
-        return place.clip(0, length - 1)
+        return index.clip(0, length - 1)
     if mode == "wrap":
-        return place % length
+        return index % length
     if mode == "reflect":
-        place %= 2 * length
-        return np.minimum(place, 2 * length - 1 - place)
+        index %= 2 * length
+        return np.minimum(index, 2 * length - 1 - index)
     if mode == "mirror":
-        place %= max(2 * length - 2, 1)
-        return np.minimum(place, 2 * length - 2 - place)
-    place[:before] = place[before + length :] = -1
-    return place
+        index %= max(2 * length - 2, 1)
+        return np.minimum(index, 2 * length - 2 - index)
+    index[:before] = index[before + length :] = -1
+    return index
 
 
 def _in_lines(values: NDArray[Any], axis: int) -> bool:
-    """Whether the rows across an axis are too short for vectors."""
+    """Return whether the rows across an axis are too short for vectors."""
     return prod(values.shape[axis + 1 :]) < int(lanes_in(values.dtype))
 
 
@@ -56,7 +56,7 @@ def _along(
     constant: Any,
     out: NDArray[Any],
 ) -> bool:
-    """Write the extrema along one axis of C-contiguous `values` to `out`, another array if not in lines."""
+    """Write the extrema along one axis of C-contiguous `values` to `out`, which may be `values` for lines."""
     length = values.shape[axis]
     across = prod(values.shape[axis + 1 :])
     width, lanes = before + 1 + after, lanes_in(values.dtype)
@@ -68,7 +68,7 @@ def _along(
         scratch = aligned_empty(room, values.dtype)
         lines = flat, length, across, before, source, constant
         return bool(scan_lines(order, *lines, width, chunk, scratch, target, NO_BITMAP))
-    columns = max(min(_TILE // values.itemsize // width, across) // lanes, 1) * lanes
+    columns = max(min(_SCRATCH_BYTES // values.itemsize // width, across) // lanes, 1) * lanes
     scratch = aligned_empty((width + 2) * columns, values.dtype)
     nan = False
     for first in range(0, len(flat), length * across):
@@ -86,7 +86,7 @@ def box_extremum(
     mode: str = "reflect",
     constant: Any = 0,
 ) -> tuple[NDArray[Any], bool]:
-    """Extrema of boxes that reach `before` and `after` each element along each of `axes`.
+    """Return the extrema of boxes that reach `before` and `after` each element along each of `axes`.
 
     Parameters
     ----------
@@ -97,18 +97,18 @@ def box_extremum(
     axes : sequence of int
         Different axes, not negative.
     before, after : sequence of int
-        Elements in front of and behind each element, for each axis.
+        Elements before and after each element, for each axis.
     mode : str
-        One of `MODES`: what stands outside of the array.
+        One of `MODES`: the values outside of the array.
     constant : scalar
-        What stands there if `mode` is ``"constant"``.
+        The value there if `mode` is ``"constant"``.
 
     Returns
     -------
     extrema : ndarray
-        Of the shape and dtype of `values`; where a box has no observation, the value that never wins.
+        Of the shape and dtype of `values`; where a box has no observation, the worst value.
     nan : bool
-        Whether a NaN was met.
+        Whether there is a NaN.
     """
     outside = values.dtype.type(constant) if mode == "constant" else worst(order, values.dtype)
     nan = False

@@ -14,7 +14,7 @@ FIXED = [*ALGORITHMS, extrema.doubling]
 
 
 def expected(values, missing, start, end, last):
-    """Minimum, maximum and their positions, by looking at every window; None without observation."""
+    """Return extrema and positions of every window by brute force; None without an observation."""
     answers = []
     for left, right in zip(start, end):
         rows = [j for j in range(left, right) if not missing[j]]
@@ -28,21 +28,21 @@ def expected(values, missing, start, end, last):
 
 
 def assert_right(algorithm, values, missing, start, end, width=0, last=False, mask=None):
-    """`mask` is what the block is told, `missing` the truth."""
+    """The block gets `mask`; `missing` says which values are missing."""
     block = Block(values, mask, start, end, width)
     rows = len(start)
     low, high = np.empty((2, rows), values.dtype)
-    places = np.empty((2, rows), np.int64)
-    algorithm(block, Extrema(low, high, *places, last=last))
+    positions = np.empty((2, rows), np.int64)
+    algorithm(block, Extrema(low, high, *positions, last=last))
     for i, (smallest, largest, first, second) in enumerate(expected(values, missing, start, end, last)):
         if smallest is not None:
-            assert tuple(places[:, i]) == (first, second)
+            assert tuple(positions[:, i]) == (first, second)
             assert low[i] == smallest
             assert high[i] == largest
     return block
 
 
-def assert_same_places(found, wanted):
+def assert_same_positions(found, wanted):
     """Where there is an observation; `wanted` says where."""
     for name in ("minimum_position", "maximum_position"):
         answered = getattr(wanted, name) >= 0
@@ -109,11 +109,11 @@ def test_doubling_at_every_width(dtype, rng):
         mask = rng.random(length) < 0.5
         widths = range(1, length + 1) if length <= 100 else [*range(100, 300, 7), 511, 512, 600, 999, 1000]
         for width in widths:
-            for told in (None, mask):
+            for given_mask in (None, mask):
                 found = Extrema(*np.empty((2, length - width + 1), dtype))
                 wanted = Extrema(*np.empty((2, length - width + 1), dtype))
-                extrema.doubling(Block.regular(values, told, width), found)
-                extrema.block_scan(Block.regular(values, told, width), wanted)
+                extrema.doubling(Block.regular(values, given_mask, width), found)
+                extrema.block_scan(Block.regular(values, given_mask, width), wanted)
                 np.testing.assert_array_equal(found.minimum, wanted.minimum)
                 np.testing.assert_array_equal(found.maximum, wanted.maximum)
 
@@ -178,17 +178,17 @@ def test_positions_at_every_width(last, rng):
         mask = rng.random(length) < 0.5
         mask[length // 2 :][:30] = True
         for width in range(1, length + 1, 1 if length <= 40 else 13):
-            for told in (None, mask):
+            for given_mask in (None, mask):
                 found = Extrema(None, None, *np.empty((2, length - width + 1), np.int64), last)
                 wanted = Extrema(None, None, *np.empty((2, length - width + 1), np.int64), last)
-                extrema.doubling(Block.regular(values, told, width), found)
-                extrema.block_scan(Block.regular(values, told, width), wanted)
-                assert_same_places(found, wanted)
+                extrema.doubling(Block.regular(values, given_mask, width), found)
+                extrema.block_scan(Block.regular(values, given_mask, width), wanted)
+                assert_same_positions(found, wanted)
 
 
 @pytest.mark.parametrize("last", [False, True])
 def test_positions_on_data_with_a_trend(last):
-    """Rising, falling and level stretches, longer and shorter than a vector, with ties and gaps."""
+    """Rising, falling and level runs, longer and shorter than a vector, with ties and gaps."""
     steps = np.repeat([1, 0, -1, 0, 1, -1, 1, -1], [60, 20, 90, 40, 7, 9, 3, 3])
     values = np.cumsum(np.concatenate([steps, -steps, steps])).astype(np.float64)
     gaps = values.copy()
@@ -200,4 +200,4 @@ def test_positions_on_data_with_a_trend(last):
             wanted = Extrema(None, None, *np.empty((2, rows), np.int64), last)
             extrema.doubling(Block.regular(series, UNKNOWN, width), found)
             extrema.wedge(Block.regular(series, UNKNOWN, width), wanted)
-            assert_same_places(found, wanted)
+            assert_same_positions(found, wanted)

@@ -1,1 +1,11 @@
-"""extrema."""
+"""Minimum, maximum and their positions.
+
+For a fixed number of rows: `doubling` (short windows), `blockwise` (long windows), `direct` (a few rows) and
+`monotone_runs` (long runs) compute values; `doubling_arg` and `blockwise_arg` compute positions. One kernel
+serves minimum, maximum or both: its order, a type, decides, see :mod:`rollstat.kernels.simd.comparator` and
+:mod:`rollstat.kernels.simd.pairs`. `van_herk` has the scans for any monotone windows, and in vectors for
+whole blocks and boundary windows; `positions` finds the positions of known extrema. `separable` applies them
+along the axes of images. For streams, `wedge` keeps both extrema and `monotonic_deque` one; `wedge` serves
+any windows as well. `three_rows` is the special case of windows of three rows with 2 comparisons each.
+`nan_policy` defines what kernels know, do and report about NaN.
+"""

@@ -3,14 +3,16 @@
 ::
 
     blocks of values   | k      | k + 1  |   ...   | q - 1  | q      | q + 1  |
-                       suffix   [   common to all, at one place  ]   running
+                       suffix   [    common to all, at one row   ]   prefix
 
-As :mod:`rollstat.kernels.extrema.blockwise`, with places. A block tells only its extremum; the place of it is
-looked up in the one block that answers for all windows, and only when it is another block than before.
+As :mod:`rollstat.kernels.extrema.blockwise`, with positions. For each block only the best value is stored.
+Its position is searched for in the one block that answers all windows, and only when that is another block
+than before. The scans of blocks shift pairs of a value and a position within a vector.
 
-State and invariant: as there; ``origin[k]`` is the block that holds ``common[k]``, the oldest or the newest
-of those that do. Cost: a vector operation for each vector of values, a store for each of results, and
-about 25 operations where the extremum of the windows changes within a block, on any data.
+State and invariant: as there; ``origin[k]`` is the block that holds the best of the blocks common to the
+windows of block k, the oldest or the newest such block. Cost: a vector operation for each vector of values,
+a store for each vector of results, and about 25 operations where the extremum of the windows changes within
+a block, whatever the data.
 
 Source: as :mod:`rollstat.kernels.extrema.blockwise`.
 """
@@ -18,33 +20,35 @@ Source: as :mod:`rollstat.kernels.extrema.blockwise`.
 from rollstat._jit import kernel
 from rollstat.kernels.extrema import doubling_arg, monotone_runs
 from rollstat.kernels.extrema.blockwise import best_in, room_for, totals
-from rollstat.kernels.extrema.doubling_arg import place_on
-from rollstat.kernels.extrema.nan_policy import NO
-from rollstat.kernels.simd.comparator import better, choose, prefer, worst_of
-from rollstat.kernels.simd.fill_copy import fill
-from rollstat.kernels.simd.vectors import (
+from rollstat.kernels.extrema.doubling_arg import write_shifted
+from rollstat.kernels.extrema.monotone_runs import Results
+from rollstat.kernels.simd.comparator import better, worst_of
+from rollstat.kernels.simd.fill_copy import count_up, fill
+from rollstat.kernels.simd.pairs import (
     broadcast,
     broadcast_lane,
-    lanes_of,
     load,
+    prefer,
+    rows_from,
     shift_in_next,
     shift_in_previous,
     store,
 )
+from rollstat.kernels.simd.vectors import lanes_of
 
 __all__ = ["rolling", "scratch_length"]
 
 
 def scratch_length(width, rows, block, lanes):
-    """Length of each of both parts of scratch memory, for `rows` windows of `width`."""
+    """Return the length of each of the two parts of scratch memory, for `rows` windows of `width`."""
     blocks = (rows + width - 1) // block + 1
     room = room_for(rows + width - 1, block, lanes)
     return 3 * block + room + doubling_arg.scratch_length(width // block, blocks, lanes)
 
 
 @kernel
-def _seek(values, value, last):
-    """Where `value` stands first or last; anything if it does not."""
+def _position_of(values, value, last):
+    """Return the first or last position of `value`; any position if there is none."""
     found = 0
     for i in range(len(values)):
         found = len(values) - 1 - i if last else i
@@ -54,139 +58,122 @@ def _seek(values, value, last):
 
 
 @kernel
-def _suffixes(order, ties, values, common, place, steps, out, places):
-    """Write the best of ``values[i:]`` and the newer `common` to ``out[i]``, and its place of `steps`."""
+def _suffixes(order, values, positions, best, out):
+    """Write the best of ``values[i:]`` and the newer `best` to ``out[i]``; all are pairs with positions."""
     lanes = lanes_of(values)
-    worst = broadcast(worst_of(order, values))
-    carried, carried_place = broadcast(common), broadcast(place)
+    worst = broadcast(worst_of(order.order, values))
+    newer = broadcast(best)
     for i in range(len(values) - lanes, -1, -lanes):
-        tail, where = prefer(order, load(values, i), worst), load(steps, i)
-        newer = shift_in_next(tail, worst, 1)
-        where = choose(order, ties, tail, newer, where, shift_in_next(where, where, 1))
+        position = load(positions, i)
+        # What is shifted in never wins, so its position does not matter.
+        tail, outside = (prefer(order.order, load(values, i), worst), position), (worst, position)
+        tail = prefer(order, shift_in_next(tail, outside, 1), tail)
+        tail = prefer(order, shift_in_next(tail, outside, 2), tail)
+        tail = prefer(order, shift_in_next(tail, outside, 4), tail)
+        tail = prefer(order, shift_in_next(tail, outside, 8), tail)
         tail = prefer(order, newer, tail)
-        newer = shift_in_next(tail, worst, 2)
-        where = choose(order, ties, tail, newer, where, shift_in_next(where, where, 2))
-        tail = prefer(order, newer, tail)
-        newer = shift_in_next(tail, worst, 4)
-        where = choose(order, ties, tail, newer, where, shift_in_next(where, where, 4))
-        tail = prefer(order, newer, tail)
-        newer = shift_in_next(tail, worst, 8)
-        where = choose(order, ties, tail, newer, where, shift_in_next(where, where, 8))
-        tail = prefer(order, newer, tail)
-        where = choose(order, ties, tail, carried, where, carried_place)
-        tail = prefer(order, carried, tail)
         store(tail, out, i)
-        store(where, places, i)
-        carried, carried_place = broadcast_lane(tail, 0), broadcast_lane(where, 0)
+        newer = broadcast_lane(tail, 0)
 
 
 @kernel
-def _running(order, ties, values, best, place, behind, steps, out, places):
-    """Take the older `best` and ``values[:i + 1]``, which stand `behind` the steps, into ``out[i]``."""
+def _prefixes(order, values, positions, best, shift, out):
+    """Merge the best of the older `best` and ``values[:i + 1]`` into the older ``out[i]``.
+
+    All are pairs with positions; those of the values are `positions` moved by `shift`.
+    """
     lanes = lanes_of(values)
-    worst = broadcast(worst_of(order, values))
-    carried, carried_place, base = broadcast(best), broadcast(place), broadcast(behind)
+    worst = broadcast(worst_of(order.order, values))
+    older, shift_vector = broadcast(best), broadcast(shift)
     for i in range(0, len(values), lanes):
-        head, where = prefer(order, load(values, i), worst), load(steps, i) + base
-        older = shift_in_previous(worst, head, 1)
-        where = choose(order, ties, older, head, shift_in_previous(where, where, 1), where)
-        head = prefer(order, older, head)
-        older = shift_in_previous(worst, head, 2)
-        where = choose(order, ties, older, head, shift_in_previous(where, where, 2), where)
-        head = prefer(order, older, head)
-        older = shift_in_previous(worst, head, 4)
-        where = choose(order, ties, older, head, shift_in_previous(where, where, 4), where)
-        head = prefer(order, older, head)
-        older = shift_in_previous(worst, head, 8)
-        where = choose(order, ties, older, head, shift_in_previous(where, where, 8), where)
-        head = prefer(order, older, head)
-        where = choose(order, ties, carried, head, carried_place, where)
-        head = prefer(order, carried, head)
-        carried, carried_place = broadcast_lane(head, -1), broadcast_lane(where, -1)
-        older = load(out, i)
-        store(choose(order, ties, older, head, load(places, i), where), places, i)
-        store(prefer(order, older, head), out, i)
+        position = load(positions, i) + shift_vector
+        head, outside = (prefer(order.order, load(values, i), worst), position), (worst, position)
+        head = prefer(order, head, shift_in_previous(outside, head, 1))
+        head = prefer(order, head, shift_in_previous(outside, head, 2))
+        head = prefer(order, head, shift_in_previous(outside, head, 4))
+        head = prefer(order, head, shift_in_previous(outside, head, 8))
+        head = prefer(order, head, older)
+        older = broadcast_lane(head, -1)
+        store(prefer(order, head, load(out, i)), out, i)
 
 
 @kernel
-def _takes_part(order, older, newer, ties_to_it, first):
-    """Whether the `first` of two, or the second, may answer for windows that hold both."""
+def _can_win(order, older, newer, wins_ties, first):
+    """Return whether the `first` of two values, or the second, can answer windows that hold both."""
     wins = better(order, older, newer) if first else better(order, newer, older)
-    return wins or (ties_to_it and older == newer)
+    return wins or (wins_ties and older == newer)
 
 
 @kernel
-def rolling(order, ties, values, width, chunk, block, last, memory, memory_places, shift, position):
-    """Write where the best of every ``values[i:i + width]`` stands to ``position[i]``, counted from `shift`.
+def rolling(order, values, width, chunk, block, last, scratch, shift, position):
+    """Write the position, counted from `shift`, of the best of ``values[i:i + width]`` to ``position[i]``.
 
-    NaN is no observation; where there is none, or only values that never win, any place is written.
-    `last` says what `ties` does. A block is whole vectors, and windows hold two blocks or more. Both parts
-    of memory are as long as :func:`scratch_length` says for the rows of a `chunk`.
-    Returns what :func:`rollstat.kernels.extrema.doubling_arg.rolling` does.
+    `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`; `last` says whether its ties are `Newest`. NaN is
+    no observation; a window without an observation, or with none better than the worst value, gets any
+    position. A block is whole vectors, and windows hold two blocks or more. `scratch` is a pair of arrays, of
+    values and of positions, each as long as :func:`scratch_length` says for the rows of a `chunk`. Returns
+    what :func:`rollstat.kernels.extrema.doubling_arg.rolling` does.
     """
     first = found = 0
+    nothing = scratch[0][:0]
     while True:
-        left, nothing = position[first:], memory[:0]
-        first += monotone_runs.answer(
-            order, ties, values[first:], width, shift + first, left, nothing, nothing, NO
-        )
-        results = position[first : first + chunk]
-        if len(results) == 0:
+        results = Results(position[first:], nothing, nothing)
+        first += monotone_runs.answer(order.order, order.ties, values[first:], width, shift + first, results)
+        left = position[first : first + chunk]
+        if len(left) == 0:
             return found
-        seen = values[first : first + len(results) + width - 1]
-        found = max(
-            found,
-            _by_blocks(order, ties, seen, width, block, last, memory, memory_places, shift + first, results),
-        )
-        first += len(results)
+        seen = values[first : first + len(left) + width - 1]
+        found = max(found, _by_blocks(order, seen, width, block, last, scratch, shift + first, left))
+        first += len(left)
 
 
 @kernel
-def _by_blocks(order, ties, values, width, block, last, memory, memory_places, shift, position):
-    """As :func:`rolling`, whatever the data."""
+def _by_blocks(order, values, width, block, last, scratch, shift, position):
+    """As :func:`rolling`, for data of any kind."""
+    memory, positions = scratch
     lanes = lanes_of(memory)
-    out, entering, scratch = memory[:block], memory[block : 2 * block], memory[2 * block :]
-    places, steps = memory_places[:block], memory_places[block : 2 * block]
-    cell, scratch_places = memory_places[2 * block : 3 * block], memory_places[3 * block :]
-    for i in range(block):
-        steps[i] = i
+    out, entering = (memory[:block], positions[:block]), memory[block : 2 * block]
+    numbers, cell = positions[block : 2 * block], positions[2 * block : 3 * block]
+    count_up(0, numbers)
     room = room_for(len(values), block, lanes)
-    total, rest = scratch[:room], scratch[room:]
-    nan = totals(order, values, block, total)
+    total, rest = memory[2 * block : 2 * block + room], rows_from(scratch, 3 * block + room)
+    has_nan = totals(order.order, values, block, total)
     rows, whole = (len(position) + block - 1) // block, width // block
-    inner = total[1 : rows + whole - 1]
-    origin = scratch_places[:rows]
-    doubling_arg.rolling(order, ties, inner, whole - 1, max(rows, 1), rest, scratch_places[room:], 1, origin)
-    hollow = False
-    known = place = -1
+    inner, origin = total[1 : rows + whole - 1], positions[3 * block : 3 * block + rows]
+    doubling_arg.rolling(order, inner, whole - 1, max(rows, 1), rest, 1, origin)
+    empty = False
+    known = row = -1
     for k in range(rows):
         begin = k * block
         results = position[begin : begin + block]
         if origin[k] != known:
             known = origin[k]
-            place = known * block + _seek(values[known * block : (known + 1) * block], total[known], last)
+            row = known * block + _position_of(
+                values[known * block : (known + 1) * block], total[known], last
+            )
         best, end = total[known], k + whole
-        hollow = hollow or best == worst_of(order, values)
-        newest = prefer(order, total[end], total[end + 1])
-        suffix = _takes_part(order, total[k], best, not last, True)
-        running = _takes_part(order, best, newest, last, False)
-        if not (suffix or running):
-            fill(shift + place, results)
+        empty = empty or best == worst_of(order.order, values)
+        newest = prefer(order.order, total[end], total[end + 1])
+        first_wins = _can_win(order.order, total[k], best, not last, True)
+        last_wins = _can_win(order.order, best, newest, last, False)
+        if not (first_wins or last_wins):
+            fill(shift + row, results)
             continue
-        cell[0] = place - begin
-        if suffix:
-            _suffixes(order, ties, values[begin : begin + block], best, cell[0], steps, out, places)
+        # Positions within the scans count from the block, in the dtype of `positions`.
+        cell[0] = row - begin
+        if first_wins:
+            _suffixes(order, values[begin : begin + block], numbers, (best, cell[0]), out)
         else:
-            fill(best, out)
-            fill(cell[0], places)
-        if running:
+            fill(best, out[0])
+            fill(cell[0], out[1])
+        if last_wins:
             before = values[end * block : begin + width]
-            value = best_in(order, before)[0]
-            cell[0] = end * block - begin + _seek(before, value, last)
+            value = best_in(order.order, before)[0]
+            cell[0] = end * block - begin + _position_of(before, value, last)
             cell[1] = width - 1
             seen = values[begin + width - 1 :][:block]
             for i in range(block):
-                entering[i] = seen[i] if i < len(seen) else worst_of(order, values)
-            _running(order, ties, entering, value, cell[0], cell[1], steps, out, places)
-        place_on(shift + begin, places, results)
-    return int(nan) + int(nan and hollow)
+                entering[i] = seen[i] if i < len(seen) else worst_of(order.order, values)
+            _prefixes(order, entering, numbers, (value, cell[0]), cell[1], out)
+        write_shifted(shift + begin, out[1], results)
+    return int(has_nan) + int(has_nan and empty)

@@ -1,136 +1,133 @@
-"""Extrema of a few rows: each value is read where each of its rows is.
+"""Extrema of a few rows, and their positions: every window reads each of its rows.
 
 ::
 
     values               5  3  8  1  7  ...
-    the same, one on     3  8  1  7         the better of each lane, at once for a vector of windows
-    and one more         8  1  7
+    one row later        3  8  1  7         the best of each lane is one window; a vector of windows
+    two rows later       8  1  7            is done at once
 
-That needs no memory but the values and the results, and takes about the time in which they are read and
-written; for both extrema each value is still read once.
+Windows so short need no scratch memory. The time is about that of reading the values and writing the
+results; both extrema read each value once.
 
-State: none. Invariant: the windows before ``first`` are written. Cost: for each vector of windows a load for
-each row of it, and an operation for each result. NaN is looked for, and counts as the best or the worst value
-in what follows, and in its chunk once more.
+State: none. Invariant: the windows before ``first`` are written. Cost: for each vector of windows one load
+for each row of a window, and one operation for each of them and each extremum. NaN is looked for; once one
+is found, its chunk is computed again, and in it and all later chunks the sentinel replaces NaN.
 
 Source: own construction.
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.extrema.nan_policy import ANY, CAREFUL, HOPEFUL, NAN, NO, PASS, STAND_IN, YES
+from rollstat.kernels.extrema.nan_policy import (
+    ANY,
+    HAS_NAN,
+    HAS_SENTINEL,
+    MAY_HAVE_NAN,
+    NO,
+    SKIP,
+    UNCHECKED,
+    Nan,
+)
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import (
-    Least,
+from rollstat.kernels.simd.comparator import missing_of
+from rollstat.kernels.simd.pairs import (
     best_of,
-    missing_of,
+    broadcast,
+    contains,
+    first_of,
+    for_each,
+    load,
     prefer,
-    reject,
+    replace_nan,
+    store,
     where_equal,
     worst_of,
 )
-from rollstat.kernels.simd.fill_copy import stand_alike
-from rollstat.kernels.simd.vectors import (
-    broadcast,
-    contains,
-    contains_nan,
-    lanes_of,
-    load,
-    propagate_nan,
-    put,
-    replace_nan,
-    settle_writes,
-    unaligned,
-    zeros,
-)
+from rollstat.kernels.simd.vectors import contains_nan, lanes_of, propagate_nan, unaligned, zeros
 
-__all__ = ["FEW", "rolling", "rolling_both"]
+__all__ = ["FEW", "positions", "rolling"]
 
-# Windows of so many rows are few.
+# The longest window that is read row by row.
 FEW = 5
 
 
 @kernel(forceinline=True)
-def _write(order, both, values, width, first, last, out, other, look, stand_in, inverse, hidden, past):
-    """Write the windows that begin at ``first, ..., last - 1``, and some before if they fill no vector.
-
-    The best of each goes to `out`, where NaN counts as `stand_in`; if `both` are wanted, the best by the
-    other order goes to `other`, where it counts as the `inverse`. If it is `hidden` there, it is revealed.
-    """
+def _write(order, values, width, first, last, out, nan):
+    """Write windows ``first, ..., last - 1``, and some before them if these do not fill a vector."""
     lanes = lanes_of(values)
-    instead, inverted, missing = broadcast(stand_in), broadcast(inverse), broadcast(missing_of(values))
-    nan, found, found_too = zeros(values), zeros(values), zeros(values)
-    aligned = unaligned(out[first:])
-    i, step = first, aligned if aligned > 0 else lanes
+    sentinel, missing = broadcast(nan.sentinel), broadcast(missing_of(values))
+    has_nan = zeros(values)
+    found = for_each(order, has_nan)
+    prefix = unaligned(first_of(out)[first:])
+    i, step = first, prefix if prefix > 0 else lanes
     while i < last:
         i = min(i, last - lanes)
-        best = opposite = load(values, i)
-        later = load(values, i + width - 1)  # with the first rows, these are all values
-        nan = propagate_nan(propagate_nan(nan, best), later)
-        if look == CAREFUL:
-            found = where_equal(later, instead, later, where_equal(best, instead, best, found))
-            if both:
-                found_too = where_equal(best, inverted, best, found_too)
-                found_too = where_equal(later, inverted, later, found_too)
-                opposite = replace_nan(opposite, inverted)
-            best = replace_nan(best, instead)
+        oldest, newest = load(values, i), load(values, i + width - 1)
+        # The oldest and the newest rows of all windows together are all values.
+        has_nan = propagate_nan(propagate_nan(has_nan, oldest), newest)
+        best = for_each(order, oldest)
+        if nan.mode == MAY_HAVE_NAN:
+            found = where_equal(oldest, sentinel, oldest, found)
+            found = where_equal(newest, sentinel, newest, found)
+            best = replace_nan(best, sentinel)
+        # A constant number of steps lets the compiler unroll them.
         for j in (1, 2, 3, 4):
             if j < width:
-                later = load(values, i + j)
-                best = prefer(order, replace_nan(later, instead) if look == CAREFUL else later, best)
-                if both:
-                    opposite = reject(
-                        order, replace_nan(later, inverted) if look == CAREFUL else later, opposite
-                    )
-        if hidden:
-            best = where_equal(best, instead, missing, best)
-        far = past and unaligned(out[i:]) == 0
-        put(best, out, i, far)
-        if both:
-            if hidden:
-                opposite = where_equal(opposite, inverted, missing, opposite)
-            put(opposite, other, i, far)
+                newer = for_each(order, load(values, i + j))
+                if nan.mode == MAY_HAVE_NAN:
+                    newer = replace_nan(newer, sentinel)
+                best = prefer(order, newer, best)
+        if nan.decode:
+            best = where_equal(best, sentinel, missing, best)
+        store(best, out, i)
         i, step = i + step, lanes
-    confused = look == CAREFUL and (contains(found, stand_in) or (both and contains(found_too, inverse)))
-    return NAN * int(contains_nan(nan)) + STAND_IN * int(confused)
-
-
-@kernel(forceinline=True)
-def _rolling(order, both, values, width, chunk, out, other, rule, words, past):
-    """As :func:`rolling`, and both extrema if `both` are wanted."""
-    hidden = NO
-    stand_in, inverse = best_of(order, values), worst_of(order, values)
-    if rule != ANY:
-        stand_in, inverse = inverse, stand_in
-    found = first = noted = 0
-    lanes = lanes_of(values)
-    chunk = max(chunk // lanes, 1) * lanes
-    last = unaligned(out)  # so that no line of the cache is written twice
-    while first < len(out):
-        last = min(last + chunk, len(out))
-        part = order, both, values, width, first, last, out, other
-        if not found & NAN:
-            found |= _write(*part, HOPEFUL, stand_in, inverse, NO, past)
-            hidden = rule != PASS and found & NAN != 0
-        if found & NAN:
-            found |= _write(*part, CAREFUL, stand_in, inverse, hidden, past)
-        if rule != PASS and found == NAN + STAND_IN:
-            return found
-        noted = record_nan_if(found, values, noted, last + width - 1, words)
-        first = last
-    return found & NAN
+    confused = nan.mode == MAY_HAVE_NAN and contains(found, nan.sentinel)
+    return HAS_NAN * int(contains_nan(has_nan)) + HAS_SENTINEL * int(confused)
 
 
 @kernel
 def rolling(order, values, width, chunk, out, rule, words):
-    """As `rolling` of `extrema.doubling`, for windows of a few rows; `out` is a vector at least."""
-    return _rolling(order, NO, values, width, chunk, out, out, rule, words, NO)
+    """As `rolling` of :mod:`rollstat.kernels.extrema.doubling`; `out` has at least one vector of rows."""
+    sentinel = best_of(order, values) if rule == ANY else worst_of(order, values)
+    found = first = noted = 0
+    rows, lanes = len(first_of(out)), lanes_of(values)
+    chunk = max(chunk // lanes, 1) * lanes
+    last = unaligned(first_of(out))  # later chunks begin at a cache line, so that none is written twice
+    while first < rows:
+        last = min(last + chunk, rows)
+        if not found & HAS_NAN:
+            found |= _write(order, values, width, first, last, out, Nan(UNCHECKED, sentinel, NO))
+        if found & HAS_NAN:
+            nan = Nan(MAY_HAVE_NAN, sentinel, rule != SKIP)
+            found |= _write(order, values, width, first, last, out, nan)
+        if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
+            return found
+        noted = record_nan_if(found, values, noted, last + width - 1, words)
+        first = last
+    return found & HAS_NAN
 
 
 @kernel
-def rolling_both(values, width, chunk, low, high, rule, words, past):
-    """As :func:`rollstat.kernels.extrema.doubling_both.rolling_both`, for windows of a few rows."""
-    past = past and stand_alike(low, high)
-    found = _rolling(Least(), YES, values, width, chunk, low, high, rule, words, past)
-    if past:
-        settle_writes()
-    return found
+def positions(order, values, numbers, width, out):
+    """Write the position of the best of every window, of at least one vector of windows.
+
+    `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`, and `numbers` holds 0, 1, ... up to the rows of
+    `out`. Returns whether there may be a NaN, and whether some window has no better value than the worst one.
+    """
+    lanes = lanes_of(values)
+    never = worst_of(order.order, values)
+    worst = broadcast(never)
+    has_nan, empty = zeros(values), zeros(values)
+    i = 0
+    while i < len(out):
+        i = min(i, len(out) - lanes)
+        oldest = load(values, i)
+        has_nan = propagate_nan(propagate_nan(has_nan, oldest), load(values, i + width - 1))
+        best = prefer(order.order, oldest, worst), zeros(numbers)
+        for j in (1, 2, 3, 4):
+            if j < width:
+                newer = prefer(order.order, load(values, i + j), worst), broadcast(numbers[j])
+                best = prefer(order, newer, best)
+        empty = where_equal(best[0], worst, best[0], empty)
+        store(best[1] + load(numbers, i), out, i)
+        i += lanes
+    return contains_nan(has_nan), contains(empty, never)

@@ -1,4 +1,4 @@
-"""Extrema of a fixed number of rows by doubling in machine vectors, and again over what they cover.
+"""Extrema of a fixed number of rows by doubling in machine vectors: one extremum, or both in one pass.
 
 ::
 
@@ -8,22 +8,26 @@
     last span                                                    (- - - - - - - -]
     rows between                          M = best of the totals T of these rows
 
-A vector holds ``lanes`` values. Shifting it by 1, 2, 4, ... against the vector before and keeping
-the better of each pair of lanes gives the best of the last 2, 4, 8, ... values at every position, up to a
-*span* of 64 or two vectors, without leaving the registers. A window of up to two spans is two of them that
-overlap, one of up to four is four. A longer one is its first span, its last span, and what both leave out
-in all windows that begin in one row, in whole rows. Those have their best in the spans that end with a row:
-a series `lanes` times shorter with windows about `lanes` times shorter, which are treated the same way.
+A vector holds ``lanes`` values and is called a row here. Shifting it by 1, 2, 4, ... against the vector
+before and keeping the better of each pair of lanes gives the best of the last 2, 4, 8, ... values at every
+position, up to a *span* of 64 values or two vectors, without leaving the registers. A window of up to two
+spans is the union of two overlapping spans, a window of up to four spans that of four. A longer window is
+its first span, its last span, and the whole rows that all windows beginning in one row have in common. The
+best of those rows comes from a series `lanes` times shorter with windows about `lanes` times shorter, which
+is treated in the same way.
 
-The spans of a chunk of rows are made while the results of the chunk before are written, so that reading
-and writing memory go on together; those that both chunks need are copied. Windows of a few rows need no
-spans, see :mod:`rollstat.kernels.extrema.direct`.
+The values are processed in chunks. One loop makes the spans of a chunk and writes the windows of the chunk
+before, so that reading and writing memory overlap. Spans that both chunks need are copied. Windows of a few
+rows need no spans, see :mod:`rollstat.kernels.extrema.direct`; long monotone runs are answered by
+:mod:`rollstat.kernels.extrema.monotone_runs`.
 
-State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span`
-values that end at j, or of those that there are. Cost: about log2(span) + 3 vector operations for each
-vector of results, whatever the window and the data; there is no branch on data but whether a chunk has a NaN,
-which is then replaced first. Results are written to whole lines of the cache, and what has to be kept of a
-chunk of rows stays in it.
+With the order :class:`~rollstat.kernels.simd.pairs.Both`, outputs, spans and sentinels are pairs: each value
+is read once, and the processor works on both extrema at the same time.
+
+State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span` values
+that end at j, or of as many as there are. Cost: for each extremum about log2(span) + 3 vector operations for
+each vector of results, whatever the window and the data. The only branch on data is whether a chunk has a
+NaN; then the sentinel replaces NaN in it and in all later chunks.
 
 Source: the doubling of windows is B. Chaudhuri's and R. van den Boomgaard's "logarithmic decomposition"
 of flat structuring elements (R. van den Boomgaard and R. van Balen, Methods for fast morphological
@@ -32,29 +36,52 @@ doi:10.1016/1049-9652(92)90055-3); the totals of aligned rows are a sparse table
 M. Bender and M. Farach-Colton, The LCA problem revisited, LATIN 2000, doi:10.1007/10719839_9.
 """
 
-import numpy as np
+from typing import NamedTuple
 
-from rollstat._jit import INDEX, kernel
-from rollstat._lowering import prefetch_to_write
-from rollstat.kernels.extrema import direct, monotone_runs
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat._jit import kernel
+from rollstat.kernels.extrema import direct
 from rollstat.kernels.extrema.direct import FEW
-from rollstat.kernels.extrema.nan_policy import ANY, CAREFUL, HOPEFUL, NAN, NO, ONE, PASS, STAND_IN, SURE
+from rollstat.kernels.extrema.monotone_runs import answer_values
+from rollstat.kernels.extrema.nan_policy import (
+    ANY,
+    HAS_NAN,
+    HAS_SENTINEL,
+    MAY_HAVE_NAN,
+    NO,
+    NO_NAN,
+    ONE,
+    SKIP,
+    UNCHECKED,
+    Nan,
+)
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import Oldest, best_of, missing_of, prefer, where_equal, worst_of
-from rollstat.kernels.simd.vectors import (
+from rollstat.kernels.simd.comparator import missing_of
+from rollstat.kernels.simd.pairs import (
+    at,
+    best_of,
     broadcast,
     contains,
-    contains_nan,
+    copy,
     first_lane,
-    lanes_of,
+    first_of,
+    for_each,
     load,
-    propagate_nan,
+    pairwise,
+    prefer,
+    prefetch_to_write,
     replace_nan,
+    rows,
+    rows_from,
     shift_in_previous,
+    split,
     store,
-    unaligned,
-    zeros,
+    where_equal,
+    worst_of,
 )
+from rollstat.kernels.simd.vectors import contains_nan, lanes_of, propagate_nan, unaligned, zeros
 
 __all__ = [
     "EIGHT",
@@ -66,30 +93,38 @@ __all__ = [
     "SIXTY_FOUR",
     "THIRTY_TWO",
     "TWO_SPANS",
+    "Pending",
     "best_lane",
     "doubled",
-    "fill_middle",
     "largest_span",
     "rolling",
     "room_for",
     "scratch_length",
-    "seen_by",
-    "shared_spans",
     "span_for",
-    "take_over",
+    "values_of",
 ]
 
 
-# Spans, and how windows are made of them.
+# Lengths of spans, and how a window is made of spans. They are typed, as those of `nan_policy`.
 FOUR, EIGHT, SIXTEEN, THIRTY_TWO, SIXTY_FOUR = map(np.int64, (4, 8, 16, 32, 64))
 TWO_SPANS, FOUR_SPANS, ROWS_BETWEEN = map(np.int64, range(3))
-# No span is longer: two vectors of the smallest elements.
+# The longest span: two vectors of the smallest elements.
 LONGEST_SPAN = 128
+
+
+class Pending(NamedTuple):
+    """Windows whose spans are known and whose results are to be written; with pairs for both extrema."""
+
+    width: int
+    spans: NDArray
+    middle: NDArray
+    """``middle[q]`` is the best of the rows between the spans of all windows that begin in row q."""
+    out: NDArray
 
 
 @kernel
 def largest_span(width, limit):
-    """The largest power of two that is no more than `width` and `limit`."""
+    """Return the largest power of two that is no more than `width` and `limit`."""
     span = 1
     while 2 * span <= min(width, limit):
         span *= 2
@@ -98,30 +133,30 @@ def largest_span(width, limit):
 
 @kernel
 def span_for(width, lanes):
-    """The span of which windows of `width` are made; two vectors or more where they have rows between."""
+    """Return the span for windows of `width`: two vectors or more if they have rows between."""
     return largest_span(width, max(64, 2 * lanes))
 
 
 @kernel
 def room_for(count, lanes):
-    """Space for `count` values and what whole vectors read and write beyond them."""
+    """Return the space for `count` values and for what whole vectors read and write beyond them."""
     return (count // lanes + 3) * lanes
 
 
-def scratch_length(width, chunk, lanes):
-    """Length of the scratch memory for chunks of `chunk` rows of windows of `width`."""
+def scratch_length(width, chunk, lanes, extrema=1):
+    """Return the length of the scratch memory for one or two extrema in chunks of `chunk` rows."""
     count = chunk + width - 1
-    length = 2 * (LONGEST_SPAN + lanes) + 2 * (room_for(count, lanes) + room_for(count // lanes, lanes))
-    rows = count
+    length = 3 * (LONGEST_SPAN + lanes)
+    length += 2 * extrema * (room_for(count, lanes) + room_for(count // lanes, lanes))
     while width > 4 * lanes:
-        rows, width = rows // lanes, width // lanes
-        length += 3 * room_for(rows, lanes)
+        count, width = count // lanes, width // lanes
+        length += 3 * room_for(count, lanes)
     return length
 
 
 @kernel
 def best_lane(order, vector):
-    """The best of all lanes."""
+    """Return the best of all lanes."""
     vector = prefer(order, vector, shift_in_previous(vector, vector, 32))
     vector = prefer(order, vector, shift_in_previous(vector, vector, 16))
     vector = prefer(order, vector, shift_in_previous(vector, vector, 8))
@@ -132,12 +167,12 @@ def best_lane(order, vector):
 
 @kernel(forceinline=True)
 def doubled(order, span, best, kept):
-    """The best of the `span` values that end in each lane, where `best` has one value; and what is kept.
+    """Return the best of the `span` values that end in each lane of `best`, and the new `kept`.
 
-    That is what the vectors before had after each step, as far back as it is shifted.
+    `kept` holds what earlier vectors were after each step, as far back as the next shift reaches.
     """
     one, two, four, eight, sixteen, sixteen_too, thirty_two, second, third, fourth, sixty_four = kept
-    lanes = lanes_of(best)
+    lanes = lanes_of(first_of(best))
     if span >= 2:
         before, one = one, best
         best = prefer(order, best, shift_in_previous(before, best, 1))
@@ -153,7 +188,7 @@ def doubled(order, span, best, kept):
     if span >= 32 and lanes >= 16:
         before, sixteen = sixteen, best
         best = prefer(order, best, shift_in_previous(before, best, 16))
-    elif span >= 32:  # the same shift is two vectors of eight
+    elif span >= 32:  # a shift by 16 is one by two vectors of eight
         before, sixteen, sixteen_too = sixteen, sixteen_too, best
         best = prefer(order, best, before)
     if span >= 64 and lanes >= 32:
@@ -168,244 +203,238 @@ def doubled(order, span, best, kept):
     if span >= 128:
         before, sixty_four = sixty_four, best
         best = prefer(order, best, shift_in_previous(before, best, 64))
-    return best, (
-        one,
-        two,
-        four,
-        eight,
-        sixteen,
-        sixteen_too,
-        thirty_two,
-        second,
-        third,
-        fourth,
-        sixty_four,
-    )
+    kept = one, two, four, eight, sixteen, sixteen_too, thirty_two, second, third, fourth, sixty_four
+    return best, kept
 
 
 @kernel(forceinline=True)
-def _loop(order, values, span, spans, ended, half, kind, width, middle, out, look, stand_in, shown, hidden):
-    """Write the best of the `span` values that end at each position, and meanwhile windows of a chunk before.
+def _loop(order, values, span, spans, pending, half, kind, nan):
+    """Write the spans of all whole vectors of `values`, and all whole vectors of pending windows.
 
-    Both for whole vectors: of `values` to `spans`, and from the spans `ended` to `out`, so that reading and
-    writing memory go on together. NaN counts as `stand_in`; what counts so in `ended` is `shown` in `out`.
-    A window of `width` values, if more than four spans, is its first and its last span and ``middle[q]``,
-    what all windows that begin in row q have between.
+    The windows are made of spans of `half` values in the way that `kind` says. Returns what was found.
     """
-    lanes = lanes_of(spans)
-    worst = broadcast(worst_of(order, spans))
+    width, ended, middle, out = pending
+    results = first_of(out)
+    lanes = lanes_of(results)
+    worst = broadcast(worst_of(order, results))
     kept = worst, worst, worst, worst, worst, worst, worst, worst, worst, worst, worst
-    nan = zeros(spans)
-    instead, revealed, found = broadcast(stand_in), broadcast(shown), zeros(spans)
-    first_spans, last_spans = ended[half - 1 :], ended[width - 1 :]
-    second_spans, third_spans = ended[min(2 * half, width) - 1 :], ended[max(width - half, 1) - 1 :]
+    sentinel, missing, has_nan = broadcast(nan.sentinel), broadcast(missing_of(results)), zeros(results)
+    found = for_each(order, has_nan)
+    second, third = min(2 * half, width) - 1, max(width - half, 1) - 1
     row = 0
-    for i in range(0, max(len(values), len(out)) - lanes + 1, lanes):
+    # Spans and results share one loop, since loads of one hide the latency of stores of the other.
+    for i in range(0, max(len(values), len(results)) - lanes + 1, lanes):
         if i + lanes <= len(values):
-            best = load(values, i)
-            if look != SURE:
-                nan = propagate_nan(nan, best)
-            if look == CAREFUL:
-                found, best = where_equal(best, instead, best, found), replace_nan(best, instead)
+            newest = load(values, i)
+            if nan.mode != NO_NAN:
+                has_nan = propagate_nan(has_nan, newest)
+            best = for_each(order, newest)
+            if nan.mode == MAY_HAVE_NAN:
+                found, best = where_equal(best, sentinel, best, found), replace_nan(best, sentinel)
             best, kept = doubled(order, span, best, kept)
             store(best, spans, i)
-        if i + lanes <= len(out):
-            prefetch_to_write(out, i + 8 * lanes)  # a chunk is too short for the processor to do so by itself
-            best = prefer(order, load(first_spans, i), load(last_spans, i))
+        if i + lanes <= len(results):
+            prefetch_to_write(out, i + 8 * lanes)  # chunks are too short for the hardware prefetcher
+            best = prefer(order, load(ended, i + half - 1), load(ended, i + width - 1))
             if kind == ROWS_BETWEEN:
-                best = prefer(order, broadcast(middle[row & INDEX]), best)
+                best = prefer(order, broadcast(at(middle, row)), best)
                 row += 1
             elif kind == FOUR_SPANS:
-                inner = prefer(order, load(second_spans, i), load(third_spans, i))
+                inner = prefer(order, load(ended, i + second), load(ended, i + third))
                 best = prefer(order, inner, best)
-            if hidden:
-                best = where_equal(best, instead, revealed, best)
+            if nan.decode:
+                best = where_equal(best, sentinel, missing, best)
             store(best, out, i)
-    return NAN * int(contains_nan(nan)) + STAND_IN * int(look == CAREFUL and contains(found, stand_in))
+    confused = nan.mode == MAY_HAVE_NAN and contains(found, nan.sentinel)
+    return HAS_NAN * int(contains_nan(has_nan)) + HAS_SENTINEL * int(confused)
 
 
 @kernel(forceinline=True)
-def _known(order, values, span, spans, ended, kind, width, middle, out, look, stand_in, shown):
-    """As :func:`_loop` for a span and a kind that are constants."""
-    part = order, values, span, spans, ended, span, kind, width, middle, out
-    if look == HOPEFUL and shown == stand_in:
-        return _loop(*part, HOPEFUL, stand_in, stand_in, NO)
-    return _loop(*part, CAREFUL, stand_in, shown, shown != stand_in)
+def _kind_for(width, half):
+    """Return how windows of `width` are made of spans of `half` values."""
+    return TWO_SPANS if width <= 2 * half else FOUR_SPANS if width <= 4 * half else ROWS_BETWEEN
 
 
 @kernel
-def _whole_vectors(order, values, span, spans, ended, width, middle, out, look, stand_in, shown):
-    """As :func:`_loop`, for any span and any kind of windows."""
-    half = span_for(width, lanes_of(spans))
-    kind = TWO_SPANS if width <= 2 * half else FOUR_SPANS if width <= 4 * half else ROWS_BETWEEN
-    behind = width, middle, out, look, stand_in, shown, shown != stand_in
-    return _loop(order, values, span, spans, ended, half, kind, *behind)
+def _any_span(order, values, span, spans, pending, nan):
+    """As :func:`_loop`, for any span and any windows."""
+    half = span_for(pending.width, lanes_of(first_of(spans)))
+    return _loop(order, values, span, spans, pending, half, _kind_for(pending.width, half), nan)
 
 
 @kernel(forceinline=True)
-def _usual(order, values, span, spans, ended, width, middle, out, look, stand_in, shown):
-    """As :func:`_loop`, which is compiled for each of the usual spans, without questions in the loop."""
-    half = span_for(width, lanes_of(spans))
-    kind = TWO_SPANS if width <= 2 * half else FOUR_SPANS if width <= 4 * half else ROWS_BETWEEN
-    behind = width, middle, out, look, stand_in, shown
-    if span == half and look != SURE:
+def _one_span(order, values, span, spans, pending, kind, nan):
+    """As :func:`_loop`, for a constant `span` and `kind`, with a loop of its own for data without NaN."""
+    if nan.mode == UNCHECKED and not nan.decode:
+        return _loop(order, values, span, spans, pending, span, kind, Nan(UNCHECKED, nan.sentinel, NO))
+    return _loop(order, values, span, spans, pending, span, kind, Nan(MAY_HAVE_NAN, nan.sentinel, nan.decode))
+
+
+@kernel(forceinline=True)
+def _whole_vectors(order, values, span, spans, pending, nan):
+    """As :func:`_loop`; the usual spans are constants, so that their loops have no branch on the span."""
+    half = span_for(pending.width, lanes_of(first_of(spans)))
+    kind = _kind_for(pending.width, half)
+    if span == half and nan.mode != NO_NAN:
         if span == 4:
-            return _known(order, values, FOUR, spans, ended, TWO_SPANS, *behind)
+            return _one_span(order, values, FOUR, spans, pending, TWO_SPANS, nan)
         if span == 8:
-            return _known(order, values, EIGHT, spans, ended, TWO_SPANS, *behind)
+            return _one_span(order, values, EIGHT, spans, pending, TWO_SPANS, nan)
         if span == 16:
-            return _known(order, values, SIXTEEN, spans, ended, TWO_SPANS, *behind)
+            return _one_span(order, values, SIXTEEN, spans, pending, TWO_SPANS, nan)
         if span == 32:
-            return _known(order, values, THIRTY_TWO, spans, ended, TWO_SPANS, *behind)
+            return _one_span(order, values, THIRTY_TWO, spans, pending, TWO_SPANS, nan)
         if span == 64 and kind == TWO_SPANS:
-            return _known(order, values, SIXTY_FOUR, spans, ended, TWO_SPANS, *behind)
+            return _one_span(order, values, SIXTY_FOUR, spans, pending, TWO_SPANS, nan)
         if span == 64 and kind == FOUR_SPANS:
-            return _known(order, values, SIXTY_FOUR, spans, ended, FOUR_SPANS, *behind)
+            return _one_span(order, values, SIXTY_FOUR, spans, pending, FOUR_SPANS, nan)
         if span == 64:
-            return _known(order, values, SIXTY_FOUR, spans, ended, ROWS_BETWEEN, *behind)
-    return _whole_vectors(order, values, span, spans, ended, *behind)
+            return _one_span(order, values, SIXTY_FOUR, spans, pending, ROWS_BETWEEN, nan)
+    return _any_span(order, values, span, spans, pending, nan)
 
 
 @kernel
-def _chunk(order, values, span, edge, spans, ended, width, middle, out, look, stand_in, shown):
-    """As :func:`_whole_vectors`, with what fills no vector at the ends of `values` and of `out`."""
-    lanes = lanes_of(spans)
-    found = _usual(order, values, span, spans, ended, width, middle, out, look, stand_in, shown)
-    careful = (CAREFUL, stand_in, stand_in)
+def _chunk(order, values, span, edge, spans, pending, nan):
+    """As :func:`_whole_vectors`, with the partial vectors at the ends of `values` and of the results."""
+    width, ended, middle, out = pending
+    lanes, count = lanes_of(first_of(spans)), len(first_of(out))
+    found = _whole_vectors(order, values, span, spans, pending, nan)
+    # Spans alone: windows of one value, without results.
+    nothing, careful = Pending(ONE, ended, middle, rows(out, 0, 0)), Nan(MAY_HAVE_NAN, nan.sentinel, NO)
     whole = len(values) // lanes * lanes
     if whole < len(values):
-        # The last vector is computed in `edge` from a copy: the span before it and what is left.
-        copy, result = edge[: LONGEST_SPAN + lanes], edge[LONGEST_SPAN + lanes :]
+        # The last vector is computed in `edge` from a copy of the span before it and the values left.
+        padded, memory = edge[: LONGEST_SPAN + lanes], edge[LONGEST_SPAN + lanes :]
+        last = split(order, memory, LONGEST_SPAN + lanes)[0]
         for j in range(whole - LONGEST_SPAN, whole + lanes):
-            copy[j - whole + LONGEST_SPAN] = values[j] if 0 <= j < len(values) else values[len(values) - 1]
-        found |= _whole_vectors(order, copy, span, result, ended, ONE, middle, copy[:0], *careful)
-        store(load(result, LONGEST_SPAN), spans, whole)
-    if found and look == HOPEFUL:  # wherever in the chunk it was
-        found |= _whole_vectors(order, values, span, spans, ended, ONE, middle, out[:0], *careful)
-    whole = len(out) // lanes * lanes
-    if whole < len(out):
-        last, rest = edge[:lanes], middle[whole // lanes :]
-        sure = (SURE, stand_in, shown)
-        _whole_vectors(order, values[:0], ONE, spans, ended[whole:], width, rest, last, *sure)
-        for i in range(whole, len(out)):
-            out[i] = last[i - whole]
+            padded[j - whole + LONGEST_SPAN] = values[j] if 0 <= j < len(values) else values[len(values) - 1]
+        found |= _any_span(order, padded, span, last, nothing, careful)
+        store(load(last, LONGEST_SPAN), spans, whole)
+    if found and nan.mode == UNCHECKED:  # the whole chunk again, wherever the NaN is
+        found |= _any_span(order, values, span, spans, nothing, careful)
+    whole = count // lanes * lanes
+    if whole < count:
+        last = split(order, edge, lanes)[0]
+        rest = Pending(width, rows_from(ended, whole), rows_from(middle, whole // lanes), last)
+        _any_span(order, values[:0], ONE, spans, rest, Nan(NO_NAN, nan.sentinel, nan.decode))
+        copy(last, rows_from(out, whole))
     return found
 
 
 @kernel
-def fill_middle(order, spans, rows, width, scratch, middle):
-    """Write to `middle` what windows of `width`, more than four spans, need of so many `rows` of spans.
+def _fill_middle(order, spans, count, width, scratch, middle):
+    """Write to `middle` the best of the whole rows between the spans of windows of more than four spans.
 
-    Of a window that begins in row q, the first span reaches the end of row ``q + span // lanes - 1``, and the
-    last one begins no later than row ``q + (width - span + 2 * lanes - 2) // lanes``. A total is the best of
-    ``span // lanes`` rows.
+    There are `count` rows of spans. The first span of a window that begins in row q reaches the end of row
+    ``q + span // lanes - 1``, and its last span begins no later than row
+    ``q + (width - span + 2 * lanes - 2) // lanes``. A total is the best of ``span // lanes`` rows.
     """
     lanes = lanes_of(spans)
-    room = room_for(rows, lanes)
+    room = room_for(count, lanes)
     totals, above, inner = scratch[:room], scratch[room : 2 * room], scratch[2 * room : 3 * room]
     half = span_for(width, lanes)
     skipped = 2 * (half // lanes) - 1
     between = (width - half + 2 * lanes - 2) // lanes - skipped
-    known = rows - skipped
+    known = count - skipped
     for row in range(known):
         totals[row] = spans[(row + skipped) * lanes + lanes - 1]
     for row in range(known, room - 2 * lanes):
         totals[row] = worst_of(order, totals)
     totals, nothing = totals[: room - 2 * lanes], totals[:0]
-    sure = (SURE, worst_of(order, spans), worst_of(order, spans))
-    _whole_vectors(order, totals, span_for(between, lanes), above, above, ONE, middle, nothing, *sure)
+    no_nan = Nan(NO_NAN, worst_of(order, spans), NO)
+    _any_span(order, totals, span_for(between, lanes), above, Pending(ONE, above, middle, nothing), no_nan)
     if between > 4 * span_for(between, lanes):
-        fill_middle(order, above, known // lanes, between, scratch[3 * room :], inner)
+        _fill_middle(order, above, known // lanes, between, scratch[3 * room :], inner)
     results = middle[: room_for(known - between + 1, lanes) - 2 * lanes]
-    _whole_vectors(order, nothing, ONE, above, above, between, inner, results, *sure)
+    _any_span(order, nothing, ONE, above, Pending(between, above, inner, results), no_nan)
+
+
+@kernel
+def _copy_vectors(spans, count, out):
+    """Copy `count` spans, rounded up to whole vectors."""
+    lanes = lanes_of(spans)
+    for i in range(0, count, lanes):
+        store(load(spans, i), out, i)
+
+
+_fill_middles = pairwise(_fill_middle)
+_copy_spans = pairwise(_copy_vectors)
 
 
 @kernel(inline="always")
-def _parts(width, chunk, scratch):
-    """Scratch memory for an edge, and for two chunks under way: spans, and what is between them."""
-    lanes = lanes_of(scratch)
-    room, rows = room_for(chunk + width - 1, lanes), room_for((chunk + width - 1) // lanes, lanes)
-    begin = 2 * (LONGEST_SPAN + lanes)
-    edge, behind = scratch[:begin], scratch[begin:]
-    one, two = behind[:room], behind[room : 2 * room]
-    behind = behind[2 * room :]
-    return edge, one, two, behind[:rows], behind[rows : 2 * rows], behind[2 * rows :]
-
-
-@kernel(inline="always")
-def seen_by(values, first, last, width, lanes):
-    """Values of the windows that begin at ``first, ..., last - 1``, in whole vectors if there are more."""
+def values_of(values, first, last, width, lanes):
+    """Return the values of windows ``first, ..., last - 1``, up to a whole vector if there are more."""
     return values[first : first + (last - first + width - 1 + lanes - 1) // lanes * lanes]
 
 
 @kernel
-def shared_spans(known, done, span, lanes):
-    """How many of the spans of a chunk, `known` from one that began `done` rows before, need not be made.
+def _shared_spans(known, done, span, lanes):
+    """Return how many spans of a chunk can be copied from those of the chunk before.
 
-    That is in whole vectors, and leaves so many that the next ones, which are made of `span` values, follow.
+    `known` of them have been made, and the chunk before began `done` rows earlier. Only whole vectors are
+    shared, and so many are left out that the next spans, each of `span` values, can be made.
     """
     return max(known - max(span, lanes), 0) // lanes * lanes if done % lanes == 0 else 0
 
 
 @kernel
-def take_over(known, count, spans):
-    """Copy `count` values that are `known` to the first of the spans."""
-    lanes = lanes_of(spans)
-    for i in range(0, count, lanes):
-        store(load(known, i), spans, i)
-
-
-@kernel
 def rolling(order, values, width, chunk, scratch, out, rule, words):
-    """Write the best of every ``values[i:i + width]`` to ``out[i]``.
+    """Write the best of every ``values[i:i + width]`` to ``out[i]``; under the order `Both`, `out` is a pair.
 
-    NaN is no observation, and where there is none the worst value is written, unless the `rule` says that a
+    NaN is no observation, and a window of nothing else gives the worst value, unless the `rule` says that a
     window with `ANY` NaN gives NaN, or one where `ALL` values are. `scratch` has the length that
     :func:`scratch_length` gives for `chunk` rows.
-    Returns 0, or `NAN` if there may have been one. By a rule, NaN counts as the best or the worst value that
-    there is; the work ends, with results of no use, where that is among the values too: then with both `NAN`
-    and `STAND_IN`.
-    If there are any `words`, they get a bit for each value that is missing, see
-    :mod:`rollstat.kernels.missing.nan_bitmap`, for whoever counts.
+    Returns 0, or `HAS_NAN` if there may have been a NaN. Under a rule the best or the worst value is the
+    sentinel for NaN. If the values hold a sentinel as well, the kernel stops early, with useless results, and
+    returns `HAS_NAN` and `HAS_SENTINEL`.
+    If `words` has a length, it is a bitmap that gets a bit for each missing value, so that the caller can
+    count, see :mod:`rollstat.kernels.missing.nan_bitmap`.
     """
-    lanes = lanes_of(scratch)
-    if width <= FEW and len(out) >= lanes:
+    lanes, count = lanes_of(scratch), len(first_of(out))
+    if width <= FEW and count >= lanes:
         return direct.rolling(order, values, width, chunk, out, rule, words)
     span = span_for(width, lanes)
-    stand_in = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
-    edge, spans, ended, middle, between, rest = _parts(width, chunk, scratch)
+    sentinel = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
+    room, middle_room = room_for(chunk + width - 1, lanes), room_for((chunk + width - 1) // lanes, lanes)
+    edge, rest = scratch[: 3 * (LONGEST_SPAN + lanes)], scratch[3 * (LONGEST_SPAN + lanes) :]
+    spans, rest = split(order, rest, room)
+    ended, rest = split(order, rest, room)
+    middle, rest = split(order, rest, middle_room)
+    ended_middle, rest = split(order, rest, middle_room)
     found = before = first = noted = known = 0
-    shown = stand_in
-    while first < len(out):
-        rows = out[first:]
-        done = monotone_runs.answer(order, Oldest(), values[first:], width, 0, out[:0], rows, out[:0], NO)
+    decode = NO
+    while first < count:
+        left, results = rows_from(out, first), rows(out, before, first)
+        done = answer_values(order, values[first:], width, left)
         if done:
-            pending = out[before:first]
-            _chunk(order, values[:0], ONE, edge, spans, ended, width, between, pending, SURE, stand_in, shown)
+            pending = Pending(width, ended, ended_middle, results)
+            _chunk(order, values[:0], ONE, edge, spans, pending, Nan(NO_NAN, sentinel, decode))
             first += done
             before = known = first
             continue
-        # After a short chunk, vectors of results do not straddle lines of the cache.
-        size = min(unaligned(rows), chunk) if before == first else 0
-        last = min(first + (size if size > 0 else chunk), len(out))
-        seen, results = seen_by(values, first, last, width, lanes), out[before:first]
-        shared = shared_spans(known - first, first - before, span, lanes)
-        look = CAREFUL if found & NAN else HOPEFUL
-        part = order, seen[shared:], span, edge, spans[shared:], ended, width, between
-        found |= _chunk(*part, results, look, stand_in, shown)
-        if shared and found and look == HOPEFUL:  # what stands for NaN was not looked for before
-            shared, part = 0, (order, seen, span, edge, spans, ended, ONE, between)
-            found |= _chunk(*part, out[:0], CAREFUL, stand_in, stand_in)
+        # After answered rows, a short chunk lets the next ones begin at a cache line.
+        prefix = min(unaligned(first_of(left)), chunk) if before == first else 0
+        last = min(first + (prefix if prefix > 0 else chunk), count)
+        seen = values_of(values, first, last, width, lanes)
+        shared = _shared_spans(known - first, first - before, span, lanes)
+        nan = Nan(MAY_HAVE_NAN if found & HAS_NAN else UNCHECKED, sentinel, decode)
+        pending = Pending(width, ended, ended_middle, results)
+        found |= _chunk(order, seen[shared:], span, edge, rows_from(spans, shared), pending, nan)
+        if shared and found and nan.mode == UNCHECKED:
+            # The shared values were not searched for the sentinel: all spans of this chunk are made again.
+            shared = 0
+            nothing = Pending(ONE, ended, ended_middle, rows(out, 0, 0))
+            found |= _chunk(order, seen, span, edge, spans, nothing, Nan(MAY_HAVE_NAN, sentinel, NO))
         if shared:
-            take_over(ended[first - before :], shared + max(span, lanes), spans)
-        if rule != PASS and found == NAN + STAND_IN:
+            _copy_spans(rows_from(ended, first - before), shared + max(span, lanes), spans)
+        if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
             return found
         noted = record_nan_if(found, values, noted, last + width - 1, words)
         if width > 4 * span:
-            fill_middle(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
-        spans, ended, middle, between = ended, spans, between, middle
+            _fill_middles(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
+        spans, ended, middle, ended_middle = ended, spans, ended_middle, middle
         before, first, known = first, last, first + len(seen)
-        if rule != PASS and found & NAN:
-            shown = missing_of(scratch)
-    _chunk(order, values[:0], ONE, edge, spans, ended, width, between, out[before:], SURE, stand_in, shown)
-    return found & NAN
+        decode = rule != SKIP and found & HAS_NAN != 0
+    pending = Pending(width, ended, ended_middle, rows_from(out, before))
+    _chunk(order, values[:0], ONE, edge, spans, pending, Nan(NO_NAN, sentinel, decode))
+    return found & HAS_NAN

@@ -2,168 +2,156 @@
 
 ::
 
-    values     1  4  6  9  7  5  2  3  8          runs of the least:  1 4 6 9 | 9 7 5 2 | 2 3 8
-    window of 3 within a run         oldest, or newest            (1 4 6), (9 7 5)
-                over a turn away     the better of both ends      (6 9 7)
-                over a turn towards  the turn                     (5 2 3)
+    values     1  4  6  9  7  5  2  3  8          monotone runs:  1 4 6 9 | 9 7 5 2 | 2 3 8
+    minimum of a window of 3 rows
+      within a run                the first or the last value          (1 4 6), (9 7 5)
+      over a peak                 the better of both ends              (6 9 7)
+      over a trough               the trough                           (5 2 3)
 
-In a run every value keeps its window against the next, or each next one takes over, by the order and the
-rule of ties: of two neighbours exactly one of these holds unless one is NaN, so NaN ends every run. A
-window over one turn, whatever its width, is answered by its ends or by the turn. Over a turn away the
-oldest row is the better one at first and the newest later, as each comes nearer to the turn or farther
-from it. What is best by the other order is found at the same time: a turn away from one is towards the other.
+In a run either every older value wins against the next one, or every newer one does, under the order and its
+rule of ties. Of two neighbours exactly one wins unless one is NaN, so NaN ends every run. Two runs meet at a
+local extremum: a *trough*, which is the best value of its windows, or a *peak*, the worst of them; for a
+maximum the two are exchanged. A window over one of them, whatever its width, is answered by that extremum
+or by its two ends. Over a peak the oldest row is the better end at first and the newest later, since one end
+comes nearer to the peak and the other moves away. The best by the opposite order is found at the same time,
+for which a peak is a trough.
 
-State: the last value known of the run. Invariant: the rows before ``row`` are written. Cost: a load, a
-comparison and a store for each vector of each result, as long as windows hold one turn at most; data of
-another kind is left at its first short run.
+State: the last known value of the run. Invariant: the rows before ``row`` are written. Cost: a load, a
+comparison and a store for each vector of each result, as long as no window holds two local extrema; the
+kernel stops at the first short run, and leaves the rest to others.
 
 Source: own construction.
 """
 
+from typing import NamedTuple
+
+from numpy.typing import NDArray
+
 from rollstat._jit import kernel
-from rollstat._lowering import prefetch_to_write
-from rollstat.kernels.extrema.nan_policy import YES
-from rollstat.kernels.simd.comparator import all_newer_win, all_older_win, better, choose
-from rollstat.kernels.simd.fill_copy import copy, copy_ahead, count_up, fill, fill_ahead, put_ahead
-from rollstat.kernels.simd.vectors import lanes_of, load, put, store, unaligned
+from rollstat._lowering import dispatched, prefetch_to_write
+from rollstat.kernels.simd.comparator import Least, Oldest, all_newer_win, all_older_win, better, choose
+from rollstat.kernels.simd.fill_copy import copy, count_up, fill, store_and_prefetch
+from rollstat.kernels.simd.pairs import Both
+from rollstat.kernels.simd.vectors import lanes_of, load, store
 
-__all__ = ["answer", "copy_run", "trend"]
+__all__ = ["Results", "answer", "answer_values", "copy_run"]
 
-# Shorter runs, and fewer rows, are left to others, who answer many rows at once.
-_LEAST = 64
-# So many positions are written together.
-_PIECE = 256
-# From so many rows of a run on, the rest of it may be written past the caches.
-_FAR = 512
+# Shorter runs, and fewer rows, are left to kernels that compute many rows at once.
+_SHORTEST = 64
+# Positions are written in groups of this many rows.
+_GROUP = 256
+# Results are requested from the cache this many vectors before they are written.
+_AHEAD = 16
+
+
+class Results(NamedTuple):
+    """Outputs; those without a length are not wanted."""
+
+    position: NDArray
+    best: NDArray
+    other: NDArray
+    """The best by the opposite order."""
 
 
 @kernel(forceinline=True)
-def _goes(order, ties, stays, values, i):
-    """Whether the pairs of neighbours that begin with the vector at `i` all go the way of the run."""
+def _continues(order, ties, older_wins, values, i):
+    """Return whether all pairs of neighbours that begin with the vector at `i` belong to the run."""
     older, newer = load(values, i), load(values, i + 1)
-    return all_older_win(order, ties, older, newer) if stays else all_newer_win(order, ties, older, newer)
+    return (
+        all_older_win(order, ties, older, newer) if older_wins else all_newer_win(order, ties, older, newer)
+    )
 
 
 @kernel(forceinline=True)
-def _steps(order, ties, stays, older, newer):
-    """Whether one pair of neighbours goes the way of the run."""
-    takes_over = choose(order, ties, older, newer, False, True)
-    return older == older and newer == newer and takes_over != stays
+def _pair_continues(order, ties, older_wins, older, newer):
+    """Return whether one pair of neighbours belongs to the run."""
+    newer_wins = choose(order, ties, older, newer, False, True)
+    return older == older and newer == newer and newer_wins != older_wins
 
 
 @kernel
-def _reach(order, ties, stays, values, begin, limit):
-    """The last value of the run from `begin` on, but not beyond `limit`."""
+def _end_of_run(order, ties, older_wins, values, begin, limit):
+    """Return the last row of the run from `begin` on, but not beyond `limit`."""
     lanes = lanes_of(values)
     end = begin
-    while end + lanes <= limit and _goes(order, ties, stays, values, end):
+    while end + lanes <= limit and _continues(order, ties, older_wins, values, end):
         end += lanes
-    while end < limit and _steps(order, ties, stays, values[end], values[end + 1]):
+    while end < limit and _pair_continues(order, ties, older_wins, values[end], values[end + 1]):
         end += 1
     return end
 
 
 @kernel
-def trend(order, ties, values):
-    """1 if every value keeps its window against the next, -1 if each next one takes over, else 0."""
-    last = len(values) - 1
-    if last < 1:
-        return 0
-    stays = _steps(order, ties, True, values[0], values[1])
-    return (1 if stays else -1) if _reach(order, ties, stays, values, 0, last) == last else 0
+def copy_run(order, ties, older_wins, values, out, prefetch_source):
+    """Copy `values` to `out` up to the end of the run; return whether they are two or more and all one run.
 
-
-@kernel
-def copy_run(order, ties, stays, values, out, coming, past):
-    """Write `values`, two or more, to `out` as long as they are one run; return whether all are.
-
-    Every value keeps its window against the next if that `stays`, else each next one takes over. What is
-    `coming` and `past` the caches is as in :func:`rollstat.kernels.simd.fill_copy.copy_ahead`, from the first
-    vector on.
+    In the run every older value wins against the next one if `older_wins`, else every newer one. Meanwhile
+    the cache fetches as many elements of `prefetch_source`.
     """
     lanes, last, i = lanes_of(values), len(values) - 1, 0
-    while i + lanes <= last and _goes(order, ties, stays, values, i):
-        put_ahead(load(values, i), out, i, coming, past)
+    while i + lanes <= last and _continues(order, ties, older_wins, values, i):
+        store_and_prefetch(load(values, i), out, i, prefetch_source)
         i += lanes
     if last < 1 or i + lanes <= last:
         return False
     for j in range(i, last):
-        if not _steps(order, ties, stays, values[j], values[j + 1]):
+        if not _pair_continues(order, ties, older_wins, values[j], values[j + 1]):
             return False
-    if i + lanes == len(values):
-        put(load(values, i), out, i, past)
-    else:
-        copy(values[i:], out[i : len(values)])
+    copy(values[i:], out[i : len(values)])
     return True
 
 
 @kernel
-def _follow_far(order, ties, stays, values, end, wins, loses, row, best, other):
-    """As :func:`_follow` from `row` on, for values alone, written past the caches; return what is known."""
-    lanes, lead = lanes_of(values), unaligned(best[row:])
-    while lead > 0 and end + 1 < len(values) and _steps(order, ties, stays, values[end], values[end + 1]):
-        best[row], other[row] = values[row + wins], values[row + loses]
-        end, row, lead = end + 1, row + 1, lead - 1
-    while lead == 0 and end + lanes < len(values) and _goes(order, ties, stays, values, end):
-        put(load(values, row + wins), best, row, YES)
-        put(load(values, row + loses), other, row, YES)
-        end, row = end + lanes, row + lanes
-    return end
+def _within_run(order, ties, older_wins, values, width, shift, end, results):
+    """Answer the windows within a run that is known up to `end`; return the last row of the run.
 
-
-@kernel
-def _follow(order, ties, stays, values, width, shift, end, position, best, other, past):
-    """Answer the windows within a run that is known up to `end`; return the last value of the run.
-
-    Those that end up to `end` are answered.
+    The windows that end up to `end` are answered already.
     """
+    position, best, other = results
     lanes = lanes_of(values)
-    wins, loses = (0, width - 1) if stays else (width - 1, 0)
-    row, place = end - width + 2, shift + wins
-    written = begin = row
-    while end + lanes < len(values) and _goes(order, ties, stays, values, end):
-        if past and row - begin >= _FAR:
-            break
+    winner, loser = (0, width - 1) if older_wins else (width - 1, 0)
+    row, origin = end - width + 2, shift + winner
+    written = row
+    while end + lanes < len(values) and _continues(order, ties, older_wins, values, end):
         if len(position) > 0:
-            prefetch_to_write(position, row + 16 * lanes)
-            if row - written >= _PIECE:
-                count_up(place + written, position[written:row])
+            prefetch_to_write(position, row + _AHEAD * lanes)
+            if row - written >= _GROUP:
+                count_up(origin + written, position[written:row])
                 written = row
         if len(best) > 0:
-            prefetch_to_write(best, row + 16 * lanes)
-            store(load(values, row + wins), best, row)
+            prefetch_to_write(best, row + _AHEAD * lanes)
+            store(load(values, row + winner), best, row)
         if len(other) > 0:
-            prefetch_to_write(other, row + 16 * lanes)
-            store(load(values, row + loses), other, row)
+            prefetch_to_write(other, row + _AHEAD * lanes)
+            store(load(values, row + loser), other, row)
         end += lanes
         row += lanes
     if len(position) > 0:
-        count_up(place + written, position[written:row])
-    if past and row - begin >= _FAR:
-        end = _follow_far(order, ties, stays, values, end, wins, loses, row, best, other)
-        row = end - width + 2
-    while end + 1 < len(values) and _steps(order, ties, stays, values[end], values[end + 1]):
+        count_up(origin + written, position[written:row])
+    while end + 1 < len(values) and _pair_continues(order, ties, older_wins, values[end], values[end + 1]):
         if len(position) > 0:
-            position[row] = place + row
+            position[row] = origin + row
         if len(best) > 0:
-            best[row] = values[row + wins]
+            best[row] = values[row + winner]
         if len(other) > 0:
-            other[row] = values[row + loses]
+            other[row] = values[row + loser]
         end += 1
         row += 1
     return end
 
 
 @kernel
-def _crossing(order, ties, away, values, width, first, last):
-    """Of the windows that begin at ``first, ..., last - 1``, the first whose newest row is farther off.
+def _first_with_better_newest(order, ties, over_peak, values, width, first, last):
+    """Return the first of the windows ``first, ..., last - 1`` that its newest row answers, else `last`.
 
-    Farther from the turn, in value; `last` if there is none.
+    The windows lie over one local extremum. Over a peak the better end answers, over a trough the worse end
+    answers for the opposite order.
     """
     while first < last:
         middle = (first + last) // 2
         oldest, newest = values[middle], values[middle + width - 1]
-        if choose(order, ties, oldest, newest, True, False) if away else not better(order, oldest, newest):
+        oldest_answers = choose(order, ties, oldest, newest, True, False)
+        if oldest_answers if over_peak else not better(order, oldest, newest):
             first = middle + 1
         else:
             last = middle
@@ -171,60 +159,68 @@ def _crossing(order, ties, away, values, width, first, last):
 
 
 @kernel
-def _copy(values, out, past):
-    """Write the first of `values` to the whole of `out`."""
-    if past and len(out) >= _FAR:
-        copy_ahead(values, out, values, YES)
-    else:
-        copy(values, out)
-
-
-@kernel
-def _over_turn(order, ties, away, values, width, shift, first, last, turn, position, best, other, past):
-    """Answer the windows that begin at ``first, ..., last - 1``, over one turn, at `turn`."""
-    crossing = _crossing(order, ties, away, values, width, first, last)
-    if len(position) > 0 and away:
+def _over_extremum(order, ties, is_peak, values, width, shift, first, last, extremum, results):
+    """Answer the windows ``first, ..., last - 1`` over one local extremum, at row `extremum`."""
+    position, best, other = results
+    crossing = _first_with_better_newest(order, ties, is_peak, values, width, first, last)
+    if len(position) > 0 and is_peak:
         count_up(shift + first, position[first:crossing])
         count_up(shift + crossing + width - 1, position[crossing:last])
     elif len(position) > 0:
-        fill(shift + turn, position[first:last])
-    ends, turns = (best, other) if away else (other, best)
-    if len(ends) > 0:
-        _copy(values[first:], ends[first:crossing], past)
-        _copy(values[crossing + width - 1 :], ends[crossing:last], past)
-    if len(turns) > 0:
-        if past and last - first >= _FAR:
-            fill_ahead(values[turn], turns[first:last], values, YES)
-        else:
-            fill(values[turn], turns[first:last])
+        fill(shift + extremum, position[first:last])
+    of_ends, of_extremum = (best, other) if is_peak else (other, best)
+    if len(of_ends) > 0:
+        copy(values[first:], of_ends[first:crossing])
+        copy(values[crossing + width - 1 :], of_ends[crossing:last])
+    if len(of_extremum) > 0:
+        fill(values[extremum], of_extremum[first:last])
 
 
 @kernel
-def answer(order, ties, values, width, shift, position, best, other, past):
-    """Answer windows with one turn at most, as long as runs are long; return how many, 0 if few.
+def answer(order, ties, values, width, shift, results):
+    """Answer windows with at most one local extremum as long as runs are long; return how many, 0 if few.
 
-    ``position[i]`` receives where the best of ``values[i:i + width]`` stands, counted from `shift`, and
-    ``best[i]`` what stands there; ``other[i]`` the best by the other order. Outputs that are not wanted have
-    no length. Both values, without positions, may be written `past` the caches if they stand alike to lines.
+    ``position[i]`` of the results receives the position of the best of ``values[i:i + width]``, counted from
+    `shift`, ``best[i]`` that value, and ``other[i]`` the best by the opposite order.
     """
     rows = len(values) - width + 1
     if width < 2 or rows < 1 or len(values) <= lanes_of(values):
         return 0
-    if not (_goes(order, ties, True, values, 0) or _goes(order, ties, False, values, 0)):
+    if not (_continues(order, ties, True, values, 0) or _continues(order, ties, False, values, 0)):
         return 0
-    stays = _steps(order, ties, True, values[0], values[1])
-    outputs = position, best, other, past
-    turn = row = 0  # where the first run begins is no worse than a turn
+    older_wins = _pair_continues(order, ties, True, values[0], values[1])
+    extremum = row = 0  # the first row of the data serves as a local extremum
     long = True
     while row < rows and long:
-        end = _reach(order, ties, stays, values, turn, min(turn + width, len(values)) - 1)
-        after = max(min(turn, end - width + 1) + 1, row)
-        _over_turn(order, ties, not stays, values, width, shift, row, after, turn, *outputs)
+        limit = min(extremum + width, len(values)) - 1
+        end = _end_of_run(order, ties, older_wins, values, extremum, limit)
+        after = max(min(extremum, end - width + 1) + 1, row)
+        _over_extremum(order, ties, not older_wins, values, width, shift, row, after, extremum, results)
         row = after
         long = False
-        if row >= turn and row == end - width + 2:  # no window over this turn and the next is passed over
-            end = _follow(order, ties, stays, values, width, shift, end, *outputs)
+        if row >= extremum and row == end - width + 2:  # no window holds this extremum and the next
+            end = _within_run(order, ties, older_wins, values, width, shift, end, results)
             row = end - width + 2
-            long = end - turn >= _LEAST
-            turn, stays = end, not stays
-    return row if row >= _LEAST or row == rows else 0
+            long = end - extremum >= _SHORTEST
+            extremum, older_wins = end, not older_wins
+    return row if row >= _SHORTEST or row == rows else 0
+
+
+@kernel
+def _answer_one(order, values, width, out):
+    return answer(order, Oldest(), values, width, 0, Results(out[:0], out, out[:0]))
+
+
+@kernel
+def _answer_both(order, values, width, out):
+    return answer(Least(), Oldest(), values, width, 0, Results(out[0][:0], out[0], out[1]))
+
+
+def answer_values(order, values, width, out):
+    """As :func:`answer`, for values alone; under the order `Both`, `out` is a pair."""
+    return (_answer_both if isinstance(order, Both) else _answer_one)(order, values, width, out)
+
+
+@dispatched(answer_values)
+def _kernel_of_answer_values(order, values, width, out):
+    return _answer_both if order.instance_class is Both else _answer_one

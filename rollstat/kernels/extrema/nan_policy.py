@@ -1,16 +1,42 @@
-"""What kernels of extrema know of NaN, do with it, and report: constants.
+"""Constants for NaN in kernels of extrema: what is known of it, what it does to a window, what was found.
 
-Typed, since what a literal is given to would be compiled once more.
+They are typed, since Numba would compile a kernel once more for a literal.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["ALL", "ANY", "CAREFUL", "HOPEFUL", "NAN", "NO", "ONE", "PASS", "STAND_IN", "SURE", "YES"]
+__all__ = [
+    "ALL",
+    "ANY",
+    "HAS_NAN",
+    "HAS_SENTINEL",
+    "MAY_HAVE_NAN",
+    "NO",
+    "NO_NAN",
+    "ONE",
+    "SKIP",
+    "UNCHECKED",
+    "YES",
+    "Nan",
+]
 
-# What is known of NaN: that there is none, that there may be, and nothing, so that one is looked for.
-SURE, CAREFUL, HOPEFUL = map(np.int64, range(3))
-# Which windows give NaN: none, and whoever calls counts; those with any NaN; those where all is NaN.
-PASS, ANY, ALL = map(np.int64, range(3))
-# What was found: a NaN, and where that was looked for, a value of those that stand for NaN.
-NAN, STAND_IN = 1, 2
+# What is known of the values: no NaN; perhaps NaN, so each is replaced; nothing, so NaN is only looked for.
+NO_NAN, MAY_HAVE_NAN, UNCHECKED = map(np.int64, range(3))
+# Which windows give NaN: none, the caller counts observations; those with any NaN; those with nothing else.
+SKIP, ANY, ALL = map(np.int64, range(3))
+# What was found, as bits: a NaN; a value equal to the sentinel that replaces NaN.
+HAS_NAN, HAS_SENTINEL = 1, 2
 ONE, NO, YES = np.int64(1), np.bool_(False), np.bool_(True)
+
+
+class Nan(NamedTuple):
+    """How a kernel treats NaN."""
+
+    mode: int
+    """`NO_NAN`, `MAY_HAVE_NAN` or `UNCHECKED`."""
+    sentinel: float
+    """Replaces NaN; for both extrema a pair."""
+    decode: bool
+    """Whether a result that equals the sentinel is written as NaN."""

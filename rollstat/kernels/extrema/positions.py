@@ -1,16 +1,15 @@
-"""Where the extrema of monotone windows stand, once their values are known.
+"""Positions of the extrema of monotone windows whose values are known.
 
 ::
 
     values     5 3 3 8 4 1 7
-    windows    [-------]             extremum 3, first at 1
-                 [-------]           extremum 3, still at 1
+    windows    [-------]             extremum 3, first at row 1
+                 [-------]           extremum 3, still at row 1
                    [-------]         extremum 1, better than 3: among the values that entered
 
-State: the position found last, and the place up to which nothing is left to find. Invariant: positions
-of the first extremum never move left as windows slide right, so a value that was passed over is never
-looked at again unless it has just entered. The last of equal values is the first one of the mirror
-image. Cost: at most 2 looks a value in total.
+State: the position found last, and the end of the window before. Invariant: the position of the first
+extremum never decreases as windows slide, so a value that was skipped is never read again unless it has just
+entered. For the last of equal values, the series is read backwards. Cost: at most 2 reads a value in total.
 
 Source: the monotonicity is that of the wedge's front, D. Lemire, arXiv:cs/0610046, section 4.
 """
@@ -23,9 +22,9 @@ __all__ = ["locate", "move_origin"]
 
 @kernel
 def locate(order, values, missing, start, end, last, best, position):
-    """Write where the extremum ``best[i]`` of ``values[start[i]:end[i]]`` stands, -1 where nowhere.
+    """Write the position of the extremum ``best[i]`` of ``values[start[i]:end[i]]``, -1 if there is none.
 
-    The first of equal values counts, or the last one.
+    Of equal values the first one counts, or the `last` one.
     """
     rows, length = len(best), len(values)
     origin, sign = (length - 1, -1) if last else (0, 1)
@@ -51,6 +50,6 @@ def locate(order, values, missing, start, end, last, best, position):
 
 @kernel
 def move_origin(position, rows):
-    """Let positions count from `rows` rows earlier; -1 stays."""
+    """Count positions from `rows` rows earlier; -1 stays."""
     for i in range(len(position)):
         position[i] += rows if position[i] >= 0 else 0

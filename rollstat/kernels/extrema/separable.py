@@ -7,12 +7,12 @@
     one step  v v v v v v v v   result of the window that begins at row k: better of the two
 
 A window along the last axis slides within lines, by doubling. Along any other axis the rows across it are
-taken as they lie: each step of van Herk's and Gil and Werman's scan is done for a whole tile of
-columns in vectors, and nothing is transposed.
+read in memory order: each step of van Herk's and Gil and Werman's scan is done in vectors for a group of
+columns, and nothing is transposed.
 
-State: scratch memory. ``source[p]`` is the row that stands at place p of the extended axis, -1 where a
-constant stands. Invariant: as in block_scan, for every column. Cost: 3 vector comparisons for each
-vector of results along rows, whatever the window; as doubling along lines.
+State: scratch memory. ``source[p]`` is the row at index p of the extended axis, -1 for the constant.
+Invariant: that of :mod:`rollstat.kernels.extrema.van_herk`, for every column. Cost: 3 vector comparisons for
+each vector of results along rows, whatever the window; that of doubling along lines.
 
 Source: J. Gil and M. Werman, Computing 2-D min, median, and max filters, IEEE TPAMI 15 (1993) 504-507,
 doi:10.1109/34.211471; separability is theirs too.
@@ -20,7 +20,7 @@ doi:10.1109/34.211471; separability is theirs too.
 
 from rollstat._jit import kernel
 from rollstat.kernels.extrema.doubling import rolling
-from rollstat.kernels.extrema.nan_policy import PASS
+from rollstat.kernels.extrema.nan_policy import SKIP
 from rollstat.kernels.simd.comparator import prefer, worst_of
 from rollstat.kernels.simd.vectors import contains_nan, lanes_of, load, propagate_nan, store, zeros
 
@@ -29,7 +29,7 @@ __all__ = ["scan_lines", "scan_rows"]
 
 @kernel
 def _fold(order, values, first, older, newer):
-    """Write to `newer` the better of a row of `values` and `older`; return whether the row has a NaN."""
+    """Write the better of a row of `values` and `older` to `newer`; return whether the row has a NaN."""
     lanes = lanes_of(newer)
     nan = zeros(newer)
     for i in range(0, len(newer), lanes):
@@ -42,7 +42,7 @@ def _fold(order, values, first, older, newer):
 
 @kernel
 def _fold_constant(order, constant, older, newer):
-    """Write to `newer` the better of `constant` and `older`."""
+    """Write the better of `constant` and `older` to `newer`."""
     for j in range(len(newer)):
         newer[j] = prefer(order, constant, older[j])
 
@@ -61,14 +61,14 @@ def scan_rows(order, values, across, source, constant, width, columns, scratch, 
     """Write the best of `width` rows of the extended axis to every row of `out`.
 
     `values` and `out` are different arrays of rows of `across` elements, at least one vector, laid flat.
-    `columns`, a multiple of the lanes, is how many are scanned at once, and `scratch` has
+    `columns`, a multiple of the lanes, is the number of columns scanned at once, and `scratch` has
     ``(width + 2) * columns`` elements. Returns whether there was a NaN.
     """
     lanes = lanes_of(out)
     rows = len(out) // across
     nan = False
-    for tile in range(0, across, columns):
-        left = min(tile, across - lanes)
+    for column in range(0, across, columns):
+        left = min(column, across - lanes)
         wide = min(columns, across - left)
         running = scratch[:wide]
         for block in range(0, rows, width):
@@ -97,12 +97,12 @@ def scan_rows(order, values, across, source, constant, width, columns, scratch, 
 
 @kernel
 def scan_lines(order, values, length, stride, before, source, constant, width, chunk, scratch, out, words):
-    """Write the best of `width` places of the extended axis to every element of every line of `out`.
+    """Write the best of `width` elements of the extended axis to every element of every line of `out`.
 
     A line is `length` elements of `values`, `stride` apart; `values` and `out` may be the same array.
-    `before` places stand in front of a line's first element. `scratch` has room
-    for an extended line, a line of results, and what `rolling` needs for `chunk` rows; nobody counts, so
-    `words` has no length. Returns whether there was a NaN.
+    `before` elements of the extended axis precede the first one of a line. `scratch` has room for an extended
+    line, a line of results, and what `rolling` needs for `chunk` rows; `words` has no length, since no
+    observations are counted. Returns whether there was a NaN.
     """
     extended = scratch[: len(source)]
     results = scratch[len(source) : len(source) + length]
@@ -120,11 +120,11 @@ def scan_lines(order, values, length, stride, before, source, constant, width, c
             for j in range(length):
                 inside[j] = read[j]
             write = out[first : first + length]
-            nan |= rolling(order, extended, width, chunk, rest, write, PASS, words) != 0
+            nan |= rolling(order, extended, width, chunk, rest, write, SKIP, words) != 0
         else:
             for j in range(length):
                 inside[j] = values[first + j * stride]
-            nan |= rolling(order, extended, width, chunk, rest, results, PASS, words) != 0
+            nan |= rolling(order, extended, width, chunk, rest, results, SKIP, words) != 0
             for j in range(length):
                 out[first + j * stride] = results[j]
     return nan

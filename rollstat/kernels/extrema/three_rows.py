@@ -3,14 +3,14 @@
 ::
 
     a b c d          known: whether a > b
-      -----          one answer of "b > c?" and at most one of "a > c?" settle window a b c,
-                     and the first is what window b c d needs to know
+      -----          "b > c?" and, if needed, "a > c?" decide window a b c;
+                     the answer to "b > c?" is known to window b c d
 
-State: the order of the last two values, one bit. Invariant: before value c is seen, the bit says which of
-the two values before it is the larger. Cost: 1 or 2 comparisons a value, in the worst case as well.
+State: the order of the last two values, one bit. Invariant: before value c is read, the bit says which of
+the two values before it is larger. Cost: 1 or 2 comparisons a value, in the worst case as well.
 
 Source: D. Lemire, Streaming maximum-minimum filter using no more than three comparisons per element,
-arXiv:cs/0610046, Proposition 1, whose second comparison is left out here where the first one settles it.
+arXiv:cs/0610046, Proposition 1; here the second comparison is omitted where the first one decides.
 """
 
 from rollstat._jit import kernel

@@ -1,30 +1,45 @@
-"""Extrema of any monotone windows by scans of blocks, with branches that a processor predicts.
+"""Van Herk's and Gil and Werman's scans: windows as a suffix of one block and a prefix of the next.
 
 ::
 
-    values    . . a b c d | e f g h .
+    values    . . a b c d | e f g h .           one by one, for any monotone windows
               suffix: best of  | running: best of
               each tail of the | what came after
-              left part        | the boundary
+              left block       | the boundary
                 [-------------)        answer = better of suffix[left] and running
 
-State: ``suffix`` in the dtype of the values, as long as the longest window; the boundary, the running
-best. Invariant: ``suffix[j - base]`` is the best of ``values[j:boundary]`` for every j between the left
-bound and the boundary, and ``running`` is the best of ``values[boundary:right]``. When the left bound
-passes the boundary, the boundary moves to the right bound and the suffixes are scanned anew. Cost: at
-most 3 comparisons a value, amortised, in any data; worst case O(window) for the row that moves the
-boundary.
+    rows of a block         a b c d     S[r]  the best of each lane from row r to the last row
+                            e f g h     P[r]  the best of each lane from the first row to row r
+    from c to the end       S[1] at a and b, S[0] at c and d
+    from the first to g     P[0] at h, P[1] at e, f and g
+
+`scan` serves any windows. `prefixes` and `suffixes` compute the two scans of whole blocks in vectors: a row
+is one vector, S and P need no shifts, and both scans are windows as long as a row over the rows of S, or of
+P, laid end to end, which doubling finds. The better of a suffix and a prefix is a window over the better of
+both series, so one doubling serves the two.
+
+State: of `scan`, ``suffix`` in the dtype of the values, as long as the longest window, the boundary, and
+the running best. Invariant: ``suffix[j - base]`` is the best of ``values[j:boundary]`` for every j between
+the left bound and the boundary, and ``running`` the best of ``values[boundary:right]``; when the left bound
+passes the boundary, the boundary moves to the right bound. S and P hold no NaN. Cost: `scan`, at most 3
+comparisons a value, amortised, and O(window) for the row that moves the boundary; in vectors, for each vector
+of results a load and an operation for each scan, and twice log2(lanes) operations for both together.
 
 Source: M. van Herk, A fast algorithm for local minimum and maximum filters on rectangular and octagonal
 kernels, Pattern Recognition Letters 13 (1992) 517-521, doi:10.1016/0167-8655(92)90069-C; J. Gil and
 M. Werman, Computing 2-D min, median, and max filters, IEEE TPAMI 15 (1993) 504-507,
-doi:10.1109/34.211471; here with boundaries where the windows need them instead of every `width` rows.
+doi:10.1109/34.211471; here with boundaries where the windows need them instead of every `width` rows. The
+doubling is that of :mod:`rollstat.kernels.extrema.doubling`; the combination is own construction.
 """
 
 from rollstat._jit import kernel
+from rollstat.kernels.extrema.doubling import best_lane, doubled
+from rollstat.kernels.extrema.nan_policy import NO, YES
 from rollstat.kernels.simd.comparator import prefer, worst_of
+from rollstat.kernels.simd.fill_copy import store_and_prefetch
+from rollstat.kernels.simd.vectors import broadcast, lanes_of, load, replace_nan, store
 
-__all__ = ["scan"]
+__all__ = ["prefixes", "scan", "suffixes"]
 
 
 @kernel
@@ -37,7 +52,7 @@ def scan(order, values, missing, start, end, suffix, out):
     masked = len(missing) > 0
     base = boundary = right = 0
     neutral = running = worst_of(order, values)
-    seen = False
+    has_nan = False
     for i in range(len(start)):
         left = start[i]
         if left >= boundary:
@@ -49,9 +64,100 @@ def scan(order, values, missing, start, end, suffix, out):
                     best = prefer(order, values[j], best)
                 suffix[j - base] = best
         for j in range(max(right, boundary), end[i]):
-            seen |= values[j] != values[j]
+            has_nan |= values[j] != values[j]
             if not (masked and missing[j]):
                 running = prefer(order, values[j], running)
         right = end[i]
         out[i] = prefer(order, suffix[left - base], running) if left < boundary else running
-    return seen
+    return has_nan
+
+
+@kernel(forceinline=True)
+def _observed(values, i, replaces, sentinel):
+    """Return the vector at `i`, in which the sentinel replaces NaN if that is asked for."""
+    return replace_nan(load(values, i), broadcast(sentinel)) if replaces else load(values, i)
+
+
+@kernel(forceinline=True)
+def _kept_after(order, values, before):
+    """Return what doubling keeps of a row `before` the first, see `doubled`."""
+    worst = broadcast(worst_of(order, values))
+    none = worst, worst, worst, worst, worst, worst, worst, worst, worst, worst, worst
+    return doubled(order, lanes_of(values), before, none)[1]
+
+
+@kernel(forceinline=True)
+def _prefix_vectors(order, values, replaces, sentinel, best, whole, out, prefetch_source):
+    """Write the windows over P for whole vectors; return the last row of P."""
+    kept = _kept_after(order, values, best)
+    for i in range(0, whole, lanes_of(values)):
+        best = prefer(order, _observed(values, i, replaces, sentinel), best)
+        window, kept = doubled(order, lanes_of(values), best, kept)
+        store_and_prefetch(window, out, i, prefetch_source)
+    return best
+
+
+@kernel
+def prefixes(order, values, before, out, sentinel, prefetch_source):
+    """Write the best of `before` and ``values[:i + 1]`` to ``out[i]``.
+
+    NaN counts as `sentinel`. Meanwhile the cache fetches as many elements of `prefetch_source`, any memory
+    that is read next.
+    """
+    lanes = lanes_of(values)
+    whole = len(out) // lanes * lanes
+    # Comparisons drop a NaN by themselves: only a sentinel that wins has to replace it.
+    if sentinel != worst_of(order, values):
+        best = _prefix_vectors(order, values, YES, sentinel, broadcast(before), whole, out, prefetch_source)
+    else:
+        best = _prefix_vectors(order, values, NO, sentinel, broadcast(before), whole, out, prefetch_source)
+    last = best_lane(order, best)
+    for i in range(whole, len(out)):
+        last = prefer(order, replace_nan(values[i], sentinel), last)
+        out[i] = last
+
+
+@kernel(forceinline=True)
+def _suffix_vectors(order, older, newer, replaces, sentinel, last, first, whole, out, prefetch_source):
+    """Write whole vectors of windows over S, and over P of any newer values; return the last row of P."""
+    lanes, with_prefixes = lanes_of(older), len(newer) > 0
+    best = last
+    # S is kept in `out`: a row of it is read before its results are written.
+    for i in range(whole - lanes, -1, -lanes):
+        best = prefer(order, _observed(older, i, replaces, sentinel), best)
+        store(best, out, i)
+    kept = _kept_after(order, older, prefer(order, best, first))
+    for i in range(0, whole, lanes):
+        best = last
+        if i + lanes < whole:
+            best = load(out, i + lanes)
+        if with_prefixes:
+            first = prefer(order, _observed(newer, i, replaces, sentinel), first)
+        window, kept = doubled(order, lanes, prefer(order, best, first), kept)
+        window = prefer(order, _observed(older, i, replaces, sentinel), window)
+        store_and_prefetch(window, out, i, prefetch_source)
+    return first
+
+
+@kernel
+def suffixes(order, older, after, newer, before, out, sentinel, prefetch_source):
+    """Write the best of ``older[i:]``, `after`, `before` and ``newer[:i + 1]`` to ``out[i]``.
+
+    There are as many older values as results, and at least as many newer values, or none. `sentinel` and
+    `prefetch_source` are as in :func:`prefixes`.
+    """
+    lanes = lanes_of(older)
+    whole = len(out) // lanes * lanes
+    for i in range(len(out) - 1, whole - 1, -1):
+        after = prefer(order, replace_nan(older[i], sentinel), after)
+        out[i] = after
+    rest = sentinel, broadcast(after), broadcast(before), whole, out, prefetch_source
+    if sentinel != worst_of(order, older):
+        first = _suffix_vectors(order, older, newer, YES, *rest)
+    else:
+        first = _suffix_vectors(order, older, newer, NO, *rest)
+    before = best_lane(order, first)
+    for i in range(whole, len(out)):
+        if len(newer) > 0:
+            before = prefer(order, replace_nan(newer[i], sentinel), before)
+        out[i] = prefer(order, before, out[i])

@@ -8,32 +8,49 @@
 
 State: an int64 ``header`` (the slots below), ``position`` int64 ``(2, capacity)`` and ``value``
 ``(2, capacity)``, two rings with the lower wedge in row 0 and the upper in row 1, and ``observed`` uint8
-``(capacity,)``, a ring of which rows of the window are observations. The capacity is a power of two no
-smaller than the window. A ring index is a running number; its low bits say where it lies.
+``(capacity,)``, a ring that says which rows of the window are observations. The capacity is a power of two
+no smaller than the window. A ring index is a running number; its low bits are the index of the cell.
 
-Invariant: both wedges hold increasing positions within the window and end at the newest observation; the
-values of the lower never fall and those of the upper never rise; an observation that is in neither has a
-newer one that is at least as small, and a newer one that is at least as large.
+Invariant: both wedges hold increasing positions within the window and end at the newest observation. The
+values of the lower wedge never fall and those of the upper never rise. An observation that is in neither
+wedge has a newer one that is at least as small, and a newer one that is at least as large.
 
-One comparison with the newest observation decides which wedge it leaves; the other wedge is not touched.
-``value > newest`` sends a tie to the lower wedge, so its ties end at the last row and those of the upper
-at the first; ``value < newest`` does the reverse. An adaptive wedge asks the second while the
-data rise and the first while they fall, so that a run of equal values never piles up in the wedge that
-will be cut back; its values are the same, its positions are any of the tied ones.
+One comparison with the newest observation decides which wedge it is removed from; the other wedge is not
+touched. ``value > newest`` sends a tie to the lower wedge, so its ties end at the last row and those of the
+upper at the first; ``value < newest`` does the reverse. An adaptive wedge asks the second while the data
+rise and the first while they fall, so that equal values never pile up in the wedge that is popped next. The
+extrema are the same; their positions are any of the tied rows.
 
-Cost: at most ``3 (n - 1)`` comparisons of data for n values at every moment, adaptive or not; at most
+Many rows at once, while the window is full::
+
+    window of 6 rows: 3 4 7 5 8 6, and new rows 7 4 8 2 9
+
+    held       3 4 5 6     lower wedge; 3 and 4 leave with the first two new rows
+    answers    4 4 4 2 2   best of the first extremum still held and of the new rows so far
+    kept       2 9         extrema held that no new row beats, here none; then the new rows that no newer
+                           one beats, found from the newest on
+
+Each side is computed alone, the upper as the lower of the negated values. No step depends on the row before
+unless that is a new extremum, and a block of rows is tested at once for one. The state is the same as after
+pushes, except for ties where the question follows the trend of the data.
+
+Cost: at most ``3 (n - 1)`` comparisons of data for n pushes at every moment, adaptive or not; at most
 ``2 (n - 1)`` on monotone data with ties when adaptive. Amortised O(1), worst case O(window) for one value.
-Many values at once, by :mod:`rollstat.kernels.extrema.wedge_extend`, take more of them, most of those in
-vectors.
+Many rows at once: for each side at most 6 comparisons a row, most of them in vectors, and one for each
+extremum held.
 
 Source: D. Lemire, Streaming maximum-minimum filter using no more than three comparisons per element,
 Nordic Journal of Computing 13 (2006) 328-339, Algorithm 1, arXiv:cs/0610046. There, ties in front of a
-larger value cost a third comparison on monotone data; the alternating question is what removes it.
+larger value cost a third comparison on monotone data; the alternating question avoids it.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from rollstat._jit import kernel
+from rollstat.kernels.missing.counting import has_nan
 
 __all__ = [
     "ADAPTIVE",
@@ -42,6 +59,7 @@ __all__ = [
     "check",
     "create",
     "extend",
+    "extend_with_rows",
     "fill",
     "load",
     "maximum",
@@ -54,7 +72,7 @@ __all__ = [
     "push_minimum",
 ]
 
-NEXT = 0  # position of the row that comes next
+NEXT = 0  # position of the next row
 OLDEST = 1  # position of the oldest row of the window
 WINDOW = 2  # rows of the window, 0 where the caller pops
 OBSERVED = 3  # observations in the window
@@ -68,8 +86,8 @@ SLOTS = 11
 LOWER = 0
 UPPER = 1
 
-# Rows that are looked at together when many are loaded.
-_BLOCK = 64
+# Rows that are tested together; with fewer rows up to the next change, they are handled one by one.
+_BLOCK, _FEW = 64, 16
 
 _TIES = {"any": (1, 1), "minimum_first": (0, 1), "minimum_last": (0, 0)}
 
@@ -80,13 +98,13 @@ def create(window, dtype, capacity=0, ties="any"):
     Parameters
     ----------
     window : int
-        Rows of the window; 0 for a window that is shortened by :func:`pop` alone.
+        Rows of the window; 0 for a window that only :func:`pop` shortens.
     dtype : dtype
         Of the values.
     capacity : int
         Rows that a window without a fixed length can hold.
     ties : {"any", "minimum_first", "minimum_last"}
-        Which of equal values is the position of the extremum. With ``"minimum_first"`` ties of the
+        Which of equal values gives the position of the extremum. With ``"minimum_first"`` ties of the
         minimum go to the oldest row and those of the maximum to the newest; ``"minimum_last"`` is
         the reverse; ``"any"`` makes the fewest comparisons.
     """
@@ -99,7 +117,7 @@ def create(window, dtype, capacity=0, ties="any"):
 
 @kernel
 def _append(header, position, value, row, x):
-    """Enter observation `x`, the newest, at position `row`."""
+    """Append the newest observation `x`, at position `row`."""
     last = position.shape[1] - 1
     low, high = header[END + LOWER], header[END + UPPER]
     begin = header[BEGIN + LOWER]
@@ -151,7 +169,7 @@ def _expire(header, position, oldest):
 
 @kernel
 def pop(header, position, value, observed, count):
-    """Shorten the window by its `count` oldest rows."""
+    """Remove the `count` oldest rows from the window."""
     last = len(observed) - 1
     for row in range(header[OLDEST], header[OLDEST] + count):
         header[OBSERVED] -= observed[row & last]
@@ -161,9 +179,9 @@ def pop(header, position, value, observed, count):
 
 @kernel
 def push(header, position, value, observed, x, missing):
-    """Append a row, drop the one that leaves a fixed window, and return the number of observations.
+    """Append a row, remove the row that leaves a fixed window, and return the number of observations.
 
-    A window without a fixed length must have room: fewer rows than the capacity.
+    A window without a fixed length must have fewer rows than the capacity.
     """
     row = header[NEXT]
     if header[WINDOW] > 0 and row - header[OLDEST] == header[WINDOW]:
@@ -178,54 +196,54 @@ def push(header, position, value, observed, x, missing):
 
 @kernel
 def minimum(header, position, value):
-    """The smallest value; the window has an observation."""
+    """Return the smallest value; the window has an observation."""
     return value[LOWER, header[BEGIN + LOWER] & (position.shape[1] - 1)]
 
 
 @kernel
 def maximum(header, position, value):
-    """The largest value; the window has an observation."""
+    """Return the largest value; the window has an observation."""
     return value[UPPER, header[BEGIN + UPPER] & (position.shape[1] - 1)]
 
 
 @kernel
 def _front(header, position, side):
-    """Position at the front of one wedge, -1 where the window has no observation."""
+    """Return the position at the front of one wedge, -1 if the window has no observation."""
     begin = header[BEGIN + side]
     return position[side, begin & (position.shape[1] - 1)] if begin < header[END + side] else -1
 
 
 @kernel
 def minimum_position(header, position):
-    """Position of the smallest value, counted from the first row ever pushed; -1 without one."""
+    """Return the position of the smallest value, counted from the first row ever pushed; -1 if none."""
     return _front(header, position, LOWER)
 
 
 @kernel
 def maximum_position(header, position):
-    """Position of the largest value, counted from the first row ever pushed; -1 without one."""
+    """Return the position of the largest value, counted from the first row ever pushed; -1 if none."""
     return _front(header, position, UPPER)
 
 
 @kernel
-def push_minimum(header, position, value, observed, x, missing, least, otherwise):
-    """Push, and return the minimum, or `otherwise` where there are fewer than `least` observations."""
-    if push(header, position, value, observed, x, missing) < max(least, 1):
+def push_minimum(header, position, value, observed, x, missing, min_periods, otherwise):
+    """Push; return the minimum, or `otherwise` if there are fewer than `min_periods` observations."""
+    if push(header, position, value, observed, x, missing) < max(min_periods, 1):
         return otherwise
     return minimum(header, position, value)
 
 
 @kernel
-def push_maximum(header, position, value, observed, x, missing, least, otherwise):
-    """Push, and return the maximum, or `otherwise` where there are fewer than `least` observations."""
-    if push(header, position, value, observed, x, missing) < max(least, 1):
+def push_maximum(header, position, value, observed, x, missing, min_periods, otherwise):
+    """Push; return the maximum, or `otherwise` if there are fewer than `min_periods` observations."""
+    if push(header, position, value, observed, x, missing) < max(min_periods, 1):
         return otherwise
     return maximum(header, position, value)
 
 
 @kernel
 def _write(header, position, value, i, low, high, low_position, high_position):
-    """Write the answers of row i to those outputs that have room; values only where there is one."""
+    """Write the results of row `i` to all outputs that have a length; values only if there is one."""
     if header[BEGIN] < header[END]:
         if len(low) > 0:
             low[i] = minimum(header, position, value)
@@ -239,9 +257,9 @@ def _write(header, position, value, i, low, high, low_position, high_position):
 
 @kernel
 def extend(header, position, value, observed, data, missing, count, low, high, low_position, high_position):
-    """Push each of `data`, and write the answers after each one; an output of no length is unwanted.
+    """Push each of `data`, and write the results after each push; outputs without a length are not wanted.
 
-    `missing` may have no length: then nothing is missing.
+    If `missing` has no length, nothing is missing.
     """
     for i in range(len(data)):
         absent = len(missing) > 0 and missing[i]
@@ -252,34 +270,35 @@ def extend(header, position, value, observed, data, missing, count, low, high, l
 
 
 @kernel
-def _note_observed(ring, words, missing):
-    """Write which rows are observations, and return how many are."""
+def _fill_observed(ring, data, missing):
+    """Write which rows are observations; return their number."""
     count = 0
-    for i in range(len(words)):
-        seen = words[i] == words[i] if missing is None else not missing[i]
-        ring[i] = seen
-        count += seen
+    for i in range(len(data)):
+        is_observed = data[i] == data[i] if missing is None else not missing[i]
+        ring[i] = is_observed
+        count += is_observed
     return count
 
 
 @kernel
-def _has_extremum(words, missing, smallest, greatest, rising):
-    """Whether an observation belongs in front of a wedge; all are looked at, so that many are at once."""
+def _has_extremum(data, missing, smallest, greatest, rising):
+    """Return whether an observation belongs at the front of a wedge."""
+    # No early exit, so that the loop compiles to vector code.
     found = False
-    for i in range(len(words)):
-        x = words[i]
-        below = (x <= smallest) | (x > greatest) if rising else (x < smallest) | (x >= greatest)
-        found |= below if missing is None else below & (not missing[i])
+    for i in range(len(data)):
+        x = data[i]
+        extreme = (x <= smallest) | (x > greatest) if rising else (x < smallest) | (x >= greatest)
+        found |= extreme if missing is None else extreme & (not missing[i])
     return found
 
 
 @kernel
-def _prepend(header, position, value, words, missing, row):
-    """Enter observations older than all in the wedges, the newest of which is at position `row`."""
+def _prepend(header, position, value, data, missing, row):
+    """Prepend observations older than all in the wedges; the newest of `data` is at position `row`."""
     end, rising = position.shape[1], header[RISING] != 0
     low, high = header[BEGIN + LOWER], header[BEGIN + UPPER]
-    for i in range(len(words) - 1, -1, -1):
-        x = words[i]
+    for i in range(len(data) - 1, -1, -1):
+        x = data[i]
         if x == x if missing is None else not missing[i]:
             if low == end or (x <= value[LOWER, low] if rising else x < value[LOWER, low]):
                 low -= 1
@@ -294,22 +313,23 @@ def _prepend(header, position, value, words, missing, row):
 
 
 @kernel
-def load(header, position, value, observed, words, missing, pushed):
-    """Make these rows, as many as there is room for, the window, the last of `pushed`; newest first.
+def load(header, position, value, observed, data, missing, pushed):
+    """Make these rows, at most the capacity, the window, as the last of `pushed` rows.
 
-    Where `missing` is None, those are missing that are NaN. A block of rows is first asked whether it has an
-    extremum at all if, should it have one, at most 3 comparisons for each observation were made.
+    If `missing` is None, NaN is missing. The rows are processed from the newest on. A block of rows is first
+    tested for an extremum, provided that the limit of 3 comparisons for each observation is kept even if it
+    has one.
     """
     end, rising = len(observed), header[RISING] != 0
-    first, high, held, comparisons = pushed - len(words), pushed, 0, 0
+    first, high, held, comparisons = pushed - len(data), pushed, 0, 0
     header[BEGIN + LOWER] = header[BEGIN + UPPER] = header[END + LOWER] = header[END + UPPER] = end
     while high > first:
-        # A block that begins at a multiple of its length does not go over the end of the ring.
+        # A block that begins at a multiple of its length does not cross the end of the ring.
         low = max((high - 1) & -min(_BLOCK, end), first)
-        block = words[low - first : high - first]
+        block = data[low - first : high - first]
         absent = None if missing is None else missing[low - first : high - first]
         slot = low & (end - 1)
-        count = _note_observed(observed[slot : slot + high - low], block, absent)
+        count = _fill_observed(observed[slot : slot + high - low], block, absent)
         asked = comparisons + 4 * count <= 3 * (held + count - 1)
         comparisons += 2 * count if asked else 0
         if not asked or _has_extremum(
@@ -329,10 +349,10 @@ def load(header, position, value, observed, words, missing, pushed):
 
 @kernel
 def fill(header, position, value, data, missing, start, end, low, high, low_position, high_position):
-    """Write the answers of every window ``data[start[i]:end[i]]``, bounds that never move left.
+    """Write the results of every window ``data[start[i]:end[i]]``, whose bounds never decrease.
 
-    The state is empty at first and its capacity is no less than the longest window. NaN and rows with
-    `missing` set (which may have no length) are no observations.
+    The state is empty, and its capacity is at least the longest window. NaN and rows with `missing` set are
+    no observations; `missing` may have no length.
     """
     right = 0
     for i in range(len(start)):
@@ -347,28 +367,242 @@ def fill(header, position, value, data, missing, start, end, low, high, low_posi
 
 @kernel
 def check(header, position, value, observed):
-    """Whether the state keeps its invariant."""
+    """Return whether the state satisfies its invariant."""
     last = position.shape[1] - 1
     rows = header[NEXT] - header[OLDEST]
-    sound = rows <= last + 1 and (header[WINDOW] == 0 or rows <= header[WINDOW])
+    valid = rows <= last + 1 and (header[WINDOW] == 0 or rows <= header[WINDOW])
     held = 0
     for row in range(header[OLDEST], header[NEXT]):
         held += observed[row & last]
-    sound = sound and held == header[OBSERVED]
+    valid = valid and held == header[OBSERVED]
     for side in range(2):
         begin, end = header[BEGIN + side], header[END + side]
-        sound = sound and (end > begin) == (held > 0) and end - begin <= held
+        valid = valid and (end > begin) == (held > 0) and end - begin <= held
         for index in range(begin, end):
             row = position[side, index & last]
-            sound = sound and header[OLDEST] <= row < header[NEXT] and observed[row & last] == 1
+            valid = valid and header[OLDEST] <= row < header[NEXT] and observed[row & last] == 1
             if index > begin:
                 older, newer = value[side, (index - 1) & last], value[side, index & last]
-                sound = sound and position[side, (index - 1) & last] < row
-                sound = sound and (older <= newer if side == LOWER else older >= newer)
+                valid = valid and position[side, (index - 1) & last] < row
+                valid = valid and (older <= newer if side == LOWER else older >= newer)
     for row in range(header[OLDEST], header[NEXT]):
         if observed[row & last] and held > 0:
             newest = row
     for side in range(2):
         if held > 0:
-            sound = sound and position[side, (header[END + side] - 1) & last] == newest
-    return sound
+            valid = valid and position[side, (header[END + side] - 1) & last] == newest
+    return valid
+
+
+class _Side(NamedTuple):
+    """One wedge as a lower one: its values times `sign`; `newest` says whether the newest of ties is kept."""
+
+    position: NDArray
+    value: NDArray
+    end: int
+    window: int
+    sign: int
+    newest: bool
+
+
+@kernel(inline="always")
+def _beats(x, best, wins_ties):
+    """Return whether `x` is less than `best`, or equal to it if it `wins_ties`."""
+    # Inlined before Numba optimises loops; later inlining would take twice the time to run.
+    return x <= best if wins_ties else x < best
+
+
+@kernel
+def _any_beats(data, sign, best, wins_ties):
+    """Return whether one of the values, times `sign`, beats `best`."""
+    # No early exit, so that the loop compiles to vector code.
+    found = False
+    for i in range(len(data)):
+        found |= _beats(sign * data[i], best, wins_ties)
+    return found
+
+
+@kernel
+def _answer_rows(side, begin, data, best, row, first, answers):
+    """Write the row of the extremum after each of `data`, which begin at row `first`.
+
+    `best` is the best of the new rows before, in row `row`. Returns the ring index of the first extremum held
+    that has neither left nor been beaten, the best of all new rows, and its row.
+    """
+    position, value, end, window, sign, newest = side
+    last = len(position) - 1
+    held, answer = sign * value[begin & last], position[begin & last]
+    leaving = answer + window - first
+    if begin == end or _beats(best, held, newest):
+        begin, answer, leaving = end, row, -1
+    for i in range(len(data)):
+        x = sign * data[i]
+        changed = _beats(x, best, newest)
+        if changed:
+            best, row = x, first + i
+        if i == leaving:
+            begin += 1
+            held, answer, changed = sign * value[begin & last], position[begin & last], True
+            leaving = answer + window - first
+        if changed and (begin == end or _beats(best, held, newest)):
+            begin, answer, leaving = end, row, -1
+        answers[i] = answer
+    return begin, best, row
+
+
+@kernel
+def _answer_blocks(side, begin, data, best, row, first, answers):
+    """As :func:`_answer_rows`, while no extremum leaves; most blocks of rows change nothing.
+
+    Returns the best of all new rows, its row, and the comparisons.
+    """
+    position, end = side.position, side.end
+    answer, comparisons = position[begin & (len(position) - 1)] if begin < end else row, len(data)
+    for i in range(0, len(data), _BLOCK):
+        block, part = data[i : i + _BLOCK], answers[i : i + _BLOCK]
+        if _any_beats(block, side.sign, best, side.newest):
+            _, best, row = _answer_rows(side, begin, block, best, row, first + i, part)
+            answer = part[-1]
+            comparisons += 2 * len(block)
+        else:
+            part[:] = answer
+    return best, row, comparisons
+
+
+@kernel
+def _answer_side(side, begin, data, first, answers):
+    """Write the row of the extremum after each of `data`.
+
+    Returns the ring index of the first extremum held that is left, the best of `data`, and the comparisons.
+    """
+    position, value, end, window, sign, newest = side
+    last, done, comparisons = len(position) - 1, 0, 0
+    best, row = sign * data[0], first
+    while done < len(data):
+        begin += begin < end and position[begin & last] == first + done - window
+        stop = len(data)
+        if begin < end:
+            comparisons += 1
+            if _beats(best, sign * value[begin & last], newest):
+                begin = end
+            else:
+                stop = min(position[begin & last] + window - first, stop)
+        # Up to row `stop` no extremum leaves: whole blocks are faster unless that is near.
+        if stop - done < _FEW:
+            stop = min(done + _BLOCK, len(data))
+            part, rows = data[done:stop], answers[done:stop]
+            begin, best, row = _answer_rows(side, begin, part, best, row, first + done, rows)
+            comparisons += 2 * (stop - done)
+        else:
+            part, rows = data[done:stop], answers[done:stop]
+            best, row, more = _answer_blocks(side, begin, part, best, row, first + done, rows)
+            comparisons += more
+        done = stop
+    return begin, best, comparisons
+
+
+@kernel
+def _prepend_best(side, end, data, first):
+    """Write those of `data` that no newer one beats before ring index `end`.
+
+    Returns the ring index of the first of them, and the comparisons.
+    """
+    position, value, sign, newest = side.position, side.value, side.sign, side.newest
+    last, begin, best, comparisons = len(position) - 1, end, np.inf, len(data)
+    for stop in range(len(data), 0, -_BLOCK):
+        start = max(stop - _BLOCK, 0)
+        if begin == end or _any_beats(data[start:stop], sign, best, not newest):
+            comparisons += stop - start
+            for i in range(stop - 1, start - 1, -1):
+                x = sign * data[i]
+                if begin == end or _beats(x, best, not newest):
+                    begin -= 1
+                    position[begin & last], value[begin & last], best = first + i, data[i], x
+    return begin, comparisons
+
+
+@kernel
+def _extend_side(header, position, value, data, lower_or_upper, answers):
+    """Write the row of the extremum after each of `data`, and update one wedge."""
+    # Ties are kept in the lower wedge if the question is value < newest, else in the upper one.
+    sign, newest = 1 - 2 * lower_or_upper, (header[RISING] != 0) == (lower_or_upper == UPPER)
+    position, value = position[lower_or_upper], value[lower_or_upper]
+    first, last = header[NEXT], len(position) - 1
+    begin, end = header[BEGIN + lower_or_upper], header[END + lower_or_upper]
+    side = _Side(position, value, end, header[WINDOW], sign, newest)
+    begin, best, comparisons = _answer_side(side, begin, data, first, answers)
+    while end > begin and _beats(best, sign * value[(end - 1) & last], newest):
+        comparisons += 1
+        end -= 1
+    # The new entries are written where there is room, before those kept in the ring, and then moved.
+    high = begin + len(position)
+    low, more = _prepend_best(side, high, data, first)
+    for i in range(high - low):
+        source, target = (low + i) & last, (end + i) & last
+        position[target], value[target] = position[source], value[source]
+    header[BEGIN + lower_or_upper], header[END + lower_or_upper] = begin, end + high - low
+    header[COMPARISONS] += comparisons + more
+
+
+@kernel
+def _copy_observed(data, rows, observed):
+    """Write `data`, all observations, to the first cells of the rings."""
+    for i in range(len(data)):
+        rows[i] = data[i]
+    for i in range(len(data)):
+        observed[i] = 1
+
+
+@kernel
+def _extend_full(header, position, value, observed, rows, data, answers, values):
+    """As :func:`extend_with_rows`, for at most a window of observations and a window full of them."""
+    first, last = header[NEXT], len(rows) - 1
+    for side in range(2):
+        _extend_side(header, position, value, data, side, answers[side])
+        row, extremum = -1, np.nan
+        for i in range(values.shape[1]):
+            if answers[side, i] != row:
+                row = answers[side, i]
+                extremum = data[row - first] if row >= first else rows[row & last]
+            values[side, i] = extremum
+    # Up to the end of the rings, and the rest from their beginning on.
+    done = min(len(rows) - (first & last), len(data))
+    _copy_observed(data[:done], rows[first & last :], observed[first & last :])
+    _copy_observed(data[done:], rows, observed)
+    header[NEXT] += len(data)
+    header[OLDEST] += len(data)
+
+
+@kernel
+def _extend_by_pushes(header, position, value, observed, rows, min_periods, data, answers, values):
+    """As :func:`extend_with_rows`, one row at a time."""
+    last = len(rows) - 1
+    for i in range(len(data)):
+        x = data[i]
+        rows[header[NEXT] & last] = x
+        enough = push(header, position, value, observed, x, x != x) >= min_periods
+        answers[0, i] = minimum_position(header, position) if enough else -1
+        answers[1, i] = maximum_position(header, position) if enough else -1
+        if values.shape[1] > 0:
+            for side in range(2):
+                values[side, i] = rows[answers[side, i] & last] if enough else np.nan
+
+
+@kernel
+def extend_with_rows(header, position, value, observed, rows, min_periods, data, answers, values):
+    """Push all of `data`; write the rows of minimum and maximum after each to `answers`, -1 for none.
+
+    `rows` is a ring of the values of the window. There is no extremum where the window has fewer than
+    `min_periods` observations, at least 1. The extrema, or NaN, are written to `values` unless it has no
+    length; it may share the memory of `answers`.
+    """
+    window = header[WINDOW]
+    for first in range(0, len(data), window):
+        stop = min(first + window, len(data))
+        part, answers_here, values_here = data[first:stop], answers[:, first:stop], values[:, first:stop]
+        if window < _BLOCK or header[OBSERVED] < window or has_nan(part):
+            _extend_by_pushes(
+                header, position, value, observed, rows, min_periods, part, answers_here, values_here
+            )
+        else:
+            _extend_full(header, position, value, observed, rows, part, answers_here, values_here)

@@ -12,9 +12,9 @@ State: none. Cost: one store per vector.
 
 from rollstat._jit import kernel
 from rollstat._lowering import prefetch, prefetch_to_write
-from rollstat.kernels.simd.vectors import broadcast, lanes_of, load, put, unaligned
+from rollstat.kernels.simd.vectors import broadcast, lanes_of, store, unaligned
 
-__all__ = ["copy", "copy_ahead", "count_up", "fill", "fill_ahead", "put_ahead", "stand_alike"]
+__all__ = ["copy", "count_up", "fill", "fill_and_prefetch", "store_and_prefetch"]
 
 
 @kernel
@@ -38,46 +38,26 @@ def count_up(start, out):
         out[i] = start + i
 
 
-@kernel
-def stand_alike(first, second):
-    """Whether whole lines of the cache of one array are whole lines of the other."""
-    return unaligned(first) == unaligned(second)
-
-
-# So many vectors before it is written, a line of the cache is asked for.
+# A cache line is requested this many vectors before it is written.
 _AHEAD = 8
 
 
 @kernel(forceinline=True)
-def put_ahead(vector, out, i, coming, past):
-    """Write a vector, and have the cache fetch what is written, unless `past` it, and read after that."""
-    prefetch(coming, i)
-    if not past:
-        prefetch_to_write(out, i + _AHEAD * lanes_of(out))
-    put(vector, out, i, past)
+def store_and_prefetch(vector, out, i, prefetch_source):
+    """Write a vector; the cache fetches element `i` of `prefetch_source` and the next lines of `out`."""
+    prefetch(prefetch_source, i)
+    prefetch_to_write(out, i + _AHEAD * lanes_of(out))
+    store(vector, out, i)
 
 
 @kernel
-def fill_ahead(value, out, coming, past):
-    """As :func:`fill`, perhaps `past` the caches, while they fetch as much of what is `coming`."""
+def fill_and_prefetch(value, out, prefetch_source):
+    """As :func:`fill`, while the cache fetches as many elements of `prefetch_source`."""
     lanes, vector = lanes_of(out), broadcast(value)
-    lead = min(unaligned(out), len(out))
-    fill(value, out[:lead])
-    out = out[lead:]
+    prefix = min(unaligned(out), len(out))
+    fill(value, out[:prefix])
+    out = out[prefix:]
     whole = len(out) // lanes * lanes
     for i in range(0, whole, lanes):
-        put_ahead(vector, out, i, coming, past)
+        store_and_prefetch(vector, out, i, prefetch_source)
     fill(value, out[whole:])
-
-
-@kernel
-def copy_ahead(values, out, coming, past):
-    """As :func:`copy`, perhaps `past` the caches, while they fetch as much of what is `coming`."""
-    lanes = lanes_of(out)
-    lead = min(unaligned(out), len(out))
-    copy(values, out[:lead])
-    values, out = values[lead:], out[lead:]
-    whole = len(out) // lanes * lanes
-    for i in range(0, whole, lanes):
-        put_ahead(load(values, i), out, i, coming, past)
-    copy(values[whole:], out[whole:])

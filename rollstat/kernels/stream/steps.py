@@ -27,7 +27,6 @@ import numpy as np
 import rollstat.kernels.aggregate.window as aggregate_window
 import rollstat.kernels.extrema.monotonic_deque as monotonic_deque
 import rollstat.kernels.extrema.wedge as wedge
-import rollstat.kernels.extrema.wedge_extend as wedge_extend
 import rollstat.kernels.selection.three_trees as three_trees
 import rollstat.kernels.selection.two_heaps as two_heaps
 from rollstat._jit import kernel
@@ -63,7 +62,7 @@ __all__ = [
 _deque_push, _deque_extend = monotonic_deque.push, monotonic_deque.extend
 _heaps_push, _heaps_upper = two_heaps.push, two_heaps.upper
 _trees_push = three_trees.push
-_wedge_push, _wedge_extend = wedge.push, wedge_extend.extend
+_wedge_push, _wedge_extend = wedge.push, wedge.extend_with_rows
 _smallest, _largest = wedge.minimum, wedge.maximum
 _smallest_row, _largest_row = wedge.minimum_position, wedge.maximum_position
 _advance, _result = aggregate_window.advance, aggregate_window.result

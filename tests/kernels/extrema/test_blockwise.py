@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat.kernels.extrema import blockwise, blockwise_arg
-from rollstat.kernels.extrema.doubling_arg import settle
-from rollstat.kernels.extrema.nan_policy import ALL, ANY, NAN, PASS, STAND_IN
+from rollstat.kernels.extrema.doubling_arg import correct_positions
+from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
+from rollstat.kernels.simd.pairs import Arg, Both
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 NOTHING = np.empty(0, np.bool_)
@@ -19,72 +20,72 @@ def windows(values, width):
     return np.lib.stride_tricks.sliding_window_view(values, width)
 
 
-def expected_places(order, last, values, width):
-    """Where the extremum of each window stands, by looking; -1 without an observation."""
-    places = []
+def expected_positions(order, last, values, width):
+    """Return the position of the extremum of each window by a search; -1 without an observation."""
+    positions = []
     for i, window in enumerate(windows(values, width)):
         rows = [j for j in range(width) if window[j] == window[j]]
         if not rows:
-            places.append(-1)
+            positions.append(-1)
             continue
         extremum = (min if isinstance(order, Least) else max)(window[j] for j in rows)
         found = [i + j for j in rows if window[j] == extremum]
-        places.append(found[-1 if last else 0])
-    return places
+        positions.append(found[-1 if last else 0])
+    return positions
 
 
-def extrema_and_places(order, last, values, width, block, shift=0):
+def extrema_and_positions(order, last, values, width, block, shift=0):
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned_empty(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
-    nan = blockwise.rolling(order, values, width, block, scratch, out, PASS, NO_BITMAP)
+    nan = blockwise.rolling(order, values, width, block, scratch, out, SKIP, NO_BITMAP)
     chunk = max(rows // 3, 1)
     length = blockwise_arg.scratch_length(width, chunk, block, lanes)
     memory = aligned_empty(length, values.dtype), aligned_empty(length, f"i{values.itemsize}")
-    ties = Newest() if last else Oldest()
-    seen = blockwise_arg.rolling(order, ties, values, width, chunk, block, last, *memory, shift, position)
-    if nan or seen:
-        settle(order, values, NOTHING, width, last, shift, position)
+    by_value = Arg(order, Newest() if last else Oldest())
+    found = blockwise_arg.rolling(by_value, values, width, chunk, block, last, memory, shift, position)
+    if nan or found:
+        correct_positions(order, values, NOTHING, width, last, shift, position)
     if np.isnan(values).any():
         assert nan
-        assert seen
+        assert found
     assert_strict(order, values, width, block, scratch)
     return out, position - shift
 
 
 def assert_strict(order, values, width, block, scratch):
-    """Windows with any NaN, or of nothing else, give NaN, unless what stands for it is among the values."""
+    """Windows with any NaN, or of nothing else, give NaN, unless the sentinel is among the values."""
     rows = len(values) - width + 1
     low, high = (aligned_empty(rows + 1, values.dtype)[1:] for _ in range(2))
-    kept, twice = windows(values, width), aligned_empty(2 * len(scratch), values.dtype)
+    kept, scratch_for_both = windows(values, width), aligned_empty(2 * len(scratch), values.dtype)
     lowest, highest = (
         np.where(kept == kept, kept, np.inf).min(1),
         np.where(kept == kept, kept, -np.inf).max(1),
     )
-    gone = (kept != kept).all(1)
+    all_missing = (kept != kept).all(1)
     for rule, lows, highs in (
         (ANY, kept.min(1), kept.max(1)),
-        (ALL, np.where(gone, np.nan, lowest), np.where(gone, np.nan, highest)),
+        (ALL, np.where(all_missing, np.nan, lowest), np.where(all_missing, np.nan, highest)),
     ):
         found = blockwise.rolling(order, values, width, block, scratch, low, rule, NO_BITMAP)
-        if found == NAN + STAND_IN:
+        if found == HAS_NAN + HAS_SENTINEL:
             assert np.isinf(values).any()
         else:
             np.testing.assert_array_equal(low, lows if isinstance(order, Least) else highs)
-        for past in (False, True):
-            low[:] = high[:] = 77
-            found = blockwise.rolling_both(values, width, block, twice, low, high, rule, NO_BITMAP, past)
-            if found != NAN + STAND_IN:
-                np.testing.assert_array_equal(low, lows)
-                np.testing.assert_array_equal(high, highs)
+        low[:] = high[:] = 77
+        both = (low, high)
+        found = blockwise.rolling(Both(), values, width, block, scratch_for_both, both, rule, NO_BITMAP)
+        if found != HAS_NAN + HAS_SENTINEL:
+            np.testing.assert_array_equal(low, lows)
+            np.testing.assert_array_equal(high, highs)
 
 
 def assert_right(order, last, values, width, block):
-    out, position = extrema_and_places(order, last, values, width, block)
-    places = expected_places(order, last, values, width)
-    answered = np.array(places) >= 0
-    np.testing.assert_array_equal(position[answered], np.array(places)[answered])
-    found = np.array([worst(order, values.dtype) if p < 0 else values[p] for p in places])
+    out, position = extrema_and_positions(order, last, values, width, block)
+    positions = expected_positions(order, last, values, width)
+    answered = np.array(positions) >= 0
+    np.testing.assert_array_equal(position[answered], np.array(positions)[answered])
+    found = np.array([worst(order, values.dtype) if p < 0 else values[p] for p in positions])
     np.testing.assert_array_equal(out, found)
 
 
@@ -140,5 +141,5 @@ def test_special_values(values, width, last):
 
 def test_positions_count_from_where_they_are_told(rng):
     values = rng.standard_normal(200)
-    _, position = extrema_and_places(Least(), False, values, 40, 8, shift=1000)
-    np.testing.assert_array_equal(position, expected_places(Least(), False, values, 40))
+    _, position = extrema_and_positions(Least(), False, values, 40, 8, shift=1000)
+    np.testing.assert_array_equal(position, expected_positions(Least(), False, values, 40))

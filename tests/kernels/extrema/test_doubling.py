@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.extrema import doubling, doubling_both, nan_policy
+from rollstat.kernels.extrema import doubling, nan_policy
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
+from rollstat.kernels.simd.pairs import Both
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 130, 200, 255, 257, 513, 577, 2100)
@@ -31,17 +32,17 @@ def where_all_is_missing(order, values, width):
     return np.where(np.isinf(found), np.nan, found) if values.dtype.kind == "f" else found
 
 
-RULES = {nan_policy.PASS: expected, nan_policy.ANY: strictly, nan_policy.ALL: where_all_is_missing}
+RULES = {nan_policy.SKIP: expected, nan_policy.ANY: strictly, nan_policy.ALL: where_all_is_missing}
 
 
 def one(*arguments):
-    """One extremum; who calls counts nothing."""
+    """Run the kernel for one extremum, without a bitmap."""
     return doubling.rolling(*arguments, NO_BITMAP)
 
 
-def both_of(*arguments, past=False):
-    """Both, in the same way."""
-    return doubling_both.rolling_both(*arguments, NO_BITMAP, past)
+def both_of(values, width, chunk, scratch, low, high, rule):
+    """Run the kernel for both extrema, without a bitmap."""
+    return doubling.rolling(Both(), values, width, chunk, scratch, (low, high), rule, NO_BITMAP)
 
 
 def series(dtype, length, share, rng):
@@ -66,23 +67,22 @@ def test_chunks_and_alignment(dtype, rng):
                 low, high = (
                     aligned_empty(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1)
                 )
+                    aligned_empty(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1)
+                )
                 for order in (Least(), Greatest()):
-                    nan = one(order, values, width, chunk, scratch, low, nan_policy.PASS)
+                    nan = one(order, values, width, chunk, scratch, low, nan_policy.SKIP)
                     np.testing.assert_array_equal(low, expected(order, values, width))
                     assert nan == (values != values).any()
                     assert one(order, values, width, chunk, scratch, low, nan_policy.ANY) == nan
                     np.testing.assert_array_equal(low, strictly(order, values, width))
                     assert one(order, values, width, chunk, scratch, low, nan_policy.ALL) == nan
                     np.testing.assert_array_equal(low, where_all_is_missing(order, values, width))
-                scratch = aligned_empty(doubling_both.scratch_length(width, chunk, lanes), values.dtype)
-                alike = aligned_empty(rows + 2 * lanes, values.dtype)[shift:][:rows]
-                for upper in (high, alike):
+                scratch = aligned_empty(doubling.scratch_length(width, chunk, lanes, 2), values.dtype)
+                same_alignment = aligned_empty(rows + 2 * lanes, values.dtype)[shift:][:rows]
+                for upper in (high, same_alignment):
                     arguments = values, width, chunk, scratch, low, upper
                     for rule, of_order in RULES.items():
                         low[:] = upper[:] = 77
-                        assert both_of(*arguments, rule, past=True) == nan
-                        np.testing.assert_array_equal(low, of_order(Least(), values, width))
-                        np.testing.assert_array_equal(upper, of_order(Greatest(), values, width))
                         assert both_of(*arguments, rule) == nan
                         np.testing.assert_array_equal(low, of_order(Least(), values, width))
                         np.testing.assert_array_equal(upper, of_order(Greatest(), values, width))
@@ -94,21 +94,21 @@ def test_what_stands_for_nan_among_the_values(sign, rng):
     order = Least() if sign < 0 else Greatest()
     for width in (3, 40, 300):
         values = rng.standard_normal(1500)
-        scratch = aligned_empty(doubling_both.scratch_length(width, 64, 8), values.dtype)
+        scratch = aligned_empty(doubling.scratch_length(width, 64, 8, 2), values.dtype)
         low, high = np.empty(1501 - width), np.empty(1501 - width)
         values[700] = sign * np.inf
         assert not one(order, values, width, 64, scratch, low, nan_policy.ANY)
         np.testing.assert_array_equal(low, expected(order, values, width))
         values[1100] = np.nan
-        assert one(order, values, width, 64, scratch, low, nan_policy.ANY) == nan_policy.NAN
+        assert one(order, values, width, 64, scratch, low, nan_policy.ANY) == nan_policy.HAS_NAN
         np.testing.assert_array_equal(low, strictly(order, values, width))
-        both = nan_policy.NAN + nan_policy.STAND_IN
-        for place, missing in ((1101, 1100), (1400, 1100), (1410, 1499), (1498, 1499)):
+        both = nan_policy.HAS_NAN + nan_policy.HAS_SENTINEL
+        for row, missing in ((1101, 1100), (1400, 1100), (1410, 1499), (1498, 1499)):
             later = values.copy()
-            later[place], later[missing] = sign * np.inf, np.nan
+            later[row], later[missing] = sign * np.inf, np.nan
             assert one(order, later, width, 64, scratch, low, nan_policy.ANY) == both
             assert both_of(later, width, 64, scratch, low, high, nan_policy.ANY) == both
-            later[place] *= -1
+            later[row] *= -1
             assert one(order, later, width, 64, scratch, low, nan_policy.ALL) == both
             assert both_of(later, width, 64, scratch, low, high, nan_policy.ALL) == both
 
@@ -119,8 +119,8 @@ def test_a_nan_late_in_the_series(rng):
     values[[1200, 1201, 1500]] = np.nan
     values[1600] = np.inf
     for width in (3, 20, 150):
-        scratch = aligned_empty(doubling_both.scratch_length(width, 64, 8), values.dtype)
+        scratch = aligned_empty(doubling.scratch_length(width, 64, 8, 2), values.dtype)
         low, high = np.empty(2001 - width), np.empty(2001 - width)
-        assert both_of(values, width, 64, scratch, low, high, nan_policy.PASS)
+        assert both_of(values, width, 64, scratch, low, high, nan_policy.SKIP)
         np.testing.assert_array_equal(low, expected(Least(), values, width))
         np.testing.assert_array_equal(high, expected(Greatest(), values, width))

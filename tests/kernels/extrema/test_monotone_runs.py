@@ -7,16 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollstat.kernels.extrema import monotone_runs
+from rollstat.kernels.extrema.monotone_runs import Results, answer, copy_run
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest
 from rollstat.kernels.simd.vectors import aligned_empty
 
 ORDERS = [Least(), Greatest()]
 TIES = [Oldest(), Newest()]
+NO_POSITIONS = np.empty(0, np.int64)
 
 
-def stays(order, ties, older, newer):
-    """Whether the older of two keeps its window; None where one is NaN."""
+def older_wins(order, ties, older, newer):
+    """Return whether the older of two values wins; None where one is NaN."""
     if older != older or newer != newer:
         return None
     if older == newer:
@@ -24,13 +25,13 @@ def stays(order, ties, older, newer):
     return (older < newer) == isinstance(order, Least)
 
 
-def turns(order, ties, values):
-    """Number of turns within `values`; two where one is NaN, since windows with it are left to others."""
-    ways = [stays(order, ties, *pair) for pair in itertools.pairwise(values)]
+def local_extrema(order, ties, values):
+    """Return the number of local extrema within `values`; two where one is NaN, which ends every run."""
+    ways = [older_wins(order, ties, *pair) for pair in itertools.pairwise(values)]
     return 2 if None in ways else sum(before != after for before, after in itertools.pairwise(ways))
 
 
-def place(order, ties, values):
+def position_of(order, ties, values):
     best = min(values) if isinstance(order, Least) else max(values)
     found = [j for j, value in enumerate(values) if value == best]
     return found[0 if isinstance(ties, Oldest) else -1]
@@ -40,10 +41,12 @@ def assert_right(order, ties, values, width):
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
     position = np.full(len(windows), -1)
     best, other = np.zeros(len(windows), values.dtype), np.zeros(len(windows), values.dtype)
-    answered = monotone_runs.answer(order, ties, values, width, 10, position, best, other, False)
+    answered = answer(order, ties, values, width, 10, Results(position, best, other))
     assert answered == 0 or answered >= 64 or answered == len(windows)
-    assert all(turns(order, ties, window.tolist()) <= 1 for window in windows[:answered])
-    expected = [10 + i + place(order, ties, window.tolist()) for i, window in enumerate(windows[:answered])]
+    assert all(local_extrema(order, ties, window.tolist()) <= 1 for window in windows[:answered])
+    expected = [
+        10 + i + position_of(order, ties, window.tolist()) for i, window in enumerate(windows[:answered])
+    ]
     assert position[:answered].tolist() == expected
     lowest, highest = windows[:answered].min(axis=1), windows[:answered].max(axis=1)
     extrema = (lowest, highest) if isinstance(order, Least) else (highest, lowest)
@@ -51,10 +54,10 @@ def assert_right(order, ties, values, width):
     np.testing.assert_array_equal(other[:answered], extrema[1])
     nothing = values[:0]
     alone = np.zeros((2, len(windows)), values.dtype)
-    places = np.zeros(len(windows), np.int64)
-    for outputs in (places, nothing, nothing), (nothing, alone[0], nothing), (nothing, nothing, alone[1]):
-        assert monotone_runs.answer(order, ties, values, width, 10, *outputs, False) == answered
-    np.testing.assert_array_equal(places[:answered], position[:answered])
+    positions = np.zeros(len(windows), np.int64)
+    for outputs in (positions, nothing, nothing), (nothing, alone[0], nothing), (nothing, nothing, alone[1]):
+        assert answer(order, ties, values, width, 10, Results(*outputs)) == answered
+    np.testing.assert_array_equal(positions[:answered], position[:answered])
     np.testing.assert_array_equal(alone[:, :answered], [best[:answered], other[:answered]])
     return answered
 
@@ -105,25 +108,24 @@ def test_any_runs(steps, holes, width, order, ties):
 
 def test_windows_of_one_value_are_left_to_others():
     outputs = np.full(3, -1), np.zeros(3), np.zeros(3)
-    assert monotone_runs.answer(Least(), Oldest(), np.array([1.0, np.nan, 2.0]), 1, 0, *outputs, False) == 0
-    nothing = (out[:0] for out in outputs)
-    assert monotone_runs.answer(Least(), Oldest(), np.ones(4), 5, 0, *nothing, False) == 0
+    assert answer(Least(), Oldest(), np.array([1.0, np.nan, 2.0]), 1, 0, Results(*outputs)) == 0
+    nothing = Results(*(out[:0] for out in outputs))
+    assert answer(Least(), Oldest(), np.ones(4), 5, 0, nothing) == 0
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4"])
-def test_long_runs_past_the_caches(dtype):
-    """Both extrema of runs and turns of thousands of rows, wherever the results stand to the lines."""
+def test_both_extrema_of_long_runs(dtype):
+    """Runs of thousands of rows, with results at any alignment."""
     up = np.arange(2600.0)
     values = np.concatenate([up, up[:0:-1], -0.5 * up[:70], up - 40, -up]).astype(dtype)
     for width in (2, 9, 100, 2300):
         windows = np.lib.stride_tricks.sliding_window_view(values, width)
         for shift in (0, 1, 5):
-            best, other = (aligned_empty(shift + len(windows), dtype)[shift:] for _ in range(2))
-            run = values, width, 0, np.empty(0, np.int64), best, other, True
-            answered = monotone_runs.answer(Least(), Oldest(), *run)
+            low, high = (aligned_empty(shift + len(windows), dtype)[shift:] for _ in range(2))
+            answered = answer(Least(), Oldest(), values, width, 0, Results(NO_POSITIONS, low, high))
             assert answered > 2000
-            np.testing.assert_array_equal(best[:answered], windows[:answered].min(axis=1))
-            np.testing.assert_array_equal(other[:answered], windows[:answered].max(axis=1))
+            np.testing.assert_array_equal(low[:answered], windows[:answered].min(axis=1))
+            np.testing.assert_array_equal(high[:answered], windows[:answered].max(axis=1))
 
 
 @pytest.mark.parametrize("ties", TIES, ids=lambda ties: type(ties).__name__)
@@ -131,19 +133,19 @@ def test_long_runs_past_the_caches(dtype):
 def test_a_run_is_copied_if_it_is_one(order, ties):
     sign = 1 if isinstance(order, Least) else -1
     for length in (1, 2, 7, 8, 9, 16, 17, 40):
-        for keeps, past in itertools.product((True, False), (False, True)):
-            run = sign * (1 if keeps else -1) * np.arange(1.0, length + 1)
+        for older_wins in (True, False):
+            run = sign * (1 if older_wins else -1) * np.arange(1.0, length + 1)
             out = aligned_empty(length, np.float64)
-            assert monotone_runs.copy_run(order, ties, keeps, run, out, run, past) == (length > 1)
+            assert copy_run(order, ties, older_wins, run, out, run) == (length > 1)
             if length > 1:
                 np.testing.assert_array_equal(out, run)
-                assert not monotone_runs.copy_run(order, ties, not keeps, run, out, run, past)
+                assert not copy_run(order, ties, not older_wins, run, out, run)
             for i in range(length):
-                for value in (np.nan, sign * (-100.0 if keeps else 100.0) if i else np.nan):
+                for value in (np.nan, sign * (-100.0 if older_wins else 100.0) if i else np.nan):
                     broken = run.copy()
                     broken[i] = value
-                    assert not monotone_runs.copy_run(order, ties, keeps, broken, out, run, past)
+                    assert not copy_run(order, ties, older_wins, broken, out, run)
                 if i:
                     broken[i] = broken[i - 1]
-                    same = monotone_runs.copy_run(order, ties, keeps, broken, out, run, past)
-                    assert same == (isinstance(ties, Oldest) == keeps)
+                    same = copy_run(order, ties, older_wins, broken, out, run)
+                    assert same == (isinstance(ties, Oldest) == older_wins)

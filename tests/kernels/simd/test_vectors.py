@@ -12,9 +12,8 @@ from rollstat.kernels.extrema import (
     blockwise_arg,
     doubling,
     doubling_arg,
-    doubling_both,
     separable,
-    van_herk_simd,
+    van_herk,
 )
 from rollstat.kernels.simd import vectors
 from rollstat.kernels.simd.comparator import (
@@ -32,6 +31,7 @@ from rollstat.kernels.simd.comparator import (
     worst,
     worst_of,
 )
+from rollstat.kernels.simd.pairs import Arg, Both
 
 LANES = 8
 
@@ -159,27 +159,29 @@ def test_the_hot_loops_are_vector_code(dtype):
     out = vectors.aligned_empty(64, dtype)
     for values, results in ((memory, out[:0]), (memory[:0], out)):
         for width in (7, 200):
-            ended = (memory.copy(), width, memory, results, doubling.HOPEFUL, memory[0], memory[0])
-            code = assembly(doubling._whole_vectors, Least(), values, 8, memory.copy(), *ended)
+            pending = doubling.Pending(width, memory.copy(), memory, results)
+            nan = doubling.Nan(doubling.UNCHECKED, memory[0], False)
+            code = assembly(doubling._whole_vectors, Least(), values, 8, memory.copy(), pending, nan)
             assert instruction in code
-            pairs = (memory.copy(), memory.copy(), memory, memory, width, memory, memory)
-            outs = (results, results.copy(), doubling.HOPEFUL, doubling.ANY, False, False)
-            code = assembly(doubling_both._whole_vectors, values, 8, *pairs, *outs)
+            pair = memory.copy(), memory.copy()
+            pending = doubling.Pending(width, pair, (memory, memory), (results, results.copy()))
+            nan = doubling.Nan(doubling.UNCHECKED, (memory[0], memory[0]), False)
+            code = assembly(doubling._whole_vectors, Both(), values, 8, pair, pending, nan)
             assert instruction in code
     assert instruction in assembly(blockwise.best_in, Least(), memory)
-    scans = memory[0], memory.copy(), memory[0], memory, False
-    assert instruction in assembly(van_herk_simd.running, Least(), memory, *scans)
-    scans = memory[0], memory, memory[0], memory.copy(), memory.copy(), memory[0], memory, False
-    assert instruction in assembly(van_herk_simd.suffixes, Least(), memory, *scans)
+    scans = memory[0], memory.copy(), memory[0], memory
+    assert instruction in assembly(van_herk.prefixes, Least(), memory, *scans)
+    scans = memory[0], memory, memory[0], memory.copy(), memory[0], memory
+    assert instruction in assembly(van_herk.suffixes, Least(), memory, *scans)
     assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())
 
 
-def test_positions_stay_in_vectors():
+def test_positions_are_carried_in_vectors():
     instruction = minimum_instruction(np.float64)
     if not instruction:
         return
-    values, places = np.zeros(64), np.zeros(64, np.int64)
-    carried = (values, places, 8, values.copy(), places.copy())
-    assert instruction in assembly(doubling_arg._whole_spans, Least(), Oldest(), *carried)
-    merged = (values, 0.0, 0, 0, places, values.copy(), places.copy())
-    assert instruction in assembly(blockwise_arg._running, Least(), Newest(), *merged)
+    values, positions = np.zeros(64), np.zeros(64, np.int64)
+    carried = (values, positions), 8, (values.copy(), positions.copy())
+    assert instruction in assembly(doubling_arg._whole_vectors, Arg(Least(), Oldest()), *carried)
+    merged = values, positions, (0.0, np.int64(0)), np.int64(0), (values.copy(), positions.copy())
+    assert instruction in assembly(blockwise_arg._prefixes, Arg(Least(), Newest()), *merged)

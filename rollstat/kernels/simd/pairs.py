@@ -1,0 +1,303 @@
+"""Operations on one operand or on a pair, so that one kernel finds one extremum, both, or a position.
+
+::
+
+    prefer(Least(), 3, 5)                              3
+    prefer(Both(), (3, 3), (5, 5))                     (3, 5)     minimum and maximum
+    prefer(Arg(Least(), Oldest()), (3, 7), (5, 6))     (3, 7)     minimum and its position
+
+An operand is a scalar, a vector or an array; a pair is a tuple of two of them. An operation on pairs runs
+once for each element and returns the pair of results. An operand that is not a pair serves both elements.
+The order :class:`Both` stands for :class:`Least` in the first element and :class:`Greatest` in the second.
+Under the order :class:`Arg` a pair is a value and its position, and only the values are compared.
+
+State: none. Invariant: single operands compile to the code of the operation itself, and pairs to that code
+twice. Cost: that of the operations.
+"""
+
+import itertools
+import operator
+from inspect import Parameter, Signature
+from typing import Any, NamedTuple
+
+from numba import typeof, types
+from numba.core.typing.arraydecl import get_array_index_type
+from numba.extending import lower_builtin, type_callable
+
+from rollstat import _lowering
+from rollstat._jit import INDEX, kernel
+from rollstat.kernels.simd import comparator, fill_copy, vectors
+from rollstat.kernels.simd.comparator import Greatest, Least, choose
+
+__all__ = [
+    "Arg",
+    "Both",
+    "at",
+    "best_of",
+    "broadcast",
+    "broadcast_lane",
+    "contains",
+    "copy",
+    "extrema_of",
+    "first_lane",
+    "first_of",
+    "for_each",
+    "load",
+    "pairwise",
+    "prefer",
+    "prefetch_to_write",
+    "replace_nan",
+    "rows",
+    "rows_from",
+    "set_at",
+    "shift_in_next",
+    "shift_in_previous",
+    "split",
+    "store",
+    "where_equal",
+    "worst_of",
+]
+
+
+class Both(NamedTuple):
+    """The order of pairs whose elements are ordered by :class:`Least` and by :class:`Greatest`."""
+
+
+class Arg(NamedTuple):
+    """The order of pairs of a value and its position; `ties` says which of equal values wins."""
+
+    order: Any
+    ties: Any
+
+
+_ORDERS = (Least(), Greatest())
+# Numba drops the parameters that a call omits, but cannot compile a call with a variable number of them.
+_PARAMETERS = Signature(
+    [Parameter(f"operand_{i}", Parameter.POSITIONAL_ONLY, default=None) for i in range(20)]
+)
+
+
+def _is(order, operand):
+    """Return whether an operand, or Numba's type of it, is of the class `order`."""
+    return isinstance(operand, order) or getattr(operand, "instance_class", None) is order
+
+
+def _is_pair(operand):
+    """Return whether an operand, or Numba's type of it, is a pair; named tuples are not."""
+    if isinstance(operand, types.Type):
+        return isinstance(operand, types.BaseTuple) and not isinstance(operand, types.BaseNamedTuple)
+    return type(operand) is tuple
+
+
+def _takes_pairs(operands):
+    return any(_is_pair(operand) or _is(Both, operand) for operand in operands)
+
+
+def _element(operand, side):
+    """Return the operand, or Numba's type of it, for one element of a pair."""
+    if _is(Both, operand):
+        return typeof(_ORDERS[side]) if isinstance(operand, types.Type) else _ORDERS[side]
+    return operand[side] if _is_pair(operand) else operand
+
+
+def _compile(context, builder, function, operand_types, operands):
+    """Generate a call of `function`; return the result."""
+    called = context.typing_context.resolve_value_type(function) or function
+    signature = context.typing_context.resolve_function_type(called, operand_types, {})
+    implementation = context.get_function(called, signature)
+    context.add_linking_libs(getattr(implementation, "libs", ()))
+    return implementation(builder, operands)
+
+
+def pairwise(function, by_value=None, any_of=False):
+    """Return `function`, a kernel or an operation, for single operands and for pairs.
+
+    If `any_of` is set, the result for a pair is the bitwise or of both results instead of the pair of them.
+    `by_value` is called instead of `function` where the order, the first operand, is an :class:`Arg`.
+    """
+
+    def operation(*operands):
+        if by_value is not None and _is(Arg, operands[0]):
+            return by_value(*operands)
+        if not _takes_pairs(operands):
+            return function(*operands)
+        first, second = (function(*(_element(operand, side) for operand in operands)) for side in range(2))
+        return first | second if any_of else None if first is None else (first, second)
+
+    def typing(context):
+        def resolve(called, operands):
+            called = context.resolve_value_type(called)
+            return context.resolve_function_type(called, operands, {}).return_type
+
+        def typer(*operands):
+            if by_value is not None and _is(Arg, operands[0]):
+                return resolve(by_value, operands)
+            if not _takes_pairs(operands):
+                return resolve(function, operands)
+            first, second = (
+                resolve(function, tuple(_element(operand, side) for operand in operands)) for side in range(2)
+            )
+            return first if any_of or first == types.none else types.BaseTuple.from_types((first, second))
+
+        typer.pysig = _PARAMETERS
+        return typer
+
+    def generate(context, builder, signature, operands):
+        if by_value is not None and _is(Arg, signature.args[0]):
+            return _compile(context, builder, by_value, signature.args, operands)
+        if not _takes_pairs(signature.args):
+            return _compile(context, builder, function, signature.args, operands)
+        results = []
+        for side in range(2):
+            element_types = tuple(_element(operand, side) for operand in signature.args)
+            elements = [
+                builder.extract_value(operand, side) if _is_pair(operand_type) else operand
+                for operand_type, operand in zip(signature.args, operands)
+            ]
+            for i, operand_type in enumerate(signature.args):
+                if _is(Both, operand_type):
+                    elements[i] = context.get_dummy_value()
+            results.append(_compile(context, builder, function, element_types, elements))
+        if any_of:
+            return builder.or_(*results)
+        if signature.return_type == types.none:
+            return context.get_dummy_value()
+        return context.make_tuple(builder, signature.return_type, results)
+
+    type_callable(operation)(typing)
+    lower_builtin(operation, types.VarArg(types.Any))(generate)
+    return operation
+
+
+@kernel(forceinline=True)
+def _prefer_by_value(order, newer, older):
+    """Return the pair with the better value; among equal values the ties of `order` decide."""
+    best = comparator.prefer(order.order, newer[0], older[0])
+    return best, choose(order.order, order.ties, older[0], newer[0], older[1], newer[1])
+
+
+@kernel(forceinline=True)
+def _same(order, operand):
+    """Return the operand; made pairwise, a pair of it under :class:`Both`."""
+    return operand
+
+
+@kernel(forceinline=True)
+def _at(array, i):
+    """Return element `i` of an array; `i` is not negative."""
+    return array[i & INDEX]
+
+
+@kernel(forceinline=True)
+def _set_at(value, array, i):
+    """Write `value` to element `i` of an array."""
+    array[i] = value
+
+
+def _slice(context, builder, array, value, first, last):
+    """Generate ``value[first:last]``; kernels cannot return arrays that they make."""
+    bounds = context.make_helper(builder, types.slice2_type)
+    bounds.start, bounds.stop, bounds.step = first, last, context.get_constant(types.intp, 1)
+    operands = array, types.slice2_type
+    return _compile(context, builder, operator.getitem, operands, (value, bounds._getvalue()))
+
+
+def _type_of_slice(array):
+    return get_array_index_type(array, types.slice2_type).result
+
+
+def _rows(array, first, last):
+    """Return elements `first` to `last` - 1 of an array."""
+    return array[first:last]
+
+
+@_lowering.lowered(_rows)
+def _compile_rows(array, first, last):
+    def generate(context, builder, signature, arguments):
+        return _slice(context, builder, array, *arguments)
+
+    return _type_of_slice(array)(array, types.intp, types.intp), generate
+
+
+def _rows_from(array, first):
+    """Return the elements of an array from `first` on."""
+    return array[first:]
+
+
+@_lowering.lowered(_rows_from)
+def _compile_rows_from(array, first):
+    def generate(context, builder, signature, arguments):
+        return _slice(context, builder, array, *arguments, context.get_constant(types.intp, 2**63 - 1))
+
+    return _type_of_slice(array)(array, types.intp), generate
+
+
+def split(order, memory, length):
+    """Return `length` elements of `memory` for each extremum, and the rest of it."""
+    if not isinstance(order, Both):
+        return memory[:length], memory[length:]
+    return (memory[:length], memory[length : 2 * length]), memory[2 * length :]
+
+
+@_lowering.lowered(split)
+def _compile_split(order, memory, length):
+    extrema = 2 if _is(Both, order) else 1
+    part = _type_of_slice(memory)
+    parts = types.UniTuple(part, 2) if extrema == 2 else part
+
+    def generate(context, builder, signature, arguments):
+        _, value, length = arguments
+        bounds = [builder.mul(length, context.get_constant(types.intp, i)) for i in range(extrema + 1)]
+        bounds.append(context.get_constant(types.intp, 2**63 - 1))
+        *of_extrema, rest = (
+            _slice(context, builder, memory, value, *pair) for pair in itertools.pairwise(bounds)
+        )
+        made = context.make_tuple(builder, parts, of_extrema) if extrema == 2 else of_extrema[0]
+        return context.make_tuple(builder, signature.return_type, [made, rest])
+
+    return types.Tuple((parts, part))(order, memory, types.intp), generate
+
+
+def first_of(operand):
+    """Return the operand, or the first element of a pair."""
+    return operand[0] if _is_pair(operand) else operand
+
+
+@_lowering.lowered(first_of)
+def _compile_first_of(operand):
+    def generate(context, builder, signature, arguments):
+        return builder.extract_value(arguments[0], 0) if _is_pair(operand) else arguments[0]
+
+    return _element(operand, 0)(operand), generate
+
+
+def extrema_of(order):
+    """Return the number of extrema that an order stands for, a constant of the compiled code."""
+    return 2 if _is(Both, order) else 1
+
+
+@_lowering.lowered(extrema_of)
+def _compile_extrema_of(order):
+    return _lowering.constant(types.intp(order), extrema_of(order))
+
+
+at = pairwise(_at)
+for_each = pairwise(_same)
+rows = pairwise(_rows)
+rows_from = pairwise(_rows_from)
+set_at = pairwise(_set_at)
+copy = pairwise(fill_copy.copy)
+best_of = pairwise(comparator.best_of)
+broadcast = pairwise(vectors.broadcast)
+first_lane = pairwise(vectors.first_lane)
+contains = pairwise(vectors.contains, any_of=True)
+load = pairwise(vectors.load)
+prefer = pairwise(comparator.prefer, by_value=_prefer_by_value)
+prefetch_to_write = pairwise(_lowering.prefetch_to_write)
+shift_in_next = pairwise(vectors.shift_in_next)
+shift_in_previous = pairwise(vectors.shift_in_previous)
+replace_nan = pairwise(vectors.replace_nan)
+broadcast_lane = pairwise(vectors.broadcast_lane)
+store = pairwise(vectors.store)
+where_equal = pairwise(comparator.where_equal)
+worst_of = pairwise(comparator.worst_of)
