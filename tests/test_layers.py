@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "rollstat"
 # From low to high; a module may import from its own level and from those before it.
 LEVELS = [
-    ["_jit", "_lowering"],
+    ["_jit", "_fast_call", "_lowering"],
     ["kernels.simd", "kernels.time_bounds"],
     ["kernels.missing"],
     ["kernels.extrema", "kernels.selection", "kernels.sums"],
@@ -31,42 +31,9 @@ LEVELS = [
     ["spark"],
     ["demo"],
 ]
-UPWARD = {
-    ("kernels/aggregate/blocked_window.py", "kernels.stream"): "it is one step of a stream",
-}
 MOST_LINES, MOST_PARAMETERS = 80, 12
-SCRATCH = "its scratch memory is not yet a NamedTuple"
-LONG = "not yet divided"
 # Functions beyond these limits, as "file:function", and why.
-EXCEPTIONS = {
-    "kernels/aggregate/blocked_window.py:slide": SCRATCH,
-    "kernels/aggregate/blocked_window.py:_take_calm": SCRATCH,
-    "kernels/aggregate/blocked_window.py:extend": SCRATCH,
-    "kernels/aggregate/window.py:slide": SCRATCH,
-    "kernels/aggregate/window_extend.py:_take_halves": SCRATCH,
-    "kernels/aggregate/window_extend.py:extend": f"{SCRATCH}; {LONG}",
-    "kernels/extrema/blockwise.py:_answer": SCRATCH,
-    "kernels/extrema/direct.py:_write": SCRATCH,
-    "kernels/extrema/doubling.py:_loop": SCRATCH,
-    "kernels/extrema/doubling_both.py:_chunk": SCRATCH,
-    "kernels/extrema/doubling_both.py:_known": SCRATCH,
-    "kernels/extrema/doubling_both.py:_loop": SCRATCH,
-    "kernels/extrema/doubling_both.py:_usual": SCRATCH,
-    "kernels/extrema/doubling_both.py:_whole_vectors": SCRATCH,
-    "kernels/extrema/monotone_runs.py:_over_turn": SCRATCH,
-    "kernels/rank_space/mad_tree.py:follow_deviation": SCRATCH,
-    "kernels/rank_space/trimmed_mean.py:follow_trimmed": SCRATCH,
-    "kernels/selection/bitset_fixed.py:slide_fixed": f"{SCRATCH}; {LONG}",
-    "kernels/selection/bitset_stable.py:slide_calm": SCRATCH,
-    "kernels/selection/bulk_select.py:_follow": SCRATCH,
-    "kernels/selection/bulk_select.py:select_fixed": f"{SCRATCH}; {LONG}",
-    "kernels/selection/selection_network.py:select_in_tiles": SCRATCH,
-    "kernels/selection/value_band.py:band_from_sample": SCRATCH,
-    "kernels/sums/fixed_windows.py:_emit_group": SCRATCH,
-    "kernels/sums/fixed_windows.py:_wide_windows": LONG,
-    "kernels/sums/fixed_windows.py:window_sums": SCRATCH,
-    "spark/rolling_plan.py:rolling": "a public function",
-}
+EXCEPTIONS = {"spark/rolling_plan.py:rolling": "a public function"}
 
 
 def modules():
@@ -116,8 +83,7 @@ def test_imports_run_downward(path):
         return
     own = place(path.relative_to(PACKAGE).parts)
     for other in imported_places(path):
-        if (file, other) not in UPWARD:
-            assert level(other) <= level(own), f"{path} imports {other} from above"
+        assert level(other) <= level(own), f"{path} imports {other} from above"
     for name in imported(path):
         if name.partition(".")[0] in ("pandas", "pyspark", "pyarrow"):
             assert own in ("pandas", "spark", "demo"), f"{path} imports {name}"
@@ -156,8 +122,7 @@ def test_imports_go_downward_in_the_map():
     for path in modules():
         own = place(path.relative_to(PACKAGE).parts)
         for other in imported_places(path):
-            if (str(path.relative_to(PACKAGE)), other) not in UPWARD:
-                assert order[other] < order[own], f"{path} imports {other}, which the map shows above it"
+            assert order[other] < order[own], f"{path} imports {other}, which the map shows above it"
 
 
 def test_importing_rollstat_imports_nothing_heavy_and_compiles_nothing():

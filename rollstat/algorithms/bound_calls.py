@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import config, typeof
 
-from rollstat.kernels.stream.fast_call import types_of_step
+from rollstat._fast_call import types_of_step
 
 __all__ = ["BoundStep", "bind", "bind_push", "bind_step", "kind"]
 

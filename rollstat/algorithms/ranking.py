@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.blocks import read_only
 from rollstat.kernels.selection.inverse_permutation import number, number_tied
 from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
@@ -20,9 +21,28 @@ from rollstat.kernels.selection.radix_sort import (
     value_range,
 )
 
-__all__ = ["NOTHING_MISSING", "order", "ranks", "tied_ranks", "unsigned_keys", "write_values"]
+__all__ = [
+    "NOTHING_MISSING",
+    "SIGN_BIT",
+    "measurable",
+    "order",
+    "ranks",
+    "tied_ranks",
+    "unsigned_keys",
+    "write_values",
+]
 
 NOTHING_MISSING = np.zeros(0, np.bool_)
+SIGN_BIT = np.uint64(1 << 63)
+
+
+def measurable(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the values as float64, or uint64 in the same order: distances are exact or round as in NumPy."""
+    if values.dtype == np.int64:
+        return read_only(values.view(np.uint64) ^ SIGN_BIT)
+    if values.dtype != np.uint64:
+        values = values.astype(np.float64, copy=False)
+    return read_only(values)
 
 
 def unsigned_keys(values: NDArray[Any]) -> NDArray[np.uint64]:

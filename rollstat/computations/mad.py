@@ -14,8 +14,9 @@ from rollstat.algorithms.rank_space import (
     ranked_blocks,
     small_blocks,
 )
+from rollstat.algorithms.ranking import SIGN_BIT, measurable
 from rollstat.algorithms.sorted_columns import sorted_columns
-from rollstat.blocks import Block, Outcome, read_only
+from rollstat.blocks import Block, Outcome
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space.distances import float_deviations, integer_deviations, integer_distances
 from rollstat.kernels.rank_space.mad_sorted import find_distances_sorted
@@ -30,17 +31,6 @@ DEVIATION_ALGORITHMS = {
     "sorted_window": "every window and dtype, in O(m)",
     "rank_set": "every window and dtype",
 }
-
-_SIGN = np.uint64(1 << 63)
-
-
-def _measurable(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the values as float64, or uint64 in the same order: distances are exact or round as in NumPy."""
-    if values.dtype == np.int64:
-        return read_only(values.view(np.uint64) ^ _SIGN)
-    if values.dtype != np.uint64:
-        values = values.astype(np.float64, copy=False)
-    return read_only(values)
 
 
 class _Distances(Computation):
@@ -60,15 +50,15 @@ class _Distances(Computation):
 
     def _find(self, block: Block, algorithm: str) -> list[NDArray[Any]]:
         """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
-        dtype = _measurable(block.values[:0]).dtype
+        dtype = measurable(block.values[:0]).dtype
         if algorithm == "network" and dtype == np.float64:
-            return _sort_all(_measurable(block.values), block.width)
+            return _sort_all(measurable(block.values), block.width)
         found = [np.zeros(block.rows, dtype) for _ in range(4)]
         if algorithm in ("sorted_window", "network"):
             window = np.empty(block.longest + 1, dtype)
             for rows, part in small_blocks(block):
                 find_distances_sorted(
-                    _measurable(part.values),
+                    measurable(part.values),
                     missing_mask(part),
                     part.start,
                     part.end,
@@ -79,7 +69,7 @@ class _Distances(Computation):
         for rows, part, rank, ordered in ranked_blocks(block):
             mad_tree.find_distances(
                 rank,
-                _measurable(ordered),
+                measurable(ordered),
                 part.start,
                 part.end,
                 mad_tree.create(len(ordered)),
@@ -186,7 +176,7 @@ class Hampel(_Distances):
                 integer_deviations(*found, deviation)
                 center = _whole_center(found[0], found[1], own.dtype)
                 distance = np.empty(block.rows)
-                integer_distances(_measurable(own), found[0], found[1], distance)
+                integer_distances(measurable(own), found[0], found[1], distance)
             else:
                 center = np.empty(block.rows)
                 float_deviations(*found, center, deviation)
@@ -201,6 +191,6 @@ class Hampel(_Distances):
 def _whole_center(lower: NDArray[Any], upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Medians of whole numbers of `dtype` as float64, from the keys of the two middle ones."""
     if dtype == np.int64:
-        lower = (lower ^ _SIGN).view(np.int64)
-        upper = (upper ^ _SIGN).view(np.int64)
+        lower = (lower ^ SIGN_BIT).view(np.int64)
+        upper = (upper ^ SIGN_BIT).view(np.int64)
     return (lower.astype(np.float64) + upper.astype(np.float64)) / 2

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.algorithms import rank_space
 from rollstat.algorithms.rank_space import missing_mask, ranked_blocks, small_blocks
+from rollstat.algorithms.ranking import measurable
 from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import bitset_tree, gini
 from rollstat.kernels.rank_space.mode import create as create_tree
@@ -236,7 +237,7 @@ class MeanDifference(_InRankSpace):
         mean = np.zeros(block.rows)
         if algorithm == "sorted_window":
             for rows, part in small_blocks(block):
-                values = _measurable(part.values)
+                values = measurable(part.values)
                 window, mask = np.empty(block.longest + 1, values.dtype), missing_mask(part)
                 gini.mean_differences_sorted(values, mask, part.start, part.end, window, mean[rows])
         else:
@@ -245,17 +246,8 @@ class MeanDifference(_InRankSpace):
                 if ordered.dtype.kind == "f":
                     first = int(np.searchsorted(ordered, -np.inf, side="right"))
                     last = int(np.searchsorted(ordered, np.inf)) - 1
-                values, scratch = _measurable(ordered), gini.create(len(ordered))
+                values, scratch = measurable(ordered), gini.create(len(ordered))
                 gini.mean_differences(rank, values, first, last, part.start, part.end, scratch, mean[rows])
         with np.errstate(over="ignore"):
             results[0][...] = mean
         return Outcome(algorithm=algorithm)
-
-
-def _measurable(values: NDArray[Any]) -> NDArray[Any]:
-    """Return values whose differences do not overflow: float64, or uint64 with the order of the integers."""
-    if values.dtype.kind == "f":
-        return read_only(values.astype(np.float64, copy=False))
-    if values.dtype != np.uint64:
-        values = values.astype(np.int64).view(np.uint64) ^ np.uint64(1 << 63)
-    return read_only(values)

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rollstat.operators as operators
+from rollstat.algorithms.ranking import measurable
 from rollstat.computations.ranks import METHODS
+from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.rank_space.rank import DENSE, finish
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_kept, sum_in_four
@@ -333,6 +335,12 @@ def hampel_answer(window: Any) -> Any:
         distance = abs(2 * own - lower - upper) / 2
     outlier = distance > window.parameters["threshold"] * window.parameters["scale"] * deviation
     return (center if outlier else float(own)), outlier
+
+
+def gini_answer(window: Any) -> Any:
+    """Return the mean distance of all pairs of observations."""
+    ordered = measurable(window.representation.ordered)
+    return gini.mean_of_sorted(ordered, len(ordered))
 
 
 def trimmed_mean_answer(window: Any, winsorize: bool) -> Any:

@@ -310,6 +310,12 @@ _STATISTICS = [
         cost=_SORTED,
     ),
     StatisticRow(
+        *("RollingGini", "gini", "3", "4.0, 1.0, 3.0, 3.0", "[nan, nan, 2.0, 1.3333333333333333]"),
+        *(answers.sorted_window_of, answers.gini_answer, None, ("float",)),
+        min_observations=2,
+        cost="O(m) additions",
+    ),
+    StatisticRow(
         *("RollingTrimmedMean", "trimmed_mean", "4, 0.25", "4.0, 1.0, 3.0, 90.0", "[nan, nan, nan, 3.5]"),
         *(answers.sorted_window_of, partial(answers.trimmed_mean_answer, winsorize=False), None, ("float",)),
         check=lambda proportion: {"proportion": check_share(proportion)},

@@ -36,6 +36,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rollstat._fast_call import plain, single_step
 from rollstat._jit import INDEX, kernel
 from rollstat.kernels.aggregate.operator_calls import (
     combine,
@@ -50,7 +51,6 @@ from rollstat.kernels.aggregate.operator_calls import (
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK
 from rollstat.kernels.aggregate.window import FIRST, LEAST, NEXT, SPAN, method_of_algorithm
 from rollstat.kernels.aggregate.window import MORE as STREAM_SLOTS
-from rollstat.kernels.stream.fast_call import plain, single_step
 
 __all__ = [
     "COUNT",

@@ -37,7 +37,7 @@ import numpy as np
 from rollstat._jit import kernel
 from rollstat.kernels.rank_space.sorted_array import advance
 
-__all__ = ["Scratch", "check", "create", "mean_differences", "mean_differences_sorted"]
+__all__ = ["Scratch", "check", "create", "mean_differences", "mean_differences_sorted", "mean_of_sorted"]
 
 
 class Scratch(NamedTuple):
@@ -152,7 +152,7 @@ def _weighted_gap(window, count, k):
 
 
 @kernel
-def _mean_of_sorted(window, count):
+def mean_of_sorted(window, count):
     """Return the mean difference, by four partial sums: they do not wait for each other and round less."""
     a = b = c = d = 0.0
     fours = 1 + ((count - 1) & ~3)
@@ -186,7 +186,7 @@ def mean_differences_sorted(values, missing, start, end, window, result):
         count = advance(values, missing, window, count, left, right, start[i], end[i])
         left, right = start[i], end[i]
         if count > 1:
-            result[i] = _mean_of_sorted(window, count)
+            result[i] = mean_of_sorted(window, count)
 
 
 @kernel

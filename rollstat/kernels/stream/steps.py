@@ -29,6 +29,7 @@ import rollstat.kernels.extrema.monotonic_deque as monotonic_deque
 import rollstat.kernels.extrema.wedge as wedge
 import rollstat.kernels.selection.three_trees as three_trees
 import rollstat.kernels.selection.two_heaps as two_heaps
+from rollstat._fast_call import plain, single_step
 from rollstat._jit import kernel
 from rollstat._lowering import overloaded
 from rollstat.kernels.aggregate.operator_calls import define
@@ -36,7 +37,6 @@ from rollstat.kernels.aggregate.ring_queue import END, FRONT
 from rollstat.kernels.aggregate.window import LEAST, NEXT, SPAN
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.selection.quantiles import between, picks_upper
-from rollstat.kernels.stream.fast_call import plain, single_step
 from rollstat.kernels.stream.packed_state import unpack
 
 __all__ = [

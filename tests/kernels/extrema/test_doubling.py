@@ -67,8 +67,6 @@ def test_chunks_and_alignment(dtype, rng):
                 low, high = (
                     aligned_empty(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1)
                 )
-                    aligned_empty(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1)
-                )
                 for order in (Least(), Greatest()):
                     nan = one(order, values, width, chunk, scratch, low, nan_policy.SKIP)
                     np.testing.assert_array_equal(low, expected(order, values, width))

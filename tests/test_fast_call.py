@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rollstat
+from rollstat._fast_call import plain, single_step
 from rollstat.algorithms.bound_calls import bind_step
-from rollstat.kernels.stream.fast_call import plain, single_step
 
 
 @single_step
