@@ -43,7 +43,7 @@ def _with_ddof(write: Callable[[Block, int, NDArray[Any]], Outcome], ddof: int) 
 
 
 def _from_variance(
-    write: Callable[[Block, int, NDArray[Any]], None],
+    write: Callable[[Block, int, NDArray[Any]], Outcome],
     arr: ArrayLike,
     window: Window,
     ddof: int,

@@ -4,6 +4,7 @@ See :mod:`rollstat.kernels.aggregate.blocked_window`. Beside :class:`NumberWindo
 builds the window at once from the last rows of a long array, and can give back the rows that it holds.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,8 @@ class BlockedWindow(ArrayState):
 
     def __init__(self, operator: Any, layout: Layout, element: Any, algorithm: str, rows: int) -> None:
         self._arguments = operator, layout, element, algorithm, rows
-        self.queue: Any = QUEUES[algorithm]
+        queues: Mapping[str, Any] = QUEUES
+        self.queue: Any = queues[algorithm]
         self.operator, self.layout = operator, layout
         block = block_length(rows)
         header, cells = self.queue.functions.create(layout.state, rows // block + 1)
@@ -83,7 +85,8 @@ class BlockedWindow(ArrayState):
     def state(self, state: list[NDArray[Any]]) -> None:
         self._rings = state[4:]
         values: Any = tuple(self._rings) if self._several else self._rings[0]
-        self._state = blocked_window.State(*state[:4], values)
+        header, cells, stamps, missing = state[:4]
+        self._state = blocked_window.State(header, cells, stamps, missing, values)
         self.header: NDArray[np.int64] = state[0]
 
     def adopt(self, state: list[NDArray[Any]]) -> None:

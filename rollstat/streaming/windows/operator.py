@@ -4,7 +4,7 @@ Both have the same methods: ``push``, ``pop``, ``extend`` (numbers only), ``valu
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -69,7 +69,8 @@ class NumberWindow(ArrayState):
         size: str = "free",
     ) -> None:
         self._arguments = operator, layout, element, algorithm, capacity, stamps, size
-        self.queue: Any = window.QUEUES[algorithm]
+        queues: Mapping[str, Any] = window.QUEUES
+        self.queue: Any = queues[algorithm]
         self.operator, self.layout, self._algorithm, self._size = operator, layout, algorithm, size
         header, cells = self.queue.functions.create(layout.state, capacity)
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
