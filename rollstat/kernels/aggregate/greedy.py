@@ -18,7 +18,7 @@ highest nodes have values, so the cell of a position holds the value of its high
 overwrites the cell of its older operand, which is never needed again. So the plan of a window is a list of
 pairs of cells, which depends on the bounds alone.
 
-Online, rows arrive one by one and windows are asked for by rows, of which some may be missing:
+Online, rows arrive one by one and a window is requested by its rows, some of which may be missing::
 
     rows          6   7   8   9  10          8 is missing
     ordinals      5   6   7   7   8          observations before each row
