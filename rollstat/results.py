@@ -5,7 +5,7 @@
     needs of each output, nan_policy  -->  limit on observations  -->  rows to mark as missing
     lines of results (outputs, lines, rows)  -->  blocks write here  -->  arrays of the shape of the input
 
-:class:`MinPeriods` is the only place that decides whether a row has too few observations. A kernel that
+For calls over arrays, :class:`MinPeriods` alone decides whether a row has too few observations. A kernel that
 counts anyway is told the limit (``block.nan_below``) and marks the rows itself.
 """
 

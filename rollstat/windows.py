@@ -1,6 +1,6 @@
 """The window language: every way to name windows becomes bounds that never decrease.
 
-This is the only place that knows about time, ``closed``, ``center`` and ``step``. A window is
+No other module turns ``closed``, ``center`` and ``step`` into bounds. A window is
 ``[start, end)`` per output row, and neither bound ever decreases. Bounds are computed for the rows of one
 block at a time, so that windows over a long series take no memory of their own.
 """
