@@ -16,6 +16,7 @@ __all__ = [
     "NETWORK_OF_NOISE",
     "NETWORK_OF_OTHER_DTYPES",
     "NETWORK_ROWS_A_ROW",
+    "PAST_CACHES_BYTES",
     "RANKED_ROWS",
     "RANKED_VALUES",
     "RANKED_WINDOWS",
@@ -131,3 +132,6 @@ BLOCKWISE_BYTES = 4_000
 
 BLOCKWISE_BOTH_BYTES = 5_000
 """The same for both extrema in one pass."""
+
+PAST_CACHES_BYTES = 12_000_000
+"""Bytes of both extrema from which they are written past the caches, which would read their memory first."""

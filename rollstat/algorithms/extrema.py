@@ -25,9 +25,14 @@ from rollstat.kernels.extrema.van_herk import scan
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP, empty_bitmap, mark_insufficient
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.simd.pairs import Arg, Both
-from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
+from rollstat.kernels.simd.vectors import VECTOR_BYTES, aligned_empty, lanes_in
 from rollstat.plan import Choice
-from rollstat.thresholds import BLOCKWISE_BOTH_BYTES, BLOCKWISE_BYTES, FEW_EXTREMA_ROWS
+from rollstat.thresholds import (
+    BLOCKWISE_BOTH_BYTES,
+    BLOCKWISE_BYTES,
+    FEW_EXTREMA_ROWS,
+    PAST_CACHES_BYTES,
+)
 
 __all__ = [
     "ALGORITHMS",
@@ -137,14 +142,14 @@ def block_scan(block: Block, request: Extrema) -> Outcome:
     return Outcome(complete=not block.searched and not nan, algorithm="block_scan")
 
 
-def chunk_rows(width: int, itemsize: int, both: bool = False) -> int:
+def chunk_rows(width: int, itemsize: int, both: bool = False, past_caches: bool = False) -> int:
     """Return the rows of a chunk of doubling.
 
     Two chunks of one extremum fit in the first-level cache if windows are short, else in the second.
     """
     reach = width * itemsize
     if reach <= 2_048:
-        return (32_768 if both else 4_096) // itemsize
+        return (32_768 if both and not past_caches else 4_096) // itemsize
     return (max(131_072, 8 * reach) if both or reach > 8_192 else 16 * reach) // itemsize
 
 
@@ -165,8 +170,17 @@ def _kernel_for_values(width: int, rows: int, itemsize: int, both: bool) -> tupl
     if width * itemsize >= (BLOCKWISE_BOTH_BYTES if both else BLOCKWISE_BYTES):
         size = _block_for_values(width)
         return blockwise.rolling, size, blockwise.scratch_length(width, rows, size, lanes, extrema)
-    size = max(min(chunk_rows(width, itemsize, both), rows), 1)
+    past_caches = both and 2 * rows * itemsize >= PAST_CACHES_BYTES
+    size = max(min(chunk_rows(width, itemsize, both, past_caches), rows), 1)
     return doubling_kernel.rolling, size, doubling_kernel.scratch_length(width, size, lanes, extrema)
+
+
+def _past_caches(outputs: Sequence[NDArray[Any]]) -> bool:
+    """Return whether to write results past the caches: both extrema, too large for a cache to hold."""
+    if len(outputs) != 2 or 2 * outputs[0].nbytes < PAST_CACHES_BYTES:
+        return False
+    # Vectors of both results must begin at a cache line at the same rows.
+    return bool((outputs[0].ctypes.data - outputs[1].ctypes.data) % VECTOR_BYTES == 0)
 
 
 def _extrema(order: Any, out: Any, values: NDArray[Any], width: int, least: int | None) -> bool:
@@ -179,10 +193,11 @@ def _extrema(order: Any, out: Any, values: NDArray[Any], width: int, least: int 
     rolling, size, length = _kernel_for_values(width, len(outputs[0]), values.itemsize, len(outputs) == 2)
     scratch = aligned_empty(length, values.dtype)
     words = _words_for(values, least, rule)
-    found = rolling(order, values, width, size, scratch, out, rule, words)
+    past_caches = _past_caches(outputs)
+    found = rolling(order, values, width, size, scratch, out, rule, words, past_caches)
     if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
         rule, words = int(SKIP), empty_bitmap(len(values))
-        found = rolling(order, values, width, size, scratch, out, rule, words)
+        found = rolling(order, values, width, size, scratch, out, rule, words, past_caches)
     if found and len(words):
         _mark_few(words, width, least, outputs)
     return bool(found)
@@ -308,7 +323,8 @@ def one_kernel(
         words = _words_for(values, least, rule)
         target = (Both(), outputs) if both else (order, outputs[0])
         scratch = aligned_empty(length, values.dtype)
-        arguments = target[0], values, width, size, scratch, target[1], rule, words
+        past_caches = _past_caches(outputs)
+        arguments = target[0], values, width, size, scratch, target[1], rule, words, past_caches
         if not codes:
             codes.append(bind(rolling, *arguments))
         found = codes[0](*arguments)

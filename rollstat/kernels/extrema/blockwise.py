@@ -57,7 +57,7 @@ from rollstat.kernels.simd.pairs import (
     where_equal,
     worst_of,
 )
-from rollstat.kernels.simd.vectors import contains_nan, lanes_of, load, propagate_nan, unaligned, zeros
+from rollstat.kernels.simd.vectors import contains_nan, fence, lanes_of, load, propagate_nan, unaligned, zeros
 
 __all__ = ["best_in", "growing", "occurs", "rolling", "room_for", "scratch_length", "shrinking", "totals"]
 
@@ -82,7 +82,7 @@ def room_for(count, block, lanes):
 def scratch_length(width, rows, block, lanes, extrema=1):
     """Return the length of the scratch memory for `rows` windows of `width` and blocks of `block` values."""
     room = room_for(rows + width - 1, block, lanes)
-    return extrema * (room + _GROUP) + doubling.scratch_length(max(width // block, 1), _GROUP, lanes)
+    return extrema * (room + _GROUP + block) + doubling.scratch_length(max(width // block, 1), _GROUP, lanes)
 
 
 @kernel
@@ -197,11 +197,11 @@ def _fill_common(order, total, first, last, between, rest, common, no_words):
         fill(worst_of(order, total), common)
         return
     inner = total[first + 1 : last + between]
-    doubling.rolling(order, inner, between, _GROUP, rest, common[: last - first], SKIP, no_words)
+    doubling.rolling(order, inner, between, _GROUP, rest, common[: last - first], SKIP, no_words, NO)
 
 
 @kernel
-def _answer(order, windows, k, total, best, results, sentinel, decode, prefetch_source):
+def _answer(order, windows, k, total, best, suffix, results, sentinel, decode, prefetch_source, past_caches):
     """Write the windows that begin in block `k`, which have `best` in common, to `results`."""
     values, width, block = windows
     begin, last = k * block, k + width // block
@@ -211,8 +211,9 @@ def _answer(order, windows, k, total, best, results, sentinel, decode, prefetch_
     last_wins = better(order, prefer(order, total[last], total[last + 1]), best)
     if not (first_wins or last_wins):
         decoded = missing_of(results) if decode and best == sentinel else best
-        fill_and_prefetch(decoded, results, prefetch_source)
+        fill_and_prefetch(decoded, results, prefetch_source, past_caches)
         return
+    past_caches = past_caches and not decode  # decoding reads the results again
     before = after = best
     if len(results) < block:
         part = older[len(results) :]
@@ -226,14 +227,16 @@ def _answer(order, windows, k, total, best, results, sentinel, decode, prefetch_
     written = False
     # Where the windows follow one monotone run, the results are a copy of it.
     if not last_wins and not better(order, after, older[-1]):
-        written = copy_run(order, Oldest(), YES, older, results, prefetch_source)
+        written = copy_run(order, Oldest(), YES, older, results, prefetch_source, past_caches)
     elif not first_wins and not better(order, before, newer[0]):
-        written = copy_run(order, Oldest(), NO, newer[: len(results)], results, prefetch_source)
+        written = copy_run(order, Oldest(), NO, newer[: len(results)], results, prefetch_source, past_caches)
     if first_wins and not written:
         newer = newer[: len(results) if last_wins else 0]
-        suffixes(order, older, after, newer, before, results, sentinel, prefetch_source)
+        suffix = suffix[: len(results)] if past_caches else results
+        rest = suffix, results, sentinel, prefetch_source, past_caches
+        suffixes(order, older, after, newer, before, *rest)
     elif not written:
-        prefixes(order, newer, before, results, sentinel, prefetch_source)
+        prefixes(order, newer, before, results, sentinel, prefetch_source, past_caches)
     if decode:
         _decode_all(sentinel, results)
 
@@ -255,7 +258,7 @@ def _read_block(order, windows, b, total, sentinel, rule):
 
 
 @kernel
-def rolling(order, values, width, block, scratch, out, rule, words):
+def rolling(order, values, width, block, scratch, out, rule, words, past_caches):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
     Parameters and result are those of :func:`rollstat.kernels.extrema.doubling.rolling`, but windows hold a
@@ -278,6 +281,7 @@ def rolling(order, values, width, block, scratch, out, rule, words):
     room = room_for(len(windows.values), block, lanes_of(scratch))
     total, rest = split(order, scratch, room)
     common, rest = split(order, rest, _GROUP)
+    suffix, rest = split(order, rest, block)
     whole = width // block
     known = 0
     for first in range(0, blocks, _GROUP):
@@ -293,10 +297,13 @@ def rolling(order, values, width, block, scratch, out, rule, words):
         for k in range(first, last):
             best, results = at(common, k - first), rows(out, k * block, (k + 1) * block)
             prefetch_source = windows.values[known * block :]
-            _answer_each(order, windows, k, total, best, results, sentinel, decode, prefetch_source)
+            target = suffix, results, sentinel, decode, prefetch_source, past_caches
+            _answer_each(order, windows, k, total, best, *target)
             if known <= next_last + whole:
                 found |= _read_block(order, windows, known, total, sentinel, rule)
                 known += 1
+    if past_caches:
+        fence()
     return found & HAS_NAN
 
 
@@ -308,7 +315,7 @@ def growing(order, values, out):
     """
     known = len(values) - len(out)
     best, nan = best_in(order, values[:known])
-    prefixes(order, values[known:], best, out, worst_of(order, values), values)
+    prefixes(order, values[known:], best, out, worst_of(order, values), values, NO)
     return nan or best_in(order, values[known:])[1]
 
 
@@ -317,5 +324,5 @@ def shrinking(order, values, out):
     """Write the best of ``values[i:]`` to ``out[i]``; return whether there may have been a NaN."""
     worst = worst_of(order, values)
     best, nan = best_in(order, values[len(out) :])
-    suffixes(order, values[: len(out)], best, values[:0], worst, out, worst, values)
+    suffixes(order, values[: len(out)], best, values[:0], worst, out, out, worst, values, NO)
     return nan or best_in(order, values[: len(out)])[1]

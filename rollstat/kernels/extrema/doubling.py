@@ -78,10 +78,11 @@ from rollstat.kernels.simd.pairs import (
     shift_in_previous,
     split,
     store,
+    store_past_caches,
     where_equal,
     worst_of,
 )
-from rollstat.kernels.simd.vectors import contains_nan, lanes_of, propagate_nan, unaligned, zeros
+from rollstat.kernels.simd.vectors import contains_nan, fence, lanes_of, propagate_nan, unaligned, zeros
 
 __all__ = [
     "EIGHT",
@@ -120,6 +121,8 @@ class Pending(NamedTuple):
     middle: NDArray
     """``middle[q]`` is the best of the rows between the spans of all windows that begin in row q."""
     out: NDArray
+    past_caches: bool
+    """Whether to write past the caches; `out` then begins at a cache line."""
 
 
 @kernel
@@ -213,7 +216,7 @@ def _loop(order, values, span, spans, pending, half, kind, nan):
 
     The windows are made of spans of `half` values in the way that `kind` says. Returns what was found.
     """
-    width, ended, middle, out = pending
+    width, ended, middle, out, past_caches = pending
     results = first_of(out)
     lanes = lanes_of(results)
     worst = broadcast(worst_of(order, results))
@@ -234,7 +237,8 @@ def _loop(order, values, span, spans, pending, half, kind, nan):
             best, kept = doubled(order, span, best, kept)
             store(best, spans, i)
         if i + lanes <= len(results):
-            prefetch_to_write(out, i + 8 * lanes)  # chunks are too short for the hardware prefetcher
+            if not past_caches:
+                prefetch_to_write(out, i + 8 * lanes)  # chunks are too short for the hardware prefetcher
             best = prefer(order, load(ended, i + half - 1), load(ended, i + width - 1))
             if kind == ROWS_BETWEEN:
                 best = prefer(order, broadcast(at(middle, row)), best)
@@ -244,7 +248,10 @@ def _loop(order, values, span, spans, pending, half, kind, nan):
                 best = prefer(order, inner, best)
             if nan.decode:
                 best = where_equal(best, sentinel, missing, best)
-            store(best, out, i)
+            if past_caches:
+                store_past_caches(best, out, i)
+            else:
+                store(best, out, i)
     confused = nan.mode == MAY_HAVE_NAN and contains(found, nan.sentinel)
     return HAS_NAN * int(contains_nan(has_nan)) + HAS_SENTINEL * int(confused)
 
@@ -296,11 +303,11 @@ def _whole_vectors(order, values, span, spans, pending, nan):
 @kernel
 def _chunk(order, values, span, edge, spans, pending, nan):
     """As :func:`_whole_vectors`, with the partial vectors at the ends of `values` and of the results."""
-    width, ended, middle, out = pending
+    width, ended, middle, out, _ = pending
     lanes, count = lanes_of(first_of(spans)), len(first_of(out))
     found = _whole_vectors(order, values, span, spans, pending, nan)
     # Spans alone: windows of one value, without results.
-    nothing, careful = Pending(ONE, ended, middle, rows(out, 0, 0)), Nan(MAY_HAVE_NAN, nan.sentinel, NO)
+    nothing, careful = Pending(ONE, ended, middle, rows(out, 0, 0), NO), Nan(MAY_HAVE_NAN, nan.sentinel, NO)
     whole = len(values) // lanes * lanes
     if whole < len(values):
         # The last vector is computed in `edge` from a copy of the span before it and the values left.
@@ -315,7 +322,7 @@ def _chunk(order, values, span, edge, spans, pending, nan):
     whole = count // lanes * lanes
     if whole < count:
         last = split(order, edge, lanes)[0]
-        rest = Pending(width, rows_from(ended, whole), rows_from(middle, whole // lanes), last)
+        rest = Pending(width, rows_from(ended, whole), rows_from(middle, whole // lanes), last, NO)
         _any_span(order, values[:0], ONE, spans, rest, Nan(NO_NAN, nan.sentinel, nan.decode))
         copy(last, rows_from(out, whole))
     return found
@@ -342,11 +349,13 @@ def _fill_middle(order, spans, count, width, scratch, middle):
         totals[row] = worst_of(order, totals)
     totals, nothing = totals[: room - 2 * lanes], totals[:0]
     no_nan = Nan(NO_NAN, worst_of(order, spans), NO)
-    _any_span(order, totals, span_for(between, lanes), above, Pending(ONE, above, middle, nothing), no_nan)
+    _any_span(
+        order, totals, span_for(between, lanes), above, Pending(ONE, above, middle, nothing, NO), no_nan
+    )
     if between > 4 * span_for(between, lanes):
         _fill_middle(order, above, known // lanes, between, scratch[3 * room :], inner)
     results = middle[: room_for(known - between + 1, lanes) - 2 * lanes]
-    _any_span(order, nothing, ONE, above, Pending(between, above, inner, results), no_nan)
+    _any_span(order, nothing, ONE, above, Pending(between, above, inner, results, NO), no_nan)
 
 
 @kernel
@@ -378,7 +387,7 @@ def _shared_spans(known, done, span, lanes):
 
 
 @kernel
-def rolling(order, values, width, chunk, scratch, out, rule, words):
+def rolling(order, values, width, chunk, scratch, out, rule, words, past_caches):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``; under the order `Both`, `out` is a pair.
 
     NaN is no observation, and a window of nothing else gives the worst value, unless the `rule` says that a
@@ -388,7 +397,8 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
     sentinel for NaN. If the values hold a sentinel as well, the kernel stops early, with useless results, and
     returns `HAS_NAN` and `HAS_SENTINEL`.
     If `words` has a length, it is a bitmap that gets a bit for each missing value, so that the caller can
-    count, see :mod:`rollstat.kernels.missing.nan_bitmap`.
+    count, see :mod:`rollstat.kernels.missing.nan_bitmap`. With `past_caches`, results are written past the
+    caches, which suits outputs that no cache can hold until they are read.
     """
     lanes, count = lanes_of(scratch), len(first_of(out))
     if width <= FEW and count >= lanes:
@@ -407,7 +417,7 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
         left, results = rows_from(out, first), rows(out, before, first)
         done = answer_values(order, values[first:], width, left)
         if done:
-            pending = Pending(width, ended, ended_middle, results)
+            pending = Pending(width, ended, ended_middle, results, past_caches)
             _chunk(order, values[:0], ONE, edge, spans, pending, Nan(NO_NAN, sentinel, decode))
             first += done
             before = known = first
@@ -418,12 +428,12 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
         seen = values_of(values, first, last, width, lanes)
         shared = _shared_spans(known - first, first - before, span, lanes)
         nan = Nan(MAY_HAVE_NAN if found & HAS_NAN else UNCHECKED, sentinel, decode)
-        pending = Pending(width, ended, ended_middle, results)
+        pending = Pending(width, ended, ended_middle, results, past_caches)
         found |= _chunk(order, seen[shared:], span, edge, rows_from(spans, shared), pending, nan)
         if shared and found and nan.mode == UNCHECKED:
             # The shared values were not searched for the sentinel: all spans of this chunk are made again.
             shared = 0
-            nothing = Pending(ONE, ended, ended_middle, rows(out, 0, 0))
+            nothing = Pending(ONE, ended, ended_middle, rows(out, 0, 0), NO)
             found |= _chunk(order, seen, span, edge, spans, nothing, Nan(MAY_HAVE_NAN, sentinel, NO))
         if shared:
             _copy_spans(rows_from(ended, first - before), shared + max(span, lanes), spans)
@@ -435,6 +445,8 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
         spans, ended, middle, ended_middle = ended, spans, ended_middle, middle
         before, first, known = first, last, first + len(seen)
         decode = rule != SKIP and found & HAS_NAN != 0
-    pending = Pending(width, ended, ended_middle, rows_from(out, before))
+    pending = Pending(width, ended, ended_middle, rows_from(out, before), past_caches)
     _chunk(order, values[:0], ONE, edge, spans, pending, Nan(NO_NAN, sentinel, decode))
+    if past_caches:
+        fence()
     return found & HAS_NAN

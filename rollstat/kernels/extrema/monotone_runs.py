@@ -82,15 +82,16 @@ def _end_of_run(order, ties, older_wins, values, begin, limit):
 
 
 @kernel
-def copy_run(order, ties, older_wins, values, out, prefetch_source):
+def copy_run(order, ties, older_wins, values, out, prefetch_source, past_caches):
     """Copy `values` to `out` up to the end of the run; return whether they are two or more and all one run.
 
     In the run every older value wins against the next one if `older_wins`, else every newer one. Meanwhile
-    the cache fetches as many elements of `prefetch_source`.
+    the cache fetches as many elements of `prefetch_source`. With `past_caches`, `out` begins at a cache line
+    and is written past the caches.
     """
     lanes, last, i = lanes_of(values), len(values) - 1, 0
     while i + lanes <= last and _continues(order, ties, older_wins, values, i):
-        store_and_prefetch(load(values, i), out, i, prefetch_source)
+        store_and_prefetch(load(values, i), out, i, prefetch_source, past_caches)
         i += lanes
     if last < 1 or i + lanes <= last:
         return False

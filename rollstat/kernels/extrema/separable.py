@@ -20,7 +20,7 @@ doi:10.1109/34.211471; separability is theirs too.
 
 from rollstat._jit import kernel
 from rollstat.kernels.extrema.doubling import rolling
-from rollstat.kernels.extrema.nan_policy import SKIP
+from rollstat.kernels.extrema.nan_policy import NO, SKIP
 from rollstat.kernels.simd.comparator import prefer, worst_of
 from rollstat.kernels.simd.vectors import contains_nan, lanes_of, load, propagate_nan, store, zeros
 
@@ -120,11 +120,11 @@ def scan_lines(order, values, length, stride, before, source, constant, width, c
             for j in range(length):
                 inside[j] = read[j]
             write = out[first : first + length]
-            nan |= rolling(order, extended, width, chunk, rest, write, SKIP, words) != 0
+            nan |= rolling(order, extended, width, chunk, rest, write, SKIP, words, NO) != 0
         else:
             for j in range(length):
                 inside[j] = values[first + j * stride]
-            nan |= rolling(order, extended, width, chunk, rest, results, SKIP, words) != 0
+            nan |= rolling(order, extended, width, chunk, rest, results, SKIP, words, NO) != 0
             for j in range(length):
                 out[first + j * stride] = results[j]
     return nan

@@ -54,6 +54,7 @@ __all__ = [
     "shift_in_previous",
     "split",
     "store",
+    "store_past_caches",
     "where_equal",
     "worst_of",
 ]
@@ -299,5 +300,6 @@ shift_in_previous = pairwise(vectors.shift_in_previous)
 replace_nan = pairwise(vectors.replace_nan)
 broadcast_lane = pairwise(vectors.broadcast_lane)
 store = pairwise(vectors.store)
+store_past_caches = pairwise(vectors.store_past_caches)
 where_equal = pairwise(comparator.where_equal)
 worst_of = pairwise(comparator.worst_of)

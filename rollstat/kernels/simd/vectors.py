@@ -51,6 +51,7 @@ __all__ = [
     "channels_of",
     "contains",
     "contains_nan",
+    "fence",
     "first_lane",
     "lanes_in",
     "lanes_of",
@@ -58,14 +59,13 @@ __all__ = [
     "load_2d",
     "load_like",
     "propagate_nan",
-    "put",
     "replace_nan",
-    "settle_writes",
     "shift_in_next",
     "shift_in_previous",
     "stack_channels",
     "store",
     "store_2d",
+    "store_past_caches",
     "unaligned",
     "zeros",
     "zeros_like",
@@ -176,39 +176,34 @@ lowered(store)(_storing(1))
 lowered(store_2d)(_storing(2))
 
 
-def put(vector, values, i, past):
-    """As :func:`store`, or straight to memory, `past` the caches, which then does not have to be read first.
+def store_past_caches(vector, values, i):
+    """As :func:`store`, but without reading the memory into the caches first; call :func:`fence` afterwards.
 
-    Such a vector begins at a multiple of its length, and is known to all threads after :func:`settle_writes`.
+    The vector must begin at a multiple of its length in memory.
     """
-    if past and unaligned(values[i:]):
-        raise IndexError(f"vector at {i} is no whole line of the cache")
+    if unaligned(values[i:]):
+        raise IndexError(f"vector at {i} does not begin at a cache line")
     store(vector, values, i)
 
 
-@lowered(put)
-def _put(vector, values, i, past):
+@lowered(store_past_caches)
+def _store_past_caches(vector, values, i):
     def generate(context, builder, signature, arguments):
-        vector_value, array, index, past = arguments
+        vector_value, array, index = arguments
         (pointer,) = pointers(context, builder, values, array, index, vector.lanes)
-        with builder.if_else(past) as (beyond, usual):
-            with beyond:
-                stored = builder.store(vector_value, pointer, align=VECTOR_BYTES)
-                once = builder.module.add_metadata([ir.IntType(32)(1)])
-                stored.set_metadata("nontemporal", once)
-            with usual:
-                builder.store(vector_value, pointer, align=values.dtype.bitwidth // 8)
+        stored = builder.store(vector_value, pointer, align=VECTOR_BYTES)
+        stored.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
         return context.get_dummy_value()
 
-    return types.void(vector, values, types.intp, types.boolean), generate
+    return types.void(vector, values, types.intp), generate
 
 
-def settle_writes():
-    """Make all that was written before known to all threads before what is written after."""
+def fence():
+    """Make all earlier writes visible to all threads before any later write."""
 
 
-@lowered(settle_writes)
-def _settle_writes():
+@lowered(fence)
+def _fence():
     def generate(context, builder, signature, arguments):
         builder.fence("seq_cst")
         return context.get_dummy_value()

@@ -38,7 +38,7 @@ def extrema_and_positions(order, last, values, width, block, shift=0):
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned_empty(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
-    nan = blockwise.rolling(order, values, width, block, scratch, out, SKIP, NO_BITMAP)
+    nan = blockwise.rolling(order, values, width, block, scratch, out, SKIP, NO_BITMAP, False)
     chunk = max(rows // 3, 1)
     length = blockwise_arg.scratch_length(width, chunk, block, lanes)
     memory = aligned_empty(length, values.dtype), aligned_empty(length, f"i{values.itemsize}")
@@ -67,14 +67,14 @@ def assert_strict(order, values, width, block, scratch):
         (ANY, kept.min(1), kept.max(1)),
         (ALL, np.where(all_missing, np.nan, lowest), np.where(all_missing, np.nan, highest)),
     ):
-        found = blockwise.rolling(order, values, width, block, scratch, low, rule, NO_BITMAP)
+        found = blockwise.rolling(order, values, width, block, scratch, low, rule, NO_BITMAP, False)
         if found == HAS_NAN + HAS_SENTINEL:
             assert np.isinf(values).any()
         else:
             np.testing.assert_array_equal(low, lows if isinstance(order, Least) else highs)
         low[:] = high[:] = 77
         both = (low, high)
-        found = blockwise.rolling(Both(), values, width, block, scratch_for_both, both, rule, NO_BITMAP)
+        found = blockwise.rolling(Both(), values, width, block, scratch_for_both, both, rule, NO_BITMAP, True)
         if found != HAS_NAN + HAS_SENTINEL:
             np.testing.assert_array_equal(low, lows)
             np.testing.assert_array_equal(high, highs)

@@ -136,16 +136,16 @@ def test_a_run_is_copied_if_it_is_one(order, ties):
         for older_wins in (True, False):
             run = sign * (1 if older_wins else -1) * np.arange(1.0, length + 1)
             out = aligned_empty(length, np.float64)
-            assert copy_run(order, ties, older_wins, run, out, run) == (length > 1)
+            assert copy_run(order, ties, older_wins, run, out, run, False) == (length > 1)
             if length > 1:
                 np.testing.assert_array_equal(out, run)
-                assert not copy_run(order, ties, not older_wins, run, out, run)
+                assert not copy_run(order, ties, not older_wins, run, out, run, False)
             for i in range(length):
                 for value in (np.nan, sign * (-100.0 if older_wins else 100.0) if i else np.nan):
                     broken = run.copy()
                     broken[i] = value
-                    assert not copy_run(order, ties, older_wins, broken, out, run)
+                    assert not copy_run(order, ties, older_wins, broken, out, run, False)
                 if i:
                     broken[i] = broken[i - 1]
-                    same = copy_run(order, ties, older_wins, broken, out, run)
+                    same = copy_run(order, ties, older_wins, broken, out, run, False)
                     assert same == (isinstance(ties, Oldest) == older_wins)

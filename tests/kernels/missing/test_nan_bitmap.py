@@ -73,5 +73,5 @@ def test_bitmaps_that_extrema_kernels_record(dtype, first, rng):
             for kernel, order, size, length, out in runs:
                 words = empty_bitmap(len(values))
                 scratch = aligned_empty(length, values.dtype)
-                assert kernel(order, values, width, size, scratch, out, doubling.SKIP, words)
+                assert kernel(order, values, width, size, scratch, out, doubling.SKIP, words, False)
                 np.testing.assert_array_equal(bits(words, len(values)), np.isnan(values))
