@@ -128,7 +128,7 @@ class Named(Aggregate, abstract=True):
         if not has_rows:
             self._begin()
         first = end - len(last[0])
-        self._window.load(np.arange(first, end), *self._with.words_of(last, first))
+        self._window.load(first, *self._with.words_of(last, first))
         return results[0] if len(results) == 1 else tuple(results)
 
     def _with_rows(self, series: list[Any], last: list[Any]) -> tuple[list[Any], list[Any]]:

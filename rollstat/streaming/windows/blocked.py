@@ -132,10 +132,10 @@ class BlockedWindow(ArrayState):
         self._evaluate(self.operator, self.header, self._state.cells, end, *result.arguments)
         return result.read()
 
-    def _run(self, kernel: Any, rows: Rows, *results: Any) -> None:
-        """Call a kernel; its other arguments have the same types in all calls."""
-        arguments = self.queue, self.operator, self._state, rows, *results
-        of = kernel, kind(rows.values)
+    def _run(self, kernel: Any, values: Any, *others: Any) -> None:
+        """Call a kernel; only `values`, part of the other arguments, may change its type between calls."""
+        arguments = self.queue, self.operator, self._state, *others
+        of = kernel, kind(values)
         if of not in self._compiled:
             self._compiled[of] = bind(kernel, *arguments)
         self._compiled[of](*arguments)
@@ -151,7 +151,8 @@ class BlockedWindow(ArrayState):
     ) -> Written:
         """Add many rows, numbered by `stamps` without a gap, and compute the result after each."""
         written = Written.of(self.layout, len(missing)) if written is None else written
-        self._run(blocked_window.extend, Rows(stamps, values, missing), written.for_kernels(min_periods))
+        rows = Rows(stamps, values, missing)
+        self._run(blocked_window.extend, values, rows, written.for_kernels(min_periods))
         return written
 
     def before(self, newer: list[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -175,8 +176,8 @@ class BlockedWindow(ArrayState):
         self.header[:] = self._empty
         self.header[LEAST] = least
 
-    def load(self, stamps: NDArray[np.int64], values: Any, missing: NDArray[np.bool_]) -> None:
-        """Replace the contents by these rows, at most as many as it has: the last of a stream."""
+    def load(self, first: int, values: Any, missing: NDArray[np.bool_]) -> None:
+        """Replace the contents by rows from number `first` on, at most as many as the window has."""
         self.clear()
-        self.header[NEXT] = stamps[-1] + 1 if len(stamps) else 0
-        self._run(blocked_window.load_rows, Rows(stamps, values, missing))
+        self.header[NEXT] = first + len(missing)
+        self._run(blocked_window.load_rows, values, first, values, missing)

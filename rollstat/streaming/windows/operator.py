@@ -208,6 +208,16 @@ class NumberWindow(ArrayState):
             self._make_room()
         return written
 
+    def load(self, stamps: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
+        """Replace the contents of a fixed window by these elements."""
+        if missing.any():
+            several = isinstance(values, tuple)
+            values = tuple(column[~missing] for column in values) if several else values[~missing]
+            stamps = stamps[~missing]
+        rows = window.Rows(stamps, values, np.zeros(0, np.bool_))
+        arguments = self.queue, self.operator, self.header, self.cells, self.stamps, rows
+        bind(window.load_rows, *arguments)(*arguments)
+
     def clear(self) -> None:
         """Drop all rows of a fixed window; the next row has the number 0."""
         mask = self.header[MASK]
