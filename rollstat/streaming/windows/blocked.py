@@ -50,10 +50,10 @@ class BlockedWindow(ArrayState):
 
     def __init__(self, operator: Any, layout: Layout, element: Any, algorithm: str, rows: int) -> None:
         self._arguments = operator, layout, element, algorithm, rows
-        self.queue: Any = QUEUES[algorithm]
-        self.operator, self.layout = operator, layout
+        queue: Any = QUEUES[algorithm]
+        self.queue, self.operator, self.layout = queue, operator, layout
         block = block_length(rows)
-        header, cells = self.queue.functions.create(layout.state, rows // block + 1)
+        header, cells = queue.functions.create(layout.state, rows // block + 1)
         self._extra = 2 * block + EXTRA
         stamps = np.zeros(int(header[MASK]) + 1, np.int64)
         self._several = isinstance(element, tuple)
@@ -82,10 +82,10 @@ class BlockedWindow(ArrayState):
 
     @state.setter
     def state(self, state: list[NDArray[Any]]) -> None:
-        self._rings = state[4:]
+        self.header: NDArray[np.int64]
+        self.header, cells, stamps, missing, *self._rings = state
         values: Any = tuple(self._rings) if self._several else self._rings[0]
-        self._state = blocked_window.State(*state[:4], values)
-        self.header: NDArray[np.int64] = state[0]
+        self._state = blocked_window.State(self.header, cells, stamps, missing, values)
 
     def adopt(self, state: list[NDArray[Any]]) -> None:
         """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""

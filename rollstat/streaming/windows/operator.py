@@ -68,9 +68,10 @@ class NumberWindow(ArrayState):
         size: str = "free",
     ) -> None:
         self._arguments = operator, layout, element, algorithm, capacity, stamps, size
-        self.queue: Any = window.QUEUES[algorithm]
+        queue: Any = window.QUEUES[algorithm]
+        self.queue = queue
         self.operator, self.layout, self._algorithm, self._size = operator, layout, algorithm, size
-        header, cells = self.queue.functions.create(layout.state, capacity)
+        header, cells = queue.functions.create(layout.state, capacity)
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
         ring = np.zeros(int(header[MASK]) + 1, stamps)
         stamp = ring[0].item()
