@@ -397,7 +397,7 @@ class NamedOperatorWindow(OperatorWindow):
             # A window of a snapshot of the first release has a state for each row, and no rows.
             self._set_states(self._make_states())
         first = end - len(arrays[0])
-        self.states.load(np.arange(first, end), *self.adapter.encode_columns(arrays, first))
+        self.states.load(first, *self.adapter.encode_columns(arrays, first))
 
     def _extend_by_function(self, arrays: list[Any], last: list[Any]) -> tuple[list[Any], list[Any]]:
         """Return the results of a long array of floats, and the rows that the window has afterwards."""

@@ -12,5 +12,6 @@ operator into the kernels:
 - daba: the same two buffers with the flip spread over the steps, so O(1) combinations in every step.
 - window: a window by row or by time on either queue: push, pop, value.
 - window_extend: many rows at once through such a window, with the combinations of the pushes.
+- bulk_load: the suffixes or the total of many elements, with which an array replaces a window.
 - blocked_window: the last m rows in rings, and states of blocks of them; less memory, and faster to load.
 """

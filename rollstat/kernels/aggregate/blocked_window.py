@@ -345,31 +345,32 @@ def extend(algorithm, operator, state, rows, results):
 
 
 @kernel
-def _store_rows(state, slot, rows, i, number):
+def _store_rows(state, slot, values, missing, i, number):
     """Write `number` rows from `i` on into the rings, from `slot` on; return how many are observed."""
-    missing, observed = rows.missing, number
+    observed = number
+    # Separate loops over indices that cannot be negative, which the compiler turns into vector instructions.
     for j in range(number):
-        save(state.values, slot + j, take(rows.values, i + j))
-        state.missing[slot + j] = missing[i + j]
-        observed -= missing[i + j]
+        save(state.values, (slot + j) & INDEX, take(values, (i + j) & INDEX))
+    for j in range(number):
+        state.missing[(slot + j) & INDEX] = missing[(i + j) & INDEX]
+    for j in range(number):
+        observed -= missing[(i + j) & INDEX]
     return observed
 
 
 @kernel
-def load_rows(algorithm, operator, state, rows):
-    """Add `rows`, at most as many as the window has, to an empty window, without results."""
+def load_rows(algorithm, operator, state, oldest, values, missing):
+    """Add rows, at most as many as the window has and the first of number `oldest`, to an empty window."""
     header = state.header
     size, mask, last = 1 << header[SHIFT], len(state.missing) - 1, (1 << header[SHIFT]) - 1
-    number = len(rows.stamps)
-    if number == 0:
+    if len(missing) == 0:
         return
-    oldest = rows.stamps[0]
-    end, first = oldest + number, (oldest + last) & ~last
+    end, first = oldest + len(missing), (oldest + last) & ~last
     # A block is combined right after it was written, while it is in the cache.
     for block in range(first - size, end, size):
         begin, stop = max(block, oldest), min(block + size, end)
         if begin < stop:
-            observed = _store_rows(state, begin & mask, rows, begin - oldest, stop - begin)
+            observed = _store_rows(state, begin & mask, values, missing, begin - oldest, stop - begin)
             header[COUNT] += observed
             if block >= first:
                 _append_rows_to_prefix(operator, state, block & mask, stop - begin, observed)

@@ -25,6 +25,7 @@ VLDB Journal 30 (2021), section 6, doi:10.1007/s00778-021-00668-3.
 """
 
 from rollstat._jit import kernel
+from rollstat.kernels.aggregate.bulk_load import lift_suffixes, lift_total
 from rollstat.kernels.aggregate.operator_calls import combine
 from rollstat.kernels.aggregate.ring_queue import (
     END,
@@ -44,6 +45,7 @@ __all__ = [
     "create",
     "flip_is_due",
     "load_buffers",
+    "load_elements",
     "pop",
     "push_state",
     "query",
@@ -126,6 +128,20 @@ def set_single(header, cells, state):
     header[FRONT] = front
     header[END] = header[LEFT] = header[RIGHT] = header[ACCUM] = header[SPLIT] = front + 1
     store(cells, front, header[MASK], state)
+
+
+@kernel
+def load_elements(operator, header, cells, values):
+    """Make `values` the elements of the counters FRONT to END - 1; takes 1.25 combinations an element."""
+    front, end, mask = header[FRONT], header[END], header[MASK]
+    split = end - max(end - front - 1, 0) // 2
+    header[SPLIT] = split
+    # Where the number is even, the older buffer has one more, and its last state is its own suffix.
+    header[LEFT] = header[RIGHT] = header[ACCUM] = max(split - (end - front + 1) % 2, front)
+    lift_suffixes(operator, cells, values, front, split, mask)
+    if end > split:
+        total = lift_total(operator, cells, values, split - front, split, end, mask)
+        store_extra(cells, mask + _TOTAL, total)
 
 
 @kernel

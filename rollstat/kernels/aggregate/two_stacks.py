@@ -29,6 +29,7 @@ doi:10.1007/s00778-021-00668-3 (two-stacks lite).
 """
 
 from rollstat._jit import kernel
+from rollstat.kernels.aggregate.bulk_load import lift_total
 from rollstat.kernels.aggregate.operator_calls import combine
 from rollstat.kernels.aggregate.ring_queue import (
     END,
@@ -49,6 +50,7 @@ __all__ = [
     "create",
     "flip_is_due",
     "load_buffers",
+    "load_elements",
     "pop",
     "push_state",
     "query",
@@ -131,6 +133,15 @@ def set_single(header, cells, state):
     header[END] = front + 1
     store(cells, front, header[MASK], state)
     store_extra(cells, header[MASK] + 1, state)
+
+
+@kernel
+def load_elements(operator, header, cells, values):
+    """Make `values` the elements of the counters FRONT to END - 1, all in the newer buffer."""
+    front, end, mask = header[FRONT], header[END], header[MASK]
+    header[SPLIT] = front
+    if end > front:
+        store_extra(cells, mask + 1, lift_total(operator, cells, values, 0, front, end, mask))
 
 
 @kernel(forceinline=True)

@@ -49,6 +49,7 @@ __all__ = [
     "evaluate",
     "fold",
     "join",
+    "load_rows",
     "method_of_algorithm",
     "pop",
     "push",
@@ -113,6 +114,7 @@ def method_of_algorithm(name, parameters):
 _push_state = method_of_algorithm("push_state", "operator, header, cells, state")
 _pop = method_of_algorithm("pop", "operator, header, cells, number")
 _query = method_of_algorithm("query", "operator, header, cells")
+_load_elements = method_of_algorithm("load_elements", "operator, header, cells, values")
 _set_single = method_of_algorithm("set_single", "header, cells, state")
 
 
@@ -175,6 +177,16 @@ def push(
     if size >= min_periods:
         emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
     return size
+
+
+@kernel
+def load_rows(algorithm, operator, header, cells, stamps, rows):
+    """Replace the contents of the window by `rows`, none of them missing, for which the ring has cells."""
+    front, mask, times = header[END], header[MASK], rows.stamps
+    header[FRONT], header[END] = front, front + len(times)
+    for i in range(len(times)):
+        store(stamps, front + i, mask, times[i])
+    _load_elements(algorithm, operator, header, cells, rows.values)
 
 
 @kernel

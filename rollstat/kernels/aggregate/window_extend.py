@@ -170,6 +170,19 @@ def _store_halves(operator, ring, buffers, rows, i, suffixes, older):
 
 
 @kernel
+def _take_single_rows(operator, cells, even, rows, i, suffixes, results):
+    """Do what :func:`_take_halves` does for halves of one row, whose suffix and total stay in registers."""
+    older, total = load(suffixes, 0), load(suffixes, 1)
+    while i + 1 < len(rows.stamps):
+        state = total if even else combine(operator, cells, older, total)
+        older, total = total, lift(operator, cells, rows.values, i)
+        emit(operator, combine(operator, cells, state, total), results.out, i, results.failed)
+        i += 1
+    save(suffixes, 0, older)
+    return i, total
+
+
+@kernel
 def _take_halves(operator, ring, buffers, even, rows, i, suffixes, results):
     """Take in whole halves of a full window, from one due flip to another, from row `i` on.
 
@@ -185,6 +198,8 @@ def _take_halves(operator, ring, buffers, even, rows, i, suffixes, results):
     _load_halves(operator, ring, buffers, suffixes)
     first, total = i, buffers.total
     older, newer, own = 0, size, 2 * size
+    if size == 1:
+        i, total = _take_single_rows(operator, cells, even, rows, i, suffixes, results)
     while i + size < len(rows.stamps):
         half = total
         total, suffix = lift(operator, cells, values, i), lift(operator, cells, values, i + size - 1)

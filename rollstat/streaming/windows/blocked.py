@@ -4,7 +4,6 @@ See :mod:`rollstat.kernels.aggregate.blocked_window`. Beside :class:`NumberWindo
 builds the window at once from the last rows of a long array, and can give back the rows that it holds.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -50,11 +49,10 @@ class BlockedWindow(ArrayState):
 
     def __init__(self, operator: Any, layout: Layout, element: Any, algorithm: str, rows: int) -> None:
         self._arguments = operator, layout, element, algorithm, rows
-        queues: Mapping[str, Any] = QUEUES
-        self.queue: Any = queues[algorithm]
-        self.operator, self.layout = operator, layout
+        queue: Any = QUEUES[algorithm]
+        self.queue, self.operator, self.layout = queue, operator, layout
         block = block_length(rows)
-        header, cells = self.queue.functions.create(layout.state, rows // block + 1)
+        header, cells = queue.functions.create(layout.state, rows // block + 1)
         self._extra = 2 * block + EXTRA
         stamps = np.zeros(int(header[MASK]) + 1, np.int64)
         self._several = isinstance(element, tuple)
@@ -83,11 +81,10 @@ class BlockedWindow(ArrayState):
 
     @state.setter
     def state(self, state: list[NDArray[Any]]) -> None:
-        self._rings = state[4:]
+        self.header: NDArray[np.int64]
+        self.header, cells, stamps, missing, *self._rings = state
         values: Any = tuple(self._rings) if self._several else self._rings[0]
-        header, cells, stamps, missing = state[:4]
-        self._state = blocked_window.State(header, cells, stamps, missing, values)
-        self.header: NDArray[np.int64] = state[0]
+        self._state = blocked_window.State(self.header, cells, stamps, missing, values)
 
     def adopt(self, state: list[NDArray[Any]]) -> None:
         """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
@@ -134,10 +131,10 @@ class BlockedWindow(ArrayState):
         self._evaluate(self.operator, self.header, self._state.cells, end, *result.arguments)
         return result.read()
 
-    def _run(self, kernel: Any, rows: Rows, *results: Any) -> None:
-        """Call a kernel; its other arguments have the same types in all calls."""
-        arguments = self.queue, self.operator, self._state, rows, *results
-        of = kernel, kind(rows.values)
+    def _run(self, kernel: Any, values: Any, *others: Any) -> None:
+        """Call a kernel; only `values`, part of the other arguments, may change its type between calls."""
+        arguments = self.queue, self.operator, self._state, *others
+        of = kernel, kind(values)
         if of not in self._compiled:
             self._compiled[of] = bind(kernel, *arguments)
         self._compiled[of](*arguments)
@@ -153,7 +150,8 @@ class BlockedWindow(ArrayState):
     ) -> Written:
         """Add many rows, numbered by `stamps` without a gap, and compute the result after each."""
         written = Written.of(self.layout, len(missing)) if written is None else written
-        self._run(blocked_window.extend, Rows(stamps, values, missing), written.for_kernels(min_periods))
+        rows = Rows(stamps, values, missing)
+        self._run(blocked_window.extend, values, rows, written.for_kernels(min_periods))
         return written
 
     def before(self, newer: list[NDArray[Any]]) -> list[NDArray[Any]]:
@@ -177,8 +175,8 @@ class BlockedWindow(ArrayState):
         self.header[:] = self._empty
         self.header[LEAST] = least
 
-    def load(self, stamps: NDArray[np.int64], values: Any, missing: NDArray[np.bool_]) -> None:
-        """Replace the contents by these rows, at most as many as it has: the last of a stream."""
+    def load(self, first: int, values: Any, missing: NDArray[np.bool_]) -> None:
+        """Replace the contents by rows from number `first` on, at most as many as the window has."""
         self.clear()
-        self.header[NEXT] = stamps[-1] + 1 if len(stamps) else 0
-        self._run(blocked_window.load_rows, Rows(stamps, values, missing))
+        self.header[NEXT] = first + len(missing)
+        self._run(blocked_window.load_rows, values, first, values, missing)

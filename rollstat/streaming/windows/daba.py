@@ -118,13 +118,13 @@ class DabaWindow:
         first = pushed - len(values)
         stamps = np.arange(first, pushed)
         if self.fixed:
-            self._window.clear()
+            self._window.load(stamps, values, missing)
             self._keep(values, missing, pushed)
         else:
             self._window.pop(self.pushed)
+            self._window.extend(stamps, np.int64(len(values) + 1), values, missing)
             self._queue.load(values)
             self._queue_missing.load(missing)
-        self._window.extend(stamps, np.int64(self.fixed or len(values) + 1), values, missing)
         self._window.header[[NEXT, FIRST]] = pushed, first
 
     def copy(self) -> Self:

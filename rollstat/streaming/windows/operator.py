@@ -4,7 +4,7 @@ Both have the same methods: ``push``, ``pop``, ``extend`` (numbers only), ``valu
 """
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -69,10 +69,10 @@ class NumberWindow(ArrayState):
         size: str = "free",
     ) -> None:
         self._arguments = operator, layout, element, algorithm, capacity, stamps, size
-        queues: Mapping[str, Any] = window.QUEUES
-        self.queue: Any = queues[algorithm]
+        queue: Any = window.QUEUES[algorithm]
+        self.queue = queue
         self.operator, self.layout, self._algorithm, self._size = operator, layout, algorithm, size
-        header, cells = self.queue.functions.create(layout.state, capacity)
+        header, cells = queue.functions.create(layout.state, capacity)
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
         ring = np.zeros(int(header[MASK]) + 1, stamps)
         stamp = ring[0].item()
@@ -209,6 +209,16 @@ class NumberWindow(ArrayState):
         if is_oversized(self.header, self.cells):
             self._make_room()
         return written
+
+    def load(self, stamps: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
+        """Replace the contents of a fixed window by these elements."""
+        if missing.any():
+            several = isinstance(values, tuple)
+            values = tuple(column[~missing] for column in values) if several else values[~missing]
+            stamps = stamps[~missing]
+        rows = window.Rows(stamps, values, np.zeros(0, np.bool_))
+        arguments = self.queue, self.operator, self.header, self.cells, self.stamps, rows
+        bind(window.load_rows, *arguments)(*arguments)
 
     def clear(self) -> None:
         """Drop all rows of a fixed window; the next row has the number 0."""

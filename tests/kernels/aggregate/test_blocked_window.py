@@ -78,7 +78,7 @@ def test_rows_are_loaded(rows, algorithm, share, rng):
         for i in range(rng.integers(0, 30)):  # earlier contents must not matter
             window.push(None, i, i)
         first, before = max(end - rows, 0), int(counter[0])
-        window.load(np.arange(first, end), elements[first:end], missing[first:end])
+        window.load(first, elements[first:end], missing[first:end])
         blocks = rows // block_length(rows) + 2
         assert counter[0] - before <= end - first + 2 * block_length(rows) + 4 * blocks
         wanted = expected(elements, missing, rows, end - 1)
