@@ -13,8 +13,8 @@ from rollstat.kernels.aggregate import two_stacks
 {imports}
 header, cells = two_stacks.create(np.dtype(np.float64), 4)
 for x in (2.0, 3.0):
-    two_stacks.push({operator}, header, cells, x)
-print(two_stacks.query({operator}, header, cells), sum(two_stacks.push.stats.cache_hits.values()))
+    two_stacks.push_state({operator}, header, cells, x)
+print(two_stacks.query({operator}, header, cells), sum(two_stacks.push_state.stats.cache_hits.values()))
 """
 USERS = """
 from typing import NamedTuple

@@ -15,7 +15,7 @@ from rollstat.spark.carried_states import counts_rows, initial_state, why_no_sta
 from tests.test_contract import CASES, equal, taken
 
 UNBOUNDED = {
-    *("median", "quantile", "iqr", "mad", "hampel", "rank", "nunique", "mode"),
+    *("median", "quantile", "iqr", "mad", "hampel", "gini", "rank", "nunique", "mode"),
     *("trimmed_mean", "winsorized_mean"),
 }
 OPERATORS = [operators.Sum(), operators.First(), operators.ArgMinimum()]
