@@ -10,6 +10,7 @@ __all__ = [
     "BLOCKWISE_BYTES",
     "COMPARED_RANK",
     "COUNTED_LEVELS",
+    "EXPANDING_AS_FIXED",
     "FEW_EXTREMA_ROWS",
     "NETWORK",
     "NETWORK_OF_LONG_SERIES",
@@ -135,3 +136,6 @@ BLOCKWISE_BOTH_BYTES = 5_000
 
 PAST_CACHES_BYTES = 12_000_000
 """Bytes of both extrema from which they are written past the caches, which would read their memory first."""
+
+EXPANDING_AS_FIXED = 64
+"""Fewest expanding windows whose sums are computed as fixed windows behind missing rows."""

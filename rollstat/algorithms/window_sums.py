@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import thresholds
 from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.kernels.missing.simd_counts import count_series
 from rollstat.kernels.simd.vectors import aligned_empty
@@ -42,8 +43,6 @@ _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
 _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
 _COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
-# Minimum number of expanding windows that are computed as fixed windows behind missing rows.
-_EXPANDING = 64
 # Maximum number of float64 elements that a thread keeps for the next block.
 _LONGEST_KEPT = 1 << 19
 
@@ -174,15 +173,15 @@ def choose(block: Block) -> Choice:
     if block.width and block.rows:
         return _ONE_WIDTH
     if _is_expanding(block):
-        reason = f"at least {_EXPANDING} windows begin with the data, each one row longer"
+        reason = f"at least {thresholds.EXPANDING_AS_FIXED} windows begin with the data, each one row longer"
         return Choice("fixed_windows", reason)
     return Choice("variable_windows", "the width of the windows varies")
 
 
 def _is_expanding(block: Block) -> bool:
     """Return whether all windows start with the data and each is one row longer than the one before."""
-    if block.rows < _EXPANDING or block.reach is not None:
-        return block.rows >= _EXPANDING
+    if block.rows < thresholds.EXPANDING_AS_FIXED or block.reach is not None:
+        return block.rows >= thresholds.EXPANDING_AS_FIXED
     if block.start[-1] > 0:
         return False
     return np.array_equal(block.end, np.arange(block.end[0], block.end[0] + block.rows))
