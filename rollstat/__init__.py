@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from rollstat import functions, streaming
 from rollstat.dtypes import PrecisionWarning as PrecisionWarning
 from rollstat.explain import explain as explain
-from rollstat.functions import *  # noqa: F403
+from rollstat.functions import *
 from rollstat.operators import check_operator as check_operator
 from rollstat.options import get_threads as get_threads
 from rollstat.options import set_threads as set_threads
 from rollstat.snapshots import SnapshotError as SnapshotError
-from rollstat.streaming import *  # noqa: F403
+from rollstat.streaming import *
 from rollstat.windows import Expanding as Expanding
 from rollstat.windows import Forward as Forward
 

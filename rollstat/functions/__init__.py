@@ -16,15 +16,15 @@ from rollstat.functions import (
     robust,
     sums,
 )
-from rollstat.functions.aggregate import *  # noqa: F403
-from rollstat.functions.extrema import *  # noqa: F403
-from rollstat.functions.moments import *  # noqa: F403
-from rollstat.functions.order_statistics import *  # noqa: F403
-from rollstat.functions.pairs import *  # noqa: F403
-from rollstat.functions.ranks import *  # noqa: F403
-from rollstat.functions.reductions import *  # noqa: F403
-from rollstat.functions.robust import *  # noqa: F403
-from rollstat.functions.sums import *  # noqa: F403
+from rollstat.functions.aggregate import *
+from rollstat.functions.extrema import *
+from rollstat.functions.moments import *
+from rollstat.functions.order_statistics import *
+from rollstat.functions.pairs import *
+from rollstat.functions.ranks import *
+from rollstat.functions.reductions import *
+from rollstat.functions.robust import *
+from rollstat.functions.sums import *
 
 if not TYPE_CHECKING:  # for type checkers, every name imported with * is public
     __all__ = []
