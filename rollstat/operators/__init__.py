@@ -14,12 +14,12 @@ scalar, a small array of a fixed shape, or a tuple of these.
 
 from rollstat.operators import choices, maps, moments, sums
 from rollstat.operators.checks import check_operator
-from rollstat.operators.choices import *  # noqa: F403
+from rollstat.operators.choices import *
 from rollstat.operators.interface import Operator, as_operator, function_operator
 from rollstat.operators.layout import Layout, describe
-from rollstat.operators.maps import *  # noqa: F403
-from rollstat.operators.moments import *  # noqa: F403
-from rollstat.operators.sums import *  # noqa: F403
+from rollstat.operators.maps import *
+from rollstat.operators.moments import *
+from rollstat.operators.sums import *
 
 __all__ = ["Layout", "Operator", "as_operator", "check_operator", "describe", "function_operator"]
 __all__ += choices.__all__
