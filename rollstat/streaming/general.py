@@ -54,6 +54,7 @@ class OperatorStream(RollingStream, abstract=True):
         """Observations in the window."""
         return int(self._window.observations)
 
+    # An operator takes as many columns as its lift has arguments, so the signature is wider than the base's.
     def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> Any:  # type: ignore[override]
         """Add all elements of arrays, one for each column, and return the result after each.
 

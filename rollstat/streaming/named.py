@@ -143,6 +143,7 @@ def _class(row: StreamRow) -> Any:
 
     own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     complete = [own, *signature.parameters.values()]
+    # Functions have the attribute, but their type does not declare it.
     __init__.__signature__ = inspect.Signature(complete, return_annotation=None)  # type: ignore[attr-defined]
     __init__.__qualname__ = f"{row.name}.__init__"
     namespace = {
