@@ -73,14 +73,13 @@ class MinPeriods:
         missing = None if outcome.complete else block.missing
         if outcome.insufficient is None and missing is None and block.width >= max(self.needs):
             return None
-        size = block.end - block.start
-        count = size if missing is None else block.count
+        count = block.end - block.start if missing is None else block.count
         rows = [count < need for need in self.needs]
         for few in rows:
             if outcome.insufficient is not None:
                 few |= outcome.insufficient
             if self.propagate and missing is not None:
-                few |= count < size
+                few |= count < (block.width or block.end - block.start)
         return rows
 
     def mark_unsearched(self, values: NDArray[Any], width: int, views: list[Any], fill: list[Any]) -> None:

@@ -237,8 +237,6 @@ def _loop(order, values, span, spans, pending, half, kind, nan):
             best, kept = doubled(order, span, best, kept)
             store(best, spans, i)
         if i + lanes <= len(results):
-            if not past_caches:
-                prefetch_to_write(out, i + 8 * lanes)  # chunks are too short for the hardware prefetcher
             best = prefer(order, load(ended, i + half - 1), load(ended, i + width - 1))
             if kind == ROWS_BETWEEN:
                 best = prefer(order, broadcast(at(middle, row)), best)
@@ -251,6 +249,7 @@ def _loop(order, values, span, spans, pending, half, kind, nan):
             if past_caches:
                 store_past_caches(best, out, i)
             else:
+                prefetch_to_write(out, i + 8 * lanes)  # chunks are too short for the hardware prefetcher
                 store(best, out, i)
     confused = nan.mode == MAY_HAVE_NAN and contains(found, nan.sentinel)
     return HAS_NAN * int(contains_nan(has_nan)) + HAS_SENTINEL * int(confused)

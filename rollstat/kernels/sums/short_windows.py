@@ -136,7 +136,7 @@ def count_first(counts, series, width):
     return observations_between(series, 0, width)
 
 
-@kernel
+@kernel(forceinline=True)
 def count_next(counts, leaving, first, entering, second, vectors, observed):
     """Count the observations of the next windows as :func:`count_vectors`, or return `observed`."""
     if counts is None:
