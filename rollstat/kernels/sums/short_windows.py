@@ -178,7 +178,7 @@ def write_windows(job, i, sums, shift_x, shift_y, out, to):
     store_2d(outputs, out, to)
 
 
-@kernel
+@kernel(noinline=True)
 def copy_padded(values, first, padded):
     """Copy the values from `first` on to `padded` and fill the rest of it with zeros."""
     length = min(max(len(values) - first, 0), len(padded))
@@ -188,7 +188,7 @@ def copy_padded(values, first, padded):
         padded[i] = 0.0
 
 
-@kernel
+@kernel(noinline=True)
 def copy_spare(spare, first, last, out):
     """Copy the outputs of the windows ``first, ..., last - 1`` from the front of `spare`."""
     for i in range(first, last):
