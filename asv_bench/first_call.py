@@ -1,0 +1,117 @@
+"""Time the first call of each statistic in a new process, beside the first calls of other libraries.
+
+    python asv_bench/first_call.py --output docs/performance/tables/first_call.rst
+    python asv_bench/first_call.py median min mean kth --without-peers
+
+Every number is the wall time of one call, from the public function to its result, in a process of its own
+that has imported the libraries and compiled one trivial function with Numba. "Empty cache" compiles whatever
+no wheel has brought, "next process" loads what the process before has stored, "warm" is the fastest of the
+calls that follow. "Kernels" is the number of kernels that the process with the empty cache compiled.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from benchmarks.tables import list_table, write
+
+WARM_CALLS = 10
+
+
+def first_call(statistic: str, library: str, n: int, window: int) -> dict[str, float]:
+    """Call a statistic for the first time in this process."""
+    import numba
+    import numpy as np
+    from benchmarks.data import series
+    from benchmarks.peers import Job, libraries
+
+    from rollstat._cache import compiled_kernels
+    from rollstat.registry import REGISTRY
+
+    numba.njit(lambda x: x + 1)(1.0)
+    parameters = dict(REGISTRY[statistic].samples[0])
+    job = Job(series("normal", n), window, parameters, None, np.cumsum(series("normal", n)))
+    run = libraries(statistic, window)[library]
+    times = []
+    for _ in range(1 + WARM_CALLS):
+        begin = time.perf_counter()
+        run(job)
+        times.append(time.perf_counter() - begin)
+    compiled = sum(kernel.origin == "compiled" for kernel in compiled_kernels)
+    return {"first": times[0], "warm": min(times[1:]), "compiled": compiled}
+
+
+def in_new_process(
+    statistic: str, library: str, arguments: argparse.Namespace, cache: str
+) -> dict[str, float]:
+    """Run :func:`first_call` in a new process with a cache folder."""
+    size = [str(arguments.n), str(arguments.window)]
+    done = subprocess.run(
+        [sys.executable, __file__, "--call", statistic, library, *size],
+        env={**os.environ, "NUMBA_CACHE_DIR": cache},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def row(statistic: str, peers: list[str], arguments: argparse.Namespace) -> list[str]:
+    """Measure one statistic: first calls of rollstat, then of the other libraries."""
+    from benchmarks.peers import libraries
+
+    with tempfile.TemporaryDirectory() as cache:
+        empty = in_new_process(statistic, "rollstat", arguments, cache)
+        stored = in_new_process(statistic, "rollstat", arguments, cache)
+    cells = [statistic, f"{empty['compiled']}", f"{empty['first']:.2f}", f"{stored['first']:.3f}"]
+    cells.append(f"{stored['warm']:.4f}")
+    for peer in peers:
+        with tempfile.TemporaryDirectory() as cache:
+            known = peer in libraries(statistic, arguments.window)
+            cells.append(f"{in_new_process(statistic, peer, arguments, cache)['first']:.3f}" if known else "")
+    return cells
+
+
+def main() -> None:
+    """Measure, print, and write the table."""
+    from benchmarks.peers import versions
+
+    from rollstat.registry import REGISTRY
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("statistics", nargs="*", default=sorted(REGISTRY))
+    parser.add_argument("--n", type=int, default=100_000)
+    parser.add_argument("--window", type=int, default=100)
+    parser.add_argument("--without-peers", action="store_true")
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    peers = [] if arguments.without_peers else ["pandas", "bottleneck", "numbagg", "polars"]
+    header = ["statistic", "kernels", "empty cache", "next process", "warm", *peers]
+    rows = [header]
+    print(" ".join(f"{name:>12}" for name in header))
+    for statistic in arguments.statistics:
+        rows.append(row(statistic, peers, arguments))
+        print(" ".join(f"{cell:>12}" for cell in rows[-1]), flush=True)
+    lines = [
+        f"Seconds of the first call, n = {arguments.n:,}, window {arguments.window}. {versions()}.",
+        "",
+        *list_table(rows),
+    ]
+    write(arguments.output, lines)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    if "--call" in sys.argv:
+        name, peer, length, width = sys.argv[2:]
+        print(json.dumps(first_call(name, peer, int(length), int(width))))
+    else:
+        main()
