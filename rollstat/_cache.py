@@ -40,6 +40,7 @@ import numba
 from llvmlite import binding
 from numba import config, types
 from numba.core.caching import CompileResultCacheImpl, _Cache
+from numba.core.registry import cpu_target
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.misc.appdirs import AppDirs
@@ -53,6 +54,8 @@ __all__ = [
     "cache_folder",
     "compiled_kernels",
     "host_levels",
+    "is_marked",
+    "mark",
     "prebuilt_folder",
     "record",
 ]
@@ -225,6 +228,41 @@ def _operators(signature):
     return sorted(found, key=lambda cls: cls.__qualname__)
 
 
+def _digest_of_code(function):
+    """Return the digest of a function, all that it imports, and how this process compiles."""
+    source = source_digest(Path(function.__code__.co_filename).resolve())
+    settings = config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT
+    return digest_of(f"{function.__module__}.{function.__qualname__}", source, settings, _VERSIONS)
+
+
+def _marker(function, variant, target):
+    return digest_of(_digest_of_code(function), variant, target) + ".ready"
+
+
+def is_marked(function, variant):
+    """Return whether a process has noted by :func:`mark` that this variant of a kernel is stored."""
+    folders = {prebuilt_folder(): host_levels()}
+    if cache_folder() is not None:
+        folders[cache_folder()] = (_target(cpu_target.target_context.codegen()),)
+    folders.pop(None, None)
+    return any(
+        (folder / _marker(function, variant, target)).exists()
+        for folder, targets in folders.items()
+        for target in targets
+    )
+
+
+def mark(function, variant):
+    """Note in the cache folder that the code of a variant of a kernel is stored there.
+
+    A variant is any text that stands for the types of the arguments. It is known before there are arguments.
+    """
+    folder = cache_folder()
+    if folder is not None:
+        with suppress(OSError):
+            (folder / _marker(function, variant, _target(cpu_target.target_context.codegen()))).touch()
+
+
 class KernelCache(_Cache):
     """The stored machine code of one kernel."""
 
@@ -255,11 +293,7 @@ class KernelCache(_Cache):
             operators = [class_digest(cls) for cls in _operators(sig)]
         except NotFixedError:
             return None
-        function = self._function
-        source = source_digest(Path(function.__code__.co_filename).resolve())
-        settings = config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT
-        name = f"{function.__module__}.{function.__qualname__}"
-        return digest_of(name, source, sig, operators, self._options, settings, _VERSIONS)
+        return digest_of(_digest_of_code(self._function), sig, operators, self._options)
 
     def load_overload(self, sig, target_context):
         """Return the compiled kernel for these types of arguments, or None if none is stored."""

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from rollstat.dtypes import plain
 from rollstat.plan import BlockRows, Choice, Plan
 from rollstat.registry import REGISTRY
 from rollstat.windows import FixedWindows
@@ -200,8 +201,9 @@ def explain_plan(plan: Plan) -> Explanation:
     """Return the explanation of a plan."""
     counts: dict[tuple[str, Choice], list[int]] = {}
     too_short = sum(rows.stop - rows.start for rows in plan.insufficient)
+    values = plain(np.empty(0, plan.dtype))
     for rows in plan.blocks:
-        block = plan.geometry(rows).block(np.empty(0), None, (), rows.last - rows.first, None)
+        block = plan.geometry(rows).block(values, None, (), rows.last - rows.first, None)
         if block.longest < plan.min_periods.lowest:
             too_short += block.rows
             continue

@@ -18,6 +18,8 @@ __all__ = [
     "NETWORK_OF_OTHER_DTYPES",
     "NETWORK_ROWS_A_ROW",
     "PAST_CACHES_BYTES",
+    "QUICK_CALL_SECONDS",
+    "QUICK_SECONDS",
     "RANKED_ROWS",
     "RANKED_VALUES",
     "RANKED_WINDOWS",
@@ -139,3 +141,14 @@ PAST_CACHES_BYTES = 12_000_000
 
 EXPANDING_AS_FIXED = 64
 """Fewest expanding windows whose sums are computed as fixed windows behind missing rows."""
+
+QUICK_CALL_SECONDS = 2.0
+"""Longest line, in seconds of a kernel that compiles quickly, that such a kernel serves.
+
+The fast kernels take 1 to 5 s to compile and little time to run."""
+
+QUICK_SECONDS = 0.2
+"""Work of quick kernels, in seconds a process, after which the fast kernel is compiled.
+
+Within one process compiling pays only after the seconds that it takes. But the code stays on disk, and a
+process that repeats a call most likely has successors that do so too."""

@@ -4,7 +4,7 @@ If a block has not been searched for NaN, the algorithms skip NaN by themselves,
 there was none.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import tiers
 from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.boundary_extrema import values_of_boundary, write_boundary
 from rollstat.blocks import UNKNOWN, Block, Outcome
@@ -36,6 +37,7 @@ from rollstat.thresholds import (
 
 __all__ = [
     "ALGORITHMS",
+    "FIELDS",
     "Extrema",
     "automatic",
     "block_rows",
@@ -45,13 +47,25 @@ __all__ = [
     "doubling",
     "lower_upper_envelope",
     "one_kernel",
+    "serves_quickly",
     "wedge",
 ]
 
 # From this width on, positions may not fit in 32 bits.
 _WIDEST_OF_32_BITS = 1 << 30
+# Time that a block scan takes for each row and output.
+_SCAN_SECONDS = 4e-9
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
+
+
+FIELDS = {
+    "min": "minimum",
+    "max": "maximum",
+    "argmin": "minimum_position",
+    "argmax": "maximum_position",
+}
+"""The attribute of :class:`Extrema` for each output."""
 
 
 @dataclass(slots=True)
@@ -195,6 +209,7 @@ def _extrema(order: Any, out: Any, values: NDArray[Any], width: int, least: int 
     words = _words_for(values, least, rule)
     past_caches = _past_caches(outputs)
     found = rolling(order, values, width, size, scratch, out, rule, words, past_caches)
+    tiers.note_ready(rolling, _variant(order, values.dtype))
     if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
         rule, words = int(SKIP), empty_bitmap(len(values))
         found = rolling(order, values, width, size, scratch, out, rule, words, past_caches)
@@ -235,8 +250,10 @@ def _positions(
 ) -> int:
     """Write the position of the extremum of every `width` values; return what the kernel reports of NaN."""
     kernel, sizes, length = _kernel_for_positions(width, len(position), values.itemsize, last)
-    scratch = _with_positions(length, values.dtype)
-    return int(kernel(Arg(order, Newest() if last else Oldest()), values, *sizes, scratch, base, position))
+    scratch, by_value = _with_positions(length, values.dtype), Arg(order, Newest() if last else Oldest())
+    found = int(kernel(by_value, values, *sizes, scratch, base, position))
+    tiers.note_ready(kernel, _variant(by_value, values.dtype))
+    return found
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
@@ -303,6 +320,7 @@ def one_kernel(
             arguments = by_value, values, *sizes, _with_positions(length, dtype), base, position
             if not codes:
                 codes.append(bind(kernel, *arguments))
+                tiers.note_ready(kernel, _variant(by_value, dtype))
             return bool(codes[0](*arguments) == 0)
 
         return write_positions
@@ -327,6 +345,7 @@ def one_kernel(
         arguments = target[0], values, width, size, scratch, target[1], rule, words, past_caches
         if not codes:
             codes.append(bind(rolling, *arguments))
+            tiers.note_ready(rolling, _variant(target[0], dtype))
         found = codes[0](*arguments)
         if found and len(words):
             _mark_few(words, width, least, outputs)
@@ -395,8 +414,56 @@ def boundary(block: Block, request: Extrema) -> Outcome:
     return Outcome(not block.searched and not nan, request.least is not None, algorithm="boundary")
 
 
-def choose(block: Block) -> Choice:
-    """Return the fastest algorithm for a block."""
+def _variant(order: Any, dtype: np.dtype[Any]) -> str:
+    """Return the variant of a vector kernel for an order and values of this dtype."""
+    return f"{order}, {dtype}"
+
+
+def _fast_kernels(
+    names: tuple[str, ...], dtype: np.dtype[Any], width: int, rows: int, last: bool
+) -> Iterator[tuple[Any, str]]:
+    """Yield the vector kernels that compute these outputs, each with its variant."""
+    names = tuple(name for each in names for name in (("min", "max") if each == "ptp" else (each,)))
+    orders = {"min": Least(), "max": Greatest()}
+    values = [orders[name] for name in dict.fromkeys(names) if name in orders]
+    for order in [Both()] if len(values) == 2 else values:
+        rolling = _kernel_for_values(width, rows, dtype.itemsize, len(values) == 2)[0]
+        yield rolling, _variant(order, dtype)
+    for name in names:
+        if name.startswith("arg"):
+            wide = dtype if dtype.itemsize >= 4 else np.dtype(f"{dtype.kind}4")
+            by_value = Arg(orders[name[3:]], Newest() if last else Oldest())
+            yield _kernel_for_positions(width, rows, wide.itemsize, last)[0], _variant(by_value, wide)
+
+
+def serves_quickly(
+    names: tuple[str, ...], dtype: np.dtype[Any], width: int, rows: int, last: bool = False
+) -> bool:
+    """Return whether block scans serve a line of so many rows in place of vector kernels."""
+    seconds = rows * _SCAN_SECONDS
+    kernels = _fast_kernels(names, dtype, width, rows, last)
+    return any(tiers.serves_quickly(*kernel, seconds) for kernel in kernels)
+
+
+def choose(block: Block, names: tuple[str, ...] = (), rows: int = 0, last: bool = False) -> Choice:
+    """Return the fastest algorithm for a block.
+
+    With the `names` of the outputs, it may be block scans, as long as they serve in place of kernels that are
+    not compiled yet; `rows` are those of the line and `last` is that of :class:`Extrema`.
+    """
+    fast = _choose_fast(block)
+    if fast.name != "doubling" or not serves_quickly(names, block.values.dtype, block.width, rows, last):
+        return fast
+    zero = ["a value is -0.0"] if block.values.dtype.kind == "f" and not _are_positions(names) else []
+    return tiers.quick_choice("block_scan", fast, *zero)
+
+
+def _are_positions(names: tuple[str, ...]) -> bool:
+    return all(name.startswith("arg") for name in names)
+
+
+def _choose_fast(block: Block) -> Choice:
+    """Return the fastest algorithm for a block, compiled or not."""
     if block.rows < FEW_EXTREMA_ROWS:
         return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, which vectors do not pay for")
     if block.width > 0:
@@ -407,9 +474,17 @@ def choose(block: Block) -> Choice:
     return Choice("block_scan", "the width of the windows varies")
 
 
-def automatic(block: Block, request: Extrema) -> Outcome:
-    """The quickest algorithm for the block."""
-    return ALGORITHMS[choose(block).name](block, request)
+def automatic(block: Block, request: Extrema, rows: int = 0) -> Outcome:
+    """Compute by the algorithm that :func:`choose` returns for a line of `rows`, by default this block."""
+    names = tuple(name for name, field in FIELDS.items() if getattr(request, field) is not None)
+    name = choose(block, names, rows or block.rows, request.last).name
+    fast = _choose_fast(block).name
+    if name != fast and not _are_positions(names) and tiers.has_negative_zero(block.values):
+        name = fast
+    if name != fast:
+        for kernel in _fast_kernels(names, block.values.dtype, block.width, block.rows, request.last):
+            tiers.note_work(*kernel, block.rows * _SCAN_SECONDS)
+    return ALGORITHMS[name](block, request)
 
 
 ALGORITHMS: dict[str, Callable[[Block, Extrema], Outcome]] = {

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds
+from rollstat import thresholds, tiers
 from rollstat.algorithms.ranking import NOTHING_MISSING, ranks, unsigned_keys, write_values
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection import bulk_select
@@ -17,7 +17,7 @@ from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.sortedness import direction
 from rollstat.kernels.selection.value_band import Sample, allocate_sample
 
-__all__ = ["at_run_time", "block_rows", "select", "select_points", "split_rows"]
+__all__ = ["at_run_time", "block_rows", "fast_kernel", "select", "select_points", "split_rows"]
 
 _MOST_ROWS_KEPT = 1 << 19
 _PROBED_VALUES = 32
@@ -33,6 +33,27 @@ def at_run_time() -> tuple[tuple[str, str], ...]:
     """Return what runs for some values in place of ranking, and when."""
     levels = f"there are at most {thresholds.COUNTED_LEVELS} distinct values"
     return (("sortedness", "the values only rise or only fall"), ("prefix_counts", levels))
+
+
+def fast_kernel(
+    dtype: np.dtype[Any], width: int, complete: bool, position: bool, required: int
+) -> tuple[Any, str]:
+    """Return the kernel for values of this dtype and its variant, see :mod:`rollstat.tiers`.
+
+    `complete` tells whether no value is missing, and `required` how many observations a result needs.
+    """
+    if not width or position:
+        return slide_any, str(dtype)
+    converts = dtype.kind == "f" or dtype.itemsize <= 4
+    constant = complete and required <= width
+    return bulk_select.select_fixed, _variant(
+        np.dtype(np.float64 if converts else np.uint64), constant and dtype.kind == "f", constant, width
+    )
+
+
+def _variant(keys: np.dtype[Any], point: bool, constant: bool, width: int) -> str:
+    wide = width >= thresholds.SAMPLED
+    return f"{keys}, {'point' if point else 'ranks'}, {'one' if constant else 'many'}, {wide}"
 
 
 def split_rows(start: NDArray[np.int64], end: NDArray[np.int64], fewest: int) -> Iterator[tuple[int, int]]:
@@ -121,6 +142,7 @@ def _select_any(block: Block, request: Selection, first: int, last: int) -> None
         lower,
         upper,
     )
+    tiers.note_ready(slide_any, str(values.dtype))
     ordered = values[row]
     request.lower[:, first:last] = ordered[lower]
     if request.upper is not None:
@@ -281,6 +303,8 @@ class _FixedRows:
                 memory.scratch,
                 memory.sample(width),
             )
+        variant = _variant(self.keys.dtype, point is not None, self.targets is None, width)
+        tiers.note_ready(bulk_select.select_fixed, variant)
         return self._write(first, first + int(done))
 
     def finish(self, first: int) -> None:

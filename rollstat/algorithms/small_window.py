@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds
+from rollstat import thresholds, tiers
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection.network_five import point_of_five
 from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
@@ -30,6 +30,7 @@ from rollstat.networks import selection_network
 __all__ = [
     "LARGEST_WIDTH",
     "block_rows",
+    "fast_kernel",
     "select",
     "select_points",
     "select_points_of_five",
@@ -91,6 +92,11 @@ def suits_values(values: NDArray[Any], width: int) -> bool:
         near = min(np.abs(values[rows + lag] - values[rows]).sum() for lag in (1, 2))
         far = np.abs(values[rows + width] - values[rows]).sum()
         return not 2 * near > far
+
+
+def fast_kernel(dtype: np.dtype[Any], complete: bool) -> tuple[Any, str]:
+    """Return the kernel for values of this dtype, and its variant, see :mod:`rollstat.tiers`."""
+    return (run_network, str(dtype)) if complete else (pick, str(dtype))
 
 
 def block_rows(width: int) -> int:
@@ -220,6 +226,7 @@ def _find(
     run_network(
         values, network, scratch, np.array(outputs, np.int64), np.array(fractions, np.float64), lower, upper
     )
+    tiers.note_ready(run_network, str(values.dtype))
 
 
 def _write_outputs(
@@ -279,6 +286,7 @@ def _select_varying(block: Block, request: Selection, i: int) -> None:
         ranges = ((low, low + len(found) - 1),)
         _find(keys, block.width, ranges, outputs, [0.0] * len(found), found, found)
         pick(found, low, high, rank, request.lower[i], upper)
+        tiers.note_ready(pick, str(keys.dtype))
 
 
 def _rank_in_all(block: Block, rank: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64], int, int]:

@@ -22,12 +22,6 @@ ALGORITHMS = {
 
 _FIXED_ONLY = ("doubling",)
 _KINDS = {"min": "value", "max": "value", "argmin": "position", "argmax": "position", "ptp": "difference"}
-_FIELDS = {
-    "min": "minimum",
-    "max": "maximum",
-    "argmin": "minimum_position",
-    "argmax": "maximum_position",
-}
 
 
 class ExtremaOf(Computation):
@@ -62,6 +56,7 @@ class ExtremaOf(Computation):
         self.algorithm = algorithm
         self.last = last
         self.relative_to = relative_to
+        self.rows = windows.rows
         kinds = [_KINDS[name] for name in names]
         if relative_to != "data":
             kinds = ["offset" if kind == "position" else kind for kind in kinds]
@@ -76,7 +71,7 @@ class ExtremaOf(Computation):
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block; boundary windows have no fixed size, whatever was named."""
         if self.algorithm == "auto" or (self.algorithm in _FIXED_ONLY and not block.width):
-            return extrema.choose(block)
+            return extrema.choose(block, tuple(self.names), self.rows, self.last)
         return Choice(self.algorithm, NAMED)
 
     def line_kernel(
@@ -92,9 +87,10 @@ class ExtremaOf(Computation):
         """Return what writes nearly all extrema of a line in one call, see :class:`Computation`."""
         if "ptp" in self.names or self.relative_to != "data" or self.algorithm not in ("auto", "doubling"):
             return None
-        return extrema.one_kernel(
-            tuple(self.names), dtype, width, rows, base, self.last, nan_below, head, short
-        )
+        names = tuple(self.names)
+        if self.algorithm == "auto" and extrema.serves_quickly(names, dtype, width, self.rows, self.last):
+            return None
+        return extrema.one_kernel(names, dtype, width, rows, base, self.last, nan_below, head, short)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""
@@ -109,8 +105,12 @@ class ExtremaOf(Computation):
                 request.minimum = np.empty(block.rows, block.values.dtype)
                 request.maximum = np.empty(block.rows, block.values.dtype)
             else:
-                setattr(request, _FIELDS[name], result)
-        outcome = extrema.ALGORITHMS[self.choose(block).name](block, request)
+                setattr(request, extrema.FIELDS[name], result)
+        choice = self.choose(block)
+        if choice.reason == NAMED:
+            outcome = extrema.ALGORITHMS[choice.name](block, request)
+        else:
+            outcome = extrema.automatic(block, request, self.rows)
         # Results in memory of their own are converted later, results of the caller are final.
         final = all(result.base is not None for result in results)
         if not final and block.width == 0:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds
-from rollstat.algorithms import extrema, rank_bits, small_window, three_trees, two_heaps
+from rollstat import thresholds, tiers
+from rollstat.algorithms import extrema, rank_bits, small_window, sorted_window, three_trees, two_heaps
 from rollstat.blocks import Block, Outcome, Point, Selection
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
@@ -29,6 +29,7 @@ __all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile"]
 ALGORITHMS = {
     "rank_bits": "every window and dtype",
     "small_window": "a fixed number of rows up to 512, step 1, values only",
+    "sorted_window": "every window and dtype, in O(m)",
     "three_trees": "a fixed number of rows, step 1",
     "two_heaps": "every window and dtype",
 }
@@ -36,6 +37,7 @@ ALGORITHMS = {
 _DRIVERS: dict[str, Any] = {
     "rank_bits": rank_bits,
     "small_window": small_window,
+    "sorted_window": sorted_window,
     "three_trees": three_trees,
     "two_heaps": two_heaps,
 }
@@ -190,12 +192,33 @@ class OrderStatistics(Computation):
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
         fixed = block.width
-        selection = self._choose_selection(fixed)
+        selection = self._quick_or(self._choose_selection(fixed), block, complete)
         if not (complete and fixed and self.algorithm == "auto" and self._all_ends(fixed)):
             return selection
-        extremum = extrema.choose(block)
+        extremum = extrema.choose(block, self._end_names(fixed), self.rows)
         reason = f"the smallest or largest value of every window; {extremum.reason}"
         return Choice(extremum.name, reason, ((selection.name, "a value is missing"),))
+
+    def _fast_kernel(self, name: str, block: Block, complete: bool) -> tuple[Any, str]:
+        """Return the kernel of a selection algorithm, and its variant, see :mod:`rollstat.tiers`."""
+        if name == "small_window":
+            return small_window.fast_kernel(block.values.dtype, complete)
+        required = max(request.required for request in self.requests)
+        return rank_bits.fast_kernel(block.values.dtype, block.width, complete, self.positions, required)
+
+    def _quick_or(self, fast: Choice, block: Block, complete: bool) -> Choice:
+        """Return the choice of the sorted window, while it serves in place of the `fast` algorithm."""
+        if self.algorithm != "auto":
+            return fast
+        seconds = sorted_window.seconds(self.rows, block.longest)
+        if not tiers.serves_quickly(*self._fast_kernel(fast.name, block, complete), seconds):
+            return fast
+        zero = ["a value is -0.0"] if self.dtype.kind == "f" and not self.positions else []
+        return tiers.quick_choice("sorted_window", fast, *zero)
+
+    def _end_names(self, width: int) -> tuple[str, ...]:
+        """Return which extrema the results are, if each is one."""
+        return tuple("max" if request.point(width).rank else "min" for request in self.requests)
 
     def _all_ends(self, width: int) -> bool:
         """Return whether all results are the smallest or the largest value of every window."""
@@ -215,6 +238,13 @@ class OrderStatistics(Computation):
             self._write_ends(block, results)
             return Outcome(algorithm=choice.name)
         algorithm = choice.name
+        if algorithm == "sorted_window" and self.algorithm == "auto":
+            fast = self._choose_selection(block.width).name
+            if self.positions or not tiers.has_negative_zero(block.values):
+                seconds = sorted_window.seconds(block.rows, block.longest)
+                tiers.note_work(*self._fast_kernel(fast, block, complete), seconds)
+            else:
+                algorithm = fast
         if complete and algorithm == "small_window" and self.algorithm == "auto":
             if not small_window.suits_values(block.values, block.width):
                 algorithm = "rank_bits"
@@ -287,7 +317,7 @@ class OrderStatistics(Computation):
         for request, result in zip(self.requests, results):
             smallest = request.point(block.width).rank == 0
             target = extrema.Extrema(minimum=result) if smallest else extrema.Extrema(maximum=result)
-            extrema.automatic(block, target)
+            extrema.automatic(block, target, self.rows)
 
     def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
         """Write the results from the values at both ranks."""

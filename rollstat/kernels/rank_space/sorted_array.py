@@ -15,11 +15,11 @@ import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["advance", "check", "insert", "remove", "replace"]
+__all__ = ["advance", "check", "count_below", "insert", "remove", "replace"]
 
 
 @kernel
-def _count_below(window, value):
+def count_below(window, value):
     """Return the number of entries below `value`, without a branch so that it compiles to vector code."""
     below = 0
     for i in range(len(window)):
@@ -40,14 +40,14 @@ def insert(window, count, value):
 @kernel
 def remove(window, count, value):
     """Remove a value that is among the first `count` entries."""
-    for i in range(_count_below(window[:count], value), count - 1):
+    for i in range(count_below(window[:count], value), count - 1):
         window[i] = window[i + 1]
 
 
 @kernel
 def replace(window, count, old, new):
     """Replace a value that is among the first `count` entries: only what lies between the two moves."""
-    i = _count_below(window[:count], old)
+    i = count_below(window[:count], old)
     while i + 1 < count and window[i + 1] < new:
         window[i] = window[i + 1]
         i += 1
