@@ -16,9 +16,9 @@ Whoever names an algorithm gets it, without tiers. ``ROLLSTAT_TIERS=fast`` in th
 """
 
 import os
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,17 +27,26 @@ from numba import config
 from numpy.typing import NDArray
 
 from rollstat._cache import is_marked, mark
+from rollstat.blocks import Block
 from rollstat.plan import Choice, forget_plans
 from rollstat.thresholds import QUICK_CALL_SECONDS, QUICK_SECONDS
 
-__all__ = ["has_negative_zero", "note_ready", "note_work", "quick_choice", "serves_quickly", "using"]
+__all__ = [
+    "QuickChoice",
+    "algorithm_for",
+    "choose",
+    "note_ready",
+    "note_work",
+    "serves_quickly",
+    "using",
+]
 
 _MODES = ("auto", "fast", "quick")
 _setting = SimpleNamespace(mode=os.environ.get("ROLLSTAT_TIERS", "auto"))
 if _setting.mode not in _MODES:
     raise ValueError(f"ROLLSTAT_TIERS must be one of {_MODES}; it was {_setting.mode!r}")
 _ready: dict[tuple[Any, str], bool] = {}
-_spent: Counter[tuple[Any, str]] = Counter()
+_spent: dict[tuple[Any, str], float] = {}
 
 
 @contextmanager
@@ -52,6 +61,28 @@ def using(mode: str) -> Iterator[None]:
         forget_plans()
 
 
+@dataclass(frozen=True)
+class QuickChoice(Choice):
+    """The choice of an algorithm that serves in place of a faster one.
+
+    Attributes
+    ----------
+    fast : str
+        The faster one.
+    kernels : tuple of (kernel, str)
+        Its kernels that are called from Python, each with its variant.
+    seconds : float
+        About how long a row takes.
+    returns_values : bool
+        Whether it returns values of the input, so that the sign of a zero matters.
+    """
+
+    fast: str = ""
+    kernels: tuple[tuple[Any, str], ...] = ()
+    seconds: float = 0.0
+    returns_values: bool = False
+
+
 def serves_quickly(kernel: Any, variant: str, seconds: float) -> bool:
     """Return whether a quick kernel, which takes so long for a line, is to serve in place of `kernel`."""
     if _setting.mode != "auto" or config.DISABLE_JIT:
@@ -60,12 +91,46 @@ def serves_quickly(kernel: Any, variant: str, seconds: float) -> bool:
     if key not in _ready:
         _ready[key] = is_marked(kernel.py_func, variant)
     # A line is not counted against itself: its blocks do not change tiers halfway.
-    return not _ready[key] and seconds <= QUICK_CALL_SECONDS and _spent[key] - seconds <= QUICK_SECONDS
+    return (
+        not _ready[key] and seconds <= QUICK_CALL_SECONDS and _spent.get(key, 0.0) - seconds <= QUICK_SECONDS
+    )
+
+
+def choose(
+    fast: Choice,
+    name: str,
+    kernels: Iterable[tuple[Any, str]],
+    rows: int,
+    seconds: float,
+    returns_values: bool = True,
+) -> Choice:
+    """Return the `fast` choice, or that of the algorithm `name` if it is to serve in its place.
+
+    It would take so many `seconds` for a line of `rows`. The other parameters are as in :class:`QuickChoice`.
+    """
+    kernels = tuple(kernels)
+    if not any(serves_quickly(*kernel, seconds) for kernel in kernels):
+        return fast
+    reason = f"it compiles quickly, and {fast.name} ({fast.reason}) is not compiled yet"
+    zero = ((fast.name, "a value is -0.0"),) if returns_values else ()
+    at_run_time = zero + fast.at_run_time
+    return QuickChoice(name, reason, at_run_time, fast.name, kernels, seconds / max(rows, 1), returns_values)
+
+
+def algorithm_for(choice: Choice, block: Block) -> str:
+    """Return the algorithm for a block with these values, and note how long it takes."""
+    if not isinstance(choice, QuickChoice):
+        return choice.name
+    if choice.returns_values and _has_negative_zero(block.values):
+        return choice.fast
+    for kernel in choice.kernels:
+        note_work(*kernel, block.rows * choice.seconds)
+    return choice.name
 
 
 def note_work(kernel: Any, variant: str, seconds: float) -> None:
     """Note that a quick kernel has worked in place of `kernel` for about so long."""
-    _spent[kernel, variant] += seconds  # type: ignore[assignment]  # a Counter of floats
+    _spent[kernel, variant] = _spent.get((kernel, variant), 0.0) + seconds
 
 
 def note_ready(kernel: Any, variant: str) -> None:
@@ -78,13 +143,7 @@ def note_ready(kernel: Any, variant: str) -> None:
         forget_plans()  # plans were made for the quick kernel
 
 
-def quick_choice(name: str, fast: Choice, *exceptions: str) -> Choice:
-    """Return the choice of the quick algorithm `name`; with one of the `exceptions` the fast one runs."""
-    reason = f"it compiles quickly, and {fast.name} ({fast.reason}) has not been compiled yet"
-    return Choice(name, reason, tuple((fast.name, exception) for exception in exceptions) + fast.at_run_time)
-
-
-def has_negative_zero(values: NDArray[Any]) -> bool:
+def _has_negative_zero(values: NDArray[Any]) -> bool:
     """Return whether a value is -0.0, which equals 0.0.
 
     Selection and extrema may return either, and kernels differ in which. Everything else is equal to the bit.

@@ -451,23 +451,13 @@ def choose(block: Block, names: tuple[str, ...] = (), rows: int = 0, last: bool 
     With the `names` of the outputs, it may be block scans, as long as they serve in place of kernels that are
     not compiled yet; `rows` are those of the line and `last` is that of :class:`Extrema`.
     """
-    fast = _choose_fast(block)
-    if fast.name != "doubling" or not serves_quickly(names, block.values.dtype, block.width, rows, last):
-        return fast
-    zero = ["a value is -0.0"] if block.values.dtype.kind == "f" and not _are_positions(names) else []
-    return tiers.quick_choice("block_scan", fast, *zero)
-
-
-def _are_positions(names: tuple[str, ...]) -> bool:
-    return all(name.startswith("arg") for name in names)
-
-
-def _choose_fast(block: Block) -> Choice:
-    """Return the fastest algorithm for a block, compiled or not."""
     if block.rows < FEW_EXTREMA_ROWS:
         return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, which vectors do not pay for")
     if block.width > 0:
-        return Choice("doubling", "all windows have one width")
+        fast = Choice("doubling", "all windows have one width")
+        kernels = _fast_kernels(names, block.values.dtype, block.width, block.rows, last)
+        returns_values = not all(name.startswith("arg") for name in names)
+        return tiers.choose(fast, "block_scan", kernels, rows, rows * _SCAN_SECONDS, returns_values)
     if values_of_boundary(block) is not None:
         masked = (("block_scan", "a value is masked"),)
         return Choice("boundary", "all windows begin, or all end, with the data", masked)
@@ -477,14 +467,8 @@ def _choose_fast(block: Block) -> Choice:
 def automatic(block: Block, request: Extrema, rows: int = 0) -> Outcome:
     """Compute by the algorithm that :func:`choose` returns for a line of `rows`, by default this block."""
     names = tuple(name for name, field in FIELDS.items() if getattr(request, field) is not None)
-    name = choose(block, names, rows or block.rows, request.last).name
-    fast = _choose_fast(block).name
-    if name != fast and not _are_positions(names) and tiers.has_negative_zero(block.values):
-        name = fast
-    if name != fast:
-        for kernel in _fast_kernels(names, block.values.dtype, block.width, block.rows, request.last):
-            tiers.note_work(*kernel, block.rows * _SCAN_SECONDS)
-    return ALGORITHMS[name](block, request)
+    choice = choose(block, names, rows or block.rows, request.last)
+    return ALGORITHMS[tiers.algorithm_for(choice, block)](block, request)
 
 
 ALGORITHMS: dict[str, Callable[[Block, Extrema], Outcome]] = {

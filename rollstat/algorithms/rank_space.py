@@ -9,12 +9,20 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.algorithms import sorted_columns
 from rollstat.algorithms.rank_bits import split_rows
-from rollstat.algorithms.ranking import NOTHING_MISSING, tied_ranks
+from rollstat.algorithms.ranking import NOTHING_MISSING, how_sorted, tied_ranks
 from rollstat.blocks import Block
 from rollstat.plan import NAMED, Choice
 from rollstat.windows import Windows
 
-__all__ = ["block_rows", "check_network", "choose", "missing_mask", "ranked_blocks", "small_blocks"]
+__all__ = [
+    "block_rows",
+    "check_network",
+    "choose",
+    "missing_mask",
+    "rank_set",
+    "ranked_blocks",
+    "small_blocks",
+]
 
 _RANKED_ROWS = 8192
 
@@ -39,7 +47,13 @@ def choose(algorithm: str, block: Block, widest: int, complete: bool) -> Choice:
             NAMED if algorithm == "network" else f"windows of at most {thresholds.SORTED_BY_NETWORK} rows"
         )
         return Choice("network", reason, ((other, "a value is missing"),))
-    return Choice(other, f"windows of {'at most' if narrow else 'more than'} {widest} rows")
+    reason = f"windows of {'at most' if narrow else 'more than'} {widest} rows"
+    return Choice(other, reason) if narrow else rank_set(block, reason)
+
+
+def rank_set(block: Block, reason: str = "serves every window") -> Choice:
+    """Return the choice of a set of ranks; the reason tells how values are sorted for it."""
+    return Choice("rank_set", reason + how_sorted(block.values.dtype))
 
 
 def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str]) -> None:

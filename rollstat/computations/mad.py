@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds
-from rollstat.algorithms import rank_space
+from rollstat import thresholds, tiers
+from rollstat.algorithms import rank_space, sorted_window
 from rollstat.algorithms.rank_space import (
     check_network,
     choose,
@@ -37,6 +37,7 @@ class _Distances(Computation):
     """The two middle observations of every window, and the two middle distances from the median."""
 
     def __init__(self, algorithm: str, windows: Windows) -> None:
+        self.rows = windows.rows
         check_network(algorithm, windows, DEVIATION_ALGORITHMS)
         self.algorithm = algorithm
 
@@ -46,7 +47,16 @@ class _Distances(Computation):
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
-        return choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS, complete)
+        fast = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS, complete)
+        if self.algorithm != "auto" or fast.name != "rank_set":
+            return fast
+        kernel = mad_tree.find_distances, str(measurable(block.values[:0]).dtype)
+        seconds = sorted_window.seconds(self.rows, block.longest)
+        return tiers.choose(fast, "sorted_window", [kernel], self.rows, seconds)
+
+    def _algorithm(self, block: Block) -> str:
+        """Return the algorithm for a block with values."""
+        return tiers.algorithm_for(self.choose(block, block.missing is None), block)
 
     def _find(self, block: Block, algorithm: str) -> list[NDArray[Any]]:
         """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
@@ -75,6 +85,7 @@ class _Distances(Computation):
                 mad_tree.create(len(ordered)),
                 *(array[rows] for array in found),
             )
+            tiers.note_ready(mad_tree.find_distances, str(dtype))
         return found
 
 
@@ -111,7 +122,7 @@ class Deviation(_Distances):
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the deviation of every window."""
-        algorithm = self.choose(block, block.missing is None).name
+        algorithm = self._algorithm(block)
         if self.can_fail:
             self._write_times(self._find(block, algorithm), results[0])
             return Outcome(algorithm=algorithm)
@@ -168,7 +179,7 @@ class Hampel(_Distances):
         """Write the cleaned values and the outliers; rows whose own value is missing are insufficient."""
         assert block.own_row is not None
         own, deviation = block.values[block.own_row], np.empty(block.rows)
-        algorithm = self.choose(block, block.missing is None).name
+        algorithm = self._algorithm(block)
         plain = own.astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             found = self._find(block, algorithm)

@@ -210,11 +210,9 @@ class OrderStatistics(Computation):
         """Return the choice of the sorted window, while it serves in place of the `fast` algorithm."""
         if self.algorithm != "auto":
             return fast
+        kernel = self._fast_kernel(fast.name, block, complete)
         seconds = sorted_window.seconds(self.rows, block.longest)
-        if not tiers.serves_quickly(*self._fast_kernel(fast.name, block, complete), seconds):
-            return fast
-        zero = ["a value is -0.0"] if self.dtype.kind == "f" and not self.positions else []
-        return tiers.quick_choice("sorted_window", fast, *zero)
+        return tiers.choose(fast, "sorted_window", [kernel], self.rows, seconds, not self.positions)
 
     def _end_names(self, width: int) -> tuple[str, ...]:
         """Return which extrema the results are, if each is one."""
@@ -237,14 +235,7 @@ class OrderStatistics(Computation):
         if choice.name not in _DRIVERS:
             self._write_ends(block, results)
             return Outcome(algorithm=choice.name)
-        algorithm = choice.name
-        if algorithm == "sorted_window" and self.algorithm == "auto":
-            fast = self._choose_selection(block.width).name
-            if self.positions or not tiers.has_negative_zero(block.values):
-                seconds = sorted_window.seconds(block.rows, block.longest)
-                tiers.note_work(*self._fast_kernel(fast, block, complete), seconds)
-            else:
-                algorithm = fast
+        algorithm = tiers.algorithm_for(choice, block)
         if complete and algorithm == "small_window" and self.algorithm == "auto":
             if not small_window.suits_values(block.values, block.width):
                 algorithm = "rank_bits"

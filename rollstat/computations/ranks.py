@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.algorithms import rank_space
-from rollstat.algorithms.rank_space import missing_mask, ranked_blocks, small_blocks
+from rollstat.algorithms.rank_space import missing_mask, rank_set, ranked_blocks, small_blocks
 from rollstat.algorithms.ranking import measurable
 from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import bitset_tree, gini
@@ -65,7 +65,7 @@ class _InRankSpace(Computation):
 
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block."""
-        return Choice("rank_set", "serves every window")
+        return rank_set(block)
 
 
 class RankOfNewest(_InRankSpace):
@@ -114,15 +114,15 @@ class RankOfNewest(_InRankSpace):
         if self.algorithm == "rank_set":
             return Choice("rank_set", NAMED)
         if self.method == DENSE:
-            return Choice("rank_set", "method='dense' counts distinct values")
+            return rank_set(block, "method='dense' counts distinct values")
         if not block.width:
-            return Choice("rank_set", "the width of the windows varies")
+            return rank_set(block, "the width of the windows varies")
         if block.width > thresholds.COMPARED_RANK:
-            return Choice("rank_set", f"windows of more than {thresholds.COMPARED_RANK} rows")
+            return rank_set(block, f"windows of more than {thresholds.COMPARED_RANK} rows")
         if self._floats:
             return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows")
         if not complete:
-            return Choice("rank_set", "a missing value has no NaN to compare with")
+            return rank_set(block, "a missing value has no NaN to compare with")
         missing = (("rank_set", "a value is missing"),)
         return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows", missing)
 
@@ -229,7 +229,7 @@ class MeanDifference(_InRankSpace):
         widest = thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES
         if block.longest <= widest:
             return Choice("sorted_window", f"windows of at most {widest} rows")
-        return Choice("rank_set", f"windows of more than {widest} rows")
+        return rank_set(block, f"windows of more than {widest} rows")
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean difference of every window."""
