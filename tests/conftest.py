@@ -1,10 +1,5 @@
 """Settings and fixtures of all tests."""
 
-import os
-
-# The tests are for the fast kernels; tests/test_tiers.py turns tiers on. Workers of Spark inherit this.
-os.environ.setdefault("ROLLSTAT_TIERS", "fast")
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings

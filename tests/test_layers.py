@@ -23,6 +23,7 @@ LEVELS = [
     ["blocks"],
     ["options", "results"],
     ["plan"],
+    ["tiers"],
     ["explain"],
     ["engine"],
     ["algorithms"],

@@ -67,5 +67,5 @@ def order_statistics_sorted(values, missing, start, end, rank, window, lower, up
             if len(upper) > 0 and wanted + 1 < count:
                 upper[q, i] = window[wanted + 1]
             if len(position) > 0:
-                n = wanted - count_below(window[:count], window[wanted])
+                n = wanted - count_below(window, count, window[wanted])
                 position[q, i] = _nth_row(values, missing, left, right, window[wanted], n)

@@ -19,10 +19,13 @@ __all__ = ["advance", "check", "count_below", "insert", "remove", "replace"]
 
 
 @kernel
-def count_below(window, value):
-    """Return the number of entries below `value`, without a branch so that it compiles to vector code."""
+def count_below(window, count, value):
+    """Return how many of the first `count` entries are below `value`.
+
+    It has no branch, so it compiles to vector code.
+    """
     below = 0
-    for i in range(len(window)):
+    for i in range(count):
         below += window[i] < value
     return below
 
@@ -40,14 +43,14 @@ def insert(window, count, value):
 @kernel
 def remove(window, count, value):
     """Remove a value that is among the first `count` entries."""
-    for i in range(count_below(window[:count], value), count - 1):
+    for i in range(count_below(window, count, value), count - 1):
         window[i] = window[i + 1]
 
 
 @kernel
 def replace(window, count, old, new):
     """Replace a value that is among the first `count` entries: only what lies between the two moves."""
-    i = count_below(window[:count], old)
+    i = count_below(window, count, old)
     while i + 1 < count and window[i + 1] < new:
         window[i] = window[i + 1]
         i += 1

@@ -1,0 +1,225 @@
+"""Quick kernels and fast ones: equal results, when one serves in place of the other, and how that is kept."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rollstat
+from rollstat import _cache, explain, tiers
+from rollstat.kernels.extrema import doubling
+from rollstat.kernels.selection import bulk_select, selection_network
+
+CALLS = {
+    "kth": lambda x, m: rollstat.rolling_kth(x, 2, m),
+    "argkth": lambda x, m: rollstat.rolling_argkth(x, -2, m),
+    "median": rollstat.rolling_median,
+    "lower quantile": lambda x, m: rollstat.rolling_quantile(x, 0.3, m, interpolation="lower"),
+    "quantile": lambda x, m: rollstat.rolling_quantile(x, 0.85, m, min_periods=1),
+    "iqr": rollstat.rolling_iqr,
+    "min": rollstat.rolling_min,
+    "max": lambda x, m: rollstat.rolling_max(x, m, min_periods=1),
+    "minmax": rollstat.rolling_minmax,
+    "argmin": rollstat.rolling_argmin,
+    "argmax": rollstat.rolling_argmax,
+    "ptp": rollstat.rolling_ptp,
+    "smallest": lambda x, m: rollstat.rolling_kth(x, 1, m),
+    "mad": rollstat.rolling_mad,
+    "hampel": rollstat.hampel_filter,
+    "rank": lambda x, m: rollstat.rolling_rank(x, m, method="dense"),
+    "nunique": rollstat.rolling_nunique,
+    "mode": rollstat.rolling_mode,
+    "trimmed mean": lambda x, m: rollstat.rolling_trimmed_mean(x, m, proportion=0.2),
+    "gini": rollstat.rolling_gini,
+}
+
+
+def series(kind, n=4000):
+    rng = np.random.default_rng(5)
+    if kind == "whole":
+        return rng.integers(-20, 20, n)
+    values = rng.standard_normal(n)
+    if kind == "missing":
+        values[rng.random(n) < 0.1] = np.nan
+    if kind == "zeros":
+        values = rng.choice([-0.0, 0.0, 1.0, -1.0, np.inf], n)
+    return values
+
+
+def same_bits(one, two):
+    return all(
+        a.tobytes() == b.tobytes() for a, b in zip(np.atleast_2d(one), np.atleast_2d(two), strict=True)
+    )
+
+
+@pytest.fixture
+def new_process(monkeypatch):
+    """Turn tiers on; return a function after which all but what is on disk is forgotten."""
+    marks = set()
+    monkeypatch.setattr(tiers, "is_marked", lambda function, variant: (function, variant) in marks)
+    monkeypatch.setattr(tiers, "mark", lambda function, variant: marks.add((function, variant)))
+    monkeypatch.setattr(tiers, "QUICK_SECONDS", 0.0)
+
+    def forget():
+        monkeypatch.setattr(tiers, "_ready", {})
+        monkeypatch.setattr(tiers, "_spent", {})
+        tiers.forget_plans()
+
+    forget()
+    with tiers.using("auto"):
+        yield forget
+
+
+@pytest.mark.parametrize("width", [5, 60, 700])
+@pytest.mark.parametrize("kind", ["normal", "missing", "zeros", "whole"])
+@pytest.mark.parametrize("name", CALLS)
+def test_results_do_not_depend_on_the_tier(name, kind, width):
+    values, results = series(kind), []
+    for mode in ("quick", "fast"):
+        with tiers.using(mode):
+            results.append(CALLS[name](values, width))
+    assert same_bits(*results)
+
+
+@pytest.mark.parametrize(
+    ("function", "quick", "fast"),
+    [
+        (rollstat.rolling_median, "sorted_window", "rank_bits"),
+        (rollstat.rolling_min, "block_scan", "doubling"),
+        (rollstat.rolling_argmax, "block_scan", "doubling"),
+        (rollstat.rolling_mad, "sorted_window", "rank_set"),
+    ],
+)
+def test_the_fast_kernel_takes_over(new_process, function, quick, fast):
+    values, found, results = series("normal"), [], []
+    for _ in range(5):
+        explanation = explain(function, values, 600)
+        found.append(explanation.algorithm)
+        if found[-1] == quick:
+            assert f"{fast} (" in explanation.steps[-1].reason
+            assert "not compiled yet" in explanation.steps[-1].reason
+            assert not explanation.one_call
+        results.append(function(values, 600))
+    # A call is not counted against itself, so two begin before the limit of zero is exceeded.
+    assert found == [quick, quick, fast, fast, fast]
+    assert all(same_bits(result, results[0]) for result in results)
+    assert explanation.one_call == (fast == "doubling")
+    new_process()
+    assert explain(function, values, 600).algorithm == fast
+
+
+def test_a_variant_does_not_make_another_one_ready(new_process):
+    values = series("normal")
+    for _ in range(3):
+        rollstat.rolling_median(values, 600)
+    assert explain(rollstat.rolling_median, values, 600).algorithm == "rank_bits"
+    assert explain(rollstat.rolling_median, values, 5000, min_periods=1).algorithm != "doubling"
+    assert explain(rollstat.rolling_median, values.astype(int), 600).algorithm == "sorted_window"
+    assert explain(rollstat.rolling_argkth, values, 3, 600).algorithm == "sorted_window"
+
+
+def test_numpy_sorts_until_the_radix_sort_is_compiled(new_process, monkeypatch):
+    monkeypatch.setattr(tiers, "QUICK_SECONDS", 1e-3)
+    values, reasons, results = series("normal"), [], []
+    for _ in range(6):
+        reasons.append(explain(rollstat.rolling_nunique, values, 50).steps[0].reason)
+        results.append(rollstat.rolling_nunique(values, 50))
+    assert reasons[0] == "serves every window; NumPy sorts, because the radix sort is not compiled yet"
+    assert reasons[-1] == "serves every window"
+    assert all(same_bits(result, results[0]) for result in results)
+
+
+def test_a_named_algorithm_has_no_tiers(new_process):
+    values = series("normal")
+    for name in ("rank_bits", "two_heaps"):
+        assert explain(rollstat.rolling_median, values, 600, algorithm=name).algorithm == name
+    assert explain(rollstat.rolling_min, values, 600, algorithm="doubling").one_call
+
+
+def test_long_lines_go_to_the_fast_kernel_at_once(new_process):
+    values = np.broadcast_to(0.0, 10**7)
+    assert explain(rollstat.rolling_median, values, 10_000).algorithm == "rank_bits"
+    assert explain(rollstat.rolling_min, values, 10_000).algorithm == "block_scan"
+
+
+def test_zeros_of_both_signs_go_to_the_fast_kernel(new_process):
+    values = series("zeros")
+    rollstat.rolling_min(values, 600)
+    assert explain(rollstat.rolling_min, values, 600).algorithm == "doubling"
+    step = explain(rollstat.rolling_max, values, 600).steps[0]
+    assert step.algorithm == "block_scan"
+    assert step.at_run_time == (("doubling", "a value is -0.0"),)
+
+
+def test_each_extremum_has_its_kernel(new_process):
+    values = series("normal")
+    with tiers.using("fast"):
+        rollstat.rolling_min(values, 60)
+    assert explain(rollstat.rolling_min, values, 60).algorithm == "doubling"
+    assert explain(rollstat.rolling_minmax, values, 60).algorithm == "block_scan"
+    assert explain(rollstat.rolling_min, values, 900).algorithm == "block_scan", "this one is blockwise"
+    assert explain(rollstat.rolling_min, values.astype("f4"), 60).algorithm == "block_scan"
+
+
+def test_marks(tmp_path, monkeypatch):
+    monkeypatch.setattr(_cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(_cache, "prebuilt_folder", lambda: None)
+    scan, select = doubling.rolling.py_func, bulk_select.select_fixed.py_func
+    assert not _cache.is_marked(scan, "float64")
+    _cache.mark(scan, "float64")
+    _cache.mark(scan, "float64")
+    assert _cache.is_marked(scan, "float64")
+    assert not _cache.is_marked(scan, "float32")
+    assert not _cache.is_marked(select, "float64")
+    monkeypatch.setattr(_cache, "source_digest", lambda path: "another source")
+    assert not _cache.is_marked(scan, "float64")
+
+
+def test_marks_of_a_wheel_and_without_a_folder(tmp_path, monkeypatch):
+    function = selection_network.run_network.py_func
+    monkeypatch.setattr(_cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setenv("ROLLSTAT_BUILD_LEVEL", _cache.host_levels()[0])
+    _cache.mark(function, "float64")
+    monkeypatch.delenv("ROLLSTAT_BUILD_LEVEL")
+    assert not _cache.is_marked(function, "float64"), "a folder for all CPUs is not for this one"
+    monkeypatch.setattr(_cache, "prebuilt_folder", lambda: tmp_path)
+    for folder in (None, tmp_path / "missing"):
+        monkeypatch.setattr(_cache, "cache_folder", lambda folder=folder: folder)
+        assert _cache.is_marked(function, "float64")
+        assert not _cache.is_marked(function, "int64")
+        _cache.mark(function, "int64")
+        assert not _cache.is_marked(function, "int64")
+
+
+SCRIPT = """
+import numpy as np, rollstat
+from rollstat._cache import compiled_kernels
+x = np.random.default_rng(0).standard_normal(3000)
+print(rollstat.explain(rollstat.rolling_median, x, 7).algorithm)
+rollstat.rolling_median(x, 7)
+print([kernel.name.rsplit(".")[-1] for kernel in compiled_kernels if kernel.origin == "compiled"])
+"""
+
+
+def run(folder, mode):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), "ROLLSTAT_TIERS": mode}
+    environment["PYTHONPATH"] = str(Path(rollstat.__file__).parent.parent)
+    command = [sys.executable, "-c", SCRIPT]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_processes_share_what_is_ready(tmp_path):
+    algorithm, compiled = run(tmp_path, "auto").stdout.splitlines()
+    assert algorithm == "sorted_window"
+    assert "order_statistics_sorted" in compiled
+    algorithm, compiled = run(tmp_path, "fast").stdout.splitlines()
+    assert algorithm == "small_window"
+    assert "run_network" in compiled
+    assert run(tmp_path, "auto").stdout.splitlines() == ["small_window", "[]"]
+
+
+def test_unknown_mode(tmp_path):
+    assert "ROLLSTAT_TIERS must be one of" in run(tmp_path, "slow").stderr
