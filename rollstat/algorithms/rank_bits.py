@@ -35,20 +35,24 @@ def at_run_time() -> tuple[tuple[str, str], ...]:
     return (("sortedness", "the values only rise or only fall"), ("prefix_counts", levels))
 
 
-def fast_kernel(
-    dtype: np.dtype[Any], width: int, complete: bool, position: bool, required: int
-) -> tuple[Any, str]:
-    """Return the kernel for values of this dtype and its variant, see :mod:`rollstat.tiers`.
+def fast_kernel(block: Block, complete: bool, position: bool, required: int) -> tuple[Any, str]:
+    """Return the kernel for a block and its variant, see :mod:`rollstat.tiers`.
 
     `complete` tells whether no value is missing, and `required` how many observations a result needs.
     """
-    if not width or position:
+    dtype, width = block.values.dtype, block.width
+    if not _slides_fixed(block) or position:
         return slide_any, str(dtype)
     converts = dtype.kind == "f" or dtype.itemsize <= 4
     constant = complete and required <= width
     return bulk_select.select_fixed, _variant(
         np.dtype(np.float64 if converts else np.uint64), constant and dtype.kind == "f", constant, width
     )
+
+
+def _slides_fixed(block: Block) -> bool:
+    """Return whether to slide equal windows. One window, the last of expanding ones, is just sorted."""
+    return block.width > 0 and block.rows > 1
 
 
 def _variant(keys: np.dtype[Any], point: bool, constant: bool, width: int) -> str:
@@ -77,7 +81,7 @@ def split_rows(start: NDArray[np.int64], end: NDArray[np.int64], fewest: int) ->
 
 def select(block: Block, request: Selection) -> None:
     """Answer the request, see :class:`rollstat.blocks.Selection`."""
-    if block.width > 0 and request.position is None:
+    if _slides_fixed(block) and request.position is None:
         _select_fixed(block, request)
         return
     for first, last in split_rows(block.start, block.end, thresholds.RANKED_VALUES):
@@ -95,7 +99,7 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
         for point, result in zip(points, results):
             _write_sorted(values, rising, block.width, point, result)
         return True
-    if values.dtype.kind != "f":
+    if values.dtype.kind != "f" or not _slides_fixed(block):
         return False
     keys = next(_comparable(values))
     levels = _few_levels(keys)

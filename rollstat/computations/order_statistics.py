@@ -204,7 +204,7 @@ class OrderStatistics(Computation):
         if name == "small_window":
             return small_window.fast_kernel(block.values.dtype, complete)
         required = max(request.required for request in self.requests)
-        return rank_bits.fast_kernel(block.values.dtype, block.width, complete, self.positions, required)
+        return rank_bits.fast_kernel(block, complete, self.positions, required)
 
     def _quick_or(self, fast: Choice, block: Block, complete: bool) -> Choice:
         """Return the choice of the sorted window, while it serves in place of the `fast` algorithm."""
