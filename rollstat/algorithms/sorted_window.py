@@ -19,9 +19,9 @@ def block_rows(width: int) -> int:
     return max(1 << 18, 8 * width)
 
 
-def seconds(rows: int, width: int) -> float:
+def seconds(rows: int, width: int, positions: bool = False) -> float:
     """Return about how long so many windows take: a third of the entries move, and all are compared."""
-    return (rows + width) * (30 + 0.35 * width) * 1e-9
+    return (rows + width) * (30 + (0.9 if positions else 0.35) * width) * 1e-9
 
 
 def select(block: Block, request: Selection) -> None:

@@ -211,7 +211,7 @@ class OrderStatistics(Computation):
         if self.algorithm != "auto":
             return fast
         kernel = self._fast_kernel(fast.name, block, complete)
-        seconds = sorted_window.seconds(self.rows, block.longest)
+        seconds = sorted_window.seconds(self.rows, block.longest, self.positions)
         return tiers.choose(fast, "sorted_window", [kernel], self.rows, seconds, not self.positions)
 
     def _end_names(self, width: int) -> tuple[str, ...]:

@@ -31,8 +31,10 @@ Radix tricks (2001).
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from rollstat._jit import INDEX, kernel
+from rollstat._lowering import dispatched
 from rollstat.kernels.simd.comparator import Greatest, Least, prefer
 from rollstat.kernels.simd.fill_copy import copy
 from rollstat.kernels.simd.masks import append_between
@@ -244,7 +246,7 @@ def _record_of_key(key, row, base, limit, shift, code_mask):
 def _records_of_keys(keys, lowest, highest, row_bits, gathered, records):
     """Write a record for every unsigned key, coded by the leading bits of its distance from `lowest`.
 
-    If `gathered`, `records` holds the rows to take, else all rows are taken.
+    If `gathered`, `records` holds the rows to take, else all rows are taken. Returns True.
     """
     base, limit = np.uint64(lowest), np.uint64(highest)
     distance = limit - base
@@ -260,6 +262,18 @@ def _records_of_keys(keys, lowest, highest, row_bits, gathered, records):
     else:
         for i in range(len(keys)):
             records[i] = _record_of_key(keys[i], i, base, limit, shift, code_mask)
+    return True
+
+
+def _records_of(values, lowest, highest, row_bits, gathered, records):
+    """Write records as the function for the dtype of the values does, and return what it returns."""
+    write = _records_of_floats if values.dtype == _FLOAT64 else _records_of_keys
+    return write(values, lowest, highest, row_bits, gathered, records)
+
+
+@dispatched(_records_of)
+def _choose_records(values, lowest, highest, row_bits, gathered, records):
+    return _records_of_floats if values.dtype == types.float64 else _records_of_keys
 
 
 @kernel
@@ -388,11 +402,8 @@ def sort_records(values, missing, lowest, highest, everything, scratch):
     if not everything:
         count = _rows_inside(values, missing, lowest, highest, scratch.records)
     records, spare = scratch.records[:count], scratch.spare[:count]
-    if values.dtype == _FLOAT64:
-        if not _records_of_floats(values, lowest, highest, row_bits, not everything, records):
-            return -1
-    else:
-        _records_of_keys(values, lowest, highest, row_bits, not everything, records)
+    if not _records_of(values, lowest, highest, row_bits, not everything, records):
+        return -1
     _count_digits(records, digit_bits, scratch.histograms)
     digits = _digits_needed(count, digit_bits, scratch.histograms)
     if digits < 0:
