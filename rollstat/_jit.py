@@ -8,9 +8,9 @@ A kernel has up to two dispatchers::
     Python --> entry (_Kernel) ----------> machine code, optimised once with everything that it calls
     another kernel --> inner (_InnerKernel) --> LLVM code that is linked into the entry, not optimised yet
 
-Without the second one, Numba would optimise every function and turn it into machine code by itself, and then
-again in each of its callers, which doubles the time to compile. Functions whose names start with an underscore
-have no entry.
+Without the second one, Numba would optimise every function and turn it into machine code by itself, and
+then again in each of its callers, which doubles the time to compile. Functions whose names start with an
+underscore have no entry.
 """
 
 import os
