@@ -3,8 +3,8 @@
     python asv_bench/import_time.py
 
 Each time is the median over fresh processes, which run in turn so that a change of the machine's speed
-affects all alike. A first run of each writes the bytecode and is not counted. "First use" is the time from
-the end of the imports until a name of the package is loaded, without any call.
+affects all of them equally. A first run of each writes the bytecode and is not counted. "First use" is the
+time from the end of the imports until a name of the package is loaded, without any call.
 """
 
 import platform

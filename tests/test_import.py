@@ -19,7 +19,8 @@ import rollstat
 import rollstat.functions
 import rollstat.streaming
 from rollstat.registry import REGISTRY, Registry, Statistic
-from rollstat.streaming.named import TABLE
+from rollstat.streaming import named_classes
+from rollstat.streaming.table import TABLE
 
 PACKAGE = Path(rollstat.__file__).parent
 KERNELS = "loaded = [name for name in sys.modules if name.startswith('rollstat.kernels')]\n"
@@ -101,6 +102,25 @@ def test_stubs_list_every_public_function_and_class():
     )
 
 
+def test_declared_stream_classes_are_those_of_the_table():
+    path = PACKAGE / "streaming" / "named_classes.pyi"
+    declared = {
+        node.name: node for node in ast.parse(path.read_text()).body if isinstance(node, ast.ClassDef)
+    }
+    assert set(declared) == {row.name for row in TABLE}
+    for name, node in declared.items():
+        cls, arguments = getattr(rollstat, name), node.body[0].args
+        signature = inspect.signature(cls).parameters.values()
+        assert [ast.unparse(base) for base in node.bases] == [cls.__bases__[0].__name__]
+        for kind, found in (
+            (inspect.Parameter.POSITIONAL_OR_KEYWORD, arguments.args[1:]),
+            (inspect.Parameter.KEYWORD_ONLY, arguments.kwonlyargs),
+        ):
+            assert [p.arg for p in found] == [p.name for p in signature if p.kind is kind], name
+        optional = len(arguments.defaults) + sum(default is not None for default in arguments.kw_defaults)
+        assert optional == sum(p.default is not p.empty for p in signature), name
+
+
 def test_dir_lists_the_public_names():
     assert set(rollstat.__all__) | {"functions", "operators", "streaming"} <= {*dir(rollstat)}
     assert len(dir(rollstat)) == len(set(dir(rollstat)))
@@ -131,9 +151,10 @@ def test_everything_can_be_loaded_at_once():
 
 
 def test_unknown_names_are_attribute_errors():
-    for module in (rollstat, rollstat.functions, rollstat.streaming, rollstat.streaming.named):
+    for module in (rollstat, rollstat.functions, rollstat.streaming, named_classes):
         with pytest.raises(AttributeError, match="rolling_nothing"):
             module.rolling_nothing  # noqa: B018 - the access is the test
+    assert set(dir(named_classes)) == {row.name for row in TABLE}
     with pytest.raises(ImportError):
         from rollstat import rolling_nothing  # noqa: F401
 

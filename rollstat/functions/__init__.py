@@ -1,4 +1,4 @@
-"""``rolling_*`` on arrays, one module a family, which is loaded when one of its functions is first used.
+"""``rolling_*`` on arrays, one module per family, loaded when one of its functions is first used.
 
 Each public function is named in ``__init__.pyi`` with its module, and in ``rollstat/__init__.pyi``. Loading a
 module registers its functions.

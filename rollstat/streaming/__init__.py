@@ -11,8 +11,8 @@ r"""Streams: the statistics of rolling windows, one element at a time, with wind
     windows/                                                        rows and states in arrays
     kernels.stream.steps                                            one compiled call for a push
 
-``table`` has one row for each named class, ``answers`` what those rows compute. ``__init__.pyi`` lists the
-public names; each is loaded on first use.
+``table`` has one row for each named class, ``answers`` what those rows compute, ``named_classes`` the classes
+by name. ``__init__.pyi`` lists the public names; each is loaded on first use.
 """
 
 import lazy_loader

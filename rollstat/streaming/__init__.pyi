@@ -21,123 +21,123 @@ from .named import (
 from .named import (
     STREAMS as STREAMS,
 )
-from .named import (
+from .named_classes import (
     Hampel as Hampel,
 )
-from .named import (
+from .named_classes import (
     RollingAll as RollingAll,
 )
-from .named import (
+from .named_classes import (
     RollingAny as RollingAny,
 )
-from .named import (
+from .named_classes import (
     RollingArgkth as RollingArgkth,
 )
-from .named import (
+from .named_classes import (
     RollingArgmax as RollingArgmax,
 )
-from .named import (
+from .named_classes import (
     RollingArgmin as RollingArgmin,
 )
-from .named import (
+from .named_classes import (
     RollingBeta as RollingBeta,
 )
-from .named import (
+from .named_classes import (
     RollingCorr as RollingCorr,
 )
-from .named import (
+from .named_classes import (
     RollingCount as RollingCount,
 )
-from .named import (
+from .named_classes import (
     RollingCov as RollingCov,
 )
-from .named import (
+from .named_classes import (
     RollingDecayedMean as RollingDecayedMean,
 )
-from .named import (
+from .named_classes import (
     RollingDecayedSum as RollingDecayedSum,
 )
-from .named import (
+from .named_classes import (
     RollingFirst as RollingFirst,
 )
-from .named import (
+from .named_classes import (
     RollingGini as RollingGini,
 )
-from .named import (
+from .named_classes import (
     RollingIqr as RollingIqr,
 )
-from .named import (
+from .named_classes import (
     RollingKth as RollingKth,
 )
-from .named import (
+from .named_classes import (
     RollingKurt as RollingKurt,
 )
-from .named import (
+from .named_classes import (
     RollingLast as RollingLast,
 )
-from .named import (
+from .named_classes import (
     RollingLinearFit as RollingLinearFit,
 )
-from .named import (
+from .named_classes import (
     RollingLogSumExp as RollingLogSumExp,
 )
-from .named import (
+from .named_classes import (
     RollingMad as RollingMad,
 )
-from .named import (
+from .named_classes import (
     RollingMax as RollingMax,
 )
-from .named import (
+from .named_classes import (
     RollingMean as RollingMean,
 )
-from .named import (
+from .named_classes import (
     RollingMedian as RollingMedian,
 )
-from .named import (
+from .named_classes import (
     RollingMin as RollingMin,
 )
-from .named import (
+from .named_classes import (
     RollingMinMax as RollingMinMax,
 )
-from .named import (
+from .named_classes import (
     RollingMode as RollingMode,
 )
-from .named import (
+from .named_classes import (
     RollingNunique as RollingNunique,
 )
-from .named import (
+from .named_classes import (
     RollingProd as RollingProd,
 )
-from .named import (
+from .named_classes import (
     RollingPtp as RollingPtp,
 )
-from .named import (
+from .named_classes import (
     RollingQuantile as RollingQuantile,
 )
-from .named import (
+from .named_classes import (
     RollingRank as RollingRank,
 )
-from .named import (
+from .named_classes import (
     RollingSem as RollingSem,
 )
-from .named import (
+from .named_classes import (
     RollingSkew as RollingSkew,
 )
-from .named import (
+from .named_classes import (
     RollingStd as RollingStd,
 )
-from .named import (
+from .named_classes import (
     RollingSum as RollingSum,
 )
-from .named import (
+from .named_classes import (
     RollingTrimmedMean as RollingTrimmedMean,
 )
-from .named import (
+from .named_classes import (
     RollingVar as RollingVar,
 )
-from .named import (
+from .named_classes import (
     RollingWeightedMean as RollingWeightedMean,
 )
-from .named import (
+from .named_classes import (
     RollingWinsorizedMean as RollingWinsorizedMean,
 )

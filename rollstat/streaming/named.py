@@ -186,16 +186,6 @@ class Streams(Mapping[str, Any]):
 
 
 STREAMS = Streams()
-_STATISTICS = {row.name: row.statistic for row in TABLE}
-
-
-def __getattr__(name: str) -> Any:
-    """Return a class by its name."""
-    if name not in _STATISTICS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return STREAMS[_STATISTICS[name]]
-
-
 REASONS: dict[str, str | Mapping[str, str]] = {
     **NO_STREAM,
     **{row.statistic: row.refused for row in TABLE if row.refused},
