@@ -319,7 +319,7 @@ def restore(data: bytes) -> Any:
     3.0
     """
     name, parameters, arrays = read(data)
-    if name not in CLASSES and name in rollstat.streaming.__all__:
+    if name not in CLASSES and name in dir(rollstat.streaming):
         getattr(rollstat.streaming, name)  # adds the class to CLASSES
     if name not in CLASSES:
         raise SnapshotError(f"the snapshot is of a {name}, which this release does not have")
