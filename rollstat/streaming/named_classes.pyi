@@ -1,10 +1,15 @@
 """Declarations of the named classes for type checkers; tests compare them with the classes."""
 
+from typing import Any
+
 from numpy.typing import DTypeLike
 
 from rollstat.options import Window
 from rollstat.streaming.base import RollingStream
 from rollstat.streaming.general import OperatorStream
+
+class _OneSeries(OperatorStream):
+    def push(self, x: Any, t: Any = None) -> Any: ...  # type: ignore[override]  # as RollingStream.push
 
 class Hampel(RollingStream):
     def __init__(
@@ -17,7 +22,7 @@ class Hampel(RollingStream):
         dtype: DTypeLike = ...,
     ) -> None: ...
 
-class RollingAll(OperatorStream):
+class RollingAll(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -27,7 +32,7 @@ class RollingAll(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingAny(OperatorStream):
+class RollingAny(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -72,7 +77,7 @@ class RollingCorr(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingCount(OperatorStream):
+class RollingCount(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -93,7 +98,7 @@ class RollingCov(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingDecayedMean(OperatorStream):
+class RollingDecayedMean(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -104,7 +109,7 @@ class RollingDecayedMean(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingDecayedSum(OperatorStream):
+class RollingDecayedSum(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -115,7 +120,7 @@ class RollingDecayedSum(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingFirst(OperatorStream):
+class RollingFirst(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -151,7 +156,7 @@ class RollingKth(RollingStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingKurt(OperatorStream):
+class RollingKurt(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -161,7 +166,7 @@ class RollingKurt(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingLast(OperatorStream):
+class RollingLast(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -171,7 +176,7 @@ class RollingLast(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingLinearFit(OperatorStream):
+class RollingLinearFit(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -181,7 +186,7 @@ class RollingLinearFit(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingLogSumExp(OperatorStream):
+class RollingLogSumExp(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -211,7 +216,7 @@ class RollingMax(RollingStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingMean(OperatorStream):
+class RollingMean(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -243,7 +248,7 @@ class RollingMode(RollingStream):
 class RollingNunique(RollingStream):
     def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
 
-class RollingProd(OperatorStream):
+class RollingProd(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -279,7 +284,7 @@ class RollingRank(RollingStream):
         dtype: DTypeLike = ...,
     ) -> None: ...
 
-class RollingSem(OperatorStream):
+class RollingSem(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -290,7 +295,7 @@ class RollingSem(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingSkew(OperatorStream):
+class RollingSkew(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -300,7 +305,7 @@ class RollingSkew(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingStd(OperatorStream):
+class RollingStd(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -311,7 +316,7 @@ class RollingStd(OperatorStream):
         algorithm: str = "auto",
     ) -> None: ...
 
-class RollingSum(OperatorStream):
+class RollingSum(_OneSeries):
     def __init__(
         self,
         window: Window,
@@ -331,7 +336,7 @@ class RollingTrimmedMean(RollingStream):
         dtype: DTypeLike = ...,
     ) -> None: ...
 
-class RollingVar(OperatorStream):
+class RollingVar(_OneSeries):
     def __init__(
         self,
         window: Window,
