@@ -9,7 +9,7 @@ from rollstat.streaming.base import RollingStream
 from rollstat.streaming.general import OperatorStream
 
 class _OneSeries(OperatorStream):
-    def push(self, x: Any, t: Any = None) -> Any: ...  # type: ignore[override]  # as RollingStream.push
+    def push(self, x: Any, t: Any = None) -> Any: ...  # as RollingStream.push
 
 class Hampel(RollingStream):
     def __init__(
