@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 import rollstat.operators as operators
 from rollstat.algorithms.ranking import measurable
-from rollstat.computations.ranks import METHODS
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.distances import middle
-from rollstat.kernels.rank_space.rank import DENSE, finish
+from rollstat.kernels.rank_space.rank import DENSE, METHODS, finish
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_kept, sum_in_four
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate, interpolate_whole, whole_spread
 from rollstat.kernels.stream import sorted_window, steps
