@@ -13,16 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
+from rollstat._jit import plain
 from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.kernels.missing.simd_counts import count_series
 from rollstat.kernels.simd.vectors import aligned_empty
-from rollstat.kernels.sums.fixed_windows import (
-    SHORTEST_SHIFTED,
-    recompute_unshifted,
-    sum_fixed_windows,
-)
+from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
 from rollstat.kernels.sums.moment_formulas import Summand, series_of, traits
-from rollstat.kernels.sums.short_windows import scratch_sizes
+from rollstat.kernels.sums.short_windows import scratch_sizes, shortest_blocked, sum_short_windows
 from rollstat.kernels.sums.variable_windows import finish_windows, sum_variable_windows
 from rollstat.plan import Choice
 
@@ -205,6 +202,10 @@ def _as_fixed(
     return regular, summand, first, others[0] if others else first
 
 
+def _kernel(summand: Summand, width: int) -> Callable[..., bool]:
+    return sum_short_windows if width < shortest_blocked(summand) else sum_fixed_windows
+
+
 @np.errstate(all="ignore")
 def _scan_with_missing(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
@@ -212,8 +213,8 @@ def _scan_with_missing(
     """Windows of a fixed width in which values may be NaN."""
     width, min_count = block.width, float(block.nan_below or 0)
     counts, *scratch = _scan_scratch(summand, width)
-    sum_fixed_windows(summand, x, y, width, min_count, counts, *scratch, out)
-    if not traits(summand).shifted or width < SHORTEST_SHIFTED:
+    _kernel(summand, width)(summand, x, y, width, min_count, counts, *scratch, out)
+    if not traits(summand).shifted or width < shortest_blocked(summand):
         return
     rows = np.empty(0, np.int64)
     left = recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
@@ -232,7 +233,7 @@ def _scan_scratch(summand: Summand, width: int) -> list[NDArray[np.float64]]:
     channels, outputs = traits(summand).channels, traits(summand).outputs
 
     def shapes() -> list[tuple[int, ...]]:
-        suffixes, groups, leaves, rows = scratch_sizes(channels, width)
+        suffixes, groups, leaves, rows = plain(scratch_sizes)(channels, width)
         return [(rows,), (suffixes + 2 * (groups + leaves + rows),), (outputs, rows)]
 
     return _scratch.get((channels, outputs, width), shapes)
@@ -248,7 +249,7 @@ def _scan(
 ) -> bool:
     """Scan; return whether the scan gave up because a value may be missing."""
     _, *scratch = _scan_scratch(summand, width)
-    return bool(sum_fixed_windows(summand, x, y, width, 0.0, None, *scratch, out))
+    return bool(_kernel(summand, width)(summand, x, y, width, 0.0, None, *scratch, out))
 
 
 @np.errstate(all="ignore")

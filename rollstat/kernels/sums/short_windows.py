@@ -49,7 +49,9 @@ __all__ = [
     "lift_observed",
     "scratch_of",
     "scratch_sizes",
+    "shortest_blocked",
     "sum_short_windows",
+    "summand_type",
     "write_windows",
 ]
 
@@ -90,6 +92,11 @@ class Scratch(NamedTuple):
     spare: Any
 
 
+def shortest_blocked(summand):
+    """Return the width of the shortest windows that are summed by blocks, see `fixed_windows`."""
+    return 16 if traits(summand).shifted else 32
+
+
 class Job(NamedTuple):
     """What all steps of a call share."""
 
@@ -97,6 +104,11 @@ class Job(NamedTuple):
     width: int
     min_count: float
     scratch: Scratch
+
+
+def summand_type(job):
+    """Return the type of the summand of a `Job`, from the type of the job."""
+    return job.types[job.fields.index("summand")]
 
 
 @kernel
@@ -286,14 +298,16 @@ def _sum_block(job, x, y, first, vectors, out, to):
 
 @dispatched(_sum_block)
 def _sum_block_of(job, x, y, first, vectors, out, to):
-    summand = job.types[job.fields.index("summand")]
-    return _sum_shifted if traits(summand).shifted else _sum_leaves
+    return _sum_shifted if traits(summand_type(job)).shifted else _sum_leaves
 
 
 @kernel
-def sum_short_windows(job, x, y, out):
-    """Write the outputs of all windows; return whether it gave up because a value is NaN."""
-    counts, spare = job.scratch.counts, job.scratch.spare
+def sum_short_windows(summand, x, y, width, min_count, counts, memory, spare, out):
+    """Write the outputs of `summand` for every window of fewer than :func:`shortest_blocked` values.
+
+    Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
+    """
+    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
     padded_x, padded_y = job.scratch.padded_x, job.scratch.padded_y
     windows = out.shape[1]
     step = BLOCK - 4
