@@ -19,7 +19,7 @@ from rollstat.kernels.missing.simd_counts import count_series
 from rollstat.kernels.simd.vectors import aligned_empty
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
 from rollstat.kernels.sums.moment_formulas import Summand, series_of, traits
-from rollstat.kernels.sums.short_windows import scratch_sizes, shortest_blocked, sum_short_windows
+from rollstat.kernels.sums.short_windows import scratch_sizes, short_windows
 from rollstat.kernels.sums.variable_windows import finish_windows, sum_variable_windows
 from rollstat.plan import Choice
 
@@ -202,10 +202,6 @@ def _as_fixed(
     return regular, summand, first, others[0] if others else first
 
 
-def _kernel(summand: Summand, width: int) -> Callable[..., bool]:
-    return sum_short_windows if width < shortest_blocked(summand) else sum_fixed_windows
-
-
 @np.errstate(all="ignore")
 def _scan_with_missing(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
@@ -213,8 +209,9 @@ def _scan_with_missing(
     """Windows of a fixed width in which values may be NaN."""
     width, min_count = block.width, float(block.nan_below or 0)
     counts, *scratch = _scan_scratch(summand, width)
-    _kernel(summand, width)(summand, x, y, width, min_count, counts, *scratch, out)
-    if not traits(summand).shifted or width < shortest_blocked(summand):
+    short = short_windows(summand, width)
+    (short or sum_fixed_windows)(summand, x, y, width, min_count, counts, *scratch, out)
+    if short or not traits(summand).shifted:
         return
     rows = np.empty(0, np.int64)
     left = recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
@@ -249,7 +246,8 @@ def _scan(
 ) -> bool:
     """Scan; return whether the scan gave up because a value may be missing."""
     _, *scratch = _scan_scratch(summand, width)
-    return bool(_kernel(summand, width)(summand, x, y, width, 0.0, None, *scratch, out))
+    kernel = short_windows(summand, width) or sum_fixed_windows
+    return bool(kernel(summand, x, y, width, 0.0, None, *scratch, out))
 
 
 @np.errstate(all="ignore")
