@@ -11,13 +11,13 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "rollstat"
 # From low to high; a module may import from its own level and from those before it.
 LEVELS = [
-    ["_jit", "_fast_call", "_lowering"],
+    ["_jit", "_fast_call", "_lowering", "thresholds"],
     ["kernels.simd", "kernels.time_bounds"],
     ["kernels.missing"],
     ["kernels.extrema", "kernels.selection", "kernels.sums"],
     ["kernels.rank_space", "kernels.aggregate"],
     ["kernels.stream"],
-    ["operators", "dtypes", "lines", "networks", "registry", "snapshots", "thresholds", "windows"],
+    ["operators", "dtypes", "lines", "networks", "registry", "snapshots", "windows"],
     ["blocks"],
     ["options", "results"],
     ["plan"],

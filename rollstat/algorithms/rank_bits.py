@@ -19,8 +19,8 @@ from rollstat.kernels.selection.value_band import Sample, allocate_sample
 
 __all__ = ["at_run_time", "block_rows", "select", "select_points", "split_rows"]
 
+# Most rows whose ranking memory a thread keeps for the next block.
 _MOST_ROWS_KEPT = 1 << 19
-_PROBED_VALUES = 32
 
 
 def block_rows(width: int) -> int:
@@ -164,10 +164,10 @@ def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 def _few_levels(values: NDArray[Any]) -> NDArray[Any] | None:
     """Return all distinct values if they are few, else None."""
-    if len(set(values[:_PROBED_VALUES].tolist())) > thresholds.COUNTED_LEVELS:
+    if len(set(values[: thresholds.COUNTED_PROBED_VALUES].tolist())) > thresholds.COUNTED_LEVELS:
         return None
-    step = len(values) // _PROBED_VALUES + 1
-    levels = np.unique(np.append(values[:_PROBED_VALUES], values[:: step | 1]))
+    step = len(values) // thresholds.COUNTED_PROBED_VALUES + 1
+    levels = np.unique(np.append(values[: thresholds.COUNTED_PROBED_VALUES], values[:: step | 1]))
     if len(levels) > thresholds.COUNTED_LEVELS or not are_levels(values, levels):
         return None
     return levels

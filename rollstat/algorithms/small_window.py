@@ -44,7 +44,7 @@ LARGEST_WIDTH = 512
 """Widest window served: comparisons grow with log^2 m, the time to build a network with m log^2 m."""
 
 _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead; more exceed the cache
-_RANKS_AT_ONCE = 4
+_RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
 
 
 def serves(block: Block, request: Selection) -> bool:

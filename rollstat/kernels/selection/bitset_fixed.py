@@ -34,6 +34,7 @@ from rollstat.kernels.selection.slide_predictable import is_predictable, slide_p
 
 __all__ = ["begin", "slide_fixed"]
 
+# The range of the answers is updated every 16 rows: where the row and this mask have no common bit.
 _BETWEEN_NOTES = 15
 
 _ZERO = np.uint64(0)

@@ -52,8 +52,11 @@ from rollstat.kernels.selection.value_band import (
 
 __all__ = ["Scratch", "allocate", "select_fixed"]
 
+# Most blocks that are ranked without a band after bands have failed.
 _LONGEST_PAUSE = 64
+# The first block with a band from a sample has a window's rows divided by this.
 _FIRST_BLOCK_SHARE = 4
+# Standard deviations of a rank that a band from answers has on each side, and those where windows are wide.
 _DEVIATIONS = 1.5
 _DEVIATIONS_OF_WIDE = 5.0
 

@@ -51,8 +51,10 @@ __all__ = [
     "value_range",
 ]
 
+# Most digits, and most bits of a digit: the counts of all digits fit in the first-level cache.
 _DIGITS = 4
 _LARGEST_DIGIT_BITS = 11
+# Most moves for each record in the insertion sort after the last digit; with more, the sort is abandoned.
 _MOVES_PER_RECORD = 32
 
 _FLOAT64 = np.dtype(np.float64)
