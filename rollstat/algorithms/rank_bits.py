@@ -87,17 +87,17 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
 def _write_sorted(values: NDArray[Any], rising: int, width: int, point: Point, result: NDArray[Any]) -> None:
     """Write points of values in ascending order, or in descending order for negative `rising`."""
     rank = point.rank if rising > 0 else width - 1 - point.rank
-    lower = values[rank : rank + len(result)]
-    if _is_between(point):
-        upper = values[rank + rising : rank + rising + len(result)]
+    following = rank + rising if point.between else rank
+    rows = len(result)
+    _write_point(point, values[rank : rank + rows], values[following : following + rows], result)
+
+
+def _write_point(point: Point, lower: NDArray[Any], upper: NDArray[Any], result: NDArray[Any]) -> None:
+    """Write a point of every window from its order statistics; a point at one of them is `lower`."""
+    if point.between:
         interpolate_constant(lower, upper, point.fraction, point.midpoint, result)
     else:
         result[...] = lower
-
-
-def _is_between(point: Point) -> bool:
-    """Whether a point lies between two order statistics."""
-    return point.midpoint or point.fraction > 0
 
 
 def _select_any(block: Block, request: Selection, first: int, last: int) -> None:
@@ -238,7 +238,7 @@ class _FixedRows:
         self.results = results
         self.targets = targets
         self.point = point
-        self.needs_upper = len(results) > 1 if point is None else _is_between(point)
+        self.needs_upper = len(results) > 1 if point is None else point.between
         same = all(result.dtype == keys.dtype and result.flags.c_contiguous for result in results)
         self.found = results if same else tuple(np.empty(len(result), keys.dtype) for result in results)
         if targets is not None and not same:
@@ -309,11 +309,7 @@ class _FixedRows:
     def _blend(self, lower: NDArray[Any], upper: NDArray[Any], first: int, last: int) -> None:
         """Find the points of some rows from their order statistics."""
         assert self.point is not None
-        found = self.found[0][first:last]
-        if self.needs_upper:
-            interpolate_constant(lower, upper, self.point.fraction, self.point.midpoint, found)
-        else:
-            found[...] = lower
+        _write_point(self.point, lower, upper, self.found[0][first:last])
 
     def _write(self, first: int, last: int) -> int:
         """Convert what was found to the dtype of the results."""

@@ -137,7 +137,7 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
         )
     if select_points_of_five(block, points, results):
         return True
-    between = [point.midpoint or point.fraction > 0 for point in points]
+    between = [point.between for point in points]
     ranges = tuple((point.rank, point.rank + above) for point, above in zip(points, between))
     outputs, first = [], 0
     for i, (point, above) in enumerate(zip(points, between)):
@@ -204,7 +204,11 @@ def _find(
         ranks = [rank for low, high in ranges for rank in range(low, high + 1)]
         first = ranks if rising > 0 else [width - 1 - rank for rank in ranks]
         found = [values[i : i + rows] for i in first]
-        _write_outputs(found, outputs, fractions, lower, upper)
+        for (which, kind, row), fraction in zip(outputs, fractions):
+            if kind < LINEAR:
+                (upper if kind == UPPER else lower)[row] = found[which]
+            else:
+                interpolate_constant(found[which], found[which + 1], fraction, kind == MIDPOINT, lower[row])
         return
     network = selection_network(width, ranges, _windows_per_lane(width))
     vector_lanes = VECTOR_BYTES // values.itemsize
@@ -220,21 +224,6 @@ def _find(
     run_network(
         values, network, scratch, np.array(outputs, np.int64), np.array(fractions, np.float64), lower, upper
     )
-
-
-def _write_outputs(
-    found: Sequence[NDArray[Any]],
-    outputs: Sequence[tuple[int, int, int]],
-    fractions: Sequence[float],
-    lower: NDArray[Any],
-    upper: NDArray[Any],
-) -> None:
-    """Write outputs of results that are known already, one row of `found` for each."""
-    for (which, kind, row), fraction in zip(outputs, fractions):
-        if kind < LINEAR:
-            (upper if kind == UPPER else lower)[row] = found[which]
-        else:
-            interpolate_constant(found[which], found[which + 1], fraction, kind == MIDPOINT, lower[row])
 
 
 def _select_constant(block: Block, request: Selection) -> None:

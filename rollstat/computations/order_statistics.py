@@ -276,7 +276,7 @@ class OrderStatistics(Computation):
         if self.positions or not hasattr(driver, "select_points"):
             return False
         points = [request.point(block.width) for request in self.requests]
-        between = any(point.midpoint or point.fraction > 0 for point in points)
+        between = any(point.between for point in points)
         if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
             return False
         written: bool = driver.select_points(block, points, results)
