@@ -35,7 +35,6 @@ __all__ = [
     "select_points_of_five",
     "serves",
     "serves_points",
-    "suits",
     "suits_values",
     "widest",
 ]
@@ -61,24 +60,15 @@ def widest(width: int, rows: int, dtype: np.dtype[Any]) -> int:
     """Return the widest window for which networks are the fastest, over `rows` windows of values of `dtype`.
 
     They take fewer operations than any other algorithm up to some hundred rows a window, but building one
-    takes O(width log^2 width), which a series must be long enough to win back.
+    takes O(width log^2 width), which only a long series makes up for.
     """
     if rows < thresholds.NETWORK_ROWS_A_ROW * width:
         return thresholds.NETWORK
     return thresholds.NETWORK_OF_LONG_SERIES if dtype == np.float64 else thresholds.NETWORK_OF_OTHER_DTYPES
 
 
-def suits(width: int, rows: int, dtype: np.dtype[Any]) -> bool:
-    """Whether networks are the fastest algorithm for a series of `rows` windows of values of `dtype`.
-
-    They do least work up to a few hundred rows a window, but building one takes O(width log^2 width), which
-    pays only if the series is long.
-    """
-    return 0 < width <= widest(width, rows, dtype)
-
-
 def suits_values(values: NDArray[Any], width: int) -> bool:
-    """Whether networks are the fastest algorithm for these values, given that :func:`suits` is true.
+    """Whether networks are the fastest algorithm for these values, in windows of at most :func:`widest` rows.
 
     Networks take the same time for all values. Ranking by bands is faster where windows are alike, as in
     noise: there, neighbours differ as much as values a window apart. They do so in alternating series too,
@@ -94,7 +84,7 @@ def suits_values(values: NDArray[Any], width: int) -> bool:
 
 
 def block_rows(width: int) -> int:
-    """Return the rows of a block: many, because for narrow windows the overhead of a call counts."""
+    """Return the rows of a block: many, since the overhead of a call matters where windows are narrow."""
     return 1 << 17
 
 
@@ -170,7 +160,7 @@ def select_points_of_five(block: Block, points: Sequence[Point], results: Sequen
 
 
 def _windows_per_lane(width: int) -> int:
-    """Return how many windows share their work: more save comparisons, but need more rows of scratch.
+    """Return how many windows share comparisons: more windows save comparisons, but need more scratch.
 
     Measured; neighbouring powers of two are close.
     """
