@@ -132,7 +132,7 @@ def _select_any(block: Block, request: Selection, first: int, last: int) -> None
 def _rows_at_a_time(width: int) -> int:
     """Return the rows to rank at a time: enough that few values are ranked twice, few enough for the caches.
 
-    Windows much narrower than what is ranked would leave set bits far apart.
+    If windows are much narrower than the rows ranked, set bits lie far apart.
     """
     values = max(thresholds.RANKED_ROWS, int(thresholds.RANKED_WINDOWS_AT_LEAST * width))
     return min(thresholds.RANKED_WINDOWS * width, values) - width + 1
@@ -284,7 +284,7 @@ class _FixedRows:
         return self._write(first, first + int(done))
 
     def finish(self, first: int) -> None:
-        """Select from row `first` on, where `by_ranks` stopped, and let it go on after that."""
+        """Select from row `first` on, where `by_ranks` stopped, then continue with `by_ranks`."""
         while first < self.block.rows:
             first = self._by_any(first)
             if first < self.block.rows:

@@ -1,6 +1,6 @@
 """Sums over windows, and what follows from them: one scan for fixed windows, two stacks for others.
 
-The grid of the scan starts anew with each block. Results do not depend on the size of the blocks if it is a
+The grid of the scan starts again in each block. Results do not depend on the size of the blocks if it is a
 multiple of :func:`grid`; those of windows of few values never do.
 """
 
@@ -37,7 +37,7 @@ __all__ = [
     "working_row",
 ]
 
-# Minimum rows per block, and with one thread.
+# Minimum rows per block, with several threads and with one.
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
 _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")

@@ -32,7 +32,7 @@ __all__ = ["active_rows_are_few", "fill_forward", "gather_active_rows"]
 
 @kernel(forceinline=True)
 def _is_active(leave, enter, above):
-    """Whether not both codes are below the band, nor both above it."""
+    """Whether the codes are neither both below the band nor both above it."""
     enters_below, enters_above = enter < np.uint32(BELOW), enter >= above
     return (
         (enters_below != (leave < np.uint32(BELOW)))

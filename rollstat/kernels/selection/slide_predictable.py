@@ -19,7 +19,7 @@ Invariant: after row j, `cursor` is the order statistic of the rows j, ..., j + 
 next observation of the window within the band, or a code from the end of the band on. A bit of `seen` is set
 exactly where the band has the code and its row is in the window.
 
-Cost: a sixteenth of a few instructions for a row that changes nothing, some ten for others; also one
+Cost: a few instructions for 16 rows that change nothing, about ten for each other row; also one
 comparison of vectors for every 64 codes up to the next one in the window that `seen` does not cover. After
 `scan_budget` such comparisons beyond the first ones the block is abandoned.
 
@@ -51,7 +51,7 @@ _ALL = ~np.uint64(0)
 
 @kernel
 def is_predictable(leaving, entering, cursor):
-    """Whether a processor would predict which rows leave the order statistic alone, by the first rows."""
+    """Whether a processor would predict which rows do not change the order statistic, by the first rows."""
     rows = min(PREDICTABLE_PROBED_ROWS, len(entering))
     changes = 0
     before = True

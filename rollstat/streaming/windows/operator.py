@@ -46,8 +46,9 @@ class NumberWindow(ArrayState):
     stamps : dtype
         Of the stamps.
     size : {"free", "fixed", "folding"}
-        What happens when the ring is full: it is resized; it never is, as the window has so many rows; or, in
-        a window that drops nothing, all states are combined into one.
+        What happens when the ring is full. ``"free"``: the ring is resized. ``"fixed"``: it never is full,
+        since the capacity is that of the window. ``"folding"``: all states are combined into one, because
+        the window drops nothing.
 
     Attributes
     ----------
