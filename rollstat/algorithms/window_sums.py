@@ -1,6 +1,6 @@
 """Sums over windows, and what follows from them: one scan for fixed windows, two stacks for others.
 
-The grid of the scan starts anew with each block. Results do not depend on the size of the blocks if it is a
+The grid of the scan starts again in each block. Results do not depend on the size of the blocks if it is a
 multiple of :func:`grid`; those of windows of few values never do.
 """
 
@@ -29,13 +29,12 @@ __all__ = [
     "deliver",
     "evaluate",
     "grid",
-    "longest",
     "observations",
     "scan",
     "working_row",
 ]
 
-# Minimum rows per block, and with one thread.
+# Minimum rows per block, with several threads and with one.
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
 _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
@@ -89,13 +88,6 @@ def observations(block: Block, series: int = 0) -> NDArray[np.float64]:
     values = np.asarray(values, np.float64).view()
     values.flags.writeable = False  # so that kernels are compiled for one type of array
     return values
-
-
-def longest(block: Block) -> int:
-    """Return the number of rows of the longest window of `block`."""
-    if block.reach is not None:
-        return block.reach + block.rows - 1
-    return block.width or int((block.end - block.start).max(initial=0))
 
 
 def working_row(out: NDArray[Any]) -> NDArray[np.float64]:
@@ -188,7 +180,7 @@ def _as_fixed(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> tuple[Block, Summand, NDArray[np.float64], NDArray[np.float64]]:
     """Return expanding windows as windows of a fixed width, which start in missing rows before the data."""
-    width = longest(block)
+    width = block.longest
     shape = (1 if x is y else 2, block.rows - 1 + width)
     (memory,) = _fronts.get(shape, lambda: [shape])
     memory[:, : block.rows - 1] = np.nan
@@ -267,7 +259,7 @@ def _sum_any_windows(
     channels = traits(summand).channels
     sums = np.zeros((channels, padded))
     shift_x, shift_y = np.zeros((2, padded))
-    work = np.empty((channels, longest(block))), np.zeros((3, channels))
+    work = np.empty((channels, block.longest)), np.zeros((3, channels))
     sum_variable_windows(summand, x, y, start, end, *work, sums, shift_x, shift_y)
     count = np.zeros(padded)
     count[:rows] = observed

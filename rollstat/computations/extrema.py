@@ -74,7 +74,7 @@ class ExtremaOf(Computation):
         return extrema.block_rows(width)
 
     def choose(self, block: Block) -> Choice:
-        """Return the algorithm for a block; boundary windows have no fixed size, whatever was named."""
+        """Return the algorithm for a block; those for fixed windows do not serve boundary windows."""
         if self.algorithm == "auto" or (self.algorithm in _FIXED_ONLY and not block.width):
             return extrema.choose(block)
         return Choice(self.algorithm, NAMED)
@@ -111,10 +111,10 @@ class ExtremaOf(Computation):
             else:
                 setattr(request, _FIELDS[name], result)
         outcome = extrema.ALGORITHMS[self.choose(block).name](block, request)
-        # Results in memory of their own are converted later, results of the caller are final.
+        # Results in arrays of their own are converted later; views of the output are final.
         final = all(result.base is not None for result in results)
         if not final and block.width == 0:
-            # The sentinel of an empty window is no large number of the data, about which to warn.
+            # A sentinel left in an empty window would cause a warning in the conversion.
             empty = block.start == block.end
             for result in results:
                 result[empty] = 0
@@ -134,7 +134,7 @@ def write_distance(block: Block, min_periods: int, low: Any, high: Any, result: 
     if result.dtype.kind == "f":
         with np.errstate(invalid="ignore", over="ignore"):
             np.subtract(high, low, out=result)
-        result[low == high] = 0  # two infinities of one sign are no distance apart
+        result[low == high] = 0  # the distance between equal infinities is 0
         return
     observed = block.count >= max(min_periods, 1)
     distance = high.astype(np.uint64) - low.astype(np.uint64)

@@ -187,7 +187,7 @@ def extremum_step(window: Any, step: Any) -> Step:
     """Return the step of a deque, or that of DABA."""
     held = window.representation
     if isinstance(held, DabaWindow):
-        daba: Step = held.quick_step(max(window.min_periods, 1))
+        daba: Step = held.quick_step(window.needs)
         return daba
     return step(), (held.state,)
 
@@ -202,7 +202,7 @@ def extremum_answer(window: Any, sign: int) -> Any:
 
 def wedge_step(window: Any, step: Any) -> Step:
     """Return a step of the wedge with its arguments."""
-    return step(), (max(window.min_periods, 1), *window.representation.arrays)
+    return step(), (window.needs, *window.representation.arrays)
 
 
 def minmax_answer(window: Any) -> Any:

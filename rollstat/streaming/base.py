@@ -63,7 +63,7 @@ class Window(Protocol):
         """Add the rows of arrays, and return the answers after each row, an array for each output."""
 
     def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
-        """Do the same in an empty window, without answers."""
+        """Add the rows of arrays to an empty window, without answers."""
 
     def clear(self) -> None:
         """Remove all rows, and count rows from zero."""
@@ -149,7 +149,7 @@ class RollingStream(Stream, abstract=True):
     _state: Any
 
     def _set_window(self, window: Any) -> None:
-        """Set the window, and keep its fast step at hand for :meth:`push`."""
+        """Set the window, and store its fast step for :meth:`push`."""
         self._window = window
         self._step, self._state = window.fast_step or (None, None)
 
