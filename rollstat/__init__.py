@@ -6,32 +6,12 @@ missing-value rule: the same in NumPy, in pandas, on a stream and on Spark.
 
 __version__ = "0.1.0"
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from rollstat import functions, streaming
-from rollstat.dtypes import PrecisionWarning as PrecisionWarning
-from rollstat.explain import explain as explain
-from rollstat.functions import *
-from rollstat.operators import check_operator as check_operator
-from rollstat.options import get_threads as get_threads
-from rollstat.options import set_threads as set_threads
-from rollstat.snapshots import SnapshotError as SnapshotError
-from rollstat.streaming import *
-from rollstat.windows import Expanding as Expanding
-from rollstat.windows import Forward as Forward
+__getattr__, _, _names = lazy_loader.attach_stub(__name__, __file__)
+_names = sorted([*_names, "__version__"])
+__all__ = [name for name in _names if name not in ("functions", "operators", "streaming")]
 
-if not TYPE_CHECKING:  # for type checkers, every name imported with * or `as` is public
-    __all__ = [
-        "Expanding",
-        "Forward",
-        "PrecisionWarning",
-        "SnapshotError",
-        "__version__",
-        "check_operator",
-        "explain",
-        "get_threads",
-        "set_threads",
-    ]
-    __all__ += functions.__all__
-    __all__ += [name for name in streaming.__all__ if not name.isupper()]  # its tables are internal
-    __all__.sort()
+
+def __dir__() -> list[str]:
+    return _names.copy()

@@ -32,6 +32,7 @@ import time
 import zlib
 from contextlib import suppress
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,7 +42,7 @@ from llvmlite import binding
 from numba import config, types
 from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.registry import cpu_target
-from numba.core.serialize import dumps
+from numba.core.serialize import NumbaPickler
 from numba.core.sigutils import normalize_signature
 from numba.misc.appdirs import AppDirs
 
@@ -221,6 +222,24 @@ def _say_that_compiling_takes_time():
     )
 
 
+class _Pickler(NumbaPickler):
+    """Classes of users are pickled by their digests: other processes need not be able to import them."""
+
+    def persistent_id(self, obj):
+        return vars(obj).get("__code_digest__") if isinstance(obj, type) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    """Finds classes of users among those of the `signature` that code is loaded for."""
+
+    def __init__(self, file, signature):
+        super().__init__(file)
+        self._classes = {vars(cls).get("__code_digest__"): cls for cls in _operators(signature)}
+
+    def persistent_load(self, pid):
+        return self._classes[pid]
+
+
 def _operators(signature):
     """Return the NamedTuple classes among the types of the arguments of a kernel."""
     arguments, _ = normalize_signature(signature)
@@ -311,7 +330,9 @@ class KernelCache(_Cache):
             key = digest_of(common, target)
             data = _read(folder / key)
             if data is not None:
-                code = CompileResultCacheImpl.rebuild(None, target_context, pickle.loads(data))
+                code = CompileResultCacheImpl.rebuild(
+                    None, target_context, _Unpickler(BytesIO(data), sig).load()
+                )
                 record(self._function, sig, origin, time.perf_counter() - begin, key)
                 return code
         return None
@@ -323,4 +344,6 @@ class KernelCache(_Cache):
         if common is None or folder is None or data.library.has_dynamic_globals:
             return
         key = digest_of(common, _target(data.codegen))
-        _write(folder / key, dumps(CompileResultCacheImpl.reduce(None, data)))
+        content = BytesIO()
+        _Pickler(content).dump(CompileResultCacheImpl.reduce(None, data))
+        _write(folder / key, content.getvalue())

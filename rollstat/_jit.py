@@ -8,8 +8,8 @@ A kernel has up to two dispatchers::
     Python --> entry (_Kernel) ----------> machine code, optimised once with everything that it calls
     another kernel --> inner (_InnerKernel) --> LLVM code that is linked into the entry, not optimised yet
 
-Without the second one, Numba would optimise every function and turn it into machine code by itself, and then
-again in each of its callers, which doubles the time to compile. Functions whose names start with an
+Without the second one, Numba would optimise every function and turn it into machine code by itself, and
+then again in each of its callers, which doubles the time to compile. Functions whose names start with an
 underscore have no entry.
 """
 
@@ -27,6 +27,7 @@ from rollstat._cache import KernelCache, record
 __all__ = [
     "INDEX",
     "kernel",
+    "plain",
 ]
 
 # ``i & INDEX`` equals `i` for every valid index and tells the compiler that it is not negative. Array
@@ -145,6 +146,11 @@ def _dispatcher(cls, compiler_class, function, options):
     kept = ("py_func", "targetdescr", "targetoptions", "locals", "pipeline_class")
     dispatcher._compiler = compiler_class(*(getattr(dispatcher._compiler, name) for name in kept))
     return dispatcher
+
+
+def plain(function):
+    """Return the Python function of a kernel: for a call that would take longer to compile than to run."""
+    return getattr(function, "py_func", function)
 
 
 def kernel(function=None, *, inline="never", forceinline=False, noinline=False, boundscheck=None):

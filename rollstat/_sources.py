@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numba.core.dispatcher import Dispatcher
 
-__all__ = ["NotFixedError", "class_digest", "digest_of", "source_digest"]
+__all__ = ["NotFixedError", "class_digest", "code_digest", "digest_of", "source_digest"]
 
 _PACKAGE = Path(__file__).resolve().parent
 _IMPORT = re.compile(
@@ -158,27 +158,41 @@ def _value_digest(value, name, seen):
         return _methods_digest(value, seen)
     if isinstance(value, (type, types.BuiltinFunctionType, np.ufunc)):
         return digest_of(_version_digest(value.__module__, name), value.__qualname__)
-    if value is None or isinstance(value, (bool, int, float, complex, str)):
+    if value is None or isinstance(value, (bool, int, float, complex, str, np.generic)):
         return digest_of(type(value).__name__, repr(value))
+    if isinstance(value, np.ndarray) and not value.dtype.hasobject:
+        return digest_of(value.dtype, value.shape, value.tobytes().hex())
     if isinstance(value, tuple):
         return digest_of("tuple", *(_value_digest(item, name, seen) for item in value))
     raise NotFixedError(f"{name} is of type {type(value).__name__}")
 
 
-@cache
-def class_digest(cls):
-    """Return the digest of the code of an operator.
+def code_digest(value):
+    """Return the digest of the code of an operator class, or of functions and constants in a tuple.
 
     Raises
     ------
     NotFixedError
-        If its code depends on more than code.
+        If it depends on more than code.
     """
-    module = sys.modules.get(cls.__module__)
-    if cls.__module__ == "__main__":
-        raise NotFixedError("other processes cannot import it from __main__")
-    if getattr(module, cls.__qualname__, None) is not cls:
-        raise NotFixedError("it is not defined at the top level of its module")
+    try:
+        return _value_digest(value, "the operator", [])
+    except ValueError as error:  # a variable of an enclosing function that has no value yet
+        raise NotFixedError(str(error)) from None
+
+
+@cache
+def class_digest(cls):
+    """Return the digest of the code of an operator class as kernels get it.
+
+    Raises
+    ------
+    NotFixedError
+        If it depends on more than code.
+    """
+    members = vars(cls)
+    if "__code_digest__" in members:
+        return members["__code_digest__"]
     if cls.__module__.partition(".")[0] == _PACKAGE.name:
-        return source_digest(Path(module.__file__).resolve())
-    return _methods_digest(cls, [cls])
+        return source_digest(Path(sys.modules[cls.__module__].__file__).resolve())
+    raise NotFixedError(members.get("__not_stored__", "its class has no digest"))

@@ -266,6 +266,11 @@ class Point:
     fraction: float = 0.0
     midpoint: bool = False
 
+    @property
+    def between(self) -> bool:
+        """Whether the point lies between two order statistics."""
+        return self.midpoint or self.fraction > 0
+
 
 def read_only(values: NDArray[Any]) -> NDArray[Any]:
     """Return a read-only view: kernels compile for one kind of array instead of two."""

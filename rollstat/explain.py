@@ -185,7 +185,7 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
       threads  1
       result   float64
     """
-    if not any(statistic.function is function for statistic in REGISTRY.values()):
+    if not REGISTRY.has_function(function):
         raise TypeError(f"function must be a rolling function of rollstat; it was {function!r}")
     explaining.active, explaining.statistic = True, function.__name__
     try:

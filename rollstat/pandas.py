@@ -21,7 +21,6 @@ import numpy as np
 import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
-import rollstat.functions  # noqa: F401 - fills the registry
 from rollstat.registry import REGISTRY, Statistic
 
 __all__ = ["DataFrameAccessor", "Rolling", "SeriesAccessor"]
@@ -266,9 +265,21 @@ class _Accessor:
         return _apply_to(self._data, statistic, options.pop("on", None), args, options)
 
 
-for _statistic in REGISTRY.values():
-    setattr(_Accessor, _statistic.name, _method(_statistic, _Accessor._call))
-    setattr(Rolling, _statistic.name, _method(_statistic, Rolling._call))
+class _LazyMethod:
+    """A method that replaces itself by that of the statistic when it is first read."""
+
+    def __init__(self, cls: type[Rolling] | type[_Accessor], name: str) -> None:
+        self._cls = cls
+        self._name = name
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        setattr(self._cls, self._name, _method(REGISTRY[self._name], self._cls._call))
+        return getattr(owner if instance is None else instance, self._name)
+
+
+for _name in REGISTRY:
+    setattr(_Accessor, _name, _LazyMethod(_Accessor, _name))
+    setattr(Rolling, _name, _LazyMethod(Rolling, _name))
 
 
 @register_series_accessor("rollstat")

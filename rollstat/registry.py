@@ -3,13 +3,17 @@
 The public functions, the pandas accessor, the streaming classes, the Spark functions, the contract
 tests, the reference pages and the benchmarks are all driven by this table: every statistic in it is
 tested and documented, without further entries elsewhere.
+
+The module of a statistic is loaded when the statistic is first looked up. The names alone load nothing.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib import import_module
 from typing import Any, NoReturn
 
-__all__ = ["REGISTRY", "Statistic", "check_algorithm", "refuse_algorithm", "register"]
+__all__ = ["REGISTRY", "Statistic", "check_algorithm", "refuse_algorithm"]
 
 
 @dataclass(frozen=True)
@@ -64,14 +68,57 @@ class Statistic:
     pandas: str = ""
 
 
-REGISTRY: dict[str, Statistic] = {}
+class Registry(MutableMapping[str, Statistic]):
+    """The statistics by name, in the order of their functions."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Statistic] = {}
+
+    @cached_property
+    def _functions(self) -> dict[str, str]:
+        """The name of the function of each statistic."""
+        functions = import_module("rollstat.functions").__all__
+        names = (name for name in functions if name.startswith("rolling_") or name.endswith("_filter"))
+        return {name.removeprefix("rolling_").removesuffix("_filter"): name for name in names}
+
+    def __getitem__(self, name: str) -> Statistic:
+        if name not in self._loaded:
+            getattr(import_module("rollstat.functions"), self._functions[name])  # loads its module
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, statistic: Statistic) -> None:
+        self._loaded[name] = statistic
+
+    def __delitem__(self, name: str) -> None:
+        del self._loaded[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._functions
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._functions)
+
+    def __len__(self) -> int:
+        return len(self._functions)
+
+    def has_function(self, function: object) -> bool:
+        """Return whether this is the function of a statistic; whoever has one has loaded its module."""
+        return any(statistic.function is function for statistic in self._loaded.values())
+
+    def register(self, statistic: Statistic) -> None:
+        """Add a statistic, or raise if another function has its name."""
+        known, function = self._loaded.get(statistic.name), statistic.function
+        # A module whose import was interrupted registers its functions again.
+        if known is not None and _origin(known.function) != _origin(function):
+            raise ValueError(f"statistic {statistic.name!r} is registered already")
+        self._loaded[statistic.name] = statistic
 
 
-def register(statistic: Statistic) -> None:
-    """Add a statistic to the registry, or raise if its name is taken."""
-    if statistic.name in REGISTRY:
-        raise ValueError(f"statistic {statistic.name!r} is registered already")
-    REGISTRY[statistic.name] = statistic
+def _origin(function: Callable[..., Any]) -> tuple[str, str]:
+    return function.__module__, function.__qualname__
+
+
+REGISTRY = Registry()
 
 
 def check_algorithm(algorithm: str, algorithms: Mapping[str, str], name: str) -> None:

@@ -1,23 +1,30 @@
 """Where one algorithm becomes faster than another: all the numbers by which ``algorithm="auto"`` chooses.
 
 They are measured; ``python asv_bench/crossovers.py`` measures them again and prints each beside what it
-finds. None of them changes a result of selection, since all algorithms agree to the bit. A kernel that probes
-its data to choose between two loops keeps the number for that itself.
+finds. None of them changes a result of selection, since all algorithms agree to the bit. Kernels that examine
+their data to choose between two loops import their numbers from here; to measure those, edit them. A constant
+of one algorithm, such as the length of its blocks, is defined beside that algorithm.
 """
 
 __all__ = [
+    "ACTIVE_PROBED_ROWS",
+    "ACTIVE_SHARE",
     "BLOCKWISE_BOTH_BYTES",
     "BLOCKWISE_BYTES",
     "COMPARED_RANK",
     "COUNTED_LEVELS",
+    "COUNTED_PROBED_VALUES",
     "EXPANDING_AS_FIXED",
     "FEW_EXTREMA_ROWS",
+    "MONOTONE_RUN",
     "NETWORK",
     "NETWORK_OF_LONG_SERIES",
     "NETWORK_OF_NOISE",
     "NETWORK_OF_OTHER_DTYPES",
     "NETWORK_ROWS_A_ROW",
     "PAST_CACHES_BYTES",
+    "PREDICTABLE_PROBED_ROWS",
+    "PREDICTABLE_SHARE",
     "QUICK_CALL_SECONDS",
     "QUICK_SECONDS",
     "RANKED_ROWS",
@@ -33,6 +40,7 @@ __all__ = [
     "STREAM_DEQUE_WINDOWS",
     "STREAM_FUNCTION_ROWS",
     "STREAM_FUNCTION_WINDOWS",
+    "STREAM_HALVED_WINDOWS",
     "STREAM_OPERATOR_STEPS",
     "STREAM_PUSHED_SHARE",
     "STREAM_PUSHES",
@@ -77,6 +85,21 @@ SAMPLED = 4096
 
 COUNTED_LEVELS = 10
 """Most distinct values that are counted one by one instead of ranked."""
+
+COUNTED_PROBED_VALUES = 32
+"""Values that are examined first to see whether there are so few distinct ones."""
+
+ACTIVE_SHARE = 0.6
+"""Share of active rows below which they are gathered before a bit set slides over them."""
+
+ACTIVE_PROBED_ROWS = 4096
+"""Rows at the start of a block in which active rows are counted."""
+
+PREDICTABLE_SHARE = 0.25
+"""Share of rows that change whether the order statistic can move, below which slides are predictable."""
+
+PREDICTABLE_PROBED_ROWS = 256
+"""Rows at the start of a block in which such changes are counted."""
 
 SORTED_BY_NETWORK = 24
 """Widest window that a network sorts completely, for deviations and trimmed means."""
@@ -123,6 +146,9 @@ STREAM_SEPARATE_WINDOWS = 2
 STREAM_OPERATOR_STEPS = 128
 """Longest array of floats whose elements go through the compiled step of an operator one by one."""
 
+STREAM_HALVED_WINDOWS = 4
+"""Shortest array, in windows, that DABA processes in halves of a window: start and end cost two windows."""
+
 STREAM_FUNCTION_WINDOWS = {"f": 1, "i": 4, "u": 4, "b": 4}
 """Shortest array, in windows, that a named operator leaves to the function over arrays, by kind of dtype."""
 
@@ -131,6 +157,9 @@ STREAM_FUNCTION_ROWS = 4_000
 
 FEW_EXTREMA_ROWS = 64
 """Below this number of rows, extrema are found by one scan, which is done before vectors are set up."""
+
+MONOTONE_RUN = 64
+"""Shortest run of rising or falling values whose extrema are copied instead of computed."""
 
 BLOCKWISE_BYTES = 4_000
 """Bytes of a window from which extrema and positions are found block by block."""

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import rollstat
-import rollstat.functions
 from rollstat.registry import REGISTRY
 from rollstat.streaming import STREAMS
 from rollstat.streaming.base import CLASSES

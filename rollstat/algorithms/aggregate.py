@@ -41,12 +41,12 @@ class AggregateOverflow(OverflowError):
 
 
 def block_rows(width: int) -> int:
-    """Rows of a block for windows of `width` rows: whole windows, few of which overlap two blocks."""
+    """Rows of a block for windows of `width` rows: so many windows that few of them overlap two blocks."""
     return max(round(2**16 / width), 8) * width
 
 
 def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view, so that each kernel is compiled for one kind of array alone."""
+    """Return a read-only view, so that each kernel is compiled for one kind of array only."""
     view = array.view()
     view.flags.writeable = False
     return view

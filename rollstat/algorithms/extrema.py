@@ -127,12 +127,6 @@ def _mask(block: Block) -> NDArray[np.bool_]:
     return block.missing
 
 
-def _longest(block: Block) -> int:
-    if block.width > 0:
-        return block.width
-    return int((block.end - block.start).max(initial=0))
-
-
 def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
     """Return the orders of the wanted extrema, with their outputs for values and for positions."""
     each = (
@@ -145,7 +139,7 @@ def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
 def block_scan(block: Block, request: Extrema) -> Outcome:
     """Compute by van Herk's and Gil and Werman's block scans, for any windows."""
     values, mask, start, end = block.values, _mask(block), block.start, block.end
-    suffix = np.empty(_longest(block), values.dtype)
+    suffix = np.empty(block.longest, values.dtype)
     nan = False
     for order, out, position in _wanted(request):
         best = np.empty(block.rows, values.dtype) if out is None else out
@@ -367,7 +361,7 @@ def wedge(block: Block, request: Extrema) -> Outcome:
         high_position: NDArray[np.int64],
         ties: str,
     ) -> None:
-        header, position, value, _ = wedges.create(_longest(block), block.values.dtype, ties=ties)
+        header, position, value, _ = wedges.create(block.longest, block.values.dtype, ties=ties)
         wedges.fill(
             header,
             position,

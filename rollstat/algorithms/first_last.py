@@ -32,7 +32,7 @@ def choose(block: Block) -> Choice:
 
 
 def _is_unsearched(block: Block, out: NDArray[Any]) -> bool:
-    """Return whether the values need no search for NaN of their own: it would be half the work."""
+    """Return whether to skip a separate search for NaN, which would take half of the time."""
     return bool(block.width and not block.searched and not block.others and out.dtype == block.values.dtype)
 
 

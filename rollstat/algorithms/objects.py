@@ -42,7 +42,7 @@ class ObjectCells:
         self.owned[i] = False
 
     def release(self, i: int) -> Any:
-        """Return the state in cell `i` for others to see."""
+        """Return the state in cell `i` for use outside this class."""
         self.owned[i] = False
         return self.items[i]
 

@@ -19,8 +19,8 @@ from rollstat.kernels.selection.value_band import Sample, allocate_sample
 
 __all__ = ["at_run_time", "block_rows", "fast_kernel", "select", "select_points", "split_rows"]
 
+# Most rows whose ranking memory a thread keeps for the next block.
 _MOST_ROWS_KEPT = 1 << 19
-_PROBED_VALUES = 32
 
 
 def block_rows(width: int) -> int:
@@ -112,17 +112,17 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
 def _write_sorted(values: NDArray[Any], rising: int, width: int, point: Point, result: NDArray[Any]) -> None:
     """Write points of values in ascending order, or in descending order for negative `rising`."""
     rank = point.rank if rising > 0 else width - 1 - point.rank
-    lower = values[rank : rank + len(result)]
-    if _is_between(point):
-        upper = values[rank + rising : rank + rising + len(result)]
+    following = rank + rising if point.between else rank
+    rows = len(result)
+    _write_point(point, values[rank : rank + rows], values[following : following + rows], result)
+
+
+def _write_point(point: Point, lower: NDArray[Any], upper: NDArray[Any], result: NDArray[Any]) -> None:
+    """Write a point of every window from its order statistics; a point at one of them is `lower`."""
+    if point.between:
         interpolate_constant(lower, upper, point.fraction, point.midpoint, result)
     else:
         result[...] = lower
-
-
-def _is_between(point: Point) -> bool:
-    """Whether a point lies between two order statistics."""
-    return point.midpoint or point.fraction > 0
 
 
 def _select_any(block: Block, request: Selection, first: int, last: int) -> None:
@@ -158,7 +158,7 @@ def _select_any(block: Block, request: Selection, first: int, last: int) -> None
 def _rows_at_a_time(width: int) -> int:
     """Return the rows to rank at a time: enough that few values are ranked twice, few enough for the caches.
 
-    Windows much narrower than what is ranked would leave set bits far apart.
+    If windows are much narrower than the rows ranked, set bits lie far apart.
     """
     values = max(thresholds.RANKED_ROWS, int(thresholds.RANKED_WINDOWS_AT_LEAST * width))
     return min(thresholds.RANKED_WINDOWS * width, values) - width + 1
@@ -190,10 +190,10 @@ def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 def _few_levels(values: NDArray[Any]) -> NDArray[Any] | None:
     """Return all distinct values if they are few, else None."""
-    if len(set(values[:_PROBED_VALUES].tolist())) > thresholds.COUNTED_LEVELS:
+    if len(set(values[: thresholds.COUNTED_PROBED_VALUES].tolist())) > thresholds.COUNTED_LEVELS:
         return None
-    step = len(values) // _PROBED_VALUES + 1
-    levels = np.unique(np.append(values[:_PROBED_VALUES], values[:: step | 1]))
+    step = len(values) // thresholds.COUNTED_PROBED_VALUES + 1
+    levels = np.unique(np.append(values[: thresholds.COUNTED_PROBED_VALUES], values[:: step | 1]))
     if len(levels) > thresholds.COUNTED_LEVELS or not are_levels(values, levels):
         return None
     return levels
@@ -264,7 +264,7 @@ class _FixedRows:
         self.results = results
         self.targets = targets
         self.point = point
-        self.needs_upper = len(results) > 1 if point is None else _is_between(point)
+        self.needs_upper = len(results) > 1 if point is None else point.between
         same = all(result.dtype == keys.dtype and result.flags.c_contiguous for result in results)
         self.found = results if same else tuple(np.empty(len(result), keys.dtype) for result in results)
         if targets is not None and not same:
@@ -312,7 +312,7 @@ class _FixedRows:
         return self._write(first, first + int(done))
 
     def finish(self, first: int) -> None:
-        """Select from row `first` on, where `by_ranks` stopped, and let it go on after that."""
+        """Select from row `first` on, where `by_ranks` stopped, then continue with `by_ranks`."""
         while first < self.block.rows:
             first = self._by_any(first)
             if first < self.block.rows:
@@ -337,11 +337,7 @@ class _FixedRows:
     def _blend(self, lower: NDArray[Any], upper: NDArray[Any], first: int, last: int) -> None:
         """Find the points of some rows from their order statistics."""
         assert self.point is not None
-        found = self.found[0][first:last]
-        if self.needs_upper:
-            interpolate_constant(lower, upper, self.point.fraction, self.point.midpoint, found)
-        else:
-            found[...] = lower
+        _write_point(self.point, lower, upper, self.found[0][first:last])
 
     def _write(self, first: int, last: int) -> int:
         """Convert what was found to the dtype of the results."""

@@ -1,7 +1,7 @@
 """Sorted order and ranks of observations: the sort that the rank algorithms share.
 
-Numbers are sorted by a radix sort, at a few nanoseconds an element on every machine; what does not suit it is
-sorted by NumPy. All sorts are stable, so ties are in row order.
+A radix sort takes a few nanoseconds an element on every machine; NumPy sorts what it does not suit. All sorts
+are stable, so ties are in row order.
 """
 
 from typing import Any

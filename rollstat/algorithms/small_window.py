@@ -36,7 +36,6 @@ __all__ = [
     "select_points_of_five",
     "serves",
     "serves_points",
-    "suits",
     "suits_values",
     "widest",
 ]
@@ -45,7 +44,7 @@ LARGEST_WIDTH = 512
 """Widest window served: comparisons grow with log^2 m, the time to build a network with m log^2 m."""
 
 _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead; more exceed the cache
-_RANKS_AT_ONCE = 4
+_RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
 
 
 def serves(block: Block, request: Selection) -> bool:
@@ -62,24 +61,15 @@ def widest(width: int, rows: int, dtype: np.dtype[Any]) -> int:
     """Return the widest window for which networks are the fastest, over `rows` windows of values of `dtype`.
 
     They take fewer operations than any other algorithm up to some hundred rows a window, but building one
-    takes O(width log^2 width), which a series must be long enough to win back.
+    takes O(width log^2 width), which only a long series makes up for.
     """
     if rows < thresholds.NETWORK_ROWS_A_ROW * width:
         return thresholds.NETWORK
     return thresholds.NETWORK_OF_LONG_SERIES if dtype == np.float64 else thresholds.NETWORK_OF_OTHER_DTYPES
 
 
-def suits(width: int, rows: int, dtype: np.dtype[Any]) -> bool:
-    """Whether networks are the fastest algorithm for a series of `rows` windows of values of `dtype`.
-
-    They do least work up to a few hundred rows a window, but building one takes O(width log^2 width), which
-    pays only if the series is long.
-    """
-    return 0 < width <= widest(width, rows, dtype)
-
-
 def suits_values(values: NDArray[Any], width: int) -> bool:
-    """Whether networks are the fastest algorithm for these values, given that :func:`suits` is true.
+    """Whether networks are the fastest algorithm for these values, in windows of at most :func:`widest` rows.
 
     Networks take the same time for all values. Ranking by bands is faster where windows are alike, as in
     noise: there, neighbours differ as much as values a window apart. They do so in alternating series too,
@@ -100,7 +90,7 @@ def fast_kernel(dtype: np.dtype[Any], complete: bool) -> tuple[Any, str]:
 
 
 def block_rows(width: int) -> int:
-    """Return the rows of a block: many, because for narrow windows the overhead of a call counts."""
+    """Return the rows of a block: many, since the overhead of a call matters where windows are narrow."""
     return 1 << 17
 
 
@@ -143,7 +133,7 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
         )
     if select_points_of_five(block, points, results):
         return True
-    between = [point.midpoint or point.fraction > 0 for point in points]
+    between = [point.between for point in points]
     ranges = tuple((point.rank, point.rank + above) for point, above in zip(points, between))
     outputs, first = [], 0
     for i, (point, above) in enumerate(zip(points, between)):
@@ -176,7 +166,7 @@ def select_points_of_five(block: Block, points: Sequence[Point], results: Sequen
 
 
 def _windows_per_lane(width: int) -> int:
-    """Return how many windows share their work: more save comparisons, but need more rows of scratch.
+    """Return how many windows share comparisons: more windows save comparisons, but need more scratch.
 
     Measured; neighbouring powers of two are close.
     """
@@ -210,7 +200,11 @@ def _find(
         ranks = [rank for low, high in ranges for rank in range(low, high + 1)]
         first = ranks if rising > 0 else [width - 1 - rank for rank in ranks]
         found = [values[i : i + rows] for i in first]
-        _write_outputs(found, outputs, fractions, lower, upper)
+        for (which, kind, row), fraction in zip(outputs, fractions):
+            if kind < LINEAR:
+                (upper if kind == UPPER else lower)[row] = found[which]
+            else:
+                interpolate_constant(found[which], found[which + 1], fraction, kind == MIDPOINT, lower[row])
         return
     network = selection_network(width, ranges, _windows_per_lane(width))
     vector_lanes = VECTOR_BYTES // values.itemsize
@@ -227,21 +221,6 @@ def _find(
         values, network, scratch, np.array(outputs, np.int64), np.array(fractions, np.float64), lower, upper
     )
     tiers.note_ready(run_network, str(values.dtype))
-
-
-def _write_outputs(
-    found: Sequence[NDArray[Any]],
-    outputs: Sequence[tuple[int, int, int]],
-    fractions: Sequence[float],
-    lower: NDArray[Any],
-    upper: NDArray[Any],
-) -> None:
-    """Write outputs of results that are known already, one row of `found` for each."""
-    for (which, kind, row), fraction in zip(outputs, fractions):
-        if kind < LINEAR:
-            (upper if kind == UPPER else lower)[row] = found[which]
-        else:
-            interpolate_constant(found[which], found[which + 1], fraction, kind == MIDPOINT, lower[row])
 
 
 def _select_constant(block: Block, request: Selection) -> None:

@@ -1,6 +1,6 @@
 """Sums over windows, and what follows from them: one scan for fixed windows, two stacks for others.
 
-The grid of the scan starts anew with each block. Results do not depend on the size of the blocks if it is a
+The grid of the scan starts again in each block. Results do not depend on the size of the blocks if it is a
 multiple of :func:`grid`; those of windows of few values never do.
 """
 
@@ -13,16 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
+from rollstat._jit import plain
 from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.kernels.missing.simd_counts import count_series
 from rollstat.kernels.simd.vectors import aligned_empty
-from rollstat.kernels.sums.fixed_windows import (
-    SHORTEST_SHIFTED,
-    recompute_unshifted,
-    sum_fixed_windows,
-)
+from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
 from rollstat.kernels.sums.moment_formulas import Summand, series_of, traits
-from rollstat.kernels.sums.short_windows import scratch_sizes
+from rollstat.kernels.sums.short_windows import scratch_sizes, short_windows
 from rollstat.kernels.sums.variable_windows import finish_windows, sum_variable_windows
 from rollstat.plan import Choice
 
@@ -32,13 +29,12 @@ __all__ = [
     "deliver",
     "evaluate",
     "grid",
-    "longest",
     "observations",
     "scan",
     "working_row",
 ]
 
-# Minimum rows per block, and with one thread.
+# Minimum rows per block, with several threads and with one.
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
 _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
@@ -92,13 +88,6 @@ def observations(block: Block, series: int = 0) -> NDArray[np.float64]:
     values = np.asarray(values, np.float64).view()
     values.flags.writeable = False  # so that kernels are compiled for one type of array
     return values
-
-
-def longest(block: Block) -> int:
-    """Return the number of rows of the longest window of `block`."""
-    if block.reach is not None:
-        return block.reach + block.rows - 1
-    return block.width or int((block.end - block.start).max(initial=0))
 
 
 def working_row(out: NDArray[Any]) -> NDArray[np.float64]:
@@ -191,7 +180,7 @@ def _as_fixed(
     block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]
 ) -> tuple[Block, Summand, NDArray[np.float64], NDArray[np.float64]]:
     """Return expanding windows as windows of a fixed width, which start in missing rows before the data."""
-    width = longest(block)
+    width = block.longest
     shape = (1 if x is y else 2, block.rows - 1 + width)
     (memory,) = _fronts.get(shape, lambda: [shape])
     memory[:, : block.rows - 1] = np.nan
@@ -212,8 +201,9 @@ def _scan_with_missing(
     """Windows of a fixed width in which values may be NaN."""
     width, min_count = block.width, float(block.nan_below or 0)
     counts, *scratch = _scan_scratch(summand, width)
-    sum_fixed_windows(summand, x, y, width, min_count, counts, *scratch, out)
-    if not traits(summand).shifted or width < SHORTEST_SHIFTED:
+    short = short_windows(summand, width)
+    (short or sum_fixed_windows)(summand, x, y, width, min_count, counts, *scratch, out)
+    if short or not traits(summand).shifted:
         return
     rows = np.empty(0, np.int64)
     left = recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
@@ -232,7 +222,7 @@ def _scan_scratch(summand: Summand, width: int) -> list[NDArray[np.float64]]:
     channels, outputs = traits(summand).channels, traits(summand).outputs
 
     def shapes() -> list[tuple[int, ...]]:
-        suffixes, groups, leaves, rows = scratch_sizes(channels, width)
+        suffixes, groups, leaves, rows = plain(scratch_sizes)(channels, width)
         return [(rows,), (suffixes + 2 * (groups + leaves + rows),), (outputs, rows)]
 
     return _scratch.get((channels, outputs, width), shapes)
@@ -248,7 +238,8 @@ def _scan(
 ) -> bool:
     """Scan; return whether the scan gave up because a value may be missing."""
     _, *scratch = _scan_scratch(summand, width)
-    return bool(sum_fixed_windows(summand, x, y, width, 0.0, None, *scratch, out))
+    kernel = short_windows(summand, width) or sum_fixed_windows
+    return bool(kernel(summand, x, y, width, 0.0, None, *scratch, out))
 
 
 @np.errstate(all="ignore")
@@ -268,7 +259,7 @@ def _sum_any_windows(
     channels = traits(summand).channels
     sums = np.zeros((channels, padded))
     shift_x, shift_y = np.zeros((2, padded))
-    work = np.empty((channels, longest(block))), np.zeros((3, channels))
+    work = np.empty((channels, block.longest)), np.zeros((3, channels))
     sum_variable_windows(summand, x, y, start, end, *work, sums, shift_x, shift_y)
     count = np.zeros(padded)
     count[:rows] = observed

@@ -31,7 +31,7 @@ class Formula(Computation):
     write : callable
         Takes a block and one array for each output; returns an :class:`Outcome`.
     required : int
-        Observations without which there is no result.
+        Fewest observations for which there is a result.
     outputs : int
         How many arrays it returns.
     kind : str
@@ -58,8 +58,8 @@ class Formula(Computation):
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows.
 
-        One thread takes longer blocks, unless values are converted into float64 first: these are to stay in
-        the cache until they are summed.
+        One thread takes longer blocks, unless values are converted to float64 first: the converted values
+        should stay in the cache until they are summed.
         """
         return window_sums.block_rows(width, alone=alone and not self._converts)
 
@@ -84,7 +84,7 @@ class Combination(Computation):
     algorithm : str
         ``"auto"`` or a name of :data:`rollstat.algorithms.aggregate.ALGORITHMS`.
     required : int
-        Observations without which there is no result.
+        Fewest observations for which there is a result.
     kind : str, optional
         Kind of the outputs; by default that of the operator's results.
     """

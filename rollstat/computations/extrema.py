@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import tiers
 from rollstat.algorithms import extrema
 from rollstat.blocks import Block, Outcome
 from rollstat.plan import NAMED, Choice, Computation, Output
@@ -69,7 +70,7 @@ class ExtremaOf(Computation):
         return extrema.block_rows(width)
 
     def choose(self, block: Block) -> Choice:
-        """Return the algorithm for a block; boundary windows have no fixed size, whatever was named."""
+        """Return the algorithm for a block; those for fixed windows do not serve boundary windows."""
         if self.algorithm == "auto" or (self.algorithm in _FIXED_ONLY and not block.width):
             return extrema.choose(block, tuple(self.names), self.rows, self.last)
         return Choice(self.algorithm, NAMED)
@@ -106,15 +107,11 @@ class ExtremaOf(Computation):
                 request.maximum = np.empty(block.rows, block.values.dtype)
             else:
                 setattr(request, extrema.FIELDS[name], result)
-        choice = self.choose(block)
-        if choice.reason == NAMED:
-            outcome = extrema.ALGORITHMS[choice.name](block, request)
-        else:
-            outcome = extrema.automatic(block, request, self.rows)
-        # Results in memory of their own are converted later, results of the caller are final.
+        outcome = extrema.ALGORITHMS[tiers.algorithm_for(self.choose(block), block)](block, request)
+        # Results in arrays of their own are converted later; views of the output are final.
         final = all(result.base is not None for result in results)
         if not final and block.width == 0:
-            # The sentinel of an empty window is no large number of the data, about which to warn.
+            # A sentinel left in an empty window would cause a warning in the conversion.
             empty = block.start == block.end
             for result in results:
                 result[empty] = 0
@@ -134,7 +131,7 @@ def write_distance(block: Block, min_periods: int, low: Any, high: Any, result: 
     if result.dtype.kind == "f":
         with np.errstate(invalid="ignore", over="ignore"):
             np.subtract(high, low, out=result)
-        result[low == high] = 0  # two infinities of one sign are no distance apart
+        result[low == high] = 0  # the distance between equal infinities is 0
         return
     observed = block.count >= max(min_periods, 1)
     distance = high.astype(np.uint64) - low.astype(np.uint64)

@@ -52,7 +52,7 @@ class Kth:
 
     @property
     def required(self) -> int:
-        """Observations without which there is no result."""
+        """Fewest observations for which there is a result."""
         return abs(self.k)
 
     def constant_rank(self, count: int) -> int:
@@ -171,12 +171,13 @@ class OrderStatistics(Computation):
         """Return the selection algorithm for windows of `fixed` rows, 0 where that varies."""
         if self.algorithm in _FIXED_ONLY and not fixed:
             return Choice(
-                "rank_bits", f"{self.algorithm} needs windows of one width, which boundary windows have not"
+                "rank_bits",
+                f"{self.algorithm} needs windows of one width, which boundary windows do not have",
             )
         if self.algorithm != "auto":
             return Choice(self.algorithm, NAMED)
         if self.positions:
-            return Choice("rank_bits", "positions are asked for")
+            return Choice("rank_bits", "positions are requested")
         if not fixed:
             return Choice("rank_bits", "the width of the windows varies")
         widest = small_window.widest(fixed, self.rows, self.dtype)
@@ -186,8 +187,8 @@ class OrderStatistics(Computation):
         reason = f"windows of at most {widest} rows, over {self.rows} rows"
         if self.dtype != np.float64 or fixed <= thresholds.NETWORK_OF_NOISE:
             return Choice("small_window", reason)
-        smooth = "a sample shows that neighbouring values are closer than values a window apart"
-        return Choice("small_window", reason, (("rank_bits", smooth),))
+        noise = "a sample shows that neighbouring values differ about as much as values a window apart"
+        return Choice("small_window", reason, (("rank_bits", noise),))
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
@@ -297,7 +298,7 @@ class OrderStatistics(Computation):
         if self.positions or not hasattr(driver, "select_points"):
             return False
         points = [request.point(block.width) for request in self.requests]
-        between = any(point.midpoint or point.fraction > 0 for point in points)
+        between = any(point.between for point in points)
         if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
             return False
         written: bool = driver.select_points(block, points, results)

@@ -15,11 +15,8 @@ from rollstat.kernels.rank_space.mode import create as create_tree
 from rollstat.kernels.rank_space.mode import find_modes
 from rollstat.kernels.rank_space.nunique import count_distinct
 from rollstat.kernels.rank_space.rank import (
-    AVERAGE,
     DENSE,
-    FIRST,
-    MAX,
-    MIN,
+    METHODS,
     compare_newest,
     count_newest,
     finish,
@@ -30,15 +27,12 @@ from rollstat.windows import FixedWindows, Windows
 
 __all__ = [
     "MEAN_DIFFERENCE_ALGORITHMS",
-    "METHODS",
     "RANK_ALGORITHMS",
     "Distinct",
     "MeanDifference",
     "Mode",
     "RankOfNewest",
 ]
-
-METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
 
 MEAN_DIFFERENCE_ALGORITHMS = {
     "sorted_window": "every window and dtype, in O(m)",

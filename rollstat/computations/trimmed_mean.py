@@ -40,7 +40,7 @@ class TrimmedMean(Computation):
     windows : Windows
         The windows of the call.
     proportion : float
-        Share of the observations at each end, rounded down to whole ones.
+        Share of the observations at each end, rounded down to a whole number.
     winsorize : bool
         Whether they are replaced instead of left out.
     algorithm : str

@@ -5,7 +5,7 @@ import textwrap
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from rollstat.registry import Statistic, register
+from rollstat.registry import REGISTRY, Statistic
 
 __all__ = ["statistic"]
 
@@ -151,7 +151,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
         function.__doc__ = _document(function.__doc__ or "")
         function.__signature__ = _signature(function)  # type: ignore[attr-defined]  # functions have it, their type does not say so
         short = name or function.__name__.removeprefix("rolling_")
-        register(
+        REGISTRY.register(
             Statistic(
                 name=short, function=function, parameters=parameters, cost=textwrap.dedent(cost), **fields
             )

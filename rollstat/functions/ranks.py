@@ -2,12 +2,13 @@
 
 from typing import Any, Unpack
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.computations.ranks import METHODS, RANK_ALGORITHMS, Distinct, Mode, RankOfNewest
+from rollstat.computations.ranks import RANK_ALGORITHMS, Distinct, Mode, RankOfNewest
 from rollstat.engine import run
+from rollstat.functions.checks import check_flag
 from rollstat.functions.common import statistic
+from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.plan import Recipe
 from rollstat.registry import check_algorithm
@@ -16,13 +17,6 @@ __all__ = ["rolling_mode", "rolling_nunique", "rolling_rank"]
 
 _RANK_SET = {"rank_set": "every window and dtype"}
 _REDUCTION = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, section 4"
-
-
-def check_flag(name: str, value: Any) -> bool:
-    """Return `value` as a bool; raise TypeError unless it is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False; it was {value!r}")
-    return bool(value)
 
 
 @statistic(

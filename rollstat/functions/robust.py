@@ -1,7 +1,6 @@
 """Robust statistics: interquartile range, MAD, Hampel filter, Gini mean difference, trimmed means."""
 
 import math
-import numbers
 from typing import Any, Unpack
 
 import numpy as np
@@ -13,6 +12,7 @@ from rollstat.computations.quantile_range import Spread
 from rollstat.computations.ranks import MEAN_DIFFERENCE_ALGORITHMS, MeanDifference
 from rollstat.computations.trimmed_mean import TRIMMED_ALGORITHMS, TrimmedMean
 from rollstat.engine import run
+from rollstat.functions.checks import NORMAL, check_number, check_scale, check_share
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
@@ -33,7 +33,6 @@ __all__ = [
     "rolling_winsorized_mean",
 ]
 
-NORMAL = 0.6744897501960817  # the upper quartile of the standard normal distribution
 _DEVIATION: dict[str, Any] = {
     "family": "robust",
     "algorithms": DEVIATION_ALGORITHMS,
@@ -54,38 +53,6 @@ _TRIMMED: dict[str, Any] = {
     "cost": f"O(log m) amortised; O(m) for windows of up to {SORTED_WINDOW_OF_TRIMMED_MEANS} rows",
     "source": "pairwise sums (Higham 1993, doi:10.1137/0914050) kept in a tree over ranks",
 }
-
-
-def check_number(name: str, value: Any, least: float, most: float) -> float:
-    """Return `value` as a float; raise unless it is a number from `least` to `most`."""
-    span = f"a number of at least {least:g}" + (f" and at most {most:g}" if math.isfinite(most) else "")
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be {span}; it was {value!r}")
-    if not least <= float(value) <= most:
-        raise ValueError(f"{name} must be {span}; it was {value!r}")
-    return float(value)
-
-
-def check_scale(scale: Any) -> float:
-    """Return the divisor of a deviation; raise unless `scale` is a positive number or ``"normal"``."""
-    if isinstance(scale, str):
-        if scale != "normal":
-            raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
-        scale = NORMAL
-    scale = check_number("scale", scale, 0, math.inf)
-    if not 0 < scale < math.inf:
-        raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
-    return float(scale)
-
-
-def check_share(proportion: Any) -> float:
-    """Return the proportion to cut off at each end; raise unless it is a number from 0 to below 0.5."""
-    share = check_number("proportion", proportion, 0, 0.5)
-    if share == 0.5:
-        raise ValueError(
-            f"proportion must be below 0.5, since half at each end leaves nothing; it was {proportion!r}"
-        )
-    return share
 
 
 @statistic(

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
+from rollstat._sources import NotFixedError, code_digest
+
 __all__ = [
     "NOTHING",
     "Operator",
@@ -62,13 +64,22 @@ class _NoFields(NamedTuple):
 _numbers = count()
 
 
-def _unique_name(name: str) -> str:
-    """Return a name that no other operator class has.
+def _new_class(name: str, base: type, members: dict[str, Any], code: Any) -> Any:
+    """Return a class whose name no class with other code has.
 
     Compiled functions distinguish classes of tuples by name alone. If two classes had one name, for example
-    because a notebook cell runs again, the second would use the machine code of the first.
+    because a notebook cell runs again after an edit, the second would use the machine code of the first.
+    The digest of the `code` in the name lets other processes find this machine code on disk; where there is
+    no digest, the name is a number and kernels for the class are not stored.
     """
-    return f"{''.join(c if c.isalnum() else '_' for c in name)}_{next(_numbers)}"
+    try:
+        digest = code_digest(code)
+        members["__code_digest__"] = digest
+        suffix = digest[:32]
+    except NotFixedError as reason:
+        members["__not_stored__"] = str(reason)
+        suffix = str(next(_numbers))
+    return type(f"{''.join(c if c.isalnum() else '_' for c in name)}_{suffix}", (base,), members)
 
 
 _CLASSES_KEPT = 256
@@ -100,7 +111,8 @@ def _make_class(parts: dict[str, Any]) -> Any:
 
     members |= {"__slots__": (), "__module__": getattr(combine, "__module__", None) or "builtins"}
     members["__reduce__"] = reduce
-    return type(_unique_name(getattr(combine, "__name__", type(combine).__name__)), (_NoFields,), members)
+    name = getattr(combine, "__name__", type(combine).__name__)
+    return _new_class(name, _NoFields, members, tuple(parts.items()))
 
 
 def _from_parts(parts: dict[str, Any]) -> Any:
@@ -163,7 +175,7 @@ def _with_unique_class(operator: Any) -> Any:
         unique = _unique_classes.get(cls)
         if unique is None:
             members = {"__slots__": (), "__module__": cls.__module__}
-            unique = _unique_classes[cls] = type(_unique_name(cls.__name__), (cls,), members)
+            unique = _unique_classes[cls] = _new_class(cls.__name__, cls, members, cls)
     return tuple.__new__(unique, operator)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
-import rollstat.functions  # noqa: F401 - fills the registry
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import Kind, kind_of, result_type
 

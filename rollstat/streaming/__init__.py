@@ -11,30 +11,10 @@ r"""Streams: the statistics of rolling windows, one element at a time, with wind
     windows/                                                        rows and states in arrays
     kernels.stream.steps                                            one compiled call for a push
 
-``table`` has one row for each named class, ``answers`` what those rows compute.
+``table`` has one row for each named class, ``answers`` what those rows compute, ``named_classes`` the classes
+by name. ``__init__.pyi`` lists the public names; each is loaded on first use.
 """
 
-from typing import TYPE_CHECKING, Any
+import lazy_loader
 
-from rollstat.streaming.base import restore
-from rollstat.streaming.general import FixedAggregate, GreedyAggregate, SlidingAggregate, TimeAggregate
-from rollstat.streaming.named import REASONS, STREAMS
-
-_CLASSES = {cls.__name__: cls for cls in STREAMS.values()}
-globals().update(_CLASSES)
-
-if TYPE_CHECKING:  # the named classes are made from the table
-
-    def __getattr__(name: str) -> Any: ...
-
-
-__all__ = [  # noqa: PLE0604 - the names of the classes are strings
-    "REASONS",
-    "STREAMS",
-    "FixedAggregate",
-    "GreedyAggregate",
-    "SlidingAggregate",
-    "TimeAggregate",
-    "restore",
-    *_CLASSES,
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 import rollstat.operators as operators
 from rollstat.algorithms.ranking import measurable
-from rollstat.computations.ranks import METHODS
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.distances import middle
-from rollstat.kernels.rank_space.rank import DENSE, finish
+from rollstat.kernels.rank_space.rank import DENSE, METHODS, finish
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_kept, sum_in_four
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate, interpolate_whole, whole_spread
 from rollstat.kernels.stream import sorted_window, steps
@@ -188,7 +187,7 @@ def extremum_step(window: Any, step: Any) -> Step:
     """Return the step of a deque, or that of DABA."""
     held = window.representation
     if isinstance(held, DabaWindow):
-        daba: Step = held.quick_step(max(window.min_periods, 1))
+        daba: Step = held.quick_step(window.needs)
         return daba
     return step(), (held.state,)
 
@@ -203,7 +202,7 @@ def extremum_answer(window: Any, sign: int) -> Any:
 
 def wedge_step(window: Any, step: Any) -> Step:
     """Return a step of the wedge with its arguments."""
-    return step(), (max(window.min_periods, 1), *window.representation.arrays)
+    return step(), (window.needs, *window.representation.arrays)
 
 
 def minmax_answer(window: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol, Self
 
 from numpy.typing import ArrayLike, NDArray
 
+import rollstat.streaming
 from rollstat.algorithms.bound_calls import BoundStep
 from rollstat.options import whole_number
 from rollstat.snapshots import SnapshotError, read, write
@@ -21,7 +22,7 @@ from rollstat.streaming.window_spec import WindowSpec
 __all__ = ["CLASSES", "RollingStream", "State", "Stream", "Window", "restore", "unpickle"]
 
 CLASSES: dict[str, type["Stream"]] = {}
-"""Every class of streams by its name."""
+"""Every class of streams that is loaded, by its name."""
 
 State = tuple[dict[str, Any], list[NDArray[Any]]]
 
@@ -62,7 +63,7 @@ class Window(Protocol):
         """Add the rows of arrays, and return the answers after each row, an array for each output."""
 
     def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
-        """Do the same in an empty window, without answers."""
+        """Add the rows of arrays to an empty window, without answers."""
 
     def clear(self) -> None:
         """Remove all rows, and count rows from zero."""
@@ -148,7 +149,7 @@ class RollingStream(Stream, abstract=True):
     _state: Any
 
     def _set_window(self, window: Any) -> None:
-        """Set the window, and keep its fast step at hand for :meth:`push`."""
+        """Set the window, and store its fast step for :meth:`push`."""
         self._window = window
         self._step, self._state = window.fast_step or (None, None)
 
@@ -318,6 +319,8 @@ def restore(data: bytes) -> Any:
     3.0
     """
     name, parameters, arrays = read(data)
+    if name not in CLASSES and name in dir(rollstat.streaming):
+        getattr(rollstat.streaming, name)  # adds the class to CLASSES
     if name not in CLASSES:
         raise SnapshotError(f"the snapshot is of a {name}, which this release does not have")
     cls = CLASSES[name]

@@ -61,9 +61,7 @@ class GreedyWindow:
     @property
     def value(self) -> Any:
         """The result of the last window; with too few observations the identity, NaN or None."""
-        if self._observations >= max(self.min_periods, 1):
-            return self.adapter.finish(self._tree.value())
-        return self.adapter.insufficient(self._observations >= self.min_periods)
+        return self.adapter.answer(self._observations, self.min_periods, self._tree.value)
 
     @property
     def bounds(self) -> tuple[int, int]:

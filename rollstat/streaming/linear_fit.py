@@ -1,4 +1,4 @@
-"""The operator of a straight line of least squares through values at their rows."""
+"""The operator of the least-squares line of values against their rows."""
 
 from typing import NamedTuple
 

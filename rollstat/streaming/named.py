@@ -7,7 +7,8 @@
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -160,9 +161,31 @@ def _class(row: StreamRow) -> Any:
     return type(row.name, (OperatorStream if of_operator else RollingStream,), namespace)
 
 
-STREAMS: dict[str, Any] = {row.statistic: _class(row) for row in TABLE}
-"""The class of each registered statistic."""
+class Streams(Mapping[str, Any]):
+    """The class of each registered statistic, made when it is first looked up."""
 
+    def __init__(self) -> None:
+        self._rows = {row.statistic: row for row in TABLE}
+        self._made: dict[str, Any] = {}
+        self._lock = Lock()
+
+    def __getitem__(self, statistic: str) -> Any:
+        with self._lock:  # two threads must get the same class
+            if statistic not in self._made:
+                self._made[statistic] = _class(self._rows[statistic])
+            return self._made[statistic]
+
+    def __contains__(self, statistic: object) -> bool:
+        return statistic in self._rows
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+STREAMS = Streams()
 REASONS: dict[str, str | Mapping[str, str]] = {
     **NO_STREAM,
     **{row.statistic: row.refused for row in TABLE if row.refused},

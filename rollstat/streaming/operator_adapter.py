@@ -5,6 +5,7 @@
     3.5, None, [1, 2] ---> element, encode_columns ---> arguments, missing ---> operator ---> finish, fill
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -114,9 +115,15 @@ class OperatorAdapter:
         single = not self.objects and self.codec.dtype == np.float32
         return float(np.float32(result)) if single and isinstance(result, float) else result
 
-    def insufficient(self, empty: bool) -> Any:
-        """Return the answer with too few observations: the identity if an `empty` window is allowed."""
-        if empty and self.identity is not NOTHING:
+    def answer(self, observations: int, min_periods: int, read: Callable[[], Any]) -> Any:
+        """Return the result that `read` returns, or what replaces it where observations are too few.
+
+        If `min_periods` is 0, an empty window has the identity of the operator, if there is one. Any other
+        window with fewer than `min_periods` observations has NaN or None.
+        """
+        if observations >= max(min_periods, 1):
+            return self.finish(read())
+        if observations >= min_periods and self.identity is not NOTHING:
             plain = self.identity.item() if isinstance(self.identity, np.generic) else self.identity
             return self.finish(plain)
         if self.objects:

@@ -81,11 +81,12 @@ class OperatorWindow:
 
     def _set_states(self, states: Any) -> None:
         self.states: Any = states
+        self.needs = max(self.min_periods, 1)
         states.header[SPAN] = self.spec.fixed or _MANY_ROWS
         self.fast_step: BoundStep | None = None
         needs_observations = self.min_periods > 0 or self.adapter.identity is NOTHING
         if self.spec.fixed and self.adapter.is_plain and needs_observations:
-            self.fast_step = bind_push(*states.quick_step(max(self.min_periods, 1)))
+            self.fast_step = bind_push(*states.quick_step(self.needs))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "fast_step"}
@@ -136,16 +137,14 @@ class OperatorWindow:
             limit = spec.limit(stamp)
         elif spec.free:
             limit = int(header[FIRST]) - 1
-        size = self.states.push(limit, stamp, element, observed, max(self.min_periods, 1))
+        size = self.states.push(limit, stamp, element, observed, self.needs)
         header[NEXT] = row + 1
         if spec.timed:
             self._newest_time = stamp
         return self._result(size, self.states.result)
 
-    def _result(self, size: int, read: Any) -> Any:
-        if size >= max(self.min_periods, 1):
-            return self.adapter.finish(read())
-        return self.adapter.insufficient(size >= self.min_periods)
+    def _result(self, observations: int, read: Any) -> Any:
+        return self.adapter.answer(observations, self.min_periods, read)
 
     @property
     def value(self) -> Any:
@@ -216,7 +215,7 @@ class OperatorWindow:
             )
             stamps = numbers[: len(missing)] if times is None else times[block]
             part = written.part(block, scratch)
-            states.extend(stamps, width, values, missing, max(self.min_periods, 1), part)
+            states.extend(stamps, width, values, missing, self.needs, part)
             written.convert(block, part)
             states.header[NEXT] += len(missing)
             numbers += len(missing)
@@ -345,17 +344,17 @@ class NamedOperatorWindow(OperatorWindow):
             return super()._make_states()
         return BlockedWindow(adapter.ready, adapter.layout, adapter.example, self.algorithm, rows)
 
-    def _result(self, size: int, read: Any) -> Any:
-        result = super()._result(size, read)
+    def _result(self, observations: int, read: Any) -> Any:
+        result = super()._result(observations, read)
         if not self._last_is_count:
             return result
-        enough = result[-1] >= max(self.min_periods, 1)
+        enough = result[-1] >= self.needs
         return tuple(self.adapter.finish(x) if enough else np.nan for x in result[:-1])
 
     def _finished(self, written: Written) -> list[Any]:
         if self._last_is_count:
             *results, count = written.arrays
-            few = written.insufficient | (count < max(self.min_periods, 1))
+            few = written.insufficient | (count < self.needs)
             written = replace(written, arrays=results, insufficient=few)
         return super()._finished(written)
 

@@ -8,7 +8,7 @@ r"""The window of a statistic that is computed from the rows themselves, which a
              \-> many elements:  the function over arrays, for the rows in the window and the new ones;
                                  then the last rows replace those in the window
 
-What depends on the statistic stands in its row of :mod:`rollstat.streaming.table`.
+What depends on the statistic is in its row of :mod:`rollstat.streaming.table`.
 """
 
 from collections.abc import Mapping
@@ -65,9 +65,10 @@ class StatisticWindow:
         self._set_representation(row.represent(self))
 
     def _set_representation(self, representation: Any) -> None:
+        self.needs = max(self.min_periods, self.row.min_observations)
         self.representation = representation
         self.fast_step: BoundStep | None = None
-        # The step for arrays with its arguments, and how many windows of rows it takes.
+        # The step for arrays with its arguments, and the longest array that it takes, in windows.
         self._step: tuple[Any, tuple[Any, ...], float] | None = None
         if self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64:
             step, arguments = self.row.step(self)
@@ -113,7 +114,7 @@ class StatisticWindow:
 
     def _answers(self) -> tuple[Any, ...]:
         """Return the answers in stored form, None where there is none."""
-        if self.observations < max(self.min_periods, self.row.min_observations):
+        if self.observations < self.needs:
             return (None,) * len(self.outputs)
         answer = self.row.answer(self)
         return answer if isinstance(answer, tuple) else (answer,)

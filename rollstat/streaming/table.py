@@ -17,9 +17,8 @@ import numpy as np
 import rollstat.operators as operators
 import rollstat.streaming.answers as answers
 import rollstat.thresholds as thresholds
-from rollstat.computations.ranks import METHODS
-from rollstat.functions.ranks import check_flag
-from rollstat.functions.robust import check_number, check_scale, check_share
+from rollstat.functions.checks import check_flag, check_number, check_scale, check_share
+from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.kernels.stream import steps

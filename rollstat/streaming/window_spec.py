@@ -1,4 +1,4 @@
-"""The window of a stream: a number of rows, a width in time, everything, or what the caller leaves in it.
+"""The window of a stream: a number of rows, a width in time, all rows, or those not popped yet.
 
 ::
 

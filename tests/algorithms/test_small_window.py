@@ -168,14 +168,13 @@ def test_series_that_rise_or_fall(width):
 
 def test_a_network_is_built_where_it_pays():
     double, single = np.dtype(np.float64), np.dtype(np.float32)
-    assert small_window.suits(thresholds.NETWORK, 1, double)
-    assert not small_window.suits(0, 10**9, double)
+    assert small_window.widest(thresholds.NETWORK, 1, double) == thresholds.NETWORK
     wide = thresholds.NETWORK_OF_LONG_SERIES
     long = wide * thresholds.NETWORK_ROWS_A_ROW
-    assert small_window.suits(wide, long, double)
-    assert not small_window.suits(wide, long - 1, double)
-    assert not small_window.suits(wide + 1, 10**9, double)
-    assert small_window.suits(wide + 1, 10**9, single)
+    assert small_window.widest(wide, long, double) == wide
+    assert small_window.widest(wide, long - 1, double) < wide
+    assert small_window.widest(wide + 1, 10**9, double) == wide
+    assert small_window.widest(wide + 1, 10**9, single) > wide
     assert thresholds.NETWORK_OF_OTHER_DTYPES <= small_window.LARGEST_WIDTH
 
 

@@ -1,10 +1,14 @@
-"""The disk cache: operators of the package are cached by content, other operators never."""
+"""The disk cache: operators of the package are keyed by their files, other operators by their code."""
 
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import pytest
+
+from rollstat._sources import NotFixedError, code_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 CALL = """
@@ -17,13 +21,6 @@ for x in (2.0, 3.0):
 from rollstat._cache import compiled_kernels
 hits = [kernel for kernel in compiled_kernels if kernel.origin == "cache" and "push_state" in kernel.name]
 print(two_stacks.query({operator}, header, cells), len(hits))
-"""
-USERS = """
-from typing import NamedTuple
-
-class Mine(NamedTuple):
-    def combine(self, older, newer):
-        return older + newer
 """
 
 
@@ -63,10 +60,102 @@ def test_edit_of_an_operator_of_the_package(tmp_path):
     assert call(tmp_path, *names) == (7.0, 0)
 
 
-def test_edit_of_an_operator_of_a_user(tmp_path):
-    copy_package(tmp_path)
-    (tmp_path / "mine.py").write_text(USERS)
-    names = "from mine import Mine", "Mine()"
-    assert call(tmp_path, *names) == (5.0, 0)
-    edit(tmp_path / "mine.py", "older + newer", "older * newer")
-    assert call(tmp_path, *names) == (6.0, 0)
+USE = """
+import logging, sys
+import numpy as np
+import rollstat
+from rollstat._cache import compiled_kernels
+from mine import operator
+print(rollstat.rolling_aggregate(np.array([2.0, 3.0]), operator, 2)[1])
+print(sum(kernel.origin == "compiled" for kernel in compiled_kernels))
+"""
+CLASS = """
+from typing import NamedTuple
+{before}
+class Mine(NamedTuple):
+    weight: float = 1.0
+    def combine(self, older, newer):
+        return {result}
+operator = Mine()
+"""
+
+
+def use(folder, code):
+    """Aggregate (2, 3) in a new process by the operator of `code`; return result and number of compiles."""
+    (folder / "mine.py").write_text(code)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
+    environment |= {"NUMBA_CACHE_DIR": str(folder / "cache"), "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", USE], cwd=folder, env=environment, capture_output=True, text=True, check=True
+    )
+    value, compiled = done.stdout.split()
+    return float(value), int(compiled)
+
+
+@pytest.mark.parametrize(
+    ("code", "old", "new", "results"),
+    [
+        (CLASS.format(before="", result="older + newer"), "older + newer", "older * newer", (5.0, 6.0)),
+        (
+            CLASS.format(before="WEIGHT = 1.0", result="older + WEIGHT * newer"),
+            "WEIGHT = 1.0",
+            "WEIGHT = 2.0",
+            (5.0, 8.0),
+        ),
+        (
+            CLASS.format(
+                before="import numpy as np, numba\n@numba.njit\ndef add(x, y): return np.add(x, y)",
+                result="add(older, newer)",
+            ),
+            "np.add",
+            "np.multiply",
+            (5.0, 6.0),
+        ),
+        ("operator = lambda older, newer: older + newer", "older + newer", "older * newer", (5.0, 6.0)),
+        (
+            "def scaled(w):\n    return lambda older, newer: older + w * newer\noperator = scaled(1.0)",
+            "scaled(1.0)",
+            "scaled(2.0)",
+            (5.0, 8.0),
+        ),
+    ],
+)
+def test_operators_of_users_are_stored_by_their_code(tmp_path, code, old, new, results):
+    assert old in code
+    value, compiled = use(tmp_path, code)
+    assert (value, compiled > 0) == (results[0], True)
+    assert use(tmp_path, code + "\n# a comment\n") == (results[0], 0)
+    value, compiled = use(tmp_path, code.replace(old, new))
+    assert (value, compiled > 0) == (results[1], True)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("class Table: step = 1\ntable = Table()\ndef operator(x, y): return x + table.step * y", "Table"),
+        ("import other\ndef operator(x, y): return other.add(x, y)", "other, which has no version"),
+    ],
+)
+def test_code_that_is_not_fixed_has_no_digest(tmp_path, monkeypatch, code, reason):
+    (tmp_path / "other.py").write_text("def add(x, y): return x + y\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    names = {}
+    exec(code, names)
+    with pytest.raises(NotFixedError, match=reason):
+        code_digest(names["operator"])
+
+
+def test_digests_ignore_places_and_see_defaults_and_recursion():
+    def digest(code):
+        names = {}
+        exec(code, names)
+        return code_digest(names["f"])
+
+    plain = digest("def f(x, y=1): return x + y")
+    assert digest("\n\n# moved\ndef f(x, y=1): return x + y") == plain
+    assert digest("def f(x, y=2): return x + y") != plain
+    assert digest("def f(x, y=1): return x - y") != plain
+    recursive = "def f(x): return g(x)\ndef g(x): return f(x - {}) if x else 0"
+    assert digest(recursive.format(1)) == digest(recursive.format(1)) != digest(recursive.format(2))
+    table = "import numpy as np\ntable = np.array([1, {}])\ndef f(x): return table[x]"
+    assert digest(table.format(2)) == digest(table.format(2)) != digest(table.format(3))

@@ -11,8 +11,8 @@ r"""A window of the last m rows of a stream on two levels: rows in a ring, combi
 
 A state can be several numbers, and a queue with a state for each row takes as many times the memory of the
 rows. Here there are states for about ``sqrt(m)`` rows and as many blocks. So the window is built from its
-last m rows in a fraction of the time that the pushes take, which is how a stream takes in an array far longer
-than the window; and the rows are at hand for the windows that reach into that array.
+last m rows in a fraction of the time that the pushes take, which is what a stream does with an array far
+longer than the window; and the rows are available for the windows that reach into that array.
 
 State (:class:`State`): `header` and `cells`, those of the queue of blocks followed by more. In `header`:
 SHIFT (a block has b = 1 << SHIFT rows), COUNT (observations in the window), HALF (which half of the suffix
@@ -84,7 +84,7 @@ _query = method_of_algorithm("query", "operator, header, cells")
 
 
 class State(NamedTuple):
-    """The arrays of a window, see the head of this module."""
+    """The arrays of a window, see the docstring of this module."""
 
     header: Any
     cells: Any
@@ -144,7 +144,7 @@ def _build_suffixes(operator, state, first, place, number, which):
     slot, base, last = first & (len(state.missing) - 1), _suffixes(header, cells, which), -1
     if place + 1 < 1 << header[SHIFT]:
         last = header[NEXT_LAST]
-    # Without a later suffix any cell will do: it is not read, but gives the variable its type.
+    # Without a later suffix any cell serves: it is not read, but gives the variable its type.
     suffix = load(cells, base + (place + 1 if last >= 0 else 0))
     for j in range(place, place - number, -1):
         if not state.missing[slot + j]:

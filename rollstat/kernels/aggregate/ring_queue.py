@@ -55,6 +55,7 @@ __all__ = [
 
 FRONT, END, MASK = range(3)
 MOVED, STOP, FORMER = range(3)
+# Fewest cells of a ring that changes its size, and the cells that one push moves to the next ring.
 SMALLEST = 64
 _MOVED_BY_A_PUSH = 2
 

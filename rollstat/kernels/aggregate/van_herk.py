@@ -8,7 +8,7 @@ r"""Windows of an array for any operator: suffixes and prefixes around a pivot (
     window [c..g] = suffix c..d combined with prefix e..g
 
 A window that starts at or after the pivot sets a new pivot at its own end. For windows of one width this cuts
-the values into blocks of that width. For others it is the flip of two stacks with the whole series at hand.
+the values into blocks of that width. For others it is the flip of two stacks, with all values known.
 
 State: `suffix`, cells for the widest window. Invariant: while windows of one pivot are computed, suffix[k]
 holds the elements from the start of their first window + k to the pivot combined, and the prefix those from

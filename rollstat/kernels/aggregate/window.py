@@ -78,7 +78,7 @@ QUEUES = {"two_stacks": TwoStacks(), "daba": Daba()}
 
 
 class Rows(NamedTuple):
-    """Rows that a window takes in: their row numbers or times, elements, and which of them are missing."""
+    """Rows that enter a window: their row numbers or times, elements, and which of them are missing."""
 
     stamps: Any
     values: Any

@@ -9,11 +9,11 @@ r"""Many rows at once through a window of :mod:`rollstat.kernels.aggregate.windo
     flip    [ a..g | b..g | c..g | d..g | e..g | f..g | g ]   the older buffer combined with the total,
               ^ front                           split = end   the newer one turned into suffixes
 
-DABA spreads the work of a flip over its steps, so that no step does much. Here a whole flip is made where it
-falls due. These are the same combinations, so results are equal to the bit. But counters and total stay in
+DABA spreads the work of a flip over its steps, so that no step does much. Here a whole flip is done when it
+is due. These are the same combinations, so results are equal to the bit. But counters and total stay in
 registers between rows, and the number of rows until the next flip is known, so most rows need no test for it.
-In a full window of rows by DABA without missing elements, a flip falls due every half window, and whole
-halves are taken in together:
+In a full window of rows by DABA without missing elements, a flip is due every half window, and whole
+halves are processed together:
 
     values      a     b    c  |  d     e    f  |  g    h    i          window of 6 rows
     suffixes    a..c  b..c c  |  d..f  e..f f  |                       each half apart
@@ -115,7 +115,7 @@ def _flip_if_due(algorithm, operator, ring, buffers):
 
 @kernel
 def _slide_observed(operator, ring, buffers, rows, i, stop, results):
-    """Take in rows `i` to `stop` - 1 before the next flip; the window is full, and no row is missing."""
+    """Process rows `i` to `stop` - 1 before the next flip; the window is full, and no row is missing."""
     cells, stamps, mask = ring
     front, split, end, total = buffers
     for j in range(i, stop):
@@ -132,7 +132,7 @@ def _slide_observed(operator, ring, buffers, rows, i, stop, results):
 
 @kernel
 def _slide(operator, ring, buffers, rows, i, stop, span, results):
-    """Take in rows `i` to `stop` - 1 before the next flip; each drops at most one state."""
+    """Process rows `i` to `stop` - 1 before the next flip; each drops at most one state."""
     for j in range(i, stop):
         front, split, end, total = buffers
         front += fetch(ring.stamps, front, ring.mask) <= rows.stamps[j] - span
@@ -184,7 +184,7 @@ def _take_single_rows(operator, cells, even, rows, i, suffixes, results):
 
 @kernel
 def _take_halves(operator, ring, buffers, even, rows, i, suffixes, results):
-    """Take in whole halves of a full window, from one due flip to another, from row `i` on.
+    """Process whole halves of a full window, from one due flip to another, from row `i` on.
 
     The result of row k of a half is ``(suffix k of the half before the last)(the last half)(the rows to k)``;
     where the number of rows of the window is `even` (1, else 0) it is that of suffix k + 1. `suffixes` are
@@ -235,7 +235,7 @@ def _halves_meet(buffers, half):
 
 @kernel
 def extend(algorithm, operator, header, cells, stamps, spans, rows, suffixes, results, first):
-    """Take in the rows from `first` on, and write their results.
+    """Process the rows from `first` on, and write their results.
 
     Parameters
     ----------
@@ -244,7 +244,7 @@ def extend(algorithm, operator, header, cells, stamps, spans, rows, suffixes, re
     spans : Spans
     rows : Rows
     suffixes
-        Cells for three halves of the window to take rows in by halves, else none.
+        Cells for three halves of the window if rows are processed by halves, else none.
     results : Results
     first : int
 

@@ -6,6 +6,5 @@ serves minimum, maximum or both: its order, a type, decides, see :mod:`rollstat.
 :mod:`rollstat.kernels.simd.pairs`. `van_herk` has the scans for any monotone windows, and in vectors for
 whole blocks and boundary windows; `positions` finds the positions of known extrema. `separable` applies them
 along the axes of images. For streams, `wedge` keeps both extrema and `monotonic_deque` one; `wedge` serves
-any windows as well. `three_rows` is the special case of windows of three rows with 2 comparisons each.
-`nan_policy` defines what kernels know, do and report about NaN.
+any windows as well. `nan_policy` defines what kernels know, do and report about NaN.
 """

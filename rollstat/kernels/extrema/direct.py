@@ -10,8 +10,8 @@ Windows so short need no scratch memory. The time is about that of reading the v
 results; both extrema read each value once.
 
 State: none. Invariant: the windows before ``first`` are written. Cost: for each vector of windows one load
-for each row of a window, and one operation for each of them and each extremum. NaN is looked for; once one
-is found, its chunk is computed again, and in it and all later chunks the sentinel replaces NaN.
+for each row of a window, and one operation for each of them and each extremum. The kernel searches for
+NaN; once it finds one, it computes that chunk again, with the sentinel in place of NaN from there on.
 
 Source: own construction.
 """

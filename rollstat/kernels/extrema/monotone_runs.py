@@ -33,11 +33,10 @@ from rollstat.kernels.simd.comparator import Least, Oldest, all_newer_win, all_o
 from rollstat.kernels.simd.fill_copy import copy, count_up, fill, store_and_prefetch
 from rollstat.kernels.simd.pairs import Both
 from rollstat.kernels.simd.vectors import lanes_of, load, store
+from rollstat.thresholds import MONOTONE_RUN
 
 __all__ = ["Results", "answer", "answer_values", "copy_run"]
 
-# Shorter runs, and fewer rows, are left to kernels that compute many rows at once.
-_SHORTEST = 64
 # Positions are written in groups of this many rows.
 _GROUP = 256
 # Results are requested from the cache this many vectors before they are written.
@@ -202,9 +201,9 @@ def answer(order, ties, values, width, shift, results):
         if row >= extremum and row == end - width + 2:  # no window holds this extremum and the next
             end = _within_run(order, ties, older_wins, values, width, shift, end, results)
             row = end - width + 2
-            long = end - extremum >= _SHORTEST
+            long = end - extremum >= MONOTONE_RUN
             extremum, older_wins = end, not older_wins
-    return row if row >= _SHORTEST or row == rows else 0
+    return row if row >= MONOTONE_RUN or row == rows else 0
 
 
 @kernel

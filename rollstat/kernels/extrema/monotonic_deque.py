@@ -3,7 +3,7 @@
 ::
 
     rows      3   1   4   1   5   9   2   6          positions 0 ... 7, window of 6 rows: 2 ... 7
-    minima                1           2   6          those that no newer row undercuts: 3, 6, 7
+    minima                1           2   6          those less than all newer rows: 3, 6, 7
                           ^ BEGIN           ^ END
 
 State: one float64 array: a header of HEADER int64 slots (below), a ring of int64 ``position``, and a ring of
@@ -32,7 +32,7 @@ __all__ = ["COMPARISONS", "check", "create", "extend", "load", "push", "value_at
 
 NEXT, FIRST, BEGIN, END, OBSERVED, WINDOW, MIN_PERIODS, COMPARISONS = range(8)
 HEADER = 8
-# Rows that are tested together; with fewer rows up to the next change, they are handled one by one.
+# Rows that are tested together; with fewer rows up to the next change, they are processed one by one.
 _BLOCK, _FEW = 64, 16
 
 
@@ -114,7 +114,7 @@ def _prepend_minima(position, rows, low, high, begin, end):
 def _copy_rows(position, rows, data, sign, first, end):
     """Copy the data, times `sign`, to rows from `first` on, and write their minima before ring index `end`.
 
-    The rows are copied from the newest on, and most blocks are found to hold no minimum meanwhile. Returns
+    The rows are copied from the newest on, and the same loop finds that most blocks hold no minimum. Returns
     the ring index of the first minimum, the number of observations, and the comparisons.
     """
     last, high = len(rows) - 1, first + len(data)

@@ -22,7 +22,7 @@ __all__ = [
     "Nan",
 ]
 
-# What is known of the values: no NaN; perhaps NaN, so each is replaced; nothing, so NaN is only looked for.
+# What is known of the values: no NaN; perhaps NaN, so each is replaced; nothing, so NaN is searched for.
 NO_NAN, MAY_HAVE_NAN, UNCHECKED = map(np.int64, range(3))
 # Which windows give NaN: none, the caller counts observations; those with any NaN; those with nothing else.
 SKIP, ANY, ALL = map(np.int64, range(3))

@@ -7,7 +7,7 @@
                  [-------]           extremum 3, still at row 1
                    [-------]         extremum 1, better than 3: among the values that entered
 
-State: the position found last, and the end of the window before. Invariant: the position of the first
+State: the last position found, and the end of the previous window. Invariant: the position of the first
 extremum never decreases as windows slide, so a value that was skipped is never read again unless it has just
 entered. For the last of equal values, the series is read backwards. Cost: at most 2 reads a value in total.
 

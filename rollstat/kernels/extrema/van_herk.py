@@ -74,7 +74,7 @@ def scan(order, values, missing, start, end, suffix, out):
 
 @kernel(forceinline=True)
 def _observed(values, i, replaces, sentinel):
-    """Return the vector at `i`, in which the sentinel replaces NaN if that is asked for."""
+    """Return the vector at `i`, in which the sentinel replaces NaN if requested."""
     return replace_nan(load(values, i), broadcast(sentinel)) if replaces else load(values, i)
 
 

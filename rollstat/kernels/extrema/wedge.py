@@ -18,8 +18,8 @@ wedge has a newer one that is at least as small, and a newer one that is at leas
 One comparison with the newest observation decides which wedge it is removed from; the other wedge is not
 touched. ``value > newest`` sends a tie to the lower wedge, so its ties end at the last row and those of the
 upper at the first; ``value < newest`` does the reverse. An adaptive wedge asks the second while the data
-rise and the first while they fall, so that equal values never pile up in the wedge that is popped next. The
-extrema are the same; their positions are any of the tied rows.
+rise and the first while they fall, so that equal values do not accumulate in the wedge that is popped next.
+The extrema are the same; their positions are any of the tied rows.
 
 Many rows at once, while the window is full::
 
@@ -68,8 +68,6 @@ __all__ = [
     "minimum_position",
     "pop",
     "push",
-    "push_maximum",
-    "push_minimum",
 ]
 
 NEXT = 0  # position of the next row
@@ -86,7 +84,7 @@ SLOTS = 11
 LOWER = 0
 UPPER = 1
 
-# Rows that are tested together; with fewer rows up to the next change, they are handled one by one.
+# Rows that are tested together; with fewer rows up to the next change, they are processed one by one.
 _BLOCK, _FEW = 64, 16
 
 _TIES = {"any": (1, 1), "minimum_first": (0, 1), "minimum_last": (0, 0)}
@@ -223,22 +221,6 @@ def minimum_position(header, position):
 def maximum_position(header, position):
     """Return the position of the largest value, counted from the first row ever pushed; -1 if none."""
     return _front(header, position, UPPER)
-
-
-@kernel
-def push_minimum(header, position, value, observed, x, missing, min_periods, otherwise):
-    """Push; return the minimum, or `otherwise` if there are fewer than `min_periods` observations."""
-    if push(header, position, value, observed, x, missing) < max(min_periods, 1):
-        return otherwise
-    return minimum(header, position, value)
-
-
-@kernel
-def push_maximum(header, position, value, observed, x, missing, min_periods, otherwise):
-    """Push; return the maximum, or `otherwise` if there are fewer than `min_periods` observations."""
-    if push(header, position, value, observed, x, missing) < max(min_periods, 1):
-        return otherwise
-    return maximum(header, position, value)
 
 
 @kernel

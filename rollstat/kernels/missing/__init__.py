@@ -6,5 +6,5 @@
 - `compaction`: the observations alone, and the bounds of windows among them.
 - `forward_fill`: the last observation up to each row, or the first one from it on.
 
-Values of floats are searched for NaN only where a mask or a count is asked for.
+Values of floats are searched for NaN only where a mask or a count is needed.
 """

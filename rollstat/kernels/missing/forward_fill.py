@@ -6,7 +6,7 @@
     forward_fill    5.0 5.0 5.0 2.0 2.0      (before the first observation: the first value)
     backward_fill   5.0 2.0 2.0 2.0  N       (after the last observation: the last value)
 
-State: the observation met last. Cost: O(1) per row.
+State: the last observation so far. Cost: O(1) per row.
 """
 
 from rollstat._jit import kernel

@@ -49,6 +49,7 @@ from rollstat.kernels.rank_space.distances import centers, near_distance
 
 __all__ = ["LINEAR_STEPS", "Scratch", "count_nearest_below", "create", "find_distances"]
 
+# Steps that a search takes from the last answer before it descends the tree.
 LINEAR_STEPS = 8
 
 _ONE = np.uint64(1)

@@ -9,7 +9,7 @@ State: ``copies``, int64 (ranks,), the number of observations of each tied rank 
 Invariant: the running count is the number of nonzero entries of ``copies``.
 
 Cost: O(1) in the worst case for each row that enters or leaves, after the block was sorted in O(n log n).
-Source: folklore; as pandas' ``roll_nunique``, with an array instead of a hash table.
+Source: as pandas' ``roll_nunique``, with an array instead of a hash table.
 """
 
 from rollstat._jit import kernel

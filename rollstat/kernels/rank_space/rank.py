@@ -28,9 +28,21 @@ import numpy as np
 from rollstat._jit import kernel
 from rollstat.kernels.rank_space.bitset_tree import add, count_below, remove
 
-__all__ = ["AVERAGE", "BATCH", "DENSE", "FIRST", "MAX", "MIN", "compare_newest", "count_newest", "finish"]
+__all__ = [
+    "AVERAGE",
+    "BATCH",
+    "DENSE",
+    "FIRST",
+    "MAX",
+    "METHODS",
+    "MIN",
+    "compare_newest",
+    "count_newest",
+    "finish",
+]
 
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
+METHODS = {"average": AVERAGE, "min": MIN, "max": MAX, "first": FIRST, "dense": DENSE}
 
 BATCH = 512  # windows that are compared together: their counts stay in the nearest cache
 

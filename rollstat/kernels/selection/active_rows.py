@@ -25,16 +25,14 @@ from rollstat._jit import kernel
 from rollstat.kernels.selection.band_codes import BELOW
 from rollstat.kernels.simd.masks import append_active
 from rollstat.kernels.simd.vectors import broadcast, lanes_of, store
+from rollstat.thresholds import ACTIVE_PROBED_ROWS, ACTIVE_SHARE
 
 __all__ = ["active_rows_are_few", "fill_forward", "gather_active_rows"]
-
-_PROBED_ROWS = 4096
-_FEW = 0.6
 
 
 @kernel(forceinline=True)
 def _is_active(leave, enter, above):
-    """Whether not both codes are below the band, nor both above it."""
+    """Whether the codes are neither both below the band nor both above it."""
     enters_below, enters_above = enter < np.uint32(BELOW), enter >= above
     return (
         (enters_below != (leave < np.uint32(BELOW)))
@@ -47,11 +45,11 @@ def _is_active(leave, enter, above):
 def active_rows_are_few(leaving, entering, above):
     """Whether gathering the active rows pays, by the first rows."""
     above = np.uint32(above)
-    rows = min(len(entering), _PROBED_ROWS)
+    rows = min(len(entering), ACTIVE_PROBED_ROWS)
     active = 0
     for j in range(rows):
         active += _is_active(leaving[j], entering[j], above)
-    return active < _FEW * rows
+    return active < ACTIVE_SHARE * rows
 
 
 @kernel

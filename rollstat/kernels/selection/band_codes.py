@@ -6,9 +6,9 @@
              below        guards          ranks of the band   guards             above, or missing
 
 The codes number the bits of the bit set of :mod:`rollstat.kernels.selection.bitset_fixed`. Only the rows of
-the band are sorted; all others get a code that tells their side and nothing else. The bits of these codes are
+the band are sorted; all others get a code that says only on which side they are. The bits of these codes are
 written and never read. Rows on one side take turns over 16 words, because consecutive updates of one word
-would wait for each other. A band that holds all values is plain ranking.
+would wait for each other. A band of all values gives the ranks of all rows.
 
 State: `BandIndex`. Invariant: codes of the band are in the order (value, row), and ``ordered[c]`` and
 ``row_of[c]`` belong to the row with code c.

@@ -34,6 +34,7 @@ from rollstat.kernels.selection.slide_predictable import is_predictable, slide_p
 
 __all__ = ["begin", "slide_fixed"]
 
+# The range of the answers is updated every 16 rows: where the row and this mask have no common bit.
 _BETWEEN_NOTES = 15
 
 _ZERO = np.uint64(0)
@@ -251,7 +252,7 @@ def slide_fixed(
         leave = np.uint64(leaving[j])
         bits[enter >> _SIX] |= _ONE << (enter & _BIT)
         bits[leave >> _SIX] &= ~(_ONE << (leave & _BIT))
-        if unwanted:  # the cursor rests; only the number of bits before it is kept
+        if unwanted:  # the cursor stays; only the number of bits before it is updated
             below += np.int64(enter < cursor) - np.int64(leave < cursor)
         else:
             left, right = _around(bits, cursor, following + _ONE)

@@ -43,6 +43,7 @@ __all__ = [
 
 _ONE = np.uint64(1)
 _ALL = ~np.uint64(0)
+# Words that `nearby` examines.
 _NEARBY_WORDS = 8
 
 

@@ -52,8 +52,11 @@ from rollstat.kernels.selection.value_band import (
 
 __all__ = ["Scratch", "allocate", "select_fixed"]
 
+# Most blocks that are ranked without a band after bands have failed.
 _LONGEST_PAUSE = 64
+# The first block with a band from a sample has the rows of a window divided by this.
 _FIRST_BLOCK_SHARE = 4
+# Standard deviations of a rank that a band from answers has on each side, and those where windows are wide.
 _DEVIATIONS = 1.5
 _DEVIATIONS_OF_WIDE = 5.0
 
@@ -74,7 +77,7 @@ class Scratch(NamedTuple):
     answers : ndarray, shape (2, n)
         Order statistics that points are made of.
     attempts : ndarray of int64, shape (2, 2)
-        Failures in a row, of bands from answers and of those from samples; and blocks to go without them.
+        Failures in a row, of bands from answers and of those from samples; and how many blocks use none.
     """
 
     sort: SortScratch
@@ -264,7 +267,7 @@ def select_fixed(
     Returns
     -------
     int
-        Number of rows that are done, from the first on; where not all are, another algorithm must go on.
+        Number of rows that are done, from the first on; if not all are, another algorithm must continue.
     """
     rows = len(lower)
     sort, index, band = scratch.sort, scratch.index, scratch.band

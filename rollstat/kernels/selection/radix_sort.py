@@ -16,8 +16,8 @@ an unsigned key is the leading bits of its distance from the lowest key. `keys_o
 State: `SortScratch`; the first two rows of its histograms count digits 0 and 1 of the records.
 
 Invariant: the code never decreases with the value, every pass is stable and rows enter in ascending order. As
-many digits are sorted as tell nearly all codes apart, judged by how crowded digit 0 is; `insertion_sort`
-finishes by (code, value, row). It gives up past a budget of moves, and `_digits_needed` where no number of
+many digits are sorted as nearly all codes need to differ, estimated from digit 0; `insertion_sort` finishes
+by (code, value, row). It stops when a budget of moves is used up, and `_digits_needed` fails if no number of
 digits is enough: the caller then sorts by comparison.
 
 Cost: O(n) per digit, at most DIGITS digits; the insertion sort takes at most `budget` moves beyond one pass.
@@ -53,8 +53,10 @@ __all__ = [
     "value_range",
 ]
 
+# Most digits, and most bits of a digit: the counts of all digits fit in the first-level cache.
 _DIGITS = 4
 _LARGEST_DIGIT_BITS = 11
+# Most moves for each record in the insertion sort after the last digit; with more, the sort is abandoned.
 _MOVES_PER_RECORD = 32
 
 _FLOAT64 = np.dtype(np.float64)

@@ -19,7 +19,7 @@ Invariant: after row j, `cursor` is the order statistic of the rows j, ..., j + 
 next observation of the window within the band, or a code from the end of the band on. A bit of `seen` is set
 exactly where the band has the code and its row is in the window.
 
-Cost: a sixteenth of a few instructions for a row that changes nothing, some ten for others; also one
+Cost: a few instructions for 16 rows that change nothing, about ten for each other row; also one
 comparison of vectors for every 64 codes up to the next one in the window that `seen` does not cover. After
 `scan_budget` such comparisons beyond the first ones the block is abandoned.
 
@@ -32,14 +32,18 @@ from rollstat._jit import INDEX, kernel
 from rollstat._lowering import count_leading_zeros, count_trailing_zeros
 from rollstat.kernels.selection.band_codes import FIRST
 from rollstat.kernels.simd.masks import all_outside, within_bits
+from rollstat.thresholds import PREDICTABLE_PROBED_ROWS, PREDICTABLE_SHARE
 
 __all__ = ["is_predictable", "slide_predictable"]
 
+# Rows that one comparison of vectors examines.
 _LANES = 16
+# Codes whose bits `seen` holds.
 _SEEN = 64
+# Codes behind the search that `seen` also covers, for a cursor that turns back.
 _MARGIN = 8
+# `near` when `seen` covers no code: too low for any code to lie within 64 of it.
 _NOWHERE = -(1 << 40)
-_PROBED_ROWS = 256
 
 _ZERO = np.uint64(0)
 _ALL = ~np.uint64(0)
@@ -47,15 +51,15 @@ _ALL = ~np.uint64(0)
 
 @kernel
 def is_predictable(leaving, entering, cursor):
-    """Whether a processor would predict which rows leave the order statistic alone, by the first rows."""
-    rows = min(_PROBED_ROWS, len(entering))
+    """Whether a processor would predict which rows do not change the order statistic, by the first rows."""
+    rows = min(PREDICTABLE_PROBED_ROWS, len(entering))
     changes = 0
     before = True
     for j in range(rows):
         same = (leaving[j] < cursor) == (entering[j] < cursor)
         changes += same != before
         before = same
-    return 4 * changes < rows
+    return changes < PREDICTABLE_SHARE * rows
 
 
 @kernel

@@ -98,7 +98,7 @@ def create(capacity, dtype, *, k=0, q=0.5, width=0, min_periods=0, ties=True, no
     width : int
         Rows of a window of fixed size, from which a push removes the oldest; zero where only `pop` does.
     min_periods : int
-        Observations without which there is no answer.
+        Fewest observations for which there is an answer.
     ties : bool
         Whether the row of the answer is the one in the order (value, row).
     no_answer : scalar, optional

@@ -36,9 +36,13 @@ __all__ = [
     "band_from_sample",
 ]
 
+# Blocks whose answers a band is made from.
 RECENT = 4
+# Fewest values of a window that are in its sample.
 _SAMPLE_WIDTH = 512
+# Standard deviations of a rank that a band from a sample has on each side.
 _DEVIATIONS = 3.0
+# Largest share of the observations that a band may hold: sorting more saves too little.
 _LARGEST_SHARE = 0.35
 
 

@@ -2,7 +2,7 @@ r"""Ordered sets of rows that know their ranks: weight-balanced search trees in 
 
 ::
 
-    head of a tree        size = 6, the whole tree hangs left of it
+    head of a tree        size = 6, the whole tree is its left subtree
        |
        d                  before(d) = 3
       / \

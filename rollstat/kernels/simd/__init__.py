@@ -5,9 +5,10 @@
 - `codegen`: the type `Vector`, and generators of LLVM code for all these functions.
 - `comparator`: minimum or maximum as a type, and comparison and selection by it.
 - `float64x8_math`: functions of eight floats, such as division by a known inverse, for `kernels.sums`.
+- `pairs`: operations on one operand or on a pair, for one extremum, both, or a position.
 - `masks`: tests of up to 64 rows at once, and appending the rows that pass.
 - `compare_exchange`: the steps of selection networks on rows of lanes.
 - `fill_copy`: loops that write whole arrays.
 
-Nothing here knows of windows. All other families of kernels may import from this one.
+Nothing here depends on windows. All other families of kernels may import from this one.
 """

@@ -48,7 +48,7 @@ doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Progr
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat._lowering import prefetch
+from rollstat._lowering import dispatched, prefetch
 from rollstat.kernels.missing.simd_counts import is_observed, observations_between
 from rollstat.kernels.simd.float64x8_math import nan_where_below
 from rollstat.kernels.simd.vectors import (
@@ -62,7 +62,7 @@ from rollstat.kernels.simd.vectors import (
     store_2d,
     zeros_like,
 )
-from rollstat.kernels.sums.moment_formulas import channel_count, finish, is_shifted, lift, series_of
+from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
 from rollstat.kernels.sums.short_windows import (
     GROUP,
     Job,
@@ -73,17 +73,14 @@ from rollstat.kernels.sums.short_windows import (
     lift_at,
     lift_observed,
     scratch_of,
-    sum_short_windows,
+    summand_type,
     write_windows,
 )
 
-__all__ = ["GROUP", "SHORTEST_SHIFTED", "recompute_unshifted", "sum_fixed_windows"]
+__all__ = ["GROUP", "recompute_unshifted", "sum_fixed_windows"]
 
 # Vectors by which a prefetch runs ahead: hardware prefetching stops at the end of a page.
 _AHEAD = 32
-# Width of the shortest shifted windows that are summed by blocks.
-SHORTEST_SHIFTED = 16
-_SHORTEST_PLAIN = 32
 _LANE_NUMBERS = np.arange(8.0)
 
 
@@ -135,7 +132,12 @@ def _shifts_at(series, row):
 
 
 @kernel
-def _block_shifts(job, x, y, start, rows):
+def _no_shifts(job, x, y, start, rows):
+    return 0.0, 0.0
+
+
+@kernel
+def _last_observations(job, x, y, start, rows):
     """Return the shifts of the windows that start in the `rows` rows from `start` on."""
     series = series_of(job.summand, x, y)
     border = min(start + rows, len(x))
@@ -143,6 +145,17 @@ def _block_shifts(job, x, y, start, rows):
     if job.scratch.counts is not None:
         row = _shift_row(series, start, border, min(start + rows + job.width, len(x)))
     return _shifts_at(series, row)
+
+
+def _block_shifts(job, x, y, start, rows):
+    """Return the shifts of the windows that start in the `rows` rows from `start` on."""
+    find = _last_observations if traits(job.summand).shifted else _no_shifts
+    return find(job, x, y, start, rows)
+
+
+@dispatched(_block_shifts)
+def _block_shifts_of(job, x, y, start, rows):
+    return _last_observations if traits(summand_type(job)).shifted else _no_shifts
 
 
 @kernel
@@ -214,9 +227,16 @@ def _sum_later_groups(scratch, size, groups, model):
 
 
 @kernel
-def _sum_long_windows(job, x, y, out):
-    """Sum windows of at least one vector; return whether it gave up because a value is NaN."""
-    summand, width, counts = job.summand, job.width, job.scratch.counts
+def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, out):
+    """Write the outputs of `summand` for every window of `width` values; return whether it gave up.
+
+    Shorter windows are those of :func:`rollstat.kernels.sums.short_windows.short_windows`.
+    If `counts` is None it gives up when a sum is NaN, because a value may be missing; the outputs
+    are worthless then. Otherwise rows in which `x` or `y` is NaN add nothing, outputs with fewer than
+    `min_count` observations are NaN, and :func:`recompute_unshifted` must correct some shifted sums. For
+    `memory` and `spare` see :func:`scratch_of`; they are one array because every argument takes time.
+    """
+    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
     high, low, padded_x, padded_y = (
         job.scratch.high,
         job.scratch.low,
@@ -236,9 +256,8 @@ def _sum_long_windows(job, x, y, out):
     found_nan = False
     for block in range(0, all_vectors, block_vectors):
         previous_x, previous_y = shift_x, shift_y  # the shifts of the windows that end in this block
-        if is_shifted(summand):
-            value_x, value_y = _block_shifts(job, x, y, 8 * block, 8 * block_vectors)
-            shift_x, shift_y = broadcast(value_x), broadcast(value_y)
+        value_x, value_y = _block_shifts(job, x, y, 8 * block, 8 * block_vectors)
+        shift_x, shift_y = broadcast(value_x), broadcast(value_y)
         for group in range(groups):
             first = block + GROUP * group
             vectors = min(GROUP, block_vectors - GROUP * group, all_vectors - first)
@@ -284,21 +303,6 @@ def _sum_long_windows(job, x, y, out):
         if groups > 1:
             _sum_later_groups(job.scratch, size, groups, outer)
     return False
-
-
-@kernel
-def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, out):
-    """Write the outputs of `summand` for every window of `width` values; return whether it gave up.
-
-    If `counts` is None it gives up when a sum is NaN, because a value may be missing; the outputs
-    are worthless then. Otherwise rows in which `x` or `y` is NaN add nothing, outputs with fewer than
-    `min_count` observations are NaN, and :func:`recompute_unshifted` must correct some shifted sums. For
-    `memory` and `spare` see :func:`scratch_of`; they are one array because every argument takes time.
-    """
-    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    if width < (SHORTEST_SHIFTED if is_shifted(summand) else _SHORTEST_PLAIN):
-        return sum_short_windows(job, x, y, out)
-    return _sum_long_windows(job, x, y, out)
 
 
 @kernel

@@ -8,8 +8,9 @@
     leaf    lane k + lane k + 4 of `four`                = 8 values
     rest    the last ``width % 8`` values, e.g. of 7: four + (two, four lanes on) + (one, six lanes on)
 
-Plain sums are made of up to three leaves and a rest. Shifted sums of up to 15 values are taken value by
-value, about the first value of each window.
+Plain sums of 8 to 31 values are made of up to three leaves and a rest, those of fewer values are added value
+by value in the order of a rest. Shifted sums of up to 15 values are taken value by value, about the first
+value of each window. Each of the three is a kernel of its own, so a first call compiles one.
 
 Where values may be NaN, `scratch.counts` is an array for the observations of each window; else it is None and
 the compiler leaves everything about counts out.
@@ -22,7 +23,7 @@ roundings deep up to 8 values, six up to 31. Cost: O(1) per row for leaves and r
 from typing import Any, NamedTuple
 
 from rollstat._jit import kernel
-from rollstat._lowering import dispatched, prefetch
+from rollstat._lowering import prefetch
 from rollstat.kernels.missing.simd_counts import count_vectors, observations_between
 from rollstat.kernels.simd.float64x8_math import nan_where_below, replace_unobserved
 from rollstat.kernels.simd.vectors import (
@@ -49,7 +50,8 @@ __all__ = [
     "lift_observed",
     "scratch_of",
     "scratch_sizes",
-    "sum_short_windows",
+    "short_windows",
+    "summand_type",
     "write_windows",
 ]
 
@@ -97,6 +99,11 @@ class Job(NamedTuple):
     width: int
     min_count: float
     scratch: Scratch
+
+
+def summand_type(job):
+    """Return the type of the summand of a `Job`, from the type of the job."""
+    return job.types[job.fields.index("summand")]
 
 
 @kernel
@@ -161,6 +168,13 @@ def lift_at(summand, counts, x, y, i, shift_x, shift_y):
 
 
 @kernel(forceinline=True)
+def _terms(job, x, i):
+    """Return the terms of the eight rows from `i` on, without a shift."""
+    zero = broadcast(0.0)
+    return lift_at(job.summand, job.scratch.counts, x, x, i, zero, zero)
+
+
+@kernel(forceinline=True)
 def _finish_windows(summand, counts, min_count, width, i, sums, shift_x, shift_y):
     """Return the outputs of eight windows whose observations are at index `i` of `counts`."""
     if counts is None:
@@ -199,18 +213,17 @@ def copy_spare(spare, first, last, out):
 @kernel
 def _write_leaves(job, x, first, vectors):
     """Write the sums of 8 and of ``width % 8`` values from every row of the `vectors` from `first` on."""
-    summand, counts, leaf, rest = job.summand, job.scratch.counts, job.scratch.leaf, job.scratch.rest
+    leaf, rest = job.scratch.leaf, job.scratch.rest
     remainder = job.width % 8
-    size = 8 * channel_count(summand)
-    zero = broadcast(0.0)
-    one = lift_at(summand, counts, x, x, first + 8 * vectors, zero, zero)
+    size = 8 * channel_count(job.summand)
+    one = _terms(job, x, first + 8 * vectors)
     two = one + shift_in_next(one, one, 1)
     four = two + shift_in_next(two, two, 2)
     for j in range(vectors - 1, -1, -1):
         # Hardware prefetching does not follow a loop that runs backwards: request the next block.
         prefetch(x, first + 8 * (j + BLOCK))
         next_one, next_two, next_four = one, two, four
-        one = lift_at(summand, counts, x, x, first + 8 * j, zero, zero)
+        one = _terms(job, x, first + 8 * j)
         two = one + shift_in_next(one, next_one, 1)
         four = two + shift_in_next(two, next_two, 2)
         store(four + shift_in_next(four, next_four, 4), leaf, size * j)
@@ -266,33 +279,46 @@ def _sum_leaves(job, x, y, first, vectors, out, to):
     model = lift(job.summand, zero, zero, zero, zero)
     _write_leaves(job, x, first, vectors + leaves)
     for j in range(vectors):
-        if leaves == 0:
-            total = load_like(rest, size * j, model)
-        else:
-            total = load_like(leaf, size * j, model)
-            for k in range(j + 1, j + leaves):
-                total = total + load_like(leaf, size * k, model)
-            if job.width % 8:
-                total = total + load_like(rest, size * (j + leaves), model)
+        total = load_like(leaf, size * j, model)
+        for k in range(j + 1, j + leaves):
+            total = total + load_like(leaf, size * k, model)
+        if job.width % 8:
+            total = total + load_like(rest, size * (j + leaves), model)
         found_nan |= contains_nan(total)
         write_windows(job, 8 * j, total, zero, zero, out, to + 8 * j)
     return found_nan
 
 
-def _sum_block(job, x, y, first, vectors, out, to):
-    sum_windows = _sum_shifted if traits(job.summand).shifted else _sum_leaves
-    return sum_windows(job, x, y, first, vectors, out, to)
-
-
-@dispatched(_sum_block)
-def _sum_block_of(job, x, y, first, vectors, out, to):
-    summand = job.types[job.fields.index("summand")]
-    return _sum_shifted if traits(summand).shifted else _sum_leaves
+@kernel
+def _sum_few(job, x, y, first, vectors, out, to):
+    """Sum each window of fewer than eight values directly; return whether a sum is NaN."""
+    found_nan = False
+    zero = broadcast(0.0)
+    left = job.width
+    for j in range(vectors):
+        # The additions that neighbouring windows share take less time than storing their sums would.
+        i = first + 8 * j
+        if left == 1:
+            total = _terms(job, x, i)
+        elif left < 4:
+            total = _terms(job, x, i) + _terms(job, x, i + 1)
+            if left == 3:
+                total = total + _terms(job, x, i + 2)
+        else:
+            two = _terms(job, x, i + 2) + _terms(job, x, i + 3)
+            total = (_terms(job, x, i) + _terms(job, x, i + 1)) + two
+            if left & 2:
+                total = total + (_terms(job, x, i + 4) + _terms(job, x, i + 5))
+            if left & 1:
+                total = total + _terms(job, x, i + left - 1)
+        found_nan |= contains_nan(total)
+        write_windows(job, 8 * j, total, zero, zero, out, to + 8 * j)
+    return found_nan
 
 
 @kernel
-def sum_short_windows(job, x, y, out):
-    """Write the outputs of all windows; return whether it gave up because a value is NaN."""
+def _sum_blocks(sum_block, job, x, y, out):
+    """Call `sum_block` for blocks of windows; return whether it gave up because a value is NaN."""
     counts, spare = job.scratch.counts, job.scratch.spare
     padded_x, padded_y = job.scratch.padded_x, job.scratch.padded_y
     windows = out.shape[1]
@@ -310,9 +336,46 @@ def sum_short_windows(job, x, y, out):
             target, at = spare, 0
         series = series_of(job.summand, source_x, source_y)
         observed = count_next(counts, series, first, series, first + job.width, vectors, observed)
-        found_nan = _sum_block(job, source_x, source_y, first, vectors, target, at)
+        found_nan = sum_block(job, source_x, source_y, first, vectors, target, at)
         if found_nan and counts is None:
             return True
         if last:
             copy_spare(spare, to, min(to + 8 * step, windows), out)
     return False
+
+
+@kernel
+def sum_few_values(summand, x, y, width, min_count, counts, memory, spare, out):
+    """Write the outputs of a summand without a shift for every window of fewer than eight values.
+
+    Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
+    """
+    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
+    return _sum_blocks(_sum_few, job, x, y, out)
+
+
+@kernel
+def sum_few_leaves(summand, x, y, width, min_count, counts, memory, spare, out):
+    """Write the outputs of a summand without a shift for every window of 8 to 31 values.
+
+    Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
+    """
+    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
+    return _sum_blocks(_sum_leaves, job, x, y, out)
+
+
+@kernel
+def sum_few_shifted(summand, x, y, width, min_count, counts, memory, spare, out):
+    """Write the outputs of a summand with a shift for every window of fewer than 16 values.
+
+    Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
+    """
+    job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
+    return _sum_blocks(_sum_shifted, job, x, y, out)
+
+
+def short_windows(summand, width):
+    """Return the kernel for windows of `width` values, or None if they are summed by blocks."""
+    if traits(summand).shifted:
+        return sum_few_shifted if width < 16 else None
+    return sum_few_values if width < 8 else sum_few_leaves if width < 32 else None

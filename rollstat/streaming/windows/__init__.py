@@ -3,10 +3,11 @@
 All have ``push`` (add a row), ``pop`` (drop the oldest rows), a way to take in arrays (``extend`` or
 ``load``), their value, and their state as arrays, which snapshots hold.
 
-- selection: rows in two indexed heaps or three trees (order statistics), in a wedge or as ascending minima
-  (extrema).
+- heaps: rows in two indexed heaps or three trees, for order statistics.
+- extrema: rows in a wedge or a monotonic deque.
+- sorted: rows beside a sorted array, for statistics of all observations.
 - operator: states of any associative operator, one an observation: ``NumberWindow`` in compiled code, for
-  windows by row, by time, expanding or popped at will; ``ObjectWindow`` for Python objects.
+  windows by row, by time, expanding or of free size; ``ObjectWindow`` for Python objects.
 - blocked: an operator over the last m rows, kept as rows and states of blocks: the named statistics (mean,
   variance, ...), whose long arrays go through the function over arrays and back into the window.
 - daba: an extremum in O(1) worst case, ``NumberWindow`` with the rows beside it.

@@ -1,7 +1,7 @@
 """An operator over the last rows of a stream: rows in rings, and states of blocks of them.
 
-See :mod:`rollstat.kernels.aggregate.blocked_window`. Beside :class:`NumberWindow` it takes less memory,
-builds the window at once from the last rows of a long array, and can give back the rows that it holds.
+See :mod:`rollstat.kernels.aggregate.blocked_window`. It takes less memory than :class:`NumberWindow`,
+builds the window at once from the last rows of a long array, and can return the rows that it holds.
 """
 
 from typing import Any

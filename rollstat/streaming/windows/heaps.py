@@ -116,9 +116,7 @@ class HeapWindow(ArrayWindow):
 
 
 class TreeWindow(HeapWindow):
-    """A window of a fixed number of rows in three trees; see
-    :mod:`rollstat.kernels.selection.three_trees`.
-    """
+    """A window of a fixed number of rows in trees, see :mod:`rollstat.kernels.selection.three_trees`."""
 
     # Rows of the stream before the first that the trees have counted.
     _before = 0

@@ -25,12 +25,9 @@ from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, NEXT
 from rollstat.kernels.stream.steps import push_row
 from rollstat.operators.layout import Layout
 from rollstat.streaming.windows.operator_results import ArrayState, Result, Written
+from rollstat.thresholds import STREAM_HALVED_WINDOWS
 
 __all__ = ["NumberWindow", "ObjectWindow"]
-
-# An array of at least so many windows is taken in by halves of the window, whose start and end cost about two
-# windows.
-_MANY_WINDOWS = 4
 
 
 class NumberWindow(ArrayState):
@@ -49,8 +46,9 @@ class NumberWindow(ArrayState):
     stamps : dtype
         Of the stamps.
     size : {"free", "fixed", "folding"}
-        What happens when the ring is full: it is resized; it never is, as the window has so many rows; or, in
-        a window that drops nothing, all states are combined into one.
+        What happens when the ring is full. ``"free"``: the ring is resized. ``"fixed"``: it never is full,
+        since the capacity is that of the window. ``"folding"``: all states are combined into one, because
+        the window drops nothing.
 
     Attributes
     ----------
@@ -192,7 +190,8 @@ class NumberWindow(ArrayState):
         earliest = -np.inf if stamps.dtype.kind == "f" else np.iinfo(stamps.dtype).min
         by_row, observed = self._size == "fixed", not missing.any()
         spans = window_extend.Spans(span, stamps.dtype.type(earliest), by_row, observed)
-        halves = by_row and observed and self._algorithm == "daba" and len(stamps) >= _MANY_WINDOWS * span
+        many = len(stamps) >= STREAM_HALVED_WINDOWS * span
+        halves = by_row and observed and self._algorithm == "daba" and many
         suffixes = np.empty(3 * (int(span) // 2) if halves else 0, self.layout.state)
         rows = window.Rows(stamps, values, missing)
         # The other arguments of all calls have the same types.

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat.kernels.extrema import wedge
-from rollstat.kernels.extrema.three_rows import extrema_of_three
 from tests.kernels.extrema.test_monotonic_deque import rows_of
 
 FLOATS = st.lists(
@@ -209,14 +208,18 @@ def test_many_rows_loaded_at_once(kind, ties, rng):
                 assert whole[0][wedge.COMPARISONS] == state[0][wedge.COMPARISONS]
 
 
-def test_push_returns_the_extremum_or_what_stands_for_none():
-    low, high = make(2), make(2)
+def test_push_counts_the_observations_whose_extrema_are_known():
+    state = make(2)
+    header, position, value, _ = state
     values = [(3.0, False), (1.0, False), (0.0, True), (0.0, True), (5.0, False)]
-    assert np.isnan(wedge.push_minimum(*low, 3.0, False, 2, np.nan))
-    pushed = [wedge.push_minimum(*low, x, missing, 1, np.nan) for x, missing in values[1:]]
-    np.testing.assert_array_equal(pushed, [1, 1, np.nan, 5])
-    pushed = [wedge.push_maximum(*high, x, missing, 1, np.nan) for x, missing in values]
-    np.testing.assert_array_equal(pushed, [3, 3, 1, np.nan, 5])
+    expected = [(1, 3, 3), (2, 1, 3), (1, 1, 1), (0, None, None), (1, 5, 5)]
+    for (x, missing), (count, low, high) in zip(values, expected):
+        assert wedge.push(*state, x, missing) == count
+        if count:
+            assert wedge.minimum(header, position, value) == low
+            assert wedge.maximum(header, position, value) == high
+        else:
+            assert wedge.minimum_position(header, position) == -1
 
 
 def test_positions_stay_within_the_window():
@@ -226,20 +229,6 @@ def test_positions_stay_within_the_window():
         wedge.push(header, position, value, observed, x, False)
     assert header[wedge.NEXT] == 1000
     assert wedge.minimum_position(header, position) == 995
-
-
-def test_windows_of_three_at_most_two_comparisons_each(rng):
-    low, high = np.empty((2, 5))
-    for values in itertools.product([0.0, 1.0, 2.0, 3.0], repeat=7):
-        made = extrema_of_three(np.array(values), low, high)
-        for i in range(5):
-            assert low[i] == min(values[i : i + 3])
-            assert high[i] == max(values[i : i + 3])
-        assert made <= 1 + 2 * 5
-    assert extrema_of_three(np.zeros(2), low, high) == 0
-    values = rng.standard_normal(10000)
-    low, high = np.empty((2, 9998))
-    assert extrema_of_three(values, low, high) < 1.7 * 9998
 
 
 def make_with_rows(window, ties):

@@ -1,0 +1,368 @@
+"""Declarations of the named classes for type checkers; tests compare them with the classes."""
+
+from typing import Any
+
+from numpy.typing import DTypeLike
+
+from rollstat.options import Window
+from rollstat.streaming.base import RollingStream
+from rollstat.streaming.general import OperatorStream
+
+class _OneSeries(OperatorStream):
+    def push(self, x: Any, t: Any = None) -> Any: ...  # as RollingStream.push
+
+class Hampel(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        threshold: float = 3.0,
+        scale: float = ...,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+    ) -> None: ...
+
+class RollingAll(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingAny(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingArgkth(RollingStream):
+    def __init__(
+        self, k: int, m: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...
+    ) -> None: ...
+
+class RollingArgmax(RollingStream):
+    def __init__(
+        self, window: Window, ties: str = "first", *, min_periods: int | None = None, dtype: DTypeLike = ...
+    ) -> None: ...
+
+class RollingArgmin(RollingStream):
+    def __init__(
+        self, window: Window, ties: str = "first", *, min_periods: int | None = None, dtype: DTypeLike = ...
+    ) -> None: ...
+
+class RollingBeta(OperatorStream):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingCorr(OperatorStream):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingCount(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingCov(OperatorStream):
+    def __init__(
+        self,
+        window: Window,
+        ddof: int = 1,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingDecayedMean(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        decay: float,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingDecayedSum(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        decay: float,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingFirst(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingGini(RollingStream):
+    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+
+class RollingIqr(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        q_low: float = 0.25,
+        q_high: float = 0.75,
+        interpolation: str = "linear",
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+    ) -> None: ...
+
+class RollingKth(RollingStream):
+    def __init__(
+        self,
+        k: int,
+        m: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingKurt(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingLast(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingLinearFit(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingLogSumExp(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingMad(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        scale: float | str = ...,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+    ) -> None: ...
+
+class RollingMax(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingMean(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingMedian(RollingStream):
+    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+
+class RollingMin(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingMinMax(RollingStream):
+    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+
+class RollingMode(RollingStream):
+    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+
+class RollingNunique(RollingStream):
+    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+
+class RollingProd(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingPtp(RollingStream):
+    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+
+class RollingQuantile(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        q: float,
+        interpolation: str = "linear",
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+    ) -> None: ...
+
+class RollingRank(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        method: str = "average",
+        ascending: bool = True,
+        pct: bool = False,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+    ) -> None: ...
+
+class RollingSem(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        ddof: int = 1,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingSkew(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingStd(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        ddof: int = 1,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingSum(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingTrimmedMean(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        proportion: float = 0.1,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+    ) -> None: ...
+
+class RollingVar(_OneSeries):
+    def __init__(
+        self,
+        window: Window,
+        ddof: int = 1,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingWeightedMean(OperatorStream):
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
+
+class RollingWinsorizedMean(RollingStream):
+    def __init__(
+        self,
+        window: Window,
+        proportion: float = 0.1,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+    ) -> None: ...
