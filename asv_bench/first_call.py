@@ -56,7 +56,7 @@ def in_new_process(
     size = [str(arguments.n), str(arguments.window)]
     done = subprocess.run(
         [sys.executable, __file__, "--call", statistic, library, *size],
-        env={**os.environ, "NUMBA_CACHE_DIR": cache},
+        env={**os.environ, "NUMBA_CACHE_DIR": cache, "ROLLSTAT_TIERS": "auto"},
         capture_output=True,
         text=True,
         check=True,

@@ -48,11 +48,12 @@ class _Distances(Computation):
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
         fast = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS, complete)
-        if self.algorithm != "auto" or fast.name != "rank_set":
+        if self.algorithm != "auto" or fast.name == "sorted_window":
             return fast
-        kernel = mad_tree.find_distances, str(measurable(block.values[:0]).dtype)
+        kernel = mad_tree.find_distances if fast.name == "rank_set" else distances_of_columns
         seconds = sorted_window.seconds(self.rows, block.longest)
-        return tiers.choose(fast, "sorted_window", [kernel], self.rows, seconds)
+        variant = str(measurable(block.values[:0]).dtype)
+        return tiers.choose(fast, "sorted_window", [(kernel, variant)], self.rows, seconds)
 
     def _algorithm(self, block: Block) -> str:
         """Return the algorithm for a block with values."""
@@ -96,6 +97,7 @@ def _sort_all(values: NDArray[Any], width: int) -> list[NDArray[Any]]:
         lower, upper, near, far = (part[rows] for part in parts)
         lower[...], upper[...] = found[(width - 1) // 2], found[width // 2]
         distances_of_columns(found, np.empty(BATCH), near, far)
+    tiers.note_ready(distances_of_columns, str(values.dtype))
     return parts
 
 
