@@ -274,7 +274,7 @@ def is_marked(function, variant):
 def mark(function, variant):
     """Note in the cache folder that the code of a variant of a kernel is stored there.
 
-    A variant is any text that stands for the types of the arguments. It is known before there are arguments.
+    A variant is an object whose text stands for the types of the arguments before there are arguments.
     """
     folder = cache_folder()
     if folder is not None:

@@ -6,17 +6,17 @@
     compiled  0.3 s               ^ 1 to 5 s; once it is on disk, other processes begin with it
 
 Both kernels agree to the bit, so results do not depend on the tier; data for which they do not go to the fast
-one. A fast kernel has variants: texts that
-stand for the types of its arguments and are known before there are arguments. A variant is ready once the
-process has run it, or another process has and its code is on disk. Time spent in quick kernels is an
-estimate by the caller, counted for each variant and process.
+one. A fast kernel has variants: hashable objects with a fixed text that stand for the types of its arguments
+and are known before there are arguments. A variant is ready once the process has run it, or another process
+has and its code is on disk. Time spent in quick kernels is an estimate by the caller, counted for each
+variant and process.
 
 Whoever names an algorithm gets it, without tiers. ``ROLLSTAT_TIERS=fast`` in the environment, or
 :func:`using`, leaves out the quick kernels: for benchmarks, and to compile in advance.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -32,6 +32,7 @@ from rollstat.plan import Choice, forget_plans
 from rollstat.thresholds import QUICK_CALL_SECONDS, QUICK_SECONDS
 
 __all__ = [
+    "FastKernel",
     "QuickChoice",
     "algorithm_for",
     "choose",
@@ -41,12 +42,15 @@ __all__ = [
     "using",
 ]
 
+FastKernel = tuple[Any, Hashable]
+"""A kernel that Python calls, and a variant of it."""
+
 _MODES = ("auto", "fast", "quick")
 _setting = SimpleNamespace(mode=os.environ.get("ROLLSTAT_TIERS", "auto"))
 if _setting.mode not in _MODES:
     raise ValueError(f"ROLLSTAT_TIERS must be one of {_MODES}; it was {_setting.mode!r}")
-_ready: dict[tuple[Any, str], bool] = {}
-_spent: dict[tuple[Any, str], float] = {}
+_ready: dict[FastKernel, bool] = {}
+_spent: dict[FastKernel, float] = {}
 
 
 @contextmanager
@@ -69,8 +73,8 @@ class QuickChoice(Choice):
     ----------
     fast : str
         The faster one.
-    kernels : tuple of (kernel, str)
-        Its kernels that are called from Python, each with its variant.
+    kernels : tuple of (kernel, variant)
+        Its kernels that Python calls, each with its variant.
     seconds : float
         About how long a row takes.
     returns_values : bool
@@ -78,12 +82,12 @@ class QuickChoice(Choice):
     """
 
     fast: str = ""
-    kernels: tuple[tuple[Any, str], ...] = ()
+    kernels: tuple[FastKernel, ...] = ()
     seconds: float = 0.0
     returns_values: bool = False
 
 
-def serves_quickly(kernel: Any, variant: str, seconds: float) -> bool:
+def serves_quickly(kernel: Any, variant: Hashable, seconds: float) -> bool:
     """Return whether a quick kernel, which takes so long for a line, is to serve in place of `kernel`."""
     if _setting.mode != "auto" or config.DISABLE_JIT:
         return bool(_setting.mode == "quick")
@@ -99,7 +103,7 @@ def serves_quickly(kernel: Any, variant: str, seconds: float) -> bool:
 def choose(
     fast: Choice,
     name: str,
-    kernels: Iterable[tuple[Any, str]],
+    kernels: tuple[FastKernel, ...],
     rows: int,
     seconds: float,
     returns_values: bool = True,
@@ -108,8 +112,10 @@ def choose(
 
     It would take so many `seconds` for a line of `rows`. The other parameters are as in :class:`QuickChoice`.
     """
-    kernels = tuple(kernels)
-    if not any(serves_quickly(*kernel, seconds) for kernel in kernels):
+    for kernel in kernels:
+        if serves_quickly(*kernel, seconds):
+            break
+    else:
         return fast
     reason = f"it compiles quickly, and {fast.name} ({fast.reason}) is not compiled yet"
     zero = ((fast.name, "a value is -0.0"),) if returns_values else ()
@@ -128,12 +134,12 @@ def algorithm_for(choice: Choice, block: Block) -> str:
     return choice.name
 
 
-def note_work(kernel: Any, variant: str, seconds: float) -> None:
+def note_work(kernel: Any, variant: Hashable, seconds: float) -> None:
     """Note that a quick kernel has worked in place of `kernel` for about so long."""
     _spent[kernel, variant] = _spent.get((kernel, variant), 0.0) + seconds
 
 
-def note_ready(kernel: Any, variant: str) -> None:
+def note_ready(kernel: Any, variant: Hashable) -> None:
     """Note that `kernel` has run, which means that the variant is compiled."""
     key = kernel, variant
     if not _ready.get(key) and not config.DISABLE_JIT:

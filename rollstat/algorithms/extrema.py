@@ -4,7 +4,7 @@ If a block has not been searched for NaN, the algorithms skip NaN by themselves,
 there was none.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -408,26 +408,32 @@ def boundary(block: Block, request: Extrema) -> Outcome:
     return Outcome(not block.searched and not nan, request.least is not None, algorithm="boundary")
 
 
-def _variant(order: Any, dtype: np.dtype[Any]) -> str:
-    """Return the variant of a vector kernel for an order and values of this dtype."""
-    return f"{order}, {dtype}"
+def _variant(order: Any, dtype: np.dtype[Any]) -> Hashable:
+    """Return the variant of a vector kernel for an order and values of this dtype.
+
+    Orders are represented by their classes, because empty tuples are equal.
+    """
+    return *map(type, order or (order,)), dtype
 
 
+@lru_cache(maxsize=256)
 def _fast_kernels(
     names: tuple[str, ...], dtype: np.dtype[Any], width: int, rows: int, last: bool
-) -> Iterator[tuple[Any, str]]:
-    """Yield the vector kernels that compute these outputs, each with its variant."""
+) -> tuple[tiers.FastKernel, ...]:
+    """Return the vector kernels that compute these outputs, each with its variant."""
     names = tuple(name for each in names for name in (("min", "max") if each == "ptp" else (each,)))
-    orders = {"min": Least(), "max": Greatest()}
+    orders, kernels = {"min": Least(), "max": Greatest()}, []
     values = [orders[name] for name in dict.fromkeys(names) if name in orders]
     for order in [Both()] if len(values) == 2 else values:
         rolling = _kernel_for_values(width, rows, dtype.itemsize, len(values) == 2)[0]
-        yield rolling, _variant(order, dtype)
+        kernels.append((rolling, _variant(order, dtype)))
     for name in names:
         if name.startswith("arg"):
             wide = dtype if dtype.itemsize >= 4 else np.dtype(f"{dtype.kind}4")
             by_value = Arg(orders[name[3:]], Newest() if last else Oldest())
-            yield _kernel_for_positions(width, rows, wide.itemsize, last)[0], _variant(by_value, wide)
+            rolling = _kernel_for_positions(width, rows, wide.itemsize, last)[0]
+            kernels.append((rolling, _variant(by_value, wide)))
+    return tuple(kernels)
 
 
 def serves_quickly(

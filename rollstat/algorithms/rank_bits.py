@@ -1,7 +1,7 @@
 """Selection in bulk: rank the values of several windows once, then slide over a bit set of the ranks."""
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,14 +35,14 @@ def at_run_time() -> tuple[tuple[str, str], ...]:
     return (("sortedness", "the values only rise or only fall"), ("prefix_counts", levels))
 
 
-def fast_kernel(block: Block, complete: bool, position: bool, required: int) -> tuple[Any, str]:
+def fast_kernel(block: Block, complete: bool, position: bool, required: int) -> tiers.FastKernel:
     """Return the kernel for a block and its variant, see :mod:`rollstat.tiers`.
 
     `complete` tells whether no value is missing, and `required` how many observations a result needs.
     """
     dtype, width = block.values.dtype, block.width
     if not _slides_fixed(block) or position:
-        return slide_any, str(dtype)
+        return slide_any, dtype
     converts = dtype.kind == "f" or dtype.itemsize <= 4
     constant = complete and required <= width
     return bulk_select.select_fixed, _variant(
@@ -55,9 +55,8 @@ def _slides_fixed(block: Block) -> bool:
     return block.width > 0 and block.rows > 1
 
 
-def _variant(keys: np.dtype[Any], point: bool, constant: bool, width: int) -> str:
-    wide = width >= thresholds.SAMPLED
-    return f"{keys}, {'point' if point else 'ranks'}, {'one' if constant else 'many'}, {wide}"
+def _variant(keys: np.dtype[Any], point: bool, constant: bool, width: int) -> Hashable:
+    return keys, point, constant, width >= thresholds.SAMPLED
 
 
 def split_rows(start: NDArray[np.int64], end: NDArray[np.int64], fewest: int) -> Iterator[tuple[int, int]]:
@@ -146,7 +145,7 @@ def _select_any(block: Block, request: Selection, first: int, last: int) -> None
         lower,
         upper,
     )
-    tiers.note_ready(slide_any, str(values.dtype))
+    tiers.note_ready(slide_any, values.dtype)
     ordered = values[row]
     request.lower[:, first:last] = ordered[lower]
     if request.upper is not None:

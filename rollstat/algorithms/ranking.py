@@ -37,6 +37,7 @@ __all__ = [
 # Time that NumPy takes to sort a value, in the short series that are sorted at a time.
 _SORT_SECONDS = 80e-9
 NOTHING_MISSING = np.zeros(0, np.bool_)
+_FLOAT64, _UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
 SIGN_BIT = np.uint64(1 << 63)
 
 
@@ -84,7 +85,7 @@ def _radix_order(keys: NDArray[Any], missing: NDArray[np.bool_], observed: int) 
     lowest, highest = map(keys.dtype.type, value_range(keys, missing))
     with np.errstate(over="ignore"):  # a range without a finite scale is refused
         count = sort_records(keys, missing, lowest, highest, observed == len(keys), scratch)
-    tiers.note_ready(sort_records, str(keys.dtype))
+    tiers.note_ready(sort_records, keys.dtype)
     if count < 0:
         return None
     row = np.empty(count, np.int64)
@@ -92,11 +93,11 @@ def _radix_order(keys: NDArray[Any], missing: NDArray[np.bool_], observed: int) 
     return row
 
 
-def _radix_kernel(dtype: np.dtype[Any]) -> tuple[Any, str] | None:
+def _radix_kernel(dtype: np.dtype[Any]) -> tiers.FastKernel | None:
     """Return the kernel that sorts values of this dtype, and its variant; None if NumPy sorts them."""
     if dtype.kind == "f" and dtype.itemsize in (4, 8):
-        return sort_records, "float64"
-    return (sort_records, "uint64") if dtype.kind in "fiubmM" and dtype.itemsize <= 8 else None
+        return sort_records, _FLOAT64
+    return (sort_records, _UINT64) if dtype.kind in "fiubmM" and dtype.itemsize <= 8 else None
 
 
 def how_sorted(dtype: np.dtype[Any]) -> str:

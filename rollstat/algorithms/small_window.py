@@ -84,9 +84,9 @@ def suits_values(values: NDArray[Any], width: int) -> bool:
         return not 2 * near > far
 
 
-def fast_kernel(dtype: np.dtype[Any], complete: bool) -> tuple[Any, str]:
+def fast_kernel(dtype: np.dtype[Any], complete: bool) -> tiers.FastKernel:
     """Return the kernel for values of this dtype, and its variant, see :mod:`rollstat.tiers`."""
-    return (run_network, str(dtype)) if complete else (pick, str(dtype))
+    return (run_network if complete else pick), dtype
 
 
 def block_rows(width: int) -> int:
@@ -220,7 +220,7 @@ def _find(
     run_network(
         values, network, scratch, np.array(outputs, np.int64), np.array(fractions, np.float64), lower, upper
     )
-    tiers.note_ready(run_network, str(values.dtype))
+    tiers.note_ready(run_network, values.dtype)
 
 
 def _select_constant(block: Block, request: Selection) -> None:
@@ -265,7 +265,7 @@ def _select_varying(block: Block, request: Selection, i: int) -> None:
         ranges = ((low, low + len(found) - 1),)
         _find(keys, block.width, ranges, outputs, [0.0] * len(found), found, found)
         pick(found, low, high, rank, request.lower[i], upper)
-        tiers.note_ready(pick, str(keys.dtype))
+        tiers.note_ready(pick, keys.dtype)
 
 
 def _rank_in_all(block: Block, rank: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64], int, int]:

@@ -52,8 +52,8 @@ class _Distances(Computation):
             return fast
         kernel = mad_tree.find_distances if fast.name == "rank_set" else distances_of_columns
         seconds = sorted_window.seconds(self.rows, block.longest)
-        variant = str(measurable(block.values[:0]).dtype)
-        return tiers.choose(fast, "sorted_window", [(kernel, variant)], self.rows, seconds)
+        variant = measurable(block.values[:0]).dtype
+        return tiers.choose(fast, "sorted_window", ((kernel, variant),), self.rows, seconds)
 
     def _algorithm(self, block: Block) -> str:
         """Return the algorithm for a block with values."""
@@ -86,7 +86,7 @@ class _Distances(Computation):
                 mad_tree.create(len(ordered)),
                 *(array[rows] for array in found),
             )
-            tiers.note_ready(mad_tree.find_distances, str(dtype))
+            tiers.note_ready(mad_tree.find_distances, dtype)
         return found
 
 
@@ -97,7 +97,7 @@ def _sort_all(values: NDArray[Any], width: int) -> list[NDArray[Any]]:
         lower, upper, near, far = (part[rows] for part in parts)
         lower[...], upper[...] = found[(width - 1) // 2], found[width // 2]
         distances_of_columns(found, np.empty(BATCH), near, far)
-    tiers.note_ready(distances_of_columns, str(values.dtype))
+    tiers.note_ready(distances_of_columns, values.dtype)
     return parts
 
 

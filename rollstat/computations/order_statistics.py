@@ -200,7 +200,7 @@ class OrderStatistics(Computation):
         reason = f"the smallest or largest value of every window; {extremum.reason}"
         return Choice(extremum.name, reason, ((selection.name, "a value is missing"),))
 
-    def _fast_kernel(self, name: str, block: Block, complete: bool) -> tuple[Any, str]:
+    def _fast_kernel(self, name: str, block: Block, complete: bool) -> tiers.FastKernel:
         """Return the kernel of a selection algorithm, and its variant, see :mod:`rollstat.tiers`."""
         if name == "small_window":
             return small_window.fast_kernel(block.values.dtype, complete)
@@ -213,7 +213,7 @@ class OrderStatistics(Computation):
             return fast
         kernel = self._fast_kernel(fast.name, block, complete)
         seconds = sorted_window.seconds(self.rows, block.longest, self.positions)
-        return tiers.choose(fast, "sorted_window", [kernel], self.rows, seconds, not self.positions)
+        return tiers.choose(fast, "sorted_window", (kernel,), self.rows, seconds, not self.positions)
 
     def _end_names(self, width: int) -> tuple[str, ...]:
         """Return which extrema the results are, if each is one."""
