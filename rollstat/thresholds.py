@@ -11,6 +11,7 @@ __all__ = [
     "ACTIVE_SHARE",
     "BLOCKWISE_BOTH_BYTES",
     "BLOCKWISE_BYTES",
+    "BLOCKWISE_POSITIONS_BYTES",
     "COMPARED_RANK",
     "COUNTED_LEVELS",
     "COUNTED_PROBED_VALUES",
@@ -162,7 +163,10 @@ MONOTONE_RUN = 64
 """Shortest run of rising or falling values whose extrema are copied instead of computed."""
 
 BLOCKWISE_BYTES = 4_000
-"""Bytes of a window from which extrema and positions are found block by block."""
+"""Bytes of a window from which extrema are found block by block."""
+
+BLOCKWISE_POSITIONS_BYTES = 1_024
+"""The same for positions of extrema."""
 
 BLOCKWISE_BOTH_BYTES = 5_000
 """The same for both extrema in one pass."""

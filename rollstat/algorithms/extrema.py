@@ -31,6 +31,7 @@ from rollstat.plan import Choice
 from rollstat.thresholds import (
     BLOCKWISE_BOTH_BYTES,
     BLOCKWISE_BYTES,
+    BLOCKWISE_POSITIONS_BYTES,
     FEW_EXTREMA_ROWS,
     PAST_CACHES_BYTES,
 )
@@ -161,9 +162,9 @@ def chunk_rows(width: int, itemsize: int, both: bool = False, past_caches: bool 
     return (max(131_072, 8 * reach) if both or reach > 8_192 else 16 * reach) // itemsize
 
 
-def _block_for_positions(width: int) -> int:
-    """Return the length of a block for positions in long windows: a 64th to a 128th, in whole vectors."""
-    return max(1 << (width // 64).bit_length() - 1, 128)
+def _block_for_positions(width: int, lanes: int) -> int:
+    """Return the length of a block for positions in long windows: a 64th to a 128th, or four vectors."""
+    return max(1 << max((width // 64).bit_length() - 1, 0), 4 * lanes)
 
 
 def _block_for_values(width: int) -> int:
@@ -218,8 +219,8 @@ def _kernel_for_positions(
 ) -> tuple[Any, tuple[int | bool, ...], int]:
     """Return the kernel for so many rows, its parameters for windows, and its scratch length."""
     lanes = lanes_in(f"u{itemsize}")
-    if width * itemsize >= BLOCKWISE_BYTES:
-        block, chunk = _block_for_positions(width), min(max(65_536, 8 * width), rows)
+    if width * itemsize >= BLOCKWISE_POSITIONS_BYTES:
+        block, chunk = _block_for_positions(width, lanes), min(max(65_536, 8 * width), rows)
         length = blockwise_arg.scratch_length(width, chunk, block, lanes)
         return blockwise_arg.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
     size = 4_096 if width < 8 else 2_048 if width < 128 else 8_192
