@@ -7,8 +7,8 @@ Time is linear in the length if the lines on the left are level. It grows at mos
 window and of k if the lines in the middle and on the right are no steeper than the dotted one.
 """
 
-import os
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable
