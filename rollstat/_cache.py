@@ -30,11 +30,13 @@ import sys
 import tempfile
 import time
 import zlib
+from collections.abc import Callable, Hashable
 from contextlib import suppress
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from types import FunctionType
+from typing import Any, NamedTuple
 
 import llvmlite
 import numba
@@ -91,7 +93,7 @@ class CompiledKernel(NamedTuple):
 compiled_kernels: list[CompiledKernel] = []
 
 
-def _features():
+def _features() -> set[str]:
     """Return the features of the CPU that code is compiled for."""
     if config.CPU_FEATURES is not None:
         return {name[1:] for name in config.CPU_FEATURES.split(",") if name.startswith("+")}
@@ -99,7 +101,7 @@ def _features():
 
 
 @cache
-def host_levels():
+def host_levels() -> tuple[str, ...]:
     """Return the CPU levels whose code this process can run, best first."""
     machine = binding.get_process_triple().split("-")[0]
     if machine == "x86_64":
@@ -108,12 +110,12 @@ def host_levels():
     return (machine,)  # one baseline for all CPUs of the architecture
 
 
-def _target(codegen):
+def _target(codegen: Any) -> Any:
     """Return what the code of this process is compiled for: a CPU level while prebuilding, or this CPU."""
     return os.environ.get("ROLLSTAT_BUILD_LEVEL") or codegen.magic_tuple()
 
 
-def _private_temporary_folder():
+def _private_temporary_folder() -> Path | None:
     """Return a folder under the temporary folder that only this user can write to, or None.
 
     Cache files are pickles: loading them from a folder of another user would run the code of that user.
@@ -132,7 +134,7 @@ def _private_temporary_folder():
     return folder
 
 
-def _writable(folder):
+def _writable(folder: Path) -> bool:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -142,7 +144,7 @@ def _writable(folder):
 
 
 @cache
-def cache_folder():
+def cache_folder() -> Path | None:
     """Return the folder that compiled kernels are stored in, or None."""
     if config.CACHE_DIR:
         folder = Path(config.CACHE_DIR) / "rollstat"
@@ -155,13 +157,13 @@ def cache_folder():
 
 
 @cache
-def prebuilt_folder():
+def prebuilt_folder() -> Path | None:
     """Return the read-only folder of machine code that a wheel brings, or None."""
     folder = Path(__file__).resolve().parent / "_prebuilt"
     return folder if folder.is_dir() else None
 
 
-def _read(path):
+def _read(path: Path) -> bytes | None:
     """Return the content of a file, or None if there is no such file or it is damaged."""
     try:
         content = path.read_bytes()
@@ -173,7 +175,7 @@ def _read(path):
     return zlib.decompress(content[begin:])
 
 
-def _write(path, data):
+def _write(path: Path, data: bytes) -> bool:
     """Write a file at once; return whether this succeeded."""
     body = zlib.compress(data)
     temporary = None
@@ -192,11 +194,13 @@ def _write(path, data):
 
 
 @cache
-def _warn_once(message):
+def _warn_once(message: str) -> None:
     _log.warning(message)
 
 
-def record(function, signature, origin, seconds, key=None):
+def record(
+    function: Callable[..., Any], signature: Any, origin: str, seconds: float, key: str | None = None
+) -> None:
     """Note that this process has code of a kernel; say once that compiling it took more than a second."""
     name = f"{function.__module__}.{function.__qualname__}".removeprefix("rollstat.kernels.")
     compiled_kernels.append(CompiledKernel(name, str(signature), origin, seconds, key))
@@ -210,7 +214,7 @@ def record(function, signature, origin, seconds, key=None):
 
 
 @cache
-def _say_that_compiling_takes_time():
+def _say_that_compiling_takes_time() -> None:
     folder = cache_folder()
     next_time = (
         "cannot be stored on disk" if folder is None else f"are stored in {folder} for other processes"
@@ -222,56 +226,53 @@ def _say_that_compiling_takes_time():
     )
 
 
-class _Pickler(NumbaPickler):
+class _Pickler(NumbaPickler):  # type: ignore[misc]  # Numba has no types
     """Classes of users are pickled by their digests: other processes need not be able to import them."""
 
-    def persistent_id(self, obj):
+    def persistent_id(self, obj: Any) -> Any:
         return vars(obj).get("__code_digest__") if isinstance(obj, type) else None
 
 
 class _Unpickler(pickle.Unpickler):
     """Finds classes of users among those of the `signature` that code is loaded for."""
 
-    def __init__(self, file, signature):
+    def __init__(self, file: BytesIO, signature: Any) -> None:
         super().__init__(file)
         self._classes = {vars(cls).get("__code_digest__"): cls for cls in _operators(signature)}
 
-    def persistent_load(self, pid):
+    def persistent_load(self, pid: Any) -> Any:
         return self._classes[pid]
 
 
-def _operators(signature):
+def _operators(signature: Any) -> list[type]:
     """Return the NamedTuple classes among the types of the arguments of a kernel."""
     arguments, _ = normalize_signature(signature)
     found = {type_.instance_class for type_ in arguments if isinstance(type_, types.BaseNamedTuple)}
     return sorted(found, key=lambda cls: cls.__qualname__)
 
 
-def _digest_of_code(function):
+def _digest_of_code(function: FunctionType) -> str:
     """Return the digest of a function, all that it imports, and how this process compiles."""
     source = source_digest(Path(function.__code__.co_filename).resolve())
     settings = config.BOUNDSCHECK, config.OPT, config.DEBUGINFO_DEFAULT
     return digest_of(f"{function.__module__}.{function.__qualname__}", source, settings, _VERSIONS)
 
 
-def _marker(function, variant, target):
+def _marker(function: FunctionType, variant: Hashable, target: Any) -> str:
     return digest_of(_digest_of_code(function), variant, target) + ".ready"
 
 
-def is_marked(function, variant):
+def is_marked(function: FunctionType, variant: Hashable) -> bool:
     """Return whether a process has noted by :func:`mark` that this variant of a kernel is stored."""
-    folders = {prebuilt_folder(): host_levels()}
-    if cache_folder() is not None:
-        folders[cache_folder()] = (_target(cpu_target.target_context.codegen()),)
-    folders.pop(None, None)
+    places: list[tuple[Path | None, Any]] = [(prebuilt_folder(), level) for level in host_levels()]
+    places.append((cache_folder(), _target(cpu_target.target_context.codegen())))
     return any(
-        (folder / _marker(function, variant, target)).exists()
-        for folder, targets in folders.items()
-        for target in targets
+        folder is not None and (folder / _marker(function, variant, target)).exists()
+        for folder, target in places
     )
 
 
-def mark(function, variant):
+def mark(function: FunctionType, variant: Hashable) -> None:
     """Note in the cache folder that the code of a variant of a kernel is stored there.
 
     A variant is an object whose text stands for the types of the arguments before there are arguments.
@@ -282,31 +283,31 @@ def mark(function, variant):
             (folder / _marker(function, variant, _target(cpu_target.target_context.codegen()))).touch()
 
 
-class KernelCache(_Cache):
+class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
     """The stored machine code of one kernel."""
 
-    def __init__(self, function, options):
+    def __init__(self, function: FunctionType, options: dict[str, Any]) -> None:
         self._function = function
         self._options = digest_of(*sorted(options.items()))
         self._enabled = True
 
     @property
-    def cache_path(self):
+    def cache_path(self) -> str:
         """Folder of the files; the cache of a kernel without one is never asked for it."""
         return str(cache_folder())
 
-    def enable(self):
+    def enable(self) -> None:
         """Load and store code."""
         self._enabled = True
 
-    def disable(self):
+    def disable(self) -> None:
         """Neither load nor store code."""
         self._enabled = False
 
-    def flush(self):
+    def flush(self) -> None:
         """Keep all files: a key is never found again once anything that it covers has changed."""
 
-    def key_without_target(self, sig):
+    def key_without_target(self, sig: Any) -> str | None:
         """Return what the key of these types covers besides the target; None if the code cannot be stored."""
         try:
             operators = [class_digest(cls) for cls in _operators(sig)]
@@ -314,18 +315,19 @@ class KernelCache(_Cache):
             return None
         return digest_of(_digest_of_code(self._function), sig, operators, self._options)
 
-    def load_overload(self, sig, target_context):
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled kernel for these types of arguments, or None if none is stored."""
         begin = time.perf_counter()
         common = self.key_without_target(sig) if self._enabled else None
         if common is None:
             return None
         target_context.refresh()
-        places = []
-        if prebuilt_folder() is not None:
-            places += [("wheel", prebuilt_folder(), level) for level in host_levels()]
-        if cache_folder() is not None:
-            places.append(("cache", cache_folder(), _target(target_context.codegen())))
+        prebuilt, stored = prebuilt_folder(), cache_folder()
+        places: list[tuple[str, Path, Any]] = []
+        if prebuilt is not None:
+            places += [("wheel", prebuilt, level) for level in host_levels()]
+        if stored is not None:
+            places.append(("cache", stored, _target(target_context.codegen())))
         for origin, folder, target in places:
             key = digest_of(common, target)
             data = _read(folder / key)
@@ -337,7 +339,7 @@ class KernelCache(_Cache):
                 return code
         return None
 
-    def save_overload(self, sig, data):
+    def save_overload(self, sig: Any, data: Any) -> None:
         """Store a compiled kernel."""
         common = self.key_without_target(sig) if self._enabled else None
         folder = cache_folder()

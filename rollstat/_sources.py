@@ -17,6 +17,7 @@ import sys
 import types
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -35,26 +36,26 @@ _NAME = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+\w+)?")
 _COMMON = [_PACKAGE / "_jit.py", _PACKAGE / "_cache.py", _PACKAGE / "_sources.py"]
 
 
-def digest_of(*parts):
+def digest_of(*parts: object) -> str:
     """Return the digest of a sequence of values by their texts."""
     return hashlib.sha256("\0".join(map(str, parts)).encode()).hexdigest()
 
 
-def _module_file(parts):
+def _module_file(parts: list[str]) -> Path | None:
     """Return the file of the module with these dotted parts, or None if there is no such module."""
     path = _PACKAGE.joinpath(*parts[1:])
     candidates = (path.with_suffix(".py"), path / "__init__.py") if parts[1:] else (path / "__init__.py",)
     return next((file for file in candidates if file.exists()), None)
 
 
-def _imported_files(text):
+def _imported_files(text: bytes) -> frozenset[Path]:
     """Return the files of the package that the import statements of a source text name.
 
     ``from rollstat.kernels.tree import add`` and ``from rollstat.kernels import tree`` both name the
     file ``kernels/tree.py``. If `add` comes from the ``__init__`` of a package, it names that ``__init__``.
     The top-level ``__init__`` only exports public names and no kernel may import from it.
     """
-    files = set()
+    files: set[Path | None] = set()
     for match in _IMPORT.finditer(_COMMENT.sub(b"", text)):
         if match["whole"]:
             files.add(_module_file(match["whole"].decode().split(".")))
@@ -64,25 +65,26 @@ def _imported_files(text):
             files.add(_module_file(package))
         for name in _NAME.findall(match["names"]):
             files.add(_module_file([*package, name.decode()]) or _module_file(package))
-    return frozenset(files - {None, _PACKAGE / "__init__.py"})
+    return frozenset(file for file in files if file and file != _PACKAGE / "__init__.py")
 
 
 @cache
-def _content(path):
+def _content(path: Path) -> tuple[str, frozenset[Path]]:
     """Return the digest of one file, and the files of the package that it imports."""
     text = path.read_bytes()
     return hashlib.sha256(text).hexdigest(), _imported_files(text)
 
 
-def _label(file):
+def _label(file: Path) -> str:
     """Return the name of a source file for a key; it includes the folder inside the package."""
     return file.relative_to(_PACKAGE).as_posix() if file.is_relative_to(_PACKAGE) else file.name
 
 
 @cache
-def source_digest(path):
+def source_digest(path: Path) -> str:
     """Return the digest of a file and of all files of the package that it imports, directly or indirectly."""
-    seen, waiting = set(), [path, *_COMMON]
+    seen: set[Path] = set()
+    waiting = [path, *_COMMON]
     while waiting:
         file = waiting.pop()
         if file not in seen:
@@ -95,7 +97,7 @@ class NotFixedError(Exception):
     """The code of an operator refers to something whose value is not fixed by code."""
 
 
-def _version_digest(module, name):
+def _version_digest(module: str | None, name: str) -> str:
     """Return the digest of what belongs to a module of another package: the version of the package."""
     package = (module or "builtins").partition(".")[0]
     version = getattr(sys.modules.get(package), "__version__", None)
@@ -104,13 +106,13 @@ def _version_digest(module, name):
     return digest_of("module", module, version)  # the version of Python is part of every key
 
 
-def _names(code):
+def _names(code: types.CodeType) -> set[str]:
     """Return the names that a code object and the code objects inside it refer to."""
     inner = (item for item in code.co_consts if isinstance(item, types.CodeType))
     return set(code.co_names).union(*map(_names, inner))
 
 
-def _code_digest(code):
+def _code_digest(code: types.CodeType) -> str:
     """Return the digest of what a code object does, without file name and line numbers."""
     constants = [
         _code_digest(item) if isinstance(item, types.CodeType) else repr(item) for item in code.co_consts
@@ -119,7 +121,7 @@ def _code_digest(code):
     return digest_of(code.co_code.hex(), constants, *names)
 
 
-def _function_digest(function, seen):
+def _function_digest(function: types.FunctionType, seen: list[Any]) -> str:
     """Return the digest of a Python function and of everything that it refers to by name."""
     scope = function.__globals__
     used = {name: scope[name] for name in _names(function.__code__) if name in scope}
@@ -130,7 +132,7 @@ def _function_digest(function, seen):
     return digest_of(_code_digest(function.__code__), parts, defaults)
 
 
-def _methods_digest(cls, seen):
+def _methods_digest(cls: Any, seen: list[Any]) -> str:
     """Return the digest of the methods, fields and constants of a class and of its bases."""
     fields = getattr(cls, "_fields", ())
     parts = [fields]
@@ -142,7 +144,7 @@ def _methods_digest(cls, seen):
     return digest_of(cls.__qualname__, parts)
 
 
-def _value_digest(value, name, seen):
+def _value_digest(value: Any, name: str, seen: list[Any]) -> str:
     """Return the digest of a value that code refers to as `name`; `seen` holds those that are under way."""
     if any(value is other for other in seen):
         return digest_of("recursion", name)
@@ -167,7 +169,7 @@ def _value_digest(value, name, seen):
     raise NotFixedError(f"{name} is of type {type(value).__name__}")
 
 
-def code_digest(value):
+def code_digest(value: Any) -> str:
     """Return the digest of the code of an operator class, or of functions and constants in a tuple.
 
     Raises
@@ -182,7 +184,7 @@ def code_digest(value):
 
 
 @cache
-def class_digest(cls):
+def class_digest(cls: type) -> str:
     """Return the digest of the code of an operator class as kernels get it.
 
     Raises
@@ -192,7 +194,7 @@ def class_digest(cls):
     """
     members = vars(cls)
     if "__code_digest__" in members:
-        return members["__code_digest__"]
+        return str(members["__code_digest__"])
     if cls.__module__.partition(".")[0] == _PACKAGE.name:
-        return source_digest(Path(sys.modules[cls.__module__].__file__).resolve())
+        return source_digest(Path(inspect.getfile(cls)).resolve())
     raise NotFixedError(members.get("__not_stored__", "its class has no digest"))

@@ -14,7 +14,7 @@ SCRIPT = """
 import numpy as np, pyarrow as pa
 import rollstat
 from rollstat.spark import rolling, rolling_udf, session
-from rollstat._jit import _cache_folder
+from rollstat._cache import cache_folder
 
 spark = session(remote="local[2]", conf={"spark.sql.shuffle.partitions": 2})
 assert not hasattr(spark, "_jvm"), type(spark)
@@ -39,8 +39,7 @@ second = rolling_udf("kth", 3, k=2)
 assert lists.select(second("x").alias("r")).where("size(r) = 1000").count() == 2
 median = rolling_udf("median")
 assert frame.agg(median("x").alias("m")).collect()[0].m == np.median(x)
-cache = _cache_folder(__import__("pathlib").Path(rollstat.__file__).parent / "kernels")
-assert cache is not None and "rollstat-cache" in str(cache), cache
+assert "rollstat-cache" in str(cache_folder()), cache_folder()
 print("done")
 spark.stop()
 """
