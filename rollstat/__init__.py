@@ -9,6 +9,8 @@ __version__ = "0.1.0"
 from typing import TYPE_CHECKING
 
 from rollstat import functions, streaming
+from rollstat._versions import show_versions as show_versions
+from rollstat._warmup import warmup as warmup
 from rollstat.dtypes import PrecisionWarning as PrecisionWarning
 from rollstat.explain import explain as explain
 from rollstat.functions import *
@@ -31,6 +33,8 @@ if not TYPE_CHECKING:  # for type checkers, every name imported with * or `as` i
         "explain",
         "get_threads",
         "set_threads",
+        "show_versions",
+        "warmup",
     ]
     __all__ += functions.__all__
     __all__ += [name for name in streaming.__all__ if not name.isupper()]  # its tables are internal
