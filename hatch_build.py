@@ -1,8 +1,8 @@
 """Precompile kernels while a wheel is built, if ``ROLLSTAT_PREBUILD`` is set.
 
-Without it, the wheel is pure Python. ``ROLLSTAT_PREBUILD_STATISTICS`` and ``ROLLSTAT_PREBUILD_LEVELS`` name some
-statistics or CPU levels, separated by commas. ``ROLLSTAT_PREBUILD_WORK`` names a folder that keeps compiled
-kernels for the next build.
+Without it, the wheel is pure Python. ``ROLLSTAT_PREBUILD_STATISTICS`` and ``ROLLSTAT_PREBUILD_LEVELS`` name
+some statistics or CPU levels, separated by commas. ``ROLLSTAT_PREBUILD_WORK`` names a folder that keeps
+compiled kernels for the next build.
 """
 
 import os

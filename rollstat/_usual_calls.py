@@ -15,6 +15,7 @@ compiled.
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -179,7 +180,8 @@ def _use_stream(stream: Any, columns: list[NDArray[Any]], times: NDArray[Any] | 
     if again._window.spec.free:
         again.pop(3)
     if again._window.spec.kind == "expanding":
-        stream.merge(again)
+        with suppress(TypeError):  # operators that ask for rows cannot be merged
+            stream.merge(again)
     _ = stream.value
 
 

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike
 
 from rollstat._cache import compiled_kernels
 from rollstat._usual_calls import DTYPES, usual_calls
+from rollstat.engine import begin_to_work
 from rollstat.plan import forget_plans
 from rollstat.registry import REGISTRY
 
@@ -75,13 +76,10 @@ def _check_dtypes(dtypes: Any) -> tuple[str, ...]:
         try:
             checked = np.dtype(dtype)
         except TypeError:
-            raise TypeError(
-                f"dtypes must be names of NumPy dtypes such as 'float64'; one was {dtype!r}"
-            ) from None
+            raise TypeError(f"dtypes must be NumPy dtypes such as 'float64'; one was {dtype!r}") from None
         if checked.kind not in "fiubMm" or checked.itemsize > 8:
-            raise ValueError(
-                f"dtypes must be float, int, bool, datetime64 or timedelta64 of at most 64 bits; one was {dtype!r}"
-            )
+            allowed = "float, int, bool, datetime64 or timedelta64 of at most 64 bits"
+            raise ValueError(f"dtypes must be {allowed}; one was {dtype!r}")
         names.append(checked.str if checked.kind in "mM" else checked.name)
     return tuple(dict.fromkeys(names))
 
@@ -109,7 +107,8 @@ def _compile(statistic: str, dtype: str, stopped: threading.Event) -> None:
         for call in usual_calls(statistic, np.dtype(dtype)):
             if stopped.is_set():
                 return
-            call()
+            with suppress(OverflowError):  # products of integers
+                call()
 
 
 def _shown(tasks: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -139,9 +138,9 @@ def warmup(
     """Compile the kernels of usual calls in advance, and store them on disk.
 
     The calls cover windows of rows, of time, expanding and forward ones, with and without missing values, the
-    options, streams, and what the pandas accessor and Spark workers call. They run on small arrays. Kernels that
-    the wheel or the cache folder holds are loaded, not compiled. Named algorithms and operators of your own
-    are compiled on first use.
+    options, streams, and what the pandas accessor and Spark workers call. They run on small arrays. Kernels
+    that the wheel or the cache folder holds are loaded, not compiled. Named algorithms and operators of your
+    own are compiled on first use.
 
     Parameters
     ----------
@@ -178,8 +177,8 @@ def warmup(
     before, begin = len(compiled_kernels), time.perf_counter()
     stopped = threading.Event()
     if not config.DISABLE_JIT:
-        # The memory that a thread keeps for later calls is freed with the thread.
-        with ThreadPoolExecutor(1, thread_name_prefix="rollstat-warmup") as pool:
+        # The memory that a thread keeps for later calls is freed with the thread, which starts no others.
+        with ThreadPoolExecutor(1, "rollstat-warmup", initializer=begin_to_work) as pool:
             try:
                 for statistic, dtype in _shown(tasks) if progress else tasks:
                     pool.submit(_compile, statistic, dtype, stopped).result()

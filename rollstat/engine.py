@@ -29,7 +29,7 @@ from rollstat.options import Options, Window
 from rollstat.plan import BlockRows, MakeComputation, Plan, plain_plan
 from rollstat.results import Result, ResultLines, check_out, lines_of_out, shaped
 
-__all__ = ["run"]
+__all__ = ["begin_to_work", "run"]
 
 _DEFAULT = Outcome()
 
@@ -203,14 +203,15 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-def _begin_to_work() -> None:
+def begin_to_work() -> None:
+    """Mark this thread as one that works for a call; it then starts no others."""
     _thread.works = True
 
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Return threads that are kept: starting them and filling their memory costs as much as a small job."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="rollstat", initializer=_begin_to_work)
+    return ThreadPoolExecutor(threads, thread_name_prefix="rollstat", initializer=begin_to_work)
 
 
 if hasattr(os, "register_at_fork"):

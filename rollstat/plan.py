@@ -436,9 +436,7 @@ def plain_plan(arr: ArrayLike, window: Window, make: MakeComputation, options: O
 
 
 @lru_cache(maxsize=64, typed=True)
-def _cached_plan(
-    make: Recipe, window: int, options: Options, dtype: np.dtype[Any], length: int
-) -> Plan:
+def _cached_plan(make: Recipe, window: int, options: Options, dtype: np.dtype[Any], length: int) -> Plan:
     """Return the plan of a plain call."""
     plan = Plan(dtype, (length,), window, make, options)
     if dtype.kind == "f":
