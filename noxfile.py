@@ -85,6 +85,14 @@ def wheels(session: nox.Session) -> None:
     session.log(f"dist/{wheel.name}: {megabytes:.1f} MB")
 
 
+@nox.session(name="compile-events", python=PYTHONS)
+def compile_events(session: nox.Session) -> None:
+    """Install a wheel that `wheels` has built, and count what the calls of README and guide compile."""
+    (wheel,) = Path("dist").glob(f"*-cp{str(session.python).replace('.', '')}-*.whl")
+    session.install("--force-reinstall", str(wheel))
+    session.run("python", "asv_bench/compile_events.py", *session.posargs)
+
+
 @nox.session
 def minimum(session: nox.Session) -> None:
     """Run the tests with the oldest dependencies that the project claims to work with."""

@@ -4,8 +4,8 @@
     python asv_bench/compile_events.py --spark      # that page too: needs pyspark and Java
 
 Each page runs in a process of its own without a folder to store kernels in. With a wheel that has compiled
-kernels, only operators of the reader compile. Run it with the Python in which the wheel is installed. The exit
-status is 1 if anything else was compiled.
+kernels, only operators of the reader compile. Run it with the Python in which the wheel is installed.
+The exit status is 1 if anything else was compiled.
 """
 
 import argparse
@@ -18,6 +18,8 @@ import warnings
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Operators that the guide defines: classes, and a function without a name.
+OPERATORS = ("Fall", "Above", "Highest", "Distinct", "lambda")
 
 
 def examples(page: Path) -> list[doctest.Example]:
@@ -32,10 +34,6 @@ def examples(page: Path) -> list[doctest.Example]:
 def is_users(types: str) -> bool:
     """Return whether the types of the arguments of a kernel name an operator that is defined on the page."""
     return any(name in types for name in OPERATORS)
-
-
-# Operators that pages of the guide define; they are compiled on first use, and not stored from __main__.
-OPERATORS = ("Fall", "Above", "Highest", "Distinct")
 
 
 def run_page(page: Path) -> dict[str, object]:

@@ -264,6 +264,9 @@ def usual_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
     yield from _stream_calls(statistic, dtype)
     yield from _state_calls(entry, dtype)
     if statistic == "aggregate":
+        objects = _series("normal", _ROWS, dtype).astype(object)
+        bounds = np.maximum(np.arange(_ROWS) - 7, 0), np.arange(1, _ROWS + 1)
+        yield partial(entry.function, objects, max, bounds)
         for sample in entry.samples:
             yield from _general_calls(sample["op"], dtype)
             yield partial(_use_carried_state, sample["op"], [_series("normal", _ROWS, dtype)], dtype)
