@@ -157,17 +157,18 @@ def _further_options(call: Callable[..., Any], arrays: list[NDArray[Any]]) -> It
     yield partial(call, square, _NARROW, axis=1, min_periods=1)
 
 
-def _streams(statistic: str, window: Any, dtype: np.dtype[Any]) -> Iterator[Any]:
-    """Yield streams of a statistic, one for each sample of its parameters."""
+def _streams(statistic: str, window: Any, dtype: np.dtype[Any]) -> Iterator[Call]:
+    """Yield functions that make streams of a statistic, for each sample of its parameters."""
     refused = REASONS.get(statistic, {})
     for sample in REGISTRY[statistic].samples:
         given = {name: value for name, value in sample.items() if name not in refused}
         for periods in (None, 1):
-            yield STREAMS[statistic](**given, **window, min_periods=periods, dtype=dtype)
+            yield partial(STREAMS[statistic], **given, **window, min_periods=periods, dtype=dtype)
 
 
-def _use_stream(stream: Any, columns: list[NDArray[Any]], times: NDArray[Any] | None) -> None:
-    """Push, extend by short and long arrays, copy and pop."""
+def _use_stream(make: Call, columns: list[NDArray[Any]], times: NDArray[Any] | None) -> None:
+    """Make a stream, push, extend by short and long arrays, copy and pop."""
+    stream = make()
     for row in range(21):
         elements = [None if row == 20 else column[row] for column in columns]
         elements = [x.item() if isinstance(x, np.number) else x for x in elements]
@@ -203,8 +204,8 @@ def _stream_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
             (20.0, seconds.astype(float)),
             ("20s", seconds.astype("M8[s]")),
         ):
-            for stream in _streams(statistic, {name: window}, dtype):
-                yield partial(_use_stream, stream, columns, times)
+            for make in _streams(statistic, {name: window}, dtype):
+                yield partial(_use_stream, make, columns, times)
 
 
 def _general_calls(operator: Any, dtype: np.dtype[Any]) -> Iterator[Call]:
@@ -225,7 +226,7 @@ def _general_calls(operator: Any, dtype: np.dtype[Any]) -> Iterator[Call]:
         (TimeAggregate, (20.0,), np.arange(_ROWS) * 2.0),
         (TimeAggregate, ("20s",), (np.arange(_ROWS) * 2).astype("M8[s]")),
     ):
-        yield partial(_use_stream, cls(operator, *window, dtype=dtype), [column], times)
+        yield partial(_use_stream, partial(cls, operator, *window, dtype=dtype), [column], times)
 
 
 def _use_carried_state(operator: Any, columns: list[NDArray[Any]], dtype: np.dtype[Any]) -> None:

@@ -60,7 +60,7 @@ def test_bad_arguments(arguments, error, message):
 
 
 @pytest.mark.parametrize("name", REGISTRY)
-@pytest.mark.parametrize("dtype", ["float64", "int64", "M8[ns]"])
+@pytest.mark.parametrize("dtype", ["float64", "M8[ns]"])
 def test_calls_are_derived_for_every_statistic(name, dtype):
     calls = list(_usual_calls.usual_calls(name, np.dtype(dtype)))
     assert bool(calls) == (np.dtype(dtype).kind in REGISTRY[name].kinds)
@@ -68,11 +68,10 @@ def test_calls_are_derived_for_every_statistic(name, dtype):
     assert bool(streams) == (bool(calls) and (name in STREAMS or name == "aggregate"))
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "M8[ns]", "m8[s]"])
-def test_other_dtypes(dtype):
-    done = rollstat.warmup("max", dtype, progress=False)
-    assert len(done.dtypes) == 1
-    assert rollstat.rolling_max(np.array([3, 1], dtype), 1, mode="valid").tolist()
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "dtype"), [("nunique", "bool"), ("nunique", "M8[ns]")])
+def test_other_dtypes(name, dtype):
+    assert len(rollstat.warmup(name, dtype, progress=False).dtypes) == 1
 
 
 def test_the_command_shows_progress_and_names_bad_arguments(capsys):
