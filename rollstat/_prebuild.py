@@ -157,7 +157,7 @@ def prebuild(
     tasks = list(product(levels, dtypes))
     try:
         with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-            found = list(pool.map(lambda task: _files_of(*task, names, work), tasks))
+            found = list(pool.map(lambda task: _files_of(task[0], task[1], names, work), tasks))
         files = {level: set[str]() for level in levels}
         for (level, _), loaded in zip(tasks, found):
             files[level].update(loaded)
