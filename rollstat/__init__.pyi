@@ -9,6 +9,12 @@ from . import (
 from . import (
     streaming as streaming,
 )
+from ._versions import (
+    show_versions as show_versions,
+)
+from ._warmup import (
+    warmup as warmup,
+)
 from .dtypes import (
     PrecisionWarning as PrecisionWarning,
 )

@@ -52,6 +52,7 @@ from rollstat._sources import NotFixedError, class_digest, digest_of, source_dig
 
 __all__ = [
     "LEVELS",
+    "MARKER",
     "CompiledKernel",
     "KernelCache",
     "cache_folder",
@@ -65,6 +66,8 @@ __all__ = [
 
 _log = logging.getLogger("rollstat")
 _FORMAT = b"rollstat kernel 1\n"
+MARKER = ".ready"
+"""End of the names of the files that :func:`mark` makes."""
 _VERSIONS = sys.implementation.cache_tag, numba.__version__, llvmlite.__version__
 
 # Levels of the x86-64 psABI from high to low, and the features that each needs. Code for a level runs on
@@ -259,7 +262,7 @@ def _digest_of_code(function: FunctionType) -> str:
 
 
 def _marker(function: FunctionType, variant: Hashable, target: Any) -> str:
-    return digest_of(_digest_of_code(function), variant, target) + ".ready"
+    return digest_of(_digest_of_code(function), variant, target) + MARKER
 
 
 def is_marked(function: FunctionType, variant: Hashable) -> bool:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.blocks import UNKNOWN, Block, Outcome
+from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.dtypes import check_array, convert, plain, refuse_missing, same_memory, union_mask
 from rollstat.explain import PlanOnly, explain_plan, explaining
 from rollstat.lines import as_lines, joined_lines
@@ -29,7 +29,7 @@ from rollstat.options import Options, Window
 from rollstat.plan import BlockRows, MakeComputation, Plan, plain_plan
 from rollstat.results import Result, ResultLines, check_out, lines_of_out, shaped
 
-__all__ = ["run"]
+__all__ = ["begin_to_work", "run"]
 
 _DEFAULT = Outcome()
 
@@ -42,7 +42,7 @@ class Execution:
     plan : Plan
         What to do.
     arrays : sequence of ndarray, each of shape (lines, length)
-        The data.
+        The data, read-only: then kernels are compiled for one kind of array instead of two.
     mask : ndarray of bool, shape (lines, length), or None
         Where there is no observation, if arrays are masked.
     results : ResultLines
@@ -98,12 +98,13 @@ class Execution:
             tasks.clear()
             raise
 
-    def run_line(self, values: NDArray[Any]) -> None:
-        """Compute the only line, `values`, by one kernel call if the plan has one; the rest by blocks."""
-        plan = self.plan
+    def run_line(self) -> None:
+        """Compute the only line by one kernel call if the plan has one; the rest by blocks."""
+        plan, values = self.plan, self.arrays[0]
         kernel, insufficient, blocks = plan.line_kernel, plan.insufficient, plan.blocks
         if kernel is not None:
-            if kernel.write(values[kernel.values], *[array[0, kernel.rows] for array in self.results.arrays]):
+            results = [array[0, kernel.rows] for array in self.results.arrays]
+            if kernel.write(values[0, kernel.values], *results):
                 insufficient, blocks = kernel.insufficient, kernel.blocks
             else:
                 plan.line_kernel = None  # more data of this kind is likely to follow
@@ -137,7 +138,7 @@ class Execution:
         missing: Any = UNKNOWN
         if self.plan.plain:
             return [self.arrays[0][0, low:high]], missing
-        values = [plain(array[line, low:high]) for array in self.arrays]
+        values = [read_only(plain(array[line, low:high])) for array in self.arrays]
         if self.mask is not None:
             missing = np.ascontiguousarray(self.mask[line, low:high])
         elif self.arrays[0].dtype.kind in "mM":
@@ -202,14 +203,15 @@ class _Thread(threading.local):
 _thread = _Thread()
 
 
-def _begin_to_work() -> None:
+def begin_to_work() -> None:
+    """Mark this thread as one that works for a call; it then starts no others."""
     _thread.works = True
 
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Return threads that are kept: starting them and filling their memory costs as much as a small job."""
-    return ThreadPoolExecutor(threads, thread_name_prefix="rollstat", initializer=_begin_to_work)
+    return ThreadPoolExecutor(threads, thread_name_prefix="rollstat", initializer=begin_to_work)
 
 
 if hasattr(os, "register_at_fork"):
@@ -275,7 +277,9 @@ def _execute_plain(plan: Plan, values: Any) -> Result:
     if explaining.active:
         raise PlanOnly(explain_plan(plan))
     results = ResultLines.allocate(1, plan.rows, plan.dtypes)
-    Execution(plan, [values.reshape(1, -1)], None, results).run_line(values)
+    line = values.reshape(1, -1)
+    line.flags.writeable = False
+    Execution(plan, [line], None, results).run_line()
     return Result([array[0] for array in results.arrays])
 
 

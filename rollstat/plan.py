@@ -157,7 +157,7 @@ class Computation:
     ) -> Callable[..., bool] | None:
         """Return what writes `rows` results of windows of `width` in one call; None if no kernel does.
 
-        It is called with the values that the windows cover, always writeable or never, and an array for each
+        It is called with the values that the windows cover, read-only, and an array for each
         output, and returns whether the results are right. Positions count from `base`; rows with fewer
         observations than `nan_below` are NaN. The arrays begin with `short` rows that are NaN, whatever it
         returns, and `head` rows whose windows begin where the first full one does.
@@ -432,14 +432,12 @@ def plain_plan(arr: ArrayLike, window: Window, make: MakeComputation, options: O
         return None
     if not flags.c_contiguous or not flags.aligned:
         return None
-    return _cached_plan(make, window, options, dtype, len(arr), flags.writeable)
+    return _cached_plan(make, window, options, dtype, len(arr))
 
 
 @lru_cache(maxsize=64, typed=True)
-def _cached_plan(
-    make: Recipe, window: int, options: Options, dtype: np.dtype[Any], length: int, writeable: bool
-) -> Plan:
-    """Return the plan of a plain call; kernels are compiled for `writeable` arrays or for others."""
+def _cached_plan(make: Recipe, window: int, options: Options, dtype: np.dtype[Any], length: int) -> Plan:
+    """Return the plan of a plain call."""
     plan = Plan(dtype, (length,), window, make, options)
     if dtype.kind == "f":
         plan.plain = not plan.computation.reads_own_row

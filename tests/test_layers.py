@@ -30,9 +30,13 @@ LEVELS = [
     ["computations"],
     ["functions"],
     ["streaming"],
+    ["_usual_calls"],
+    ["_warmup"],
     ["pandas"],
     ["spark"],
     ["demo"],
+    ["_versions"],
+    ["_prebuild", "__main__"],
 ]
 MOST_LINES, MOST_PARAMETERS = 80, 12
 # Functions beyond these limits, as "file:function", and why.

@@ -100,6 +100,8 @@ NAMES = [
     "rolling_weighted_mean",
     "rolling_winsorized_mean",
     "set_threads",
+    "show_versions",
+    "warmup",
 ]
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rollstat import tiers
 from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.boundary_extrema import values_of_boundary, write_boundary
-from rollstat.blocks import UNKNOWN, Block, Outcome
+from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
@@ -258,7 +258,7 @@ def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArr
         values = np.where(mask, worst(order, values.dtype), values)
     if values.itemsize < itemsize:
         values = values.astype(f"{values.dtype.kind}{itemsize}")
-    return values
+    return read_only(values)
 
 
 def doubling(block: Block, request: Extrema) -> Outcome:

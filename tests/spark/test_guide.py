@@ -2,6 +2,8 @@
 
 import doctest
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import rollstat
+from rollstat._prebuild import levels_to_build, prebuild
 from tests.spark.cluster import standalone
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +67,27 @@ def test_the_job_is_submitted_to_a_cluster_with_its_kernels(tmp_path):
     # Executors took the kernels from the archive: they compiled none.
     shipped = {file.name for file in (tmp_path / "shipped" / "kernels" / "rollstat").iterdir()}
     assert shipped
-    copies = list(tmp_path.glob("worker*/app-*/*/shipped/kernels/rollstat"))
+    copies = list(tmp_path.glob("worker*/app-*/*/shipped"))
     assert len(copies) == 2
     for copy in copies:
-        assert {file.name for file in copy.iterdir()} == shipped
+        assert {file.name for file in (copy / "kernels" / "rollstat").iterdir()} == shipped
+
+
+@pytest.mark.long
+def test_executors_with_compiled_kernels_compile_nothing(tmp_path):
+    package = tmp_path / "rollstat"
+    shutil.copytree(ROOT / "rollstat", package, ignore=shutil.ignore_patterns("__pycache__", "_prebuilt"))
+    prebuild(package / "_prebuilt", levels_to_build()[-1:], ["median"], ["float64"])
+    environment = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    example = GUIDE / "examples" / "compiled_on_executors.py"
+    done = run(
+        [sys.executable, str(example)], PWD=str(tmp_path), PYSPARK_PYTHON=sys.executable, **environment
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+    assert re.search(r"wheel\| +[1-9]", done.stdout)
+    shutil.rmtree(package / "_prebuilt")
+    done = run(
+        [sys.executable, str(example)], PWD=str(tmp_path), PYSPARK_PYTHON=sys.executable, **environment
+    )
+    assert "compiled" in done.stdout
+    assert done.stdout.splitlines()[-1] != "[]"

@@ -6,14 +6,14 @@ export PYSPARK_PYTHON="${PYSPARK_PYTHON:-python3}"
 JAVA_HOME=$("$PYSPARK_PYTHON" -c "from rollstat.spark.java import find_java; print(find_java().home)")
 export JAVA_HOME
 
-# A copy of the package, without bytecode.
+# A copy of the package, with the kernels of the wheel if it has any.
 mkdir -p shipped
 cp -R "$("$PYSPARK_PYTHON" -c 'import os, rollstat; print(os.path.dirname(rollstat.__file__))')" shipped/
 find shipped -name __pycache__ -prune -exec rm -r {} +
 
-# The job itself, on a few rows and this machine: its kernels are stored in a folder of the archive.
-NUMBA_CACHE_DIR="$PWD/shipped/kernels" PYTHONPATH=shipped \
-  spark-submit --master 'local[1]' "$job" --limit 20000 "$1" "$2.sample"
+# The job itself, on a few rows and this machine: kernels that the wheel does not bring are stored in `kernels`.
+mkdir -p shipped/kernels
+NUMBA_CACHE_DIR="$PWD/shipped/kernels" PYTHONPATH=shipped spark-submit --master 'local[1]' "$job" --limit 20000 "$1" "$2.sample"
 tar -C shipped -czf rollstat.tar.gz rollstat kernels
 
 # Every executor unpacks the archive into its working folder, compiled kernels included.

@@ -1,0 +1,90 @@
+"""Count the kernels that the calls of README and guide compile, page by page.
+
+    python asv_bench/compile_events.py              # all pages but that on Spark
+    python asv_bench/compile_events.py --spark      # that page too: needs pyspark and Java
+
+Each page runs in a process of its own without a folder to store kernels in. With a wheel that has compiled
+kernels, only operators of the reader compile. Run it with the Python in which the wheel is installed.
+The exit status is 1 if anything else was compiled.
+"""
+
+import argparse
+import doctest
+import json
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# Operators that the guide defines: classes, and a function without a name.
+OPERATORS = ("Fall", "Above", "Highest", "Distinct", "lambda")
+
+
+def examples(page: Path) -> list[doctest.Example]:
+    """Return the examples of a page: prompts, or code blocks of Markdown."""
+    text = page.read_text()
+    if page.suffix == ".md":
+        blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+        text = "\n".join(f">>> exec({block!r}, globals())" for block in blocks)
+    return doctest.DocTestParser().get_examples(text)
+
+
+def is_users(types: str) -> bool:
+    """Return whether the types of the arguments of a kernel name an operator that is defined on the page."""
+    return any(name in types for name in OPERATORS)
+
+
+def run_page(page: Path) -> dict[str, object]:
+    """Run the examples of a page in this process; return how many kernels came from where."""
+    from rollstat import _cache
+
+    _cache.cache_folder = lambda: None
+    test = doctest.DocTest(examples(page), {"__name__": "__main__"}, page.name, str(page), 0, None)
+    runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
+    results = runner.run(test, out=lambda text: sys.stderr.write(text))
+    kernels = _cache.compiled_kernels
+    compiled = [kernel for kernel in kernels if kernel.origin == "compiled"]
+    return {
+        "examples": results.attempted,
+        "failed": results.failed,
+        "loaded": sum(kernel.origin == "wheel" for kernel in kernels),
+        "of operators": sum(is_users(kernel.types) for kernel in compiled),
+        "compiled": [f"{kernel.name} {kernel.types}" for kernel in compiled if not is_users(kernel.types)],
+        "seconds": round(sum(kernel.seconds for kernel in kernels), 2),
+    }
+
+
+def main() -> int:
+    """Run each page in a new process, and print a line for each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--spark", action="store_true")
+    parser.add_argument("--page", type=Path, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.page:
+        warnings.simplefilter("ignore")
+        print(json.dumps(run_page(given.page)))
+        return 0
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.rst"))]
+    pages = [page for page in pages if examples(page) and (given.spark or page.name != "spark.rst")]
+    bad = 0
+    print(f"{'page':<16} {'examples':>8} {'loaded':>7} {'of operators':>13} {'compiled':>9} {'seconds':>8}")
+    for page in pages:
+        done = subprocess.run(
+            [sys.executable, __file__, "--page", str(page)], stdout=subprocess.PIPE, text=True, check=True
+        )
+        found = json.loads(done.stdout.splitlines()[-1])
+        compiled = found["compiled"]
+        print(
+            f"{page.name:<16} {found['examples']:>8} {found['loaded']:>7} {found['of operators']:>13} "
+            f"{len(compiled):>9} {found['seconds']:>8}"
+        )
+        for kernel in compiled:
+            print(f"    {kernel}")
+        bad += len(compiled) + found["failed"]
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
