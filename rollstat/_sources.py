@@ -32,6 +32,8 @@ _IMPORT = re.compile(
 )
 _COMMENT = re.compile(rb"#[^\n]*")
 _NAME = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+\w+)?")
+# Members of every NamedTuple class.
+_GENERATED = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 # Every kernel depends on these: how it is compiled, and what its key is.
 _COMMON = [_PACKAGE / "_jit.py", _PACKAGE / "_cache.py", _PACKAGE / "_sources.py"]
 
@@ -138,9 +140,9 @@ def _methods_digest(cls: Any, seen: list[Any]) -> str:
     parts = [fields]
     for base in cls.__mro__:
         if base.__module__ != "builtins":
-            own = [name for name in vars(base) if not name.startswith("_") and name not in fields]
-            values = (inspect.getattr_static(base, name) for name in sorted(own))
-            parts += [(name, _value_digest(value, name, seen)) for name, value in zip(sorted(own), values)]
+            own = sorted(name for name in vars(base) if not name.startswith("__") and name not in _GENERATED)
+            members = [(name, inspect.getattr_static(base, name)) for name in own if name not in fields]
+            parts += [(name, _value_digest(value, name, seen)) for name, value in members]
     return digest_of(cls.__qualname__, parts)
 
 

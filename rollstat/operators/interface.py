@@ -7,6 +7,7 @@ from itertools import count
 from threading import Lock
 from types import FunctionType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
+from weakref import WeakValueDictionary
 
 import numpy as np
 
@@ -62,6 +63,7 @@ class _NoFields(NamedTuple):
 
 
 _numbers = count()
+_by_digest: WeakValueDictionary[str, Any] = WeakValueDictionary()
 
 
 def _new_class(name: str, base: type, members: dict[str, Any], code: Any) -> Any:
@@ -69,17 +71,19 @@ def _new_class(name: str, base: type, members: dict[str, Any], code: Any) -> Any
 
     Compiled functions distinguish classes of tuples by name alone. If two classes had one name, for example
     because a notebook cell runs again after an edit, the second would use the machine code of the first.
-    The digest of the `code` in the name lets other processes find this machine code on disk; where there is
-    no digest, the name is a number and kernels for the class are not stored.
+    The digest of the `code` in the name lets other processes find this machine code on disk. Equal code has
+    one class. Where there is no digest, the name ends with a number, and kernels for the class are not stored.
     """
+    name = "".join(c if c.isalnum() else "_" for c in name)
     try:
-        digest = code_digest(code)
-        members["__code_digest__"] = digest
-        suffix = digest[:32]
+        digest = code_digest((name, code))
     except NotFixedError as reason:
-        members["__not_stored__"] = str(reason)
-        suffix = str(next(_numbers))
-    return type(f"{''.join(c if c.isalnum() else '_' for c in name)}_{suffix}", (base,), members)
+        return type(f"{name}_{next(_numbers)}", (base,), members | {"__not_stored__": str(reason)})
+    found = _by_digest.get(digest)
+    if found is None:
+        members["__code_digest__"] = digest
+        found = _by_digest[digest] = type(f"{name}_{digest[:32]}", (base,), members)
+    return found
 
 
 _CLASSES_KEPT = 256

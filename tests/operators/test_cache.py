@@ -5,10 +5,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 from rollstat._sources import NotFixedError, code_digest
+from rollstat.operators.interface import for_dtype
 
 ROOT = Path(__file__).resolve().parents[2]
 CALL = """
@@ -143,6 +146,34 @@ def test_code_that_is_not_fixed_has_no_digest(tmp_path, monkeypatch, code, reaso
     exec(code, names)
     with pytest.raises(NotFixedError, match=reason):
         code_digest(names["operator"])
+
+
+def test_private_methods_are_part_of_the_code():
+    def digest(step):
+        class Mine(NamedTuple):
+            def _add(self, one, two):
+                return one + two if step else one * two
+
+            def combine(self, older, newer):
+                return self._add(older, newer)
+
+        return code_digest(Mine)
+
+    assert digest(True) == digest(True) != digest(False)
+
+
+def test_classes_of_equal_code_are_one_class_for_kernels():
+    def made():
+        class Mine(NamedTuple):
+            scale: float
+
+            def combine(self, older, newer):
+                return self.scale * (older + newer)
+
+        return for_dtype(Mine(2.0), np.dtype(np.float64))
+
+    assert type(made()) is type(made())
+    assert made() == (2.0,)
 
 
 def test_digests_ignore_places_and_see_defaults_and_recursion():

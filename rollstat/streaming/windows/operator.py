@@ -190,8 +190,9 @@ class NumberWindow(ArrayState):
         earliest = -np.inf if stamps.dtype.kind == "f" else np.iinfo(stamps.dtype).min
         by_row, observed = self._size == "fixed", not missing.any()
         spans = window_extend.Spans(span, stamps.dtype.type(earliest), by_row, observed)
-        many = len(stamps) >= STREAM_HALVED_WINDOWS * span
-        halves = by_row and observed and self._algorithm == "daba" and many
+        # Spans of times can be as large as their dtype, those of rows are small.
+        halves = by_row and observed and self._algorithm == "daba"
+        halves = halves and len(stamps) >= STREAM_HALVED_WINDOWS * int(span)
         suffixes = np.empty(3 * (int(span) // 2) if halves else 0, self.layout.state)
         rows = window.Rows(stamps, values, missing)
         # The other arguments of all calls have the same types.
