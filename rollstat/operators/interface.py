@@ -72,7 +72,8 @@ def _new_class(name: str, base: type, members: dict[str, Any], code: Any) -> Any
     Compiled functions distinguish classes of tuples by name alone. If two classes had one name, for example
     because a notebook cell runs again after an edit, the second would use the machine code of the first.
     The digest of the `code` in the name lets other processes find this machine code on disk. Equal code has
-    one class. Where there is no digest, the name ends with a number, and kernels for the class are not stored.
+    one class. Where there is no digest, the name ends with a number, and kernels for the class are not
+    stored.
     """
     name = "".join(c if c.isalnum() else "_" for c in name)
     try:
