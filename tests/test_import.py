@@ -158,7 +158,7 @@ def test_unknown_names_are_attribute_errors():
             module.rolling_nothing  # noqa: B018 - the access is the test
     assert set(dir(named_classes)) == {row.name for row in TABLE}
     with pytest.raises(ImportError):
-        from rollstat import rolling_nothing  # noqa: F401
+        from rollstat import rolling_nothing  # noqa: F401 - the import is the test
 
 
 def test_help_shows_every_name():
