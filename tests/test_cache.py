@@ -2,7 +2,6 @@
 
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from numba import config
 
 from rollstat import _cache
+from tests.small_package import make_package
 
 ROOT = Path(__file__).resolve().parent.parent
 CALL = """
@@ -26,16 +26,7 @@ print(low(20), ",".join(kernel.origin for kernel in compiled_kernels))
 @pytest.fixture
 def package(tmp_path):
     """A small package of the same name with one kernel."""
-    package = tmp_path / "installed" / "rollstat"
-    (package / "kernels").mkdir(parents=True)
-    for name in ("_jit.py", "_cache.py", "_sources.py"):
-        shutil.copy(ROOT / "rollstat" / name, package / name)
-    for folder in (package, package / "kernels"):
-        (folder / "__init__.py").touch()
-    (package / "kernels" / "low.py").write_text(
-        "from rollstat._jit import kernel\n@kernel\ndef low(x):\n    return x + 1\n"
-    )
-    return package
+    return make_package(tmp_path / "installed")
 
 
 def start(package, **environment):

@@ -1,7 +1,6 @@
 """The kernel decorator: cache keys, folders that are not writable, private kernels."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ from numba import config, types
 
 from rollstat._jit import kernel
 from rollstat.kernels.sums import moment_formulas
+from tests.small_package import make_package
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -42,14 +42,8 @@ def test_private_kernels_cannot_be_called_from_python():
 
 def copy_package(folder):
     """Make a small package of the same name, with a kernel that uses a function of another file."""
-    package = folder / "rollstat"
-    (package / "kernels").mkdir(parents=True)
-    for name in ("_jit.py", "_cache.py", "_sources.py"):
-        shutil.copy(ROOT / "rollstat" / name, package / name)
-    (package / "__init__.py").touch()
-    (package / "kernels" / "__init__.py").touch()
+    package = make_package(folder)
     header = "from rollstat._jit import kernel\n"
-    (package / "kernels" / "low.py").write_text(f"{header}@kernel\ndef low(x):\n    return x + 1\n")
     (package / "kernels" / "high.py").write_text(
         f"{header}from rollstat.kernels.low import low\n@kernel\ndef high(x):\n    return low(x) * 10\n"
     )

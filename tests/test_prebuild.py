@@ -12,6 +12,7 @@ from numba import config
 
 from rollstat import _prebuild
 from rollstat._cache import LEVELS, host_levels
+from tests.small_package import make_package
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILT = [level for level in ("x86-64-v4", "x86-64-v3") if level in host_levels()]
@@ -53,15 +54,7 @@ def host_with(level):
 @pytest.fixture
 def wheel(tmp_path):
     """Return a folder with a package of one kernel, compiled for each level, and the files of each."""
-    package = tmp_path / "rollstat"
-    (package / "kernels").mkdir(parents=True)
-    for name in ("_jit.py", "_cache.py", "_sources.py"):
-        shutil.copy(ROOT / "rollstat" / name, package / name)
-    (package / "__init__.py").touch()
-    (package / "kernels" / "__init__.py").touch()
-    (package / "kernels" / "low.py").write_text(
-        "from rollstat._jit import kernel\n@kernel\ndef low(x):\n    return x + 1\n"
-    )
+    package = make_package(tmp_path)
     (package / "kernels" / "high.py").write_text(
         "from rollstat._jit import kernel\nfrom rollstat.kernels.low import low\n"
         "@kernel\ndef high(x):\n    return low(x) * 10\n"
