@@ -68,6 +68,7 @@ _log = logging.getLogger("rollstat")
 _FORMAT = b"rollstat kernel 1\n"
 MARKER = ".ready"
 """End of the names of the files that :func:`mark` makes."""
+_MANGLED = "_ZN"  # begins the names of functions, of their wrappers for Python, and of environments
 _VERSIONS = sys.implementation.cache_tag, numba.__version__, llvmlite.__version__
 
 # Levels of the x86-64 psABI from high to low, and the features that each needs. Code for a level runs on
@@ -286,6 +287,21 @@ def mark(function: FunctionType, variant: Hashable) -> None:
             (folder / _marker(function, variant, _target(cpu_target.target_context.codegen()))).touch()
 
 
+def _without_llvm_code(library: tuple[str, str, tuple[bytes, bytes]]) -> Any:
+    """Return the pickled library of a kernel without the LLVM code of its functions, two thirds of the file.
+
+    Numba would need that code to link the kernel into callers, but these link its `inner` dispatcher. Only
+    the names are left, by which Numba knows what the machine code defines.
+    """
+    name, kind, (machine_code, code) = library
+    module = binding.parse_bitcode(code)
+    defined = [
+        thing.name for thing in (*module.functions, *module.global_variables) if not thing.is_declaration
+    ]
+    lines = [f'@"{name}" = global i8 0' for name in defined if name.startswith(_MANGLED)]
+    return name, kind, (machine_code, binding.parse_assembly("\n".join(lines)).as_bitcode())
+
+
 class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
     """The stored machine code of one kernel."""
 
@@ -349,6 +365,7 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
         if common is None or folder is None or data.library.has_dynamic_globals:
             return
         key = digest_of(common, _target(data.codegen))
+        library, *rest = CompileResultCacheImpl.reduce(None, data)
         content = BytesIO()
-        _Pickler(content).dump(CompileResultCacheImpl.reduce(None, data))
+        _Pickler(content).dump((_without_llvm_code(library), *rest))
         _write(folder / key, content.getvalue())

@@ -15,7 +15,6 @@ that it compiles for.
 import argparse
 import json
 import os
-import pickle
 import platform
 import shutil
 import subprocess
@@ -26,13 +25,8 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from pathlib import Path
 
-from llvmlite import binding
-from numba.core.serialize import dumps
-
 import rollstat
 from rollstat._cache import LEVELS, MARKER, compiled_kernels, host_levels
-from rollstat._cache import _read as read
-from rollstat._cache import _write as write
 from rollstat._usual_calls import DTYPES
 from rollstat._versions import MANIFEST, compiler_versions
 from rollstat._warmup import warmup
@@ -40,7 +34,6 @@ from rollstat.registry import REGISTRY
 
 __all__ = ["levels_to_build", "main", "prebuild", "settings"]
 
-_MANGLED = "_ZN"  # begins the names of functions, of their wrappers for Python, and of environments
 _BUILT = ("x86-64-v3", "x86-64-v4")
 
 
@@ -85,30 +78,6 @@ def _load(statistics: Sequence[str], dtype: str) -> None:
     if compiled:
         raise RuntimeError(f"these kernels cannot be stored: {', '.join(compiled)}")
     print(json.dumps(sorted({kernel.key for kernel in compiled_kernels if kernel.key})))
-
-
-def _names_alone(code: bytes) -> bytes:
-    """Return LLVM code that defines the names of `code`, by which Numba knows what machine code defines."""
-    module = binding.parse_bitcode(code)
-    defined = [
-        thing.name for thing in (*module.functions, *module.global_variables) if not thing.is_declaration
-    ]
-    lines = [f'@"{name}" = global i8 0' for name in defined if name.startswith(_MANGLED)]
-    names: bytes = binding.parse_assembly("\n".join(lines)).as_bitcode()
-    return names
-
-
-def _copy(source: Path, target: Path) -> None:
-    """Copy a compiled kernel without the LLVM code of its functions, two thirds of the file.
-
-    Numba would need that code to link the kernel into callers, but these link its `inner` dispatcher.
-    """
-    data = read(source)
-    if data is None:
-        raise RuntimeError(f"{source} is damaged")
-    (name, kind, (machine_code, code)), *rest = pickle.loads(data)
-    if not write(target, dumps(((name, kind, (machine_code, _names_alone(code))), *rest))):
-        raise RuntimeError(f"{target} cannot be written")
 
 
 def _files_of(level: str, dtype: str, statistics: Sequence[str], work: Path) -> list[str]:
@@ -164,7 +133,7 @@ def prebuild(
         folder.mkdir(parents=True)
         for level in levels:
             for file in files[level]:
-                _copy(work / level / "rollstat" / file, folder / file)
+                shutil.copyfile(work / level / "rollstat" / file, folder / file)
             for marker in (work / level / "rollstat").glob(f"*{MARKER}"):
                 (folder / marker.name).touch()
         counts = {level: len(files[level]) for level in levels}
