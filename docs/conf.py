@@ -30,6 +30,7 @@ html_css_files = ["rollstat.css"]
 html_title = "rollstat"
 html_theme_options = {
     "navbar_align": "left",
+    "header_links_before_dropdown": 5,
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
 }

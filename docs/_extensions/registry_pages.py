@@ -1,4 +1,4 @@
-"""Write the table of statistics, the lists of functions and streams, and a card for each kernel."""
+"""Write the table of statistics, the lists of functions and streams, and a page for each kernel."""
 
 from pathlib import Path
 
@@ -61,8 +61,8 @@ def _functions() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _cards() -> dict[str, str]:
-    """Return the page of each algorithm: the docstring of its kernel, which is kept beside the code."""
+def _kernels() -> dict[str, str]:
+    """Return the page of each kernel module: its docstring, which is kept beside the code."""
     pages = {}
     kernels = Path(rollstat.__file__).parent / "kernels"
     for module in sorted(kernels.rglob("*.py")):
@@ -78,14 +78,14 @@ def _cards() -> dict[str, str]:
 
 def write(docs: Path) -> None:
     """Write all pages; this must run before Sphinx collects its sources for autosummary."""
-    cards = docs / "algorithms" / "cards"
-    cards.mkdir(exist_ok=True)
-    pages = _cards()
-    for old in cards.rglob("*.rst"):
-        if old.relative_to(cards).with_suffix("").as_posix() not in pages:
+    kernels = docs / "internals" / "kernels"
+    kernels.mkdir(parents=True, exist_ok=True)
+    pages = _kernels()
+    for old in kernels.rglob("*.rst"):
+        if old.relative_to(kernels).with_suffix("").as_posix() not in pages:
             old.unlink()
     for path, text in (
-        *((cards / f"{name}.rst", page) for name, page in pages.items()),
+        *((kernels / f"{name}.rst", page) for name, page in pages.items()),
         (docs / "reference" / "statistics.inc", _table()),
         (docs / "reference" / "streams.rst", f"Streams\n=======\n\n{_streams()}"),
         (docs / "reference" / "functions.rst", f"Functions\n=========\n\n{_functions()}"),
