@@ -5,11 +5,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
 
+import gallery_pages
 import registry_pages
 
 import rollstat
 
 registry_pages.write(Path(__file__).parent)
+gallery_pages.write(Path(__file__).parent)
 
 project = "rollstat"
 author = "the rollstat developers"
