@@ -121,7 +121,7 @@ class _InnerKernel(CPUDispatcher):
         self.overloads[tuple(cres.signature.args)] = cres
 
     def _compile_for_args(self, *args, **kws):
-        raise TypeError(f"{self.py_func.__qualname__} is compiled for calls from other kernels alone")
+        raise TypeError(f"{self.py_func.__qualname__} can only be called from other kernels")
 
 
 class _Kernel(CPUDispatcher):

@@ -122,15 +122,19 @@ REGISTRY = Registry()
 
 
 def check_algorithm(algorithm: str, algorithms: Mapping[str, str], name: str) -> None:
-    """Raise unless `algorithm` is ``"auto"`` or among those that serve the statistic `name`."""
+    """Raise unless `algorithm` is ``"auto"`` or supports the statistic `name`."""
     if algorithm != "auto" and not algorithms:
-        raise ValueError(f"algorithm must be 'auto', as {name} has one algorithm only; it was {algorithm!r}")
+        raise ValueError(
+            f"algorithm must be 'auto', because {name} has only one algorithm; it was {algorithm!r}"
+        )
     if algorithm != "auto" and algorithm not in algorithms:
-        served = "; ".join(f"{key!r} ({what})" for key, what in algorithms.items())
-        raise ValueError(f"algorithm must be 'auto' or serve {name}: {served}; it was {algorithm!r}")
+        supported = "; ".join(f"{key!r} ({what})" for key, what in algorithms.items())
+        raise ValueError(
+            f"algorithm must be 'auto' or one that supports {name}: {supported}; it was {algorithm!r}"
+        )
 
 
 def refuse_algorithm(algorithm: str, algorithms: Mapping[str, str], subject: str) -> NoReturn:
-    """Raise since `algorithm` does not serve this `subject`: a window, or a call."""
-    served = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
-    raise ValueError(f"algorithm {algorithm!r} does not serve this {subject}; the algorithms are {served}")
+    """Raise because `algorithm` does not support this `subject`, a window or a call."""
+    supported = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
+    raise ValueError(f"algorithm {algorithm!r} does not support this {subject}; supported: {supported}")

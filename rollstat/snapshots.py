@@ -26,7 +26,7 @@ _TAIL = struct.Struct("<I")
 
 
 class SnapshotError(ValueError):
-    """The bytes are no snapshot, or none that this release can read."""
+    """The bytes are not a snapshot, or not one that this release can read."""
 
 
 def write(name: str, parameters: dict[str, Any], arrays: list[NDArray[Any]]) -> bytes:
@@ -48,7 +48,7 @@ def write(name: str, parameters: dict[str, Any], arrays: list[NDArray[Any]]) -> 
     """
     layout = [[array.dtype.newbyteorder("<").str, list(array.shape)] for array in arrays]
     if any(array.dtype.hasobject for array in arrays):
-        raise SnapshotError("a state of Python objects has no snapshot; use pickle")
+        raise SnapshotError("a stream of Python objects cannot be stored as a snapshot; use pickle")
     fields = [_field(array.dtype) for array in arrays]
     header = json.dumps(
         {"class": name, "parameters": parameters, "arrays": layout, "fields": fields}

@@ -36,7 +36,7 @@ def test_literals_do_not_specialise_kernels():
 @pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 def test_private_kernels_cannot_be_called_from_python():
     vector = np.arange(16.0)
-    with pytest.raises(TypeError, match="_divide is compiled for calls from other kernels alone"):
+    with pytest.raises(TypeError, match="_divide can only be called from other kernels"):
         moment_formulas._divide(vector, vector)
 
 

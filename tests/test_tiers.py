@@ -130,8 +130,8 @@ def test_numpy_sorts_until_the_radix_sort_is_compiled(new_process, monkeypatch):
     for _ in range(6):
         reasons.append(explain(rollstat.rolling_nunique, values, 50).steps[0].reason)
         results.append(rollstat.rolling_nunique(values, 50))
-    assert reasons[0] == "serves every window; NumPy sorts, because the radix sort is not compiled yet"
-    assert reasons[-1] == "serves every window"
+    assert reasons[0] == "supports every window; NumPy sorts, because the radix sort is not compiled yet"
+    assert reasons[-1] == "supports every window"
     assert all(same_bits(result, results[0]) for result in results)
 
 

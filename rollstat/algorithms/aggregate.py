@@ -23,7 +23,7 @@ __all__ = ["ALGORITHMS", "AggregateOverflow", "aggregate", "block_rows", "prepar
 ALGORITHMS = {
     "operator_scan": "any windows; the quickest",
     "greedy": "any windows; the fewest combinations",
-    "two_stacks": "any windows; at most 2 combinations an element and 1 a row",
+    "two_stacks": "any windows; at most 2 combinations per element and 1 a row",
     "daba": "any windows; O(1) combinations in every step",
 }
 

@@ -51,7 +51,7 @@ def choose(algorithm: str, block: Block, widest: int, complete: bool) -> Choice:
     return Choice(other, reason) if narrow else rank_set(block, reason)
 
 
-def rank_set(block: Block, reason: str = "serves every window") -> Choice:
+def rank_set(block: Block, reason: str = "supports every window") -> Choice:
     """Return the choice of a set of ranks; the reason tells how values are sorted for it."""
     return Choice("rank_set", reason + how_sorted(block.values.dtype))
 
@@ -59,8 +59,8 @@ def rank_set(block: Block, reason: str = "serves every window") -> Choice:
 def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str]) -> None:
     """Raise ValueError if `algorithm` is ``"network"`` and the network does not serve the windows."""
     if algorithm == "network" and not sorted_columns.serves(windows):
-        served = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
-        raise ValueError(f"algorithm {algorithm!r} does not serve this window; the algorithms are {served}")
+        supported = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
+        raise ValueError(f"algorithm {algorithm!r} does not support this window; supported: {supported}")
 
 
 def missing_mask(block: Block) -> NDArray[np.bool_]:

@@ -98,7 +98,8 @@ def select(block: Block, request: Selection) -> None:
     """Answer the request, see :class:`rollstat.blocks.Selection`."""
     if not serves(block, request):
         raise ValueError(
-            f"small_window serves windows of constant width, 1 to {LARGEST_WIDTH} values, without positions"
+            f"small_window supports only windows of constant width, 1 to {LARGEST_WIDTH} values, "
+            "and no positions"
         )
     if block.rows == 0:
         return
@@ -129,7 +130,7 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     """
     if not serves_points(block):
         raise ValueError(
-            f"points are served for windows of constant width, 1 to {LARGEST_WIDTH}, none missing"
+            f"points are supported only for windows of constant width, 1 to {LARGEST_WIDTH}, none missing"
         )
     if select_points_of_five(block, points, results):
         return True

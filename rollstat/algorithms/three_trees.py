@@ -37,7 +37,9 @@ def _capacity(block: Block, request: Selection) -> tuple[int, bool]:
 def select(block: Block, request: Selection) -> None:
     """Write the order statistics of a block whose windows all have one width."""
     if block.width < 1:
-        raise ValueError("algorithm 'three_trees' serves windows of a fixed number of rows, with step 1")
+        raise ValueError(
+            "algorithm 'three_trees' supports only windows of a fixed number of rows, with step 1"
+        )
     if block.rows == 0 or int(request.rank.max(initial=-1)) < 0:
         return
     capacity, backward = _capacity(block, request)

@@ -116,7 +116,7 @@ def require_equal(what: str, *results: Any) -> None:
     first, *others = [np.ascontiguousarray(result, np.float64) for result in results]
     for other in others:
         if not np.array_equal(first, other, equal_nan=True):
-            raise SystemExit(f"{what} differ: this must not happen, please report it")
+            raise SystemExit(f"{what} differ: please report this as a bug")
     print(f"  {what} are equal, all {first.size:,} of them, to the bit")
 
 

@@ -95,7 +95,7 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     Missing values are ignored. ``algorithm="greedy"`` makes the fewest combinations that the windows allow,
     which pays where each combination is expensive; objects always use it.
 
-    Cost: O(1) combinations an element amortised; O(1) in the worst case with ``"daba"``. Source: Basin,
+    Cost: O(1) combinations per element amortised; O(1) in the worst case with ``"daba"``. Source: Basin,
     Klaedtke and Zalinescu, *Greedily Computing Associative Aggregations on Sliding Windows*, Information
     Processing Letters 115(2), 2015, doi:10.1016/j.ipl.2014.09.009; Tangwongsan, Hirzel and Schneider (2021)
     for ``"daba"``.

@@ -91,7 +91,7 @@ def rolling_min(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     ``"constant"`` (with `fill_value`): how the array is extended beyond its edges, as in
     :mod:`scipy.ndimage`. The filters of that module correspond to ``center=True``.
 
-    Cost: O(1) an element amortised, O(m) in the worst case; O(log m) vector operations in short windows.
+    Cost: O(1) per element amortised, O(m) in the worst case; O(log m) vector operations in short windows.
     Source: Lemire, *Streaming Maximum-Minimum Filter Using No More than Three Comparisons per Element*,
     Nordic Journal of Computing 13(4), 2006 (``"wedge"``); van Herk (1992) and Gil and Werman (1993),
     doi:10.1109/34.211471 (``"block_scan"``).
@@ -168,7 +168,7 @@ def rolling_minmax(
     -----
     Missing values are ignored; infinities are ordinary values. Results are exact. Tuples as `axis` and
     `window` give the extrema of boxes, see :func:`rolling_min`. With ``algorithm="wedge"`` both extrema
-    together take at most three comparisons an element, two on monotone data.
+    together take at most three comparisons per element, two on monotone data.
 
     Cost and Source: those of :func:`rolling_min`.
 
@@ -228,7 +228,7 @@ def rolling_argmin(
     -----
     Missing values are ignored; infinities are ordinary values.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_min`; Lemire's wedge
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_min`; Lemire's wedge
     stores positions anyway.
 
     Examples
@@ -276,7 +276,7 @@ def rolling_argmax(
     -----
     Missing values are ignored; infinities are ordinary values.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_argmin`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_argmin`.
 
     Examples
     --------
@@ -314,7 +314,7 @@ def rolling_ptp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Missing values are ignored; the difference of two equal infinities is 0. Floats are rounded once: the
     relative error is at most 2**-53, or 2**-24 for float32.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_min`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_min`.
 
     Examples
     --------
@@ -350,7 +350,7 @@ def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDA
     -----
     Results are exact.
 
-    Cost: O(1) an element amortised. Source: Lemire, *Streaming Maximum-Minimum Filter Using No More than
+    Cost: O(1) per element amortised. Source: Lemire, *Streaming Maximum-Minimum Filter Using No More than
     Three Comparisons per Element*, 2006, section 1; Keogh and Ratanamahatana (2005),
     doi:10.1007/s10115-004-0154-9.
 

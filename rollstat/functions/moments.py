@@ -81,8 +81,8 @@ def rolling_var(
     left the window have no influence. Constant windows give exactly 0. The relative error is at most
     ``80 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance``.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and Gil
-    and Werman (1993) with a shift inside the window, after Chan, Golub and LeVeque (1983),
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
+    Gil and Werman (1993) with a shift inside the window, after Chan, Golub and LeVeque (1983),
     doi:10.1080/00031305.1983.10483115.
 
     Examples
@@ -120,7 +120,7 @@ def rolling_std(
     The square root of :func:`rolling_var`, with its rules for missing values and constant windows. The
     relative error is at most ``40 u k``, with u and k as defined there.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def rolling_sem(
     :func:`rolling_var` for missing values and constant windows. The relative error is at most ``40 u k``,
     with u and k as defined there.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -193,7 +193,7 @@ def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     pandas. Deviations are taken from one value of the window, and values that have left the window have no
     influence. The error is of the order ``u k**1.5``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`; the adjusted
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`; the adjusted
     Fisher-Pearson coefficient.
 
     Examples
@@ -229,7 +229,7 @@ def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     pandas. Deviations are taken from one value of the window, and values that have left the window have no
     influence. The error is of the order ``u k**2``, with u and k as in :func:`rolling_var`.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------

@@ -99,7 +99,7 @@ def rolling_kth(
     observations. Infinities are ordinary values, and -0.0 equals 0.0. Selection does no arithmetic, so
     results are exact.
 
-    Cost: O(log m) an element, amortised and in the worst case; O(log k) in the worst case with
+    Cost: O(log m) per element, amortised and in the worst case; O(log k) in the worst case with
     ``algorithm="three_trees"``, which is optimal. Source: Raykov, *An Optimal Algorithm for Sliding
     Window Order Statistics*, ICDT 2023, sections 3 and A, doi:10.4230/LIPIcs.ICDT.2023.5.
 
@@ -147,7 +147,7 @@ def rolling_argkth(
     -----
     Missing values are ignored. Positions are exact; they can be used to gather values of another series.
 
-    Cost: O(log m) an element, amortised and in the worst case. Source: as :func:`rolling_kth`.
+    Cost: O(log m) per element, amortised and in the worst case. Source: as :func:`rolling_kth`.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
     Missing values are ignored; infinities are ordinary values. The median of an odd number of observations is
     exact; ``(a + b) / 2`` is rounded once.
 
-    Cost: O(log m) an element, amortised and in the worst case. Source: Raykov, *An Optimal Algorithm for
+    Cost: O(log m) per element, amortised and in the worst case. Source: Raykov, *An Optimal Algorithm for
     Sliding Window Order Statistics*, ICDT 2023, section 4 (selection by sorting blocks),
     doi:10.4230/LIPIcs.ICDT.2023.5.
 
@@ -251,7 +251,7 @@ def rolling_quantile(
     ``a + (b - a) * (h - floor(h))``, rounded as in pandas: for q = 0.5 the last bit can differ from
     the median's ``(a + b) / 2``. Missing values are ignored; infinities are ordinary values.
 
-    Cost: O(log m) an element, amortised and in the worst case, for every q. Source: Raykov, *An Optimal
+    Cost: O(log m) per element, amortised and in the worst case, for every q. Source: Raykov, *An Optimal
     Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4, doi:10.4230/LIPIcs.ICDT.2023.5.
 
     Examples

@@ -61,7 +61,7 @@ def rolling_cov(
     left the window have no influence. The error is at most ``80 u``, u = 2**-53, times the product of the two
     standard deviations, for series that lie within a few standard deviations of that value.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def rolling_corr(
     is ignored. Values that have left the window have no influence. The error of the covariance in the
     numerator is that of :func:`rolling_cov`.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def rolling_beta(
     Values that have left the window have no influence. The error of the covariance is that of
     :func:`rolling_cov`.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------
@@ -182,7 +182,7 @@ def rolling_linear_fit(
     observations are needed. Values that have left the window have no influence. The error of the slope is
     that of :func:`rolling_beta`.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
     Examples
     --------

@@ -76,7 +76,7 @@ def rolling_rank(
     are ordinary values and -0.0 equals 0.0. Values are compared exactly; ranks and fractions are rounded
     once.
 
-    Cost: O(log m) an element, amortised and in the worst case, in a set of ranks after one sort of the data;
+    Cost: O(log m) per element, amortised and in the worst case, in a set of ranks after one sort of the data;
     in narrow windows every observation is compared with the newest, for many windows at a time. Source:
     Raykov, *An Optimal Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4,
     doi:10.4230/LIPIcs.ICDT.2023.5.
@@ -129,8 +129,8 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
     -----
     Missing values are not counted; -0.0 equals 0.0. Counts are exact.
 
-    Cost: O(1) for each row that enters or leaves a window, after one sort of the data in O(log m) an element.
-    Source: the reduction to sorted blocks of Raykov, *An Optimal Algorithm for Sliding Window Order
+    Cost: O(1) for each row that enters or leaves a window, after one sort of the data in O(log m) per
+    element. Source: the reduction to sorted blocks of Raykov, *An Optimal Algorithm for Sliding Window Order
     Statistics*, ICDT 2023, section 4, doi:10.4230/LIPIcs.ICDT.2023.5.
 
     Examples

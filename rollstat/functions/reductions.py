@@ -44,11 +44,11 @@ def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Notes
     -----
-    Missing values are ignored, and values that have left the window have no influence, not even 0 and inf.
-    The relative error of floats is at most ``(m - 1) u`` with u = 2**-53, as long as no product of a part of
-    the window overflows to inf or underflows to 0.
+    Missing values are ignored, and values that left the window never affect later results, not even 0 and
+    inf. The relative error of floats is at most ``(m - 1) u`` with u = 2**-53, as long as no product of a
+    part of the window overflows to inf or underflows to 0.
 
-    Cost: O(1) multiplications an element amortised. Source: Tangwongsan, Hirzel and Schneider,
+    Cost: O(1) multiplications per element amortised. Source: Tangwongsan, Hirzel and Schneider,
     *In-Order Sliding-Window Aggregation in Worst-Case Constant Time*, 2021, doi:10.1007/s00778-021-00668-3.
 
     Examples
@@ -84,7 +84,7 @@ def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     -----
     Missing values are ignored. Results are exact.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     -----
     Missing values are ignored. Results are exact.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     -----
     Missing values are ignored. Results are exact.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -189,7 +189,7 @@ def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     -----
     Missing values are ignored. Results are exact.
 
-    Cost: O(1) an element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOp
     Missing values are ignored. The largest value of the window is subtracted before exponentials are
     computed, so nothing overflows. The absolute error is at most about ``3 m u`` with u = 2**-53.
 
-    Cost: O(1) combinations an element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------

@@ -109,7 +109,7 @@ def rolling_iqr(
     is rounded, so the result is accurate to the last digits however large they are: it has at most three
     roundings. Missing values are ignored; the difference of two equal infinities is 0.
 
-    Cost: O(log m) an element, amortised and in the worst case; one selection finds both quantiles. Source:
+    Cost: O(log m) per element, amortised and in the worst case; one selection finds both quantiles. Source:
     Raykov, *An Optimal Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4,
     doi:10.4230/LIPIcs.ICDT.2023.5.
 
@@ -172,7 +172,7 @@ def rolling_mad(
     Results for integers are exact up to one final rounding, also beyond 2**53. Missing values are ignored.
     Infinities are ordinary values, but where the median is infinite the result is NaN.
 
-    Cost: O(log m) an element, amortised and in the worst case. The distances form two sorted sequences; the
+    Cost: O(log m) per element, amortised and in the worst case. The distances form two sorted sequences; the
     boundary of their nearest half moves by a few observations or, in alternating signals for instance, is
     found by one descent of both sequences. Windows of up to 512 rows are kept as a sorted array, or sorted
     many at a time, which is O(m) but faster. Source: Frederickson and Johnson, *The Complexity of Selection
@@ -310,9 +310,9 @@ def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     are exact up to 2**53, so where the range of a window is at most ``2**55 / m**2`` the result has a single
     rounding, that of the final division.
 
-    Cost: O(log m) an element, amortised and in the worst case; windows of up to 128 rows are kept as a sorted
-    array, which is O(m) but faster. Source: the merge of Chan, Golub and LeVeque, *Updating Formulae and a
-    Pairwise Algorithm for Computing Sample Variances*, 1979, doi:10.1007/978-3-642-51461-6_3, for pairs
+    Cost: O(log m) per element, amortised and in the worst case; windows of up to 128 rows are kept as a
+    sorted array, which is O(m) but faster. Source: the merge of Chan, Golub and LeVeque, *Updating Formulae
+    and a Pairwise Algorithm for Computing Sample Variances*, 1979, doi:10.1007/978-3-642-51461-6_3, for pairs
     instead of squares, in a tree over ranks.
 
     Examples
@@ -372,7 +372,7 @@ def rolling_trimmed_mean(
     ``(log2(m) + 20) * 2**-53`` times the mean of the absolute values that are kept. Integers and float32 are
     added up in float64, too.
 
-    Cost: O(log m) an element, amortised; windows of up to 80 rows are kept as a sorted array, or sorted many
+    Cost: O(log m) per element, amortised; windows of up to 80 rows are kept as a sorted array, or sorted many
     at a time, which is O(m) but faster. Source: pairwise summation, Higham, *The Accuracy of Floating Point
     Summation*, SIAM J. Sci. Comput. 14, 1993, doi:10.1137/0914050, in a tree over ranks.
 

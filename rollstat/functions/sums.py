@@ -61,8 +61,8 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     ``sum(abs(x)) / abs(sum(x))`` with u = 2**-53, for any window; sums of values of one sign are accurate to
     a few units in the last place.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and Gil
-    and Werman (1993), doi:10.1109/34.211471, with compensated additions.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
+    Gil and Werman (1993), doi:10.1109/34.211471, with compensated additions.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     Missing values are ignored, and values that have left the window have no influence. The error is that of
     :func:`rolling_sum` and of one division.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: as :func:`rolling_sum`.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_sum`.
 
     Examples
     --------
@@ -137,7 +137,7 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     -----
     Missing values are not counted. Counts are exact.
 
-    Cost: O(1) an element amortised, O(m) in the worst case. Source: the definition.
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: the definition.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def rolling_decayed_sum(
     have left the window have no influence. The error is at most ``2 m u sum(w * abs(x))`` for weights w, with
     u = 2**-53.
 
-    Cost: O(1) combinations of affine maps an element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations of affine maps per element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -232,7 +232,7 @@ def rolling_decayed_mean(
     have left the window have no influence. The error is at most ``4 m u`` times the weighted mean of
     ``abs(x)``, with u = 2**-53.
 
-    Cost: O(1) combinations an element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def rolling_weighted_mean(
     influence. Sums are compensated: the error is a few u times ``sum(abs(w * x)) / abs(sum(w))`` with
     u = 2**-53.
 
-    Cost: O(1) combinations an element amortised. Source: as :func:`rolling_aggregate`.
+    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
 
     Examples
     --------

@@ -38,7 +38,7 @@ def kth_window(window: Any, ties: bool = False) -> Any:
         raise ValueError(f"k must lie in 1..{fixed} or -{fixed}..-1; it was {k}")
     trees = window.parameters.get("algorithm") == "three_trees"
     if trees and not fixed:
-        raise ValueError("algorithm 'three_trees' serves windows of a fixed number of rows")
+        raise ValueError("algorithm 'three_trees' supports only windows of a fixed number of rows")
     rule = {"k": k, "min_periods": window.min_periods, "ties": ties}
     return make_window(fixed, partial(TreeWindow if trees else HeapWindow, dtype=window.codec.stored, **rule))
 

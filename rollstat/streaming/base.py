@@ -54,7 +54,7 @@ class Window(Protocol):
         """The answer."""
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
-        """Add a row, remove the rows that leave the window, and return the answer."""
+        """Add a row, remove the rows that leave the window, and return the result."""
 
     def pop(self, number: int) -> None:
         """Remove the oldest rows."""
@@ -96,7 +96,7 @@ class Stream:
 
     @property
     def value(self) -> Any:
-        """The answer for the window as it is; NaN, NaT, None or -1 if there is none."""
+        """The current result; NaN, NaT, None or -1 if it is missing."""
         return self._window.value
 
     def reset(self) -> None:
@@ -154,7 +154,7 @@ class RollingStream(Stream, abstract=True):
         self._step, self._state = window.fast_step or (None, None)
 
     def push(self, x: Any, t: Any = None) -> Any:
-        """Add an element, remove what leaves the window, and return the answer.
+        """Add an element, remove what leaves the window, and return the result.
 
         Parameters
         ----------
@@ -172,9 +172,9 @@ class RollingStream(Stream, abstract=True):
         ------
         TypeError, ValueError
             For an element that does not fit the dtype, or a time that is missing or before the last one.
-            The stream is unchanged then.
+            The stream does not change.
         OverflowError
-            If an exact result does not fit in 64 bits. The element has been added then.
+            If an exact result does not fit in 64 bits. The element has been added nevertheless.
         """
         step = self._step
         if step is not None and t is None:
@@ -195,12 +195,12 @@ class RollingStream(Stream, abstract=True):
         return int(self._window.rows)
 
     def pop(self, n: int = 1) -> Any:
-        """Remove the `n` oldest rows of a window that was made with ``None``, and return the answer.
+        """Remove the `n` oldest rows of a window that was made with ``None``, and return the result.
 
         Raises
         ------
         ValueError, TypeError
-            If there are fewer rows, or the window is not of free size. The stream is unchanged then.
+            If there are fewer rows, or the window is not of free size. The stream does not change.
         """
         if not self._window.spec.free:
             raise TypeError("pop needs a window of free size, made with None")
@@ -211,7 +211,7 @@ class RollingStream(Stream, abstract=True):
         return self.value
 
     def extend(self, array: ArrayLike, times: ArrayLike | None = None) -> Any:
-        """Add all elements of an array, and return the answer after each.
+        """Add all elements of an array, and return the result after each.
 
         Parameters
         ----------
@@ -268,7 +268,7 @@ class RollingStream(Stream, abstract=True):
         ------
         TypeError, ValueError
             If `other` has another class, window or parameters, or the operator needs to know rows. The
-            stream is unchanged then.
+            stream does not change.
 
         Notes
         -----

@@ -36,9 +36,9 @@ class OperatorStream(RollingStream, abstract=True):
         ------
         TypeError, ValueError
             For an element that does not fit the dtype, or a time that is missing or before the last one.
-            The stream is unchanged then.
+            The stream does not change.
         OverflowError
-            If an exact result does not fit in 64 bits. The element has been added then.
+            If an exact result does not fit in 64 bits. The element has been added nevertheless.
         """
         # An operator of the caller's own may raise TypeError, so the step is not tried with other types.
         if self._step is not None and len(elements) == 1 and type(elements[0]) is float:
@@ -69,12 +69,12 @@ class OperatorStream(RollingStream, abstract=True):
         ------
         TypeError, ValueError
             For elements that do not fit the dtype, or times that are missing or decrease. The stream is
-            unchanged then.
+            not changed.
         OverflowError
             If an exact result does not fit in 64 bits. The elements have been added then, but in a named
             class not those of an array of four windows or more.
         Exception
-            Whatever compiled methods of the operator raise. The stream is empty then.
+            Whatever compiled methods of the operator raise. The stream is empty afterwards.
 
         Notes
         -----
@@ -110,12 +110,12 @@ class SlidingAggregate(_General):
     operator : Operator or callable
         From :mod:`rollstat.operators` or of the same protocol, or a function of two states.
     min_periods : int, default 1
-        Least number of observations for a result; with 0 an empty window gives the identity.
+        Minimum number of observations for a result. With 0, an empty window gives the identity.
     dtype : dtype, default float64
         Of the elements; ``object`` for Python objects.
     algorithm : {"auto", "two_stacks", "daba"}, default "auto"
         ``"daba"``, which is what ``"auto"`` means for numbers, takes O(1) combinations in every single step;
-        ``"two_stacks"``, which serves objects too, O(1) amortised.
+        ``"two_stacks"``, which also supports objects, O(1) amortised.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class FixedAggregate(_General):
     window : int
         Rows in the window.
     min_periods : int, optional
-        Least number of observations for a result; by default the window.
+        Minimum number of observations for a result. Default: the window size.
     dtype, algorithm
         As in :class:`SlidingAggregate`.
 
@@ -180,7 +180,7 @@ class TimeAggregate(_General):
     span : float, str or timedelta
         Width of the window; numbers are for times that are numbers.
     min_periods : int, default 1
-        Least number of observations for a result.
+        Minimum number of observations for a result.
     dtype, algorithm
         As in :class:`SlidingAggregate`.
 
@@ -218,7 +218,7 @@ class GreedyAggregate(Stream):
     operator : Operator or callable
         As in :class:`SlidingAggregate`.
     min_periods : int, default 1
-        Least number of observations for a result; with 0 an empty window gives the identity.
+        Minimum number of observations for a result. With 0, an empty window gives the identity.
     dtype : dtype, default float64
         Of the elements; ``object`` for Python objects.
 
@@ -259,7 +259,7 @@ class GreedyAggregate(Stream):
         Raises
         ------
         TypeError, ValueError
-            For an element that does not fit the dtype. The stream is unchanged then.
+            For an element that does not fit the dtype. The stream does not change.
         """
         columns = self._window.columns
         if len(elements) != columns:
@@ -283,7 +283,7 @@ class GreedyAggregate(Stream):
         ------
         TypeError, ValueError
             For bounds that are not integers, decrease, or lie beyond the rows that have arrived. The
-            stream is unchanged then.
+            stream does not change.
         OverflowError
             If an exact result does not fit in 64 bits; the window has moved.
         """

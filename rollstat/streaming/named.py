@@ -26,10 +26,10 @@ __all__ = ["REASONS", "STREAMS"]
 
 _MODULE = "rollstat.streaming"
 _WINDOW = """{name} : int, float, str, timedelta, Expanding or None
-    The last so many rows; or a width, with the time of each element given to :meth:`push`: the window is
-    then ``(t - width, t]``; or everything; or what :meth:`pop` leaves."""
+    A number of rows; a width, which gives the window ``(t - width, t]`` and needs the time of each element in
+    :meth:`push`; ``Expanding()``, all rows; or None, all rows that :meth:`pop` has not removed."""
 _MIN_PERIODS = """min_periods : int, optional
-    Least number of observations for an answer; by default {default}."""
+    Minimum number of observations for a result. Default: {default}."""
 _DTYPES = {"f": "floats", "i": "integers", "b": "bool", "M": "datetimes", "m": "timedeltas"}
 
 
@@ -65,7 +65,7 @@ def _docstring(row: StreamRow) -> str:
         for p in row.positional
     ]
     registered = REGISTRY[row.statistic]
-    default = "the window for a number of rows, else 1"
+    default = "the window size for row windows, otherwise 1"
     if isinstance(row, OperatorRow) and registered.min_periods is not None:
         default = str(registered.min_periods)
     entries.append(_MIN_PERIODS.format(default=default))
@@ -101,12 +101,12 @@ def _docstring(row: StreamRow) -> str:
 
 
 def _missing(row: StreamRow) -> str:
-    """Return in words what a class answers where there is no answer."""
+    """Describe the missing result of a class."""
     if isinstance(row, StatisticRow) and row.outputs == ("position",):
         return "-1; rows count\nfrom the first row pushed"
     if isinstance(row, OperatorRow):
         return "NaN, or None for\ninteger results"
-    return "NaN, for datetimes\nNaT, and for integer answers None"
+    return "NaN, for datetimes\nNaT, and None for integer results"
 
 
 def _make_window(row: StreamRow, given: dict[str, Any]) -> Any:

@@ -90,7 +90,7 @@ class OperatorAdapter:
             raise TypeError(f"extend takes {self.columns} arrays here; it was given {len(columns)}")
         arrays = [self.codec.array(column) for column in columns]
         if len({len(column) for column in arrays}) > 1:
-            raise ValueError("the arrays must be as long as each other")
+            raise ValueError("the arrays must have the same length")
         return arrays
 
     def _with_rows(self, columns: list[Any], row: int) -> Any:
@@ -152,7 +152,7 @@ class OperatorAdapter:
         cls = type(self.operator)
         if self.objects or not cls.__module__.startswith("rollstat."):
             raise TypeError(
-                "a snapshot contains no code and no objects: with an operator of your own, pickle the stream"
+                "a snapshot cannot contain code or objects; pickle a stream with an operator of your own"
             )
         return [cls.__name__, list(self.operator)]
 

@@ -52,7 +52,7 @@ class OperatorWindow:
     window : int, float, str, timedelta, Expanding, None or WindowSpec
         The window.
     min_periods : int, optional
-        Least number of observations for a result.
+        Minimum number of observations for a result.
     dtype : dtype
         Of the elements; object for Python objects.
     algorithm : {"auto", "two_stacks", "daba"}
@@ -68,7 +68,7 @@ class OperatorWindow:
         self.adapter = OperatorAdapter(operator, dtype)
         self.columns = self.adapter.columns
         if self.adapter.objects and algorithm == "daba":
-            raise ValueError(f"algorithm {algorithm!r} serves numbers; for objects there is 'two_stacks'")
+            raise ValueError(f"algorithm {algorithm!r} supports numbers only; for objects use 'two_stacks'")
         automatic = "two_stacks" if self.adapter.objects else "daba"
         self.algorithm = automatic if algorithm == "auto" else algorithm
         self.given_min_periods = min_periods
@@ -172,7 +172,7 @@ class OperatorWindow:
             self._newest_time is not None and (stored[:1] < self._newest_time).any()
         )
         if stored.shape != (len(arrays[0]),) or decreasing:
-            raise ValueError("times must be as many as the elements, and never decrease")
+            raise ValueError("times must have one entry per element and never decrease")
         return arrays, stored
 
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
@@ -257,7 +257,7 @@ class OperatorWindow:
     def join(self, other: Self) -> None:
         """Add the state of another window, as newer rows, by one combination."""
         if self.adapter.with_row:
-            raise TypeError("merge does not serve operators that ask for rows")
+            raise TypeError("merge does not support operators with with_row = True")
         rows = other.states.header[NEXT]
         self.states.join(other.states)
         self.states.header[NEXT] += rows

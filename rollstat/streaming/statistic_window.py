@@ -42,7 +42,7 @@ class StatisticWindow:
     window : int, float, str, timedelta, Expanding, None or WindowSpec
         The window.
     min_periods : int, optional
-        Least number of observations for an answer; by default the window for a number of rows, else 1.
+        Minimum number of observations for a result. Default: the window size for row windows, otherwise 1.
     dtype : dtype
         Of the elements.
     parameters : dict
@@ -89,7 +89,7 @@ class StatisticWindow:
         return int(self.representation.count)
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
-        """Add a row, remove the rows that leave the window, and return the answer."""
+        """Add a row, remove the rows that leave the window, and return the result."""
         number, missing = self.codec.encode(elements[0])
         if self.spec.timed:
             stored = self.spec.encode_time(time)
@@ -139,7 +139,9 @@ class StatisticWindow:
             raise TypeError("times must be given: the window is a width, so every element needs a time")
         stored = self.spec.encode_times(times)
         if stored.shape != array.shape:
-            raise ValueError(f"times must be as many as the elements, {len(array)}; it was {stored.shape}")
+            raise ValueError(
+                f"times must have one entry for each of the {len(array)} elements; not shape {stored.shape}"
+            )
         if len(stored):
             self._times.check(stored[0])
             if (stored[1:] < stored[:-1]).any():

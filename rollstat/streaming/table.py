@@ -304,7 +304,7 @@ _STATISTICS = [
             "[(1.0, False), (0.9, False), (1.0, True)]",
         ),
         *(answers.sorted_window_of, answers.hampel_answer, None, ("interpolated", "flag")),
-        notes="An answer is a pair: the cleaned value, and whether the newest element is an outlier.",
+        notes="A result is a pair: the cleaned value, and whether the newest element is an outlier.",
         check=_check_hampel,
         cost=_SORTED,
     ),

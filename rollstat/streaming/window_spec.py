@@ -56,7 +56,7 @@ class WindowSpec:
             rows = whole_number("window", window, 1)
             if rows > _MOST_ROWS:
                 raise ValueError(
-                    f"window must be at most {_MOST_ROWS} rows, as memory is allocated at once; it was {rows}"
+                    f"window must be at most {_MOST_ROWS} rows, allocated up front; it was {rows}"
                 )
             return cls(_ROWS, rows)
         if isinstance(window, (float, np.floating)):

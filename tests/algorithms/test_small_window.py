@@ -111,7 +111,7 @@ def test_what_is_not_served():
         (fixed_block(values, small_window.LARGEST_WIDTH + 1), request),
     ):
         assert not small_window.serves(block, asked)
-        with pytest.raises(ValueError, match="small_window serves windows of constant width"):
+        with pytest.raises(ValueError, match="small_window supports only windows of constant width"):
             small_window.select(block, asked)
 
 

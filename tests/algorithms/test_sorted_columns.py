@@ -47,5 +47,5 @@ def test_the_network_by_name(rng):
     for function in (rollstat.rolling_mad, rollstat.rolling_trimmed_mean):
         wide = thresholds.SORTED_BY_NETWORK + 1
         for window, options in ((wide, {}), (rollstat.Expanding(), {}), (5, {"step": 2})):
-            with pytest.raises(ValueError, match="'network' does not serve this window"):
+            with pytest.raises(ValueError, match="'network' does not support this window"):
                 function(values, window, algorithm="network", **options)

@@ -37,7 +37,7 @@ def test_rows_that_are_not_wanted_are_left_alone(rng):
 
 def test_only_windows_of_a_fixed_number_of_rows():
     block = Block(np.zeros(4), None, np.zeros(4, np.int64), np.arange(1, 5), 0)
-    with pytest.raises(ValueError, match="serves windows of a fixed number of rows"):
+    with pytest.raises(ValueError, match="supports only windows of a fixed number of rows"):
         select(block, Selection(np.zeros((1, 4), np.int64), (0,), np.zeros((1, 4))))
 
 

@@ -67,7 +67,7 @@ def test_messages_name_the_bad_parameter():
         rollstat.rolling_rank([1.0], 1, "ordinal")
     with pytest.raises(TypeError, match="pct must be True or False"):
         rollstat.rolling_rank([1.0], 1, pct="yes")
-    with pytest.raises(ValueError, match="'comparisons' does not serve this call"):
+    with pytest.raises(ValueError, match="'comparisons' does not support this call"):
         rollstat.rolling_rank([1.0], 1, "dense", algorithm="comparisons")
-    with pytest.raises(ValueError, match="'comparisons' does not serve this call"):
+    with pytest.raises(ValueError, match="'comparisons' does not support this call"):
         rollstat.rolling_rank([1.0], 1, step=2, algorithm="comparisons")

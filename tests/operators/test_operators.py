@@ -149,7 +149,7 @@ def test_dtypes_choose_the_operator():
     assert for_dtype(ops.Sum(), np.dtype(np.int64)) == ops.IntegerSum()
     assert type(for_dtype(ops.Product(), np.dtype(np.uint64))) is ops.UnsignedProduct
     assert type(for_dtype(ops.Sum(), np.dtype(np.float64))) is ops.Sum
-    with pytest.raises(TypeError, match="BitOr serves signed integers, unsigned integers"):
+    with pytest.raises(TypeError, match="BitOr supports signed integers, unsigned integers"):
         for_dtype(ops.BitOr(), np.dtype(np.float64))
 
 

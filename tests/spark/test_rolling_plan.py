@@ -213,7 +213,7 @@ BAD = [
     ({"descending": "no"}, "descending must have|descending must be"),
     ({"ties": "maybe"}, "ties must be 'columns' or 'error'"),
     ({"closed": "open"}, "closed must be one of"),
-    ({"algorithm": "magic"}, "algorithm must be 'auto' or serve median"),
+    ({"algorithm": "magic"}, "algorithm must be 'auto' or one that supports median"),
     ({"aggs": {}}, "aggs must map new column names"),
     ({"aggs": {"a": "median"}}, r"aggs\['a'\] must be \(statistic, column\)"),
     ({"aggs": {"a": ("middle", "x")}}, "statistic must be one of .*median.*; it was 'middle'"),
