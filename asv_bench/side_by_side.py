@@ -49,8 +49,8 @@ def check(name: str, library: str, job: Job, mine: np.ndarray, theirs: np.ndarra
 
 def measure(
     name: str, job: Job, rounds: int, argsort: bool = False
-) -> tuple[dict[str, float], dict[str, str]]:
-    """Return the median milliseconds of each library, and notes on different definitions."""
+) -> tuple[dict[str, list[float]], dict[str, str]]:
+    """Return the milliseconds of each library in each round, and notes on different definitions."""
     runs = libraries(name, job.window)
     mine = runs["rollstat"](job)
     mine = np.asarray(mine[0] if isinstance(mine, tuple) else mine, dtype=np.float64)
@@ -66,7 +66,12 @@ def measure(
     for _ in range(rounds):
         for library, run in runs.items():
             times[library].append(turn(partial(run, job)))
-    return {library: statistics.median(values) for library, values in times.items()}, notes
+    return times, notes
+
+
+def medians(times: dict[str, list[float]]) -> dict[str, float]:
+    """Return the median time of each library."""
+    return {library: statistics.median(values) for library, values in times.items()}
 
 
 def compare(times: dict[str, float], notes: dict[str, str]) -> str:
@@ -117,7 +122,8 @@ def main() -> None:
         for window in arguments.windows:
             least = None if data != "missing" else max(1, window // 2)
             job = Job(values, window, parameters, least, other)
-            times, found = measure(arguments.statistic, job, arguments.rounds, arguments.argsort)
+            rounds, found = measure(arguments.statistic, job, arguments.rounds, arguments.argsort)
+            times = medians(rounds)
             for library, note in found.items():
                 notes.setdefault(library, []).extend([note] * (note not in notes.get(library, [])))
             times_of_row = [cell(name, times, found) for name in names]

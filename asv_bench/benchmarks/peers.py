@@ -3,23 +3,46 @@
 Every callable takes :class:`Job` and returns the full-length result with NaN where there is none, so
 that equality can be checked before anything is timed. Where a library means something else (an even
 window of scipy's median, ties, a window that is not trailing), its entry is in `INEXACT`, with the reason.
+Libraries that are not installed are left out.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
-import bottleneck
-import numbagg
 import numpy as np
 import pandas as pd
-import polars as pl
-import scipy.ndimage as ndimage
-import screamer
 
 import rollstat
 from rollstat.registry import REGISTRY
+
+
+def _if_installed(module: str) -> Any:
+    """Return a module, or None if it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        return None
+
+
+bottleneck, numbagg, pl, screamer, ndimage = map(
+    _if_installed, ("bottleneck", "numbagg", "polars", "screamer", "scipy.ndimage")
+)
+INSTALLED = {
+    library: module
+    for library, module in {
+        "rollstat": rollstat,
+        "pandas": pd,
+        "bottleneck": bottleneck,
+        "numbagg": numbagg,
+        "polars": pl,
+        "scipy": ndimage and import_module("scipy"),
+        "screamer": screamer,
+    }.items()
+    if module
+}
 
 
 @dataclass
@@ -226,16 +249,12 @@ def libraries(name: str, window: int = 1) -> dict[str, Run]:
     peers = {
         library: run
         for library, run in PEERS.get(name, {}).items()
-        if window <= LARGEST_WINDOW.get((name, library), window)
+        if library in INSTALLED and window <= LARGEST_WINDOW.get((name, library), window)
     }
     return {"rollstat": lambda job: job.rollstat(name), **peers}
 
 
 def versions() -> str:
     """Return the versions of all libraries."""
-    modules = {"rollstat": rollstat, "NumPy": np, "pandas": pd, "bottleneck": bottleneck, "polars": pl}
-    import numba
-    import scipy
-
-    modules |= {"SciPy": scipy, "screamer": screamer, "numbagg": numbagg, "Numba": numba}
+    modules = INSTALLED | {"NumPy": np, "Numba": import_module("numba")}
     return ", ".join(f"{name} {module.__version__}" for name, module in modules.items())
