@@ -1,4 +1,4 @@
-"""Sessions of the workshop; ``nox -l`` lists them."""
+"""Sessions for development; ``nox -l`` lists them."""
 
 import os
 import shutil
@@ -131,6 +131,22 @@ def bench(session: nox.Session) -> None:
     session.chdir("asv_bench")
     session.run("asv", "machine", "--yes")
     session.run("asv", "run", "--python=same", "--quick", *session.posargs)
+
+
+@nox.session
+def report(session: nox.Session) -> None:
+    """Compare with every installed library, and write the table and plot of README and documentation."""
+    session.install("-e", ".[plot]", *groups("bench"))
+    session.run("python", "asv_bench/report.py", "--readme", "README.md", *session.posargs)
+
+
+@nox.session
+def continuous(session: nox.Session) -> None:
+    """Compare two commits: nox -s continuous -- main HEAD --bench Median."""
+    session.install("asv>=0.6.4", "virtualenv")
+    session.chdir("asv_bench")
+    session.run("asv", "machine", "--yes")
+    session.run("asv", "continuous", *(session.posargs or ["main", "HEAD"]))
 
 
 @nox.session
