@@ -15,6 +15,7 @@ How a job runs:
 user-defined functions. `session` starts Spark with a Java that `java` finds.
 """
 
+import rollstat.spark.requirements  # noqa: F401  # names the extra before pyspark is imported
 from rollstat.spark.aggregate_spec import Aggregate, aggregate
 from rollstat.spark.rolling_plan import rolling
 from rollstat.spark.session import session

@@ -1,0 +1,15 @@
+"""What parts of the library need beyond its own dependencies."""
+
+from importlib.util import find_spec
+
+__all__ = ["require"]
+
+
+def require(extra: str, part: str, *modules: str) -> None:
+    """Raise unless all modules of an extra are installed; the message names the extra."""
+    missing = [module for module in modules if find_spec(module) is None]
+    if missing:
+        names = " and ".join(missing)
+        raise ModuleNotFoundError(
+            f"{part} needs {names}; run: python -m pip install 'rollstat[{extra}]'", name=missing[0]
+        )
