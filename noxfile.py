@@ -136,7 +136,7 @@ def bench(session: nox.Session) -> None:
 @nox.session
 def report(session: nox.Session) -> None:
     """Compare with every installed library, and write the table and plot of README and documentation."""
-    session.install("-e", ".[plot]", *groups("bench"))
+    session.install("-e", ".[plot]", *groups("bench", "demo"))
     session.run("python", "asv_bench/report.py", "--readme", "README.md", *session.posargs)
 
 

