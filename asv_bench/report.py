@@ -51,6 +51,7 @@ COLORS = {
     "scipy": "#8c6d31",
     "screamer": "#e08e0b",
 }
+IN_PLOT = ("median", "min", "mean")
 DOCS = Path(__file__).parents[1] / "docs"
 
 Times = dict[tuple[str, int], dict[str, list[float]]]
@@ -130,10 +131,11 @@ def readme_table(times: Times) -> list[str]:
 
 
 def plot(times: Times, n: int, output: Path) -> None:
-    """Draw nanoseconds per value against the window, one panel for each statistic."""
-    names = list(dict.fromkeys(name for name, _ in times))
+    """Draw nanoseconds per value against the window, one panel for each of some statistics."""
+    names = [name for name in dict.fromkeys(name for name, _ in times) if name in IN_PLOT]
+    size = 3 * len(names), 3.6
     figure, panels = plt.subplots(
-        1, len(names), figsize=(3 * len(names), 3.4), sharey=True, squeeze=False, layout="constrained"
+        1, len(names), figsize=size, sharey=True, squeeze=False, layout="constrained"
     )
     for axes, name in zip(panels[0], names):
         for library in libraries(name):
@@ -151,9 +153,7 @@ def plot(times: Times, n: int, output: Path) -> None:
         axes.grid(color="#8884", linewidth=0.5)
     panels[0][0].set_ylabel("nanoseconds per value")
     handles = {label: h for axes in panels[0] for h, label in zip(*axes.get_legend_handles_labels())}
-    figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles), frameon=False
-    )
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=4, frameon=False)
     output.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(output)
 

@@ -25,6 +25,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_design",
+    "window_drawings",
 ]
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
