@@ -85,6 +85,27 @@ def wheels(session: nox.Session) -> None:
     session.log(f"dist/{wheel.name}: {megabytes:.1f} MB")
 
 
+@nox.session
+def package(session: nox.Session) -> None:
+    """Build the distributions, check them, and try them in clean environments with and without extras."""
+    session.install("build", "twine")
+    folder = Path("dist", "package").resolve()
+    shutil.rmtree(folder, ignore_errors=True)
+    session.run("python", "-m", "build", "--outdir", str(folder))
+    files = sorted(folder.iterdir())
+    session.run("twine", "check", "--strict", *map(str, files))
+    for python in filter(None, map(shutil.which, (f"python{version}" for version in PYTHONS))):
+        for file in files:
+            for extras in ("", "[spark,plot,progress]"):
+                with tempfile.TemporaryDirectory() as home:
+                    session.run(python, "-m", "venv", home, external=True)
+                    clean = str(Path(home, "bin", "python"))
+                    session.run(clean, "-m", "pip", "install", "-q", f"{file}{extras}", external=True)
+                    script = str(Path("asv_bench", "try_installation.py").resolve())
+                    with session.chdir(home):
+                        session.run(clean, script, *filter(None, [extras]), external=True)
+
+
 @nox.session(name="compile-events", python=PYTHONS)
 def compile_events(session: nox.Session) -> None:
     """Install a wheel that `wheels` has built, and count what the calls of README and guide compile."""
