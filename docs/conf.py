@@ -25,6 +25,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinx.ext.viewcode",
     "sphinx_design",
+    "reference_hooks",
     "window_drawings",
 ]
 html_theme = "pydata_sphinx_theme"
@@ -38,8 +39,9 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
-exclude_patterns = ["_build", "_extensions", "performance/tables"]
+exclude_patterns = ["_build", "_extensions", "_templates", "performance/tables"]
 autosummary_generate = True
+templates_path = ["_templates"]
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False

@@ -1,8 +1,12 @@
-"""Write the table of statistics, the lists of functions and streams, and a page for each kernel."""
+"""Write the table of statistics, the lists of functions, streams and operators, and a page per kernel."""
 
+import contextlib
 from pathlib import Path
 
+import numpy as np
+
 import rollstat
+import rollstat.operators as operators
 from rollstat.registry import REGISTRY
 from rollstat.streaming import STREAMS
 from rollstat.streaming.base import CLASSES
@@ -49,6 +53,50 @@ def _streams() -> str:
         lines += [f"   * - :class:`~rollstat.{cls.__name__}`", f"     - {_summary(cls)}", f"     - {over}"]
     lines += ["", ".. autosummary::", "   :toctree: generated", ""]
     lines += [f"   rollstat.{name}" for name in [*sorted(CLASSES), "restore", "SnapshotError"]]
+    lines += ["", ".. _stream-methods:", "", "Methods of every stream", "-----------------------", ""]
+    lines += [
+        ".. currentmodule:: rollstat.streaming.base",
+        "",
+        ".. autoclass:: RollingStream",
+        "   :members:",
+    ]
+    lines += ["   :inherited-members:"]
+    return "\n".join(lines) + "\n"
+
+
+ELEMENTS = [4, 6, 9, 12]
+
+
+def _combined(operator) -> str:
+    """Return the results of an operator over windows of two elements, or what it needs instead."""
+    parameters = [0.5] if "decay" in getattr(operator, "_fields", ()) else []
+    for elements in (np.array(ELEMENTS), np.array(ELEMENTS, dtype=float)):
+        with contextlib.suppress(TypeError, ValueError):
+            results = rollstat.rolling_aggregate(elements, operator(*parameters), 2, mode="valid")
+            columns = results if isinstance(results, tuple) else (results,)
+            shown = (np.round(c, 3) if c.dtype.kind == "f" else c for c in columns)
+            return "; ".join(f"``{column.tolist()}``" for column in shown)
+    return "needs several columns or matrices"
+
+
+def _operators() -> str:
+    """Return the table of the operators, with an example of each, and the pages of the protocol."""
+    protocol = ["Operator", "Layout", "as_operator", "check_operator", "describe", "function_operator"]
+    built_in = sorted(set(operators.__all__) - set(protocol))
+    lines = [
+        ".. currentmodule:: rollstat.operators",
+        "",
+        f"The results are those of {ELEMENTS} over windows",
+        "",
+    ]
+    lines[-2] += " of two rows. :doc:`/guide/operators` shows how to write your own."
+    lines += [".. list-table::", "   :header-rows: 1", "   :widths: 26 44 30", ""]
+    lines += ["   * - Operator", "     - What it computes", "     - Example"]
+    for name in built_in:
+        operator = getattr(operators, name)
+        lines += [f"   * - :class:`{name}`", f"     - {_summary(operator)}", f"     - {_combined(operator)}"]
+    lines += ["", ".. autosummary::", "   :toctree: generated", ""]
+    lines += [f"   {name}" for name in [*protocol, *built_in]]
     return "\n".join(lines) + "\n"
 
 
@@ -88,6 +136,7 @@ def write(docs: Path) -> None:
         *((kernels / f"{name}.rst", page) for name, page in pages.items()),
         (docs / "reference" / "statistics.inc", _table()),
         (docs / "reference" / "streams.rst", f"Streams\n=======\n\n{_streams()}"),
+        (docs / "reference" / "operators.rst", f"Operators\n=========\n\n{_operators()}"),
         (docs / "reference" / "functions.rst", f"Functions\n=========\n\n{_functions()}"),
     ):
         path.parent.mkdir(parents=True, exist_ok=True)

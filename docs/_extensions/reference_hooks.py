@@ -1,0 +1,61 @@
+"""Changes to docstrings in the reference: "See Also" of registered functions, and short defaults."""
+
+import re
+from typing import Any
+
+import rollstat
+from rollstat.pandas import Rolling
+from rollstat.registry import REGISTRY
+from rollstat.streaming import STREAMS
+
+NAMES = {statistic.function.__name__: name for name, statistic in REGISTRY.items()}
+RELATED = (
+    ("rolling_median", "rolling_quantile", "rolling_kth", "rolling_iqr", "rolling_mad", "hampel_filter"),
+    ("rolling_kth", "rolling_argkth", "rolling_rank", "rolling_quantile"),
+    ("rolling_trimmed_mean", "rolling_winsorized_mean", "rolling_mean", "rolling_median"),
+    ("rolling_mode", "rolling_nunique", "rolling_count"),
+    ("rolling_min", "rolling_max", "rolling_minmax", "rolling_ptp", "rolling_argmin", "rolling_argmax"),
+    ("rolling_sum", "rolling_mean", "rolling_prod", "rolling_weighted_mean", "rolling_decayed_sum"),
+    ("rolling_decayed_sum", "rolling_decayed_mean", "rolling_logsumexp"),
+    ("rolling_var", "rolling_std", "rolling_sem", "rolling_skew", "rolling_kurt", "rolling_gini"),
+    ("rolling_cov", "rolling_corr", "rolling_beta", "rolling_linear_fit"),
+    ("rolling_any", "rolling_all", "rolling_count"),
+    ("rolling_first", "rolling_last", "rolling_argmin"),
+    ("rolling_aggregate", "check_operator"),
+)
+"""Functions that a reader of one may mean instead."""
+
+
+def _lines(name: str) -> list[str]:
+    statistic = NAMES[name]
+    found = []
+    if statistic in STREAMS:
+        found += [f"rollstat.{STREAMS[statistic].__name__} : The same for a stream."]
+    if hasattr(Rolling, statistic):
+        found += [f"rollstat.pandas.Rolling.{statistic} : The same for a Series or a DataFrame."]
+    related = dict.fromkeys(other for group in RELATED if name in group for other in group if other != name)
+    for other in related:
+        found.append(f"rollstat.{other} : {getattr(rollstat, other).__doc__.strip().splitlines()[0]}")
+    return found
+
+
+def add(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Insert the section, unless the docstring has one."""
+    function = name.rpartition(".")[2]
+    if what == "function" and function in NAMES and "See Also" not in lines:
+        place = lines.index("Notes") if "Notes" in lines else len(lines)
+        lines[place:place] = ["See Also", "--------", *_lines(function), ""]
+
+
+def shorten(
+    app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str
+) -> Any:
+    """Show a class that is a default by its name."""
+    return (re.sub(r"<class '[\w.]*?(\w+)'>", r"\1", signature), returned) if signature else None
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Register the hook; numpydoc, which formats sections, comes after it."""
+    app.connect("autodoc-process-docstring", add, priority=100)
+    app.connect("autodoc-process-signature", shorten, priority=900)
+    return {"parallel_read_safe": True}
