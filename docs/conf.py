@@ -30,6 +30,7 @@ extensions = [
 ]
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
+html_search_scorer = str(Path(__file__).parent / "_extensions" / "scorer.js")
 html_css_files = ["rollstat.css"]
 html_title = "rollstat"
 html_theme_options = {
