@@ -150,7 +150,7 @@ explaining = _Explaining()
 
 
 def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explanation:
-    """Tell what a call would do, and why, without computing anything.
+    """Return the plan of a call: what it would do and why, without computing anything.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     Raises
     ------
     TypeError
-        If it is not such a function.
+        If `function` is not a function of rollstat.
     ValueError, TypeError
         Whatever the function raises for these arguments before it computes.
 

@@ -93,7 +93,7 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     Notes
     -----
     Missing values are ignored. ``algorithm="greedy"`` makes the fewest combinations that the windows allow,
-    which pays where each combination is expensive; objects always use it.
+    which is worthwhile if combinations are expensive; objects always use it.
 
     Cost: O(1) combinations per element amortised; O(1) in the worst case with ``"daba"``. Source: Basin,
     Klaedtke and Zalinescu, *Greedily Computing Associative Aggregations on Sliding Windows*, Information

@@ -151,7 +151,7 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
     source="segment tree of maximal counts over ranks",
 )
 def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
-    """Most frequent value of each window, the smallest of several.
+    """Most frequent value of each window, the smallest if there are several.
 
     Parameters
     ----------

@@ -262,7 +262,7 @@ class RollingStream(Stream, abstract=True):
         return stream
 
     def merge(self, other: Self) -> None:
-        """Add all that `other` has seen, as if it had been pushed here; both windows are expanding.
+        """Add all elements of `other`, as if they had been pushed here; both windows must be expanding.
 
         Raises
         ------
@@ -302,7 +302,7 @@ def restore(data: bytes) -> Any:
     Returns
     -------
     stream
-        A stream of the class that the snapshot was taken of; it continues exactly as the original would.
+        A stream of the same class, which continues exactly as the original would have.
 
     Raises
     ------

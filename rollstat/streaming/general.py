@@ -79,7 +79,7 @@ class OperatorStream(RollingStream, abstract=True):
         Notes
         -----
         Cost: in total the combinations of the pushes, about the time of :func:`rolling_aggregate`. Work that
-        later pushes would do is done at once, so a short array can cost as much as a window.
+        later pushes would do is done immediately, so a short array can cost as much as a window.
         """
         return self._extend(columns, times)
 
@@ -103,7 +103,7 @@ class _General(OperatorStream, abstract=True):
 
 
 class SlidingAggregate(_General):
-    """Any associative operator over a window that any number of elements enter and leave.
+    """Any associative operator over a window that grows with `push` and shrinks with `pop`.
 
     Parameters
     ----------
@@ -210,8 +210,8 @@ class TimeAggregate(_General):
 class GreedyAggregate(Stream):
     """Any associative operator over a sequence of windows, with the fewest possible combinations.
 
-    Elements arrive by :meth:`push`; :meth:`move` asks for a window of rows ``[start, end)``, neither bound of
-    which ever decreases.
+    :meth:`push` adds elements, and :meth:`move` moves to the window of rows ``[start, end)``; start and end
+    must never decrease.
 
     Parameters
     ----------
@@ -248,7 +248,7 @@ class GreedyAggregate(Stream):
         self._set_window(GreedyWindow(operator, min_periods=min_periods, dtype=dtype))
 
     def push(self, *elements: Any) -> Any:
-        """Add a row, which moves no window, and return the result of the last window.
+        """Add a row without moving the window, and return the result of the last window.
 
         Parameters
         ----------
@@ -276,8 +276,8 @@ class GreedyAggregate(Stream):
         Parameters
         ----------
         start, end : int
-            Its bounds, counted from the first row pushed, neither smaller than before. An empty window
-            (``start == end``) may lie beyond the rows that have arrived; another may not.
+            Bounds, counted from the first row pushed; neither may be smaller than before. Only an empty
+            window (``start == end``) may lie beyond the rows that have arrived.
 
         Raises
         ------
