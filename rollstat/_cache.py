@@ -10,7 +10,8 @@ The key is a digest of everything that the machine code depends on: the sources 
 module of the package that it imports, the types of the arguments, the code of operators among them, the
 compiler options, the versions of Python, Numba and llvmlite, and the target CPU. Another source, version
 or CPU has another key, so stale code is never found, and processes with different code or different CPUs
-share a folder without conflict.
+share a folder without conflict. If a source was written after the process started, the code in memory may be
+older than the source, so kernels that depend on it are neither loaded nor stored.
 
 One file holds one compiled function. It is written under a temporary name and renamed, so readers never
 see a part of it, and it begins with a digest of its content, so a damaged file is ignored and written
@@ -268,6 +269,12 @@ def _marker(function: FunctionType, variant: Hashable, target: Any) -> str:
 
 def is_marked(function: FunctionType, variant: Hashable) -> bool:
     """Return whether a process has noted by :func:`mark` that this variant of a kernel is stored."""
+    with suppress(NotFixedError):
+        return _find_marker(function, variant)
+    return False
+
+
+def _find_marker(function: FunctionType, variant: Hashable) -> bool:
     places: list[tuple[Path | None, Any]] = [(prebuilt_folder(), level) for level in host_levels()]
     places.append((cache_folder(), _target(cpu_target.target_context.codegen())))
     return any(
@@ -283,7 +290,7 @@ def mark(function: FunctionType, variant: Hashable) -> None:
     """
     folder = cache_folder()
     if folder is not None:
-        with suppress(OSError):
+        with suppress(OSError, NotFixedError):
             (folder / _marker(function, variant, _target(cpu_target.target_context.codegen()))).touch()
 
 
@@ -330,9 +337,9 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
         """Return what the key of these types covers besides the target; None if the code cannot be stored."""
         try:
             operators = [class_digest(cls) for cls in _operators(sig)]
+            return digest_of(_digest_of_code(self._function), sig, operators, self._options)
         except NotFixedError:
             return None
-        return digest_of(_digest_of_code(self._function), sig, operators, self._options)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled kernel for these types of arguments, or None if none is stored."""

@@ -14,6 +14,7 @@ import hashlib
 import inspect
 import re
 import sys
+import time
 import types
 from functools import cache
 from pathlib import Path
@@ -36,6 +37,10 @@ _NAME = re.compile(rb"(\w+)(?:[ \t]+as[ \t]+\w+)?")
 _GENERATED = {"_asdict", "_field_defaults", "_fields", "_make", "_replace"}
 # Every kernel depends on these: how it is compiled, and what its key is.
 _COMMON = [_PACKAGE / "_jit.py", _PACKAGE / "_cache.py", _PACKAGE / "_sources.py"]
+
+
+class NotFixedError(Exception):
+    """The machine code depends on something whose value is not fixed by the source files or by code."""
 
 
 def digest_of(*parts: object) -> str:
@@ -70,6 +75,17 @@ def _imported_files(text: bytes) -> frozenset[Path]:
     return frozenset(file for file in files if file and file != _PACKAGE / "__init__.py")
 
 
+_STARTED = time.time()
+
+
+def _is_changed(file: Path) -> bool:
+    """Return whether a file was written after this process started, so the code in memory may be another.
+
+    A time in the future says that a clock is wrong, not that the file has changed.
+    """
+    return _STARTED < file.stat().st_mtime <= time.time()
+
+
 @cache
 def _content(path: Path) -> tuple[str, frozenset[Path]]:
     """Return the digest of one file, and the files of the package that it imports."""
@@ -84,7 +100,13 @@ def _label(file: Path) -> str:
 
 @cache
 def source_digest(path: Path) -> str:
-    """Return the digest of a file and of all files of the package that it imports, directly or indirectly."""
+    """Return the digest of a file and of all files of the package that it imports, directly or indirectly.
+
+    Raises
+    ------
+    NotFixedError
+        If one of these files was written after this process started.
+    """
     seen: set[Path] = set()
     waiting = [path, *_COMMON]
     while waiting:
@@ -92,11 +114,10 @@ def source_digest(path: Path) -> str:
         if file not in seen:
             seen.add(file)
             waiting.extend(_content(file)[1])
+    for file in seen:
+        if _is_changed(file):
+            raise NotFixedError(f"{_label(file)} was written after this process started")
     return digest_of(*(part for file in sorted(seen) for part in (_label(file), _content(file)[0])))
-
-
-class NotFixedError(Exception):
-    """The code of an operator refers to something whose value is not fixed by code."""
 
 
 def _version_digest(module: str | None, name: str) -> str:

@@ -123,6 +123,16 @@ def test_edit_of_a_file_that_is_not_imported(tmp_path):
     assert call(tmp_path) == (20, 1)
 
 
+def test_a_process_that_runs_older_code_stores_nothing(tmp_path):
+    low = copy_package(tmp_path) / "kernels" / "low.py"
+    newer = low.read_text()
+    low.write_text(newer.replace("x + 1", "x + 10 - 11"))  # bytecode is stale if the size is the same
+    edit = f"(__import__('pathlib').Path({str(low)!r}).write_text({newer!r}), 1)[1]"
+    assert call(tmp_path, argument=edit) == (0, 0)
+    assert call(tmp_path) == (20, 0)
+    assert call(tmp_path) == (20, 1)
+
+
 def test_an_edit_may_remove_the_class_of_an_argument(tmp_path):
     package = copy_package(tmp_path)
     high = package / "kernels" / "high.py"
