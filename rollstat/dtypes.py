@@ -87,7 +87,7 @@ def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
     if kind in ("position", "offset", "flag") or computed.kind == "f":
         return computed
     if dtype.kind in "mM" and kind == "difference":
-        return np.dtype(f"m8[{np.datetime_data(dtype)[0]}]")
+        return np.dtype(dtype.newbyteorder("=").str.replace("M8", "m8"))  # with the multiple of its unit
     if dtype.kind in "mM" and kind in ("value", "interpolated"):
         return np.dtype(dtype.newbyteorder("="))
     if exact:

@@ -261,7 +261,8 @@ def run(
         if array.shape != shape:
             raise ValueError(f"{name} must have the shape of {names[0]}, {shape}; it was {array.shape}")
     mask = union_mask(arrays, checked)
-    plan = Plan(checked[0].dtype, shape, window, make, options, mask is not None)
+    others = [array.dtype for array in checked[1:]]
+    plan = Plan(checked[0].dtype, shape, window, make, options, mask is not None, others)
     if options.nan_policy == "raise":
         refuse_missing(checked, mask)
     out = list(options.out) if stack and options.out is not None else options.out

@@ -232,6 +232,8 @@ class Plan:
     ----------
     dtype : numpy.dtype
         Of the first array.
+    others : sequence of numpy.dtype
+        Of further arrays.
     shape : tuple of int
         Of the arrays.
     window
@@ -272,8 +274,10 @@ class Plan:
         make: MakeComputation,
         options: Options,
         masked: bool = False,
+        others: Sequence[np.dtype[Any]] = (),
     ) -> None:
         self.dtype = dtype
+        self.others = others
         self.shape = shape
         self.window = window
         self.options = options
@@ -297,19 +301,29 @@ class Plan:
 
     def _plan_outputs(self) -> None:
         options, outputs = self.options, self.computation.outputs
-        exact = self.masked or options.mode == "valid" or options.fill_value is not None
-        self.kinds = [output.kind for output in outputs]
-        self.computed = [compute_dtype(kind, self.dtype) for kind in self.kinds]
-        self.dtypes = [result_dtype(kind, self.dtype, exact) for kind in self.kinds]
-        self.fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
         given = options.min_periods_for(self.windows)
         needs = tuple(max(given, output.required) for output in outputs)
+        replaced = self.masked or options.fill_value is not None
+        exact = [replaced or self._always_present(need) for need in needs]
+        self.kinds = [output.kind for output in outputs]
+        self.computed = [compute_dtype(kind, self.dtype) for kind in self.kinds]
+        self.dtypes = [result_dtype(k, self.dtype, e) for k, e in zip(self.kinds, exact)]
+        self.fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
         nan_everywhere = all(fill != fill for fill in self.fill)
         self.min_periods = MinPeriods(
             needs,
             options.nan_policy == "propagate",
             len(set(needs)) == 1 and nan_everywhere and not self.masked,
         )
+
+    def _always_present(self, need: int) -> bool:
+        """Return whether no result of an output that needs `need` observations can be missing."""
+        options = self.options
+        if options.mode != "valid" or need > self.windows.whole_width:
+            return False
+        if options.nan_policy == "raise" or all(d.kind in "iub" for d in (self.dtype, *self.others)):
+            return True
+        return need == 0 and options.nan_policy == "omit"
 
     @property
     def result_shape(self) -> tuple[int, ...]:

@@ -104,6 +104,11 @@ class Windows:
         return 0
 
     @property
+    def whole_width(self) -> int:
+        """Rows of a window that is no boundary window, if all of those have one width; else 0."""
+        return 0
+
+    @property
     def whole(self) -> NDArray[np.intp] | slice:
         """Output rows that have no boundary window."""
         raise ValueError("mode='valid' needs a window of a fixed number of rows; it was a width or bounds")
@@ -191,7 +196,12 @@ class FixedWindows(_RowWindows):
     @property
     def fixed_width(self) -> int:
         """Rows of a full window, if all but boundary windows are full and step is 1; else 0."""
-        return max(self.left + self.right, 0) if self.step == 1 else 0
+        return self.whole_width if self.step == 1 else 0
+
+    @property
+    def whole_width(self) -> int:
+        """Rows of a window that is no boundary window."""
+        return max(self.left + self.right, 0)
 
     @property
     def regular(self) -> tuple[int, int, int]:

@@ -56,8 +56,8 @@ nan_policy : {"omit", "propagate", "raise"}, default "omit"
 mode : {"same", "valid"}, default "same"
     Return a result for every row, or only for windows that lie entirely inside the data.
 fill_value : scalar, optional
-    Value of a missing result. With it, or with ``mode="valid"``, integers keep their dtype. A result that is
-    undefined, such as the correlation with a constant, is NaN nevertheless.
+    Value of a missing result. With it, or with ``mode="valid"`` if no result can be missing, integers keep
+    their dtype. A result that is undefined, such as the correlation with a constant, is NaN nevertheless.
 out : ndarray, or tuple of ndarray for several results, optional
     Receives the result; of its shape and dtype.
 threads : int, optional
@@ -73,8 +73,9 @@ ValueError, TypeError
 
 _IN_DTYPE = """\
 ndarray, shape (..., rows, ...)
-    Floats and datetimes in the dtype of `arr`. Integers and bool keep their dtype with ``mode="valid"`` or
-    ``fill_value=``; otherwise they are float64, with NaN for a missing result.
+    Floats and datetimes in the dtype of `arr`. Integers and bool keep their dtype with ``fill_value=``, or
+    with ``mode="valid"`` if no result can be missing; otherwise they are float64, with NaN for a missing
+    result.
 """
 
 _FLOAT = """\

@@ -73,8 +73,8 @@ def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Returns
     -------
     ndarray, shape (..., rows, ...)
-        bool with ``mode="valid"`` or ``fill_value=``, otherwise float64: 1 for true, 0 for false, NaN where
-        missing.
+        bool with ``fill_value=``, or with ``mode="valid"`` if no result can be missing, as of integers;
+        otherwise float64: 1 for true, 0 for false, NaN where missing.
 
     Raises
     ------
@@ -110,8 +110,8 @@ def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Returns
     -------
     ndarray, shape (..., rows, ...)
-        bool with ``mode="valid"`` or ``fill_value=``, otherwise float64: 1 for true, 0 for false, NaN where
-        missing.
+        bool with ``fill_value=``, or with ``mode="valid"`` if no result can be missing, as of integers;
+        otherwise float64: 1 for true, 0 for false, NaN where missing.
 
     Raises
     ------

@@ -209,9 +209,9 @@ class Codec:
         if kind == "flag":
             return False
         if self.kind in "mM" and kind not in ("float", "integer"):
-            name = np.datetime_data(self.dtype)[0]
+            unit = np.datetime_data(self.dtype)
             duration: Any = np.timedelta64
-            return duration("NaT", name) if kind == "difference" else self.dtype.type("NaT", name)
+            return (duration if kind == "difference" else self.dtype.type)("NaT", unit)
         if self.kind == "f" or kind in ("float", "interpolated"):
             return math.nan
         return None
