@@ -13,7 +13,9 @@ def kept_rows(n, window, **options):
 
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
-@pytest.mark.parametrize("options", [{"closed": "neither"}, {}, {"nan_policy": "propagate", "min_periods": 1}])
+@pytest.mark.parametrize(
+    "options", [{"closed": "neither"}, {}, {"nan_policy": "propagate", "min_periods": 1}]
+)
 def test_valid_windows_have_the_results_of_all_windows(statistic, sample, options, rng):
     for dtype in taken(statistic, ["f8", "i8", "M8[s]"] if statistic.kinds != "fiub" else ["f8", "i8"]):
         arrays = arrays_for(statistic, rng, 40, dtype)
