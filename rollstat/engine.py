@@ -265,8 +265,7 @@ def run(
     plan = Plan(checked[0].dtype, shape, window, make, options, mask is not None, others)
     if options.nan_policy == "raise":
         refuse_missing(checked, mask)
-    out = list(options.out) if stack and options.out is not None else options.out
-    targets = check_out(out, [plan.result_shape] * len(plan.dtypes), plan.dtypes)
+    targets = check_out(options.out, [plan.result_shape] * len(plan.dtypes), plan.dtypes, stack)
     if explaining.active:
         raise PlanOnly(explain_plan(plan))
     results = _execute(plan, checked, mask, targets, stack)
@@ -296,8 +295,8 @@ def _execute(
     line_mask = None if mask is None else as_lines(mask, plan.axis)
     results = ResultLines.allocate(lines[0].shape[0], plan.rows, plan.dtypes, stack, plan.masked)
     for i, target in enumerate(targets):
-        if target is not None and plan.options.mode == "same" and not plan.computation.can_fail:
-            direct = lines_of_out(target, plan.axis, checked)
+        if target is not None and plan.options.mode == "same" and not plan.can_fail(i):
+            direct = lines_of_out(target, plan.axis, [*checked, *plan.windows.memory])
             results.arrays[i] = results.arrays[i] if direct is None else direct
     if not plan.joined:
         Execution(plan, lines, line_mask, results).run()

@@ -303,11 +303,10 @@ class Plan:
         options, outputs = self.options, self.computation.outputs
         given = options.min_periods_for(self.windows)
         needs = tuple(max(given, output.required) for output in outputs)
-        replaced = self.masked or options.fill_value is not None
-        exact = [replaced or self._always_present(need) for need in needs]
+        exact = self.masked or options.fill_value is not None or self._always_present(max(needs))
         self.kinds = [output.kind for output in outputs]
         self.computed = [compute_dtype(kind, self.dtype) for kind in self.kinds]
-        self.dtypes = [result_dtype(k, self.dtype, e) for k, e in zip(self.kinds, exact)]
+        self.dtypes = [result_dtype(kind, self.dtype, exact) for kind in self.kinds]
         self.fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
         nan_everywhere = all(fill != fill for fill in self.fill)
         self.min_periods = MinPeriods(
@@ -317,13 +316,21 @@ class Plan:
         )
 
     def _always_present(self, need: int) -> bool:
-        """Return whether no result of an output that needs `need` observations can be missing."""
+        """Return whether no result that needs `need` observations can be missing."""
         options = self.options
         if options.mode != "valid" or need > self.windows.whole_width:
             return False
         if options.nan_policy == "raise" or all(d.kind in "iub" for d in (self.dtype, *self.others)):
             return True
         return need == 0 and options.nan_policy == "omit"
+
+    def can_fail(self, output: int) -> bool:
+        """Return whether the call may raise after rows of an output have been written.
+
+        A warning that integers were rounded is an error where the caller wants it to be one.
+        """
+        rounds = self.computed[output].kind in "iu" and self.dtypes[output].kind == "f"
+        return self.computation.can_fail or rounds
 
     @property
     def result_shape(self) -> tuple[int, ...]:

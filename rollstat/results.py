@@ -155,26 +155,57 @@ class Result:
     stacked: NDArray[Any] | None = None
 
 
-def check_out(out: Any, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[np.dtype[Any]]) -> list[Any]:
-    """Return the arrays given as `out`, one for each result, or raise; None for each if `out` is None."""
+def check_out(
+    out: Any, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[np.dtype[Any]], stack: bool = False
+) -> list[Any]:
+    """Return the arrays given as `out`, one for each result, or raise; None for each if `out` is None.
+
+    With `stack`, `out` is one array that holds all results along its first axis.
+    """
     if out is None:
         return [None] * len(shapes)
+    if stack:
+        return list(check_out(out, [(len(shapes), *shapes[0])], dtypes[:1])[0])
     given = list(out) if isinstance(out, (tuple, list)) else [out]
     if len(given) != len(shapes):
         expected = "one array" if len(shapes) == 1 else f"{len(shapes)} arrays"
         raise ValueError(f"out must hold {expected}; it held {len(given)}")
-    for array, shape, dtype in zip(given, shapes, dtypes):
+    for i, (array, shape, dtype) in enumerate(zip(given, shapes, dtypes)):
         if not isinstance(array, np.ndarray) or not array.flags.writeable:
             raise TypeError(f"out must be a writable ndarray; it was {type(array).__name__}")
         if array.shape != shape or array.dtype != dtype:
             raise ValueError(
                 f"out must have shape {shape} and dtype {dtype}; it had {array.shape} and {array.dtype}"
             )
+        if _overlaps_itself(array):
+            raise ValueError(f"out must have a place for every result; its strides were {array.strides}")
+        if any(_overlap(array, other) for other in given[:i]):
+            raise ValueError("out must hold arrays that share no memory")
     return given
 
 
+def _overlaps_itself(array: NDArray[Any]) -> bool:
+    """Return whether two elements of an array may share memory, as in a broadcast array."""
+    if array.size == 0:
+        return False
+    reach = array.itemsize  # bytes from the first to the last element along the axes of smaller strides
+    for stride, length in sorted((abs(s), n) for s, n in zip(array.strides, array.shape) if n > 1):
+        if stride < reach:
+            return True
+        reach += stride * (length - 1)
+    return False
+
+
+def _overlap(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Return whether two arrays share memory, or it would take long to find out."""
+    try:
+        return np.shares_memory(a, b, max_work=10_000)
+    except np.exceptions.TooHardError:
+        return True
+
+
 def lines_of_out(out: Any, axis: int, inputs: Sequence[NDArray[Any]]) -> NDArray[Any] | None:
-    """Return the lines of `out` if blocks can write to them: contiguous, and no part of the input."""
+    """Return the lines of `out` if blocks can write to them: contiguous, and no part of what they read."""
     lines = as_lines(out, axis)
     if not lines.flags.c_contiguous or not np.may_share_memory(lines, out):
         return None

@@ -65,6 +65,8 @@ class Windows:
         Kind of windows, for explanations.
     left : int
         Rows of a full window before its own row, where all are full ones but at the ends of the data.
+    memory : tuple of ndarray
+        Arrays of the caller, perhaps, that are read whenever bounds are made.
     """
 
     length: int
@@ -72,6 +74,7 @@ class Windows:
     min_periods: int
     kind = "bounds"
     left = 0
+    memory: tuple[NDArray[Any], ...] = ()
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
@@ -121,6 +124,7 @@ class _RowWindows(Windows):
         self.length = int(offsets[-1])
         self.step = step
         self.offsets = offsets
+        self.memory = (offsets,)
         self._positions: NDArray[np.int64] | None = None
         if len(offsets) > 2 and step > 1:
             parts = [np.arange(a, b, step, dtype=np.int64) for a, b in pairwise(offsets)]
@@ -260,6 +264,7 @@ class TimeWindows(_RowWindows):
         self.kind = "time"
         self.min_periods = 1
         self._times = times
+        self.memory = (times, offsets)
         self._width = width
         self._center = center
         closed = closed or "right"
@@ -314,6 +319,7 @@ class ExplicitWindows(Windows):
         self.step = 1
         self._start = start
         self._end = end
+        self.memory = (start, end)
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
