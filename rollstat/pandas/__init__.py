@@ -1,0 +1,33 @@
+"""The pandas accessors: ``Series.rollstat`` and ``DataFrame.rollstat``.
+
+Importing this module registers them::
+
+    import rollstat.pandas
+
+    series.rollstat.rolling(100).median()
+    series.rollstat.kth(2, 100)
+
+After ``.rollstat``, ``rolling(...)`` and ``expanding(...)`` take the parameters of pandas and have its
+methods, results and errors. Every other statistic of rollstat is a method too. Whatever rollstat does not
+compute itself, pandas computes.
+
+========================  =============================================================================
+``columns.py``            columns as arrays, and results as columns
+``calls.py``              a statistic of columns, in place of a kernel of pandas
+``windows.py``            the window objects: pandas' classes, whose statistics rollstat computes
+``methods.py``            the methods of the window objects and of the accessors that pandas does not have
+``accessors.py``          the accessors, and :func:`rolling` and :func:`expanding` as functions
+========================  =============================================================================
+
+The window classes inherit from those of pandas, which check the parameters, select columns and shape results.
+A method passes a :class:`~rollstat.pandas.calls.Call`, which names a statistic, to ``_apply`` where pandas
+passes its own kernel. ``_apply`` computes it over the columns of ``_create_data``, with the window and the
+options that ``_row_windows`` returns. A class of windows over groups therefore overrides ``_row_windows`` to
+add ``segments``, and has pandas' class before :class:`Rolling` among its bases: pandas' ``_apply`` then calls
+the one of rollstat and builds the index.
+"""
+
+from rollstat.pandas.accessors import DataFrameAccessor, SeriesAccessor, expanding, rolling
+from rollstat.pandas.windows import Expanding, Rolling
+
+__all__ = ["DataFrameAccessor", "Expanding", "Rolling", "SeriesAccessor", "expanding", "rolling"]

@@ -1,0 +1,204 @@
+"""The accessors, and windows over a Series or DataFrame by functions."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, TypedDict, Unpack
+
+from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
+
+import rollstat
+from rollstat.pandas.methods import LazyMethod, own_parameters, shortcut_document, window_name
+from rollstat.pandas.windows import Expanding, Rolling, WindowIndexer
+from rollstat.registry import REGISTRY
+
+__all__ = ["DataFrameAccessor", "SeriesAccessor", "expanding", "rolling"]
+
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+class WindowOptions(TypedDict, total=False):
+    """Options of the window objects that pandas does not have."""
+
+    keep_dtype: bool
+    nan_policy: str
+    fill_value: Any
+    times: Any
+    threads: int | None
+    algorithm: str
+
+
+def _checked(options: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the options that pandas does not have, or raise TypeError for an unknown one."""
+    if not options:
+        return None
+    unknown = sorted(options.keys() - WindowOptions.__annotations__.keys())
+    if unknown:
+        raise TypeError(
+            f"unexpected option {unknown[0]!r}; beside those of pandas the options are "
+            f"{', '.join(WindowOptions.__annotations__)}"
+        )
+    return options
+
+
+def rolling(
+    data: Any,
+    window: Any,
+    min_periods: int | None = None,
+    center: bool = False,
+    win_type: str | None = None,
+    on: Any = None,
+    closed: Any = None,
+    step: int | None = None,
+    method: str = "single",
+    **options: Unpack[WindowOptions],
+) -> Any:
+    """Return windows over a Series or DataFrame whose statistics rollstat computes.
+
+    Parameters
+    ----------
+    data : Series or DataFrame
+        The data.
+    window, min_periods, center, win_type, on, closed, step, method
+        As in :meth:`pandas.Series.rolling`. With `win_type` the result is pandas' own. `window` can also
+        be :class:`rollstat.Forward`, a pair of integer arrays ``(start, end)``, or a number with `times`.
+    **options
+        ``keep_dtype=True`` keeps float32, nullable and Arrow-backed columns, datetimes and strings where the
+        method of pandas returns float64 or raises an error. ``nan_policy``, ``fill_value``, ``times``,
+        ``threads`` and ``algorithm`` are those of the functions over arrays, see :ref:`options`.
+
+    Returns
+    -------
+    Rolling
+        The windows, for calls such as ``rolling(data, 3).median()``.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> rollstat.pandas.rolling(pd.Series([4.0, 1.0, 3.0, 2.0]), 3).median().tolist()
+    [nan, nan, 3.0, 2.0]
+    """
+    if win_type is not None:
+        return data.rolling(window, min_periods, center, win_type, on, closed, step, method)
+    if isinstance(window, rollstat.Expanding):
+        return expanding(data, 1 if min_periods is None else min_periods, method, **options)
+    given = _checked(dict(options)) if options else None
+    times = given.pop("times", None) if given else None
+    if times is not None or isinstance(window, (tuple, rollstat.Forward)):
+        window = WindowIndexer(window, times)
+    return Rolling(data, window, min_periods, center, None, on, closed, step, method, _options=given)
+
+
+def expanding(
+    data: Any, min_periods: int = 1, method: str = "single", **options: Unpack[WindowOptions]
+) -> Any:
+    """Return windows from the first row on, over a Series or DataFrame, whose statistics rollstat computes.
+
+    Parameters
+    ----------
+    data : Series or DataFrame
+        The data.
+    min_periods, method
+        As in :meth:`pandas.Series.expanding`.
+    **options
+        As in :func:`rolling`.
+
+    Returns
+    -------
+    Expanding
+        The windows, for calls such as ``expanding(data).median()``.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> rollstat.pandas.expanding(pd.Series([4.0, 1.0, 3.0, 2.0])).median().tolist()
+    [4.0, 2.5, 3.0, 2.5]
+    """
+    return Expanding(data, min_periods=min_periods, method=method, _options=_checked(dict(options)))
+
+
+_WINDOW_OPTIONS = ("min_periods", "center", "on", "closed", "step", *WindowOptions.__annotations__)
+
+
+def _shortcut(name: str) -> Callable[..., Any]:
+    """Return the method of the accessors that is short for a method of a window object."""
+    statistic = REGISTRY[name]
+    parameters = own_parameters(statistic, with_window=True)
+    defaults = {"center": False, "keep_dtype": False, "nan_policy": "omit", "algorithm": "auto"}
+    given = [
+        inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(option))
+        for option in _WINDOW_OPTIONS
+    ]
+    signature = inspect.Signature([_SELF, *parameters, *given])
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs).arguments
+        accessor, window = bound.pop("self"), bound.pop(window_name(name))
+        windows = accessor.rolling(window, **{key: bound.pop(key) for key in _WINDOW_OPTIONS if key in bound})
+        if name == "aggregate":  # the method of the window object takes names and functions of pandas too
+            return windows._own_statistic(name, bound)
+        return getattr(windows, name)(**bound)
+
+    method.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, their type does not say so
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = shortcut_document(statistic, {parameter.name for parameter in parameters})
+    return method
+
+
+class _Accessor:
+    """``rolling``, ``expanding``, and one method for each statistic."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        win_type: str | None = None,
+        on: Any = None,
+        closed: Any = None,
+        step: int | None = None,
+        method: str = "single",
+        **options: Unpack[WindowOptions],
+    ) -> Any:
+        """Return windows whose statistics rollstat computes, see :func:`rollstat.pandas.rolling`."""
+        return rolling(self._data, window, min_periods, center, win_type, on, closed, step, method, **options)
+
+    def expanding(
+        self, min_periods: int = 1, method: str = "single", **options: Unpack[WindowOptions]
+    ) -> Any:
+        """Return windows from the first row on, see :func:`rollstat.pandas.expanding`."""
+        return expanding(self._data, min_periods, method, **options)
+
+    def ewm(self, *args: Any, **kwargs: Any) -> Any:
+        """Return exponentially weighted windows: those of :meth:`pandas.Series.ewm`."""
+        return self._data.ewm(*args, **kwargs)
+
+
+for _name in REGISTRY:
+    setattr(_Accessor, _name, LazyMethod(_Accessor, _name, _shortcut))
+
+
+@register_series_accessor("rollstat")
+class SeriesAccessor(_Accessor):
+    """``Series.rollstat``: windows as in pandas, and every rolling statistic.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> pd.Series([4.0, 1.0, 3.0, 2.0]).rollstat.kth(2, 3).tolist()
+    [nan, nan, 3.0, 2.0]
+    """
+
+
+@register_dataframe_accessor("rollstat")
+class DataFrameAccessor(_Accessor):
+    """``DataFrame.rollstat``: windows as in pandas, and every rolling statistic, column by column.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> pd.DataFrame({"a": [4.0, 1.0, 3.0]}).rollstat.median(2)["a"].tolist()
+    [nan, 2.5, 2.0]
+    """

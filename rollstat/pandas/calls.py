@@ -1,0 +1,102 @@
+"""A statistic of columns: what the window objects pass to pandas in place of a kernel."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from rollstat.pandas.columns import as_codes, float_values, from_codes, to_array, to_series
+from rollstat.pandas.methods import window_name
+from rollstat.registry import REGISTRY
+
+__all__ = ["Call", "RowWindows"]
+
+# Statistics for which codes can stand for values.
+_CODED = ("nunique", "mode", "first", "last")
+
+
+class RowWindows(NamedTuple):
+    """The windows of the rows: the window that rollstat's functions take, and the options for it."""
+
+    window: Any
+    options: dict[str, Any]
+
+
+class Call(NamedTuple):
+    """A statistic and its parameters, which take the place of a kernel of pandas.
+
+    Attributes
+    ----------
+    name : str
+        Of the statistic in the registry.
+    windows : RowWindows
+        The windows of the rows.
+    parameters : dict
+        Its own parameters.
+    keep_dtype : bool
+        Whether columns keep their kind, as in rollstat's functions over arrays.
+    observed : bool
+        Whether to compute it over 1 for each observation and 0 for each missing value.
+    """
+
+    name: str
+    windows: RowWindows
+    parameters: dict[str, Any]
+    keep_dtype: bool = False
+    observed: bool = False
+
+    @property
+    def labels(self) -> Any:
+        """Labels of the columns of the result if there are several, else None."""
+        return next((value for value in self.parameters.values() if np.ndim(value) == 1), None)
+
+    def compute(self, values: Any, **options: Any) -> Any:
+        """Return what rollstat's function returns for an array."""
+        window, given = self.windows
+        options = {window_name(self.name): window, **given, **self.parameters, **options}
+        return REGISTRY[self.name].function(values, **options)
+
+    def column(self, column: Any) -> Any:
+        """Return the result for a Series: a Series, or a DataFrame of several results."""
+        if not self.keep_dtype:
+            return self._labelled(self.compute(float_values(column)), column)
+        coded = as_codes(column) if self.name in _CODED else None
+        if coded is not None:
+            codes, values = coded
+            found = self.compute(codes)
+            if self.name != "nunique":
+                return from_codes(found, values, self._index(column, len(found)), column.name)
+            return self._labelled(found, column)
+        is_object = self.name == "aggregate" and column.dtype == np.dtype(object)
+        return self._labelled(self.compute(column.to_numpy() if is_object else to_array(column)), column)
+
+    def _index(self, data: Any, rows: int) -> Any:
+        """Return the labels of the rows of a result."""
+        return data.index if rows == len(data) else data.index[:: self.windows.options.get("step")]
+
+    def _labelled(self, found: Any, like: Any) -> Any:
+        """Return the result of a column with the labels of its rows, and columns if there are several."""
+        if type(found) is np.ndarray and found.ndim == 1 and found.dtype.kind == "f":
+            return like._constructor(found, index=self._index(like, len(found)), name=like.name, copy=False)
+        if isinstance(found, tuple):
+            outputs = REGISTRY[self.name].outputs
+            labels = outputs if len(outputs) == len(found) else range(len(found))
+        elif found.ndim == 2:
+            labels = self.labels
+        else:
+            return to_series(found, like, self._index(like, len(found)), like.name)
+        index = self._index(like, len(found[0]))
+        return pd.DataFrame(
+            {label: to_series(part, like, index, label) for label, part in zip(labels, found)}
+        )
+
+    def table(self, frame: Any) -> Any:
+        """Return the result for all columns in one call; None if columns must be computed one by one."""
+        kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in frame.dtypes}
+        one_call = len(set(frame.dtypes)) == 1 and kinds == {"f"} if self.keep_dtype else kinds <= set("fiub")
+        arrays = self.name == "aggregate" or len(REGISTRY[self.name].outputs) > 1 or self.labels is not None
+        if not one_call or arrays or REGISTRY[self.name].series > 1 or "x" in self.parameters:
+            return None
+        found = self.compute(frame.to_numpy() if self.keep_dtype else frame.to_numpy(np.float64), axis=0)
+        index = self._index(frame, len(found))
+        return frame._constructor(found, index=index, columns=frame.columns, copy=False)

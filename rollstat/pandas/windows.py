@@ -1,0 +1,434 @@
+"""The window objects: pandas' classes, whose statistics rollstat computes.
+
+::
+
+    rolling(3).median() --> Call("median") --> _apply --> arrays --> rollstat.rolling_median --> pandas' shape
+                         or pandas' own method, where rollstat does not compute it
+
+Parameters, their checks and messages, selection of columns, iteration, ``agg`` and ``apply`` are those of
+pandas.
+"""
+
+import numbers
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api.indexers import BaseIndexer
+from pandas.errors import DataError
+
+import rollstat
+from rollstat.pandas.calls import Call, RowWindows
+from rollstat.pandas.columns import NotNumbers, float_values, to_array
+from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, window_method
+from rollstat.registry import REGISTRY
+
+__all__ = ["Expanding", "Rolling", "WindowIndexer"]
+
+# The stubs of pandas leave out the methods by which its classes call each other.
+_PandasRolling: Any = pd.api.typing.Rolling
+_PandasExpanding: Any = pd.api.typing.Expanding
+_INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
+_RANK_METHODS = ("average", "min", "max")
+_PASSED_ON = ("nan_policy", "fill_value", "threads", "algorithm")
+
+
+class WindowIndexer(BaseIndexer):
+    """A window of rollstat that pandas does not have, in the form that pandas takes.
+
+    Parameters
+    ----------
+    window : Forward, Expanding, (start, end) or number
+        The window.
+    times : array_like, optional
+        The position of each row, for a number.
+    """
+
+    def __init__(self, window: Any, times: Any = None) -> None:
+        super().__init__(window_size=getattr(window, "m", 1))
+        self.window = window
+        self.times = times
+
+    def get_window_bounds(
+        self,
+        num_values: int = 0,
+        min_periods: int | None = None,
+        center: bool | None = None,
+        closed: str | None = None,
+        step: int | None = None,
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the start and the end of the window of each row."""
+        from rollstat.options import Options  # imports kernels
+
+        given: dict[str, Any] = {"center": bool(center), "closed": closed, "step": step, "times": self.times}
+        windows = Options.check(**given).windows(self.window, np.array([0, num_values], np.int64))
+        return windows.bounds(0, windows.rows)
+
+
+def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    """Return the bounds that an indexer of pandas gives a window object; None if they ever decrease."""
+    rows = len(window.obj)
+    start, end = indexer.get_window_bounds(
+        num_values=rows,
+        min_periods=indexer.window_size if window.min_periods is None else window.min_periods,
+        center=window.center,
+        closed=window.closed,
+        step=window.step,
+    )
+    window._check_window_bounds(start, end, rows)
+    start, end = np.asarray(start), np.asarray(end)
+    # pandas' own indexers return some empty windows with a start after their end.
+    end = np.maximum(start, end)
+    if not len(start) or start.dtype.kind not in "iu" or end.dtype.kind not in "iu":
+        return None
+    if start[0] < 0 or end[-1] > rows or (start[1:] < start[:-1]).any() or (end[1:] < end[:-1]).any():
+        return None
+    return start, end
+
+
+class _Windows:
+    """What the window objects have in common; a base class before that of pandas."""
+
+    obj: Any
+    method: Any
+    _selected_obj: Any
+
+    def __init__(self, *args: Any, _options: dict[str, Any] | None = None, **kwargs: Any) -> None:
+        self._options = {} if _options is None else _options
+        super().__init__(*args, **kwargs)
+
+    def _row_windows(self) -> RowWindows | None:
+        """Return the windows for rollstat's functions; None where pandas must compute."""
+        raise NotImplementedError  # every class has its own
+
+    def _common_options(self) -> dict[str, Any]:
+        """Return a new dictionary of the options that rollstat's functions take and pandas does not have."""
+        return {name: value for name, value in self._options.items() if name in _PASSED_ON}
+
+    def _windows_for(self, engine: Any = None) -> Any:
+        """Return the windows if rollstat computes the call, else None."""
+        if (engine is not None and engine != "cython") or self.method != "single" or not len(self.obj):
+            return None
+        return self._row_windows()
+
+    def _pandas(self, name: str) -> Any:
+        """Return the method of pandas' class."""
+        return getattr(super(), name)
+
+    def _statistic(self, windows: RowWindows, name: str, numeric_only: bool, **parameters: Any) -> Any:
+        """Return a statistic that pandas has too."""
+        keep_dtype = bool(self._options) and bool(self._options.get("keep_dtype", False))
+        return self._apply(Call(name, windows, parameters, keep_dtype), name, numeric_only)
+
+    def _own_statistic(self, name: str, parameters: dict[str, Any], numeric_only: bool = False) -> Any:
+        """Return a statistic that pandas does not have; columns keep their kind."""
+        windows = self._row_windows() if self.method == "single" else None
+        if windows is None:
+            raise ValueError(
+                f"{name} takes windows of at least one row whose bounds never decrease, and method='single'; "
+                f"the window was {self!r}"
+            )
+        for other in {"other", "x"} & parameters.keys():
+            series = parameters[other]
+            if isinstance(series, pd.DataFrame):
+                raise TypeError(f"{other} must be a Series or an array; it was a DataFrame")
+            if isinstance(series, pd.Series):
+                if not series.index.equals(self.obj.index):
+                    series = series.reindex(self.obj.index)
+                parameters[other] = to_array(series)
+        return self._apply(Call(name, windows, parameters, True), name, numeric_only)
+
+    def _apply(
+        self,
+        func: Any,
+        name: str,
+        numeric_only: bool = False,
+        numba_args: tuple[Any, ...] = (),
+        **kwargs: Any,
+    ) -> Any:
+        """Compute a :class:`Call`; leave the kernels of pandas to pandas."""
+        pandas: Any = super()
+        if type(func) is not Call:
+            return pandas._apply(func, name, numeric_only, numba_args, **kwargs)
+        if numeric_only:
+            pandas._validate_numeric_only(name, numeric_only)
+        obj = pandas._create_data(self._selected_obj, numeric_only)
+        if func.observed:
+            obj = obj.notna().astype(np.float64)
+        if obj.ndim == 1:
+            try:
+                return func.column(obj)
+            except NotNumbers as error:
+                raise DataError("No numeric types to aggregate") from error
+        if obj.shape[1] == 0:
+            return pandas._resolve_output(
+                obj.iloc[:: func.windows.options.get("step")].astype(np.float64), obj
+            )
+        result = func.table(obj)
+        if result is None:
+            result = self._by_column(func, obj)
+        return result if result.columns.nlevels > obj.columns.nlevels else pandas._resolve_output(result, obj)
+
+    def _by_column(self, call: Call, frame: Any) -> Any:
+        """Return a statistic of a DataFrame, column by column."""
+        columns = []
+        for i in range(frame.shape[1]):
+            column = frame.iloc[:, i]
+            try:
+                columns.append(call.column(column))
+            except NotNumbers as error:
+                raise DataError(f"Cannot aggregate non-numeric type: {column.dtype}") from error
+        if columns[0].ndim == 2:
+            return pd.concat(columns, axis=1, keys=list(frame.columns))
+        result = frame._constructor(dict(enumerate(columns)), index=columns[0].index)
+        result.columns = frame.columns
+        return result
+
+    def sum(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
+        """Return the sum of each window, as pandas does."""
+        windows = self._windows_for(engine)
+        if windows is None:
+            return self._pandas("sum")(numeric_only, engine, engine_kwargs)
+        return self._statistic(windows, "sum", numeric_only)
+
+    def mean(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
+        """Return the mean of each window, as pandas does."""
+        windows = self._windows_for(engine)
+        if windows is None:
+            return self._pandas("mean")(numeric_only, engine, engine_kwargs)
+        return self._statistic(windows, "mean", numeric_only)
+
+    def median(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
+        """Return the median of each window, as pandas does."""
+        windows = self._windows_for(engine)
+        if windows is None:
+            return self._pandas("median")(numeric_only, engine, engine_kwargs)
+        return self._statistic(windows, "median", numeric_only)
+
+    def min(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
+        """Return the minimum of each window, as pandas does."""
+        windows = self._windows_for(engine)
+        if windows is None:
+            return self._pandas("min")(numeric_only, engine, engine_kwargs)
+        return self._statistic(windows, "min", numeric_only)
+
+    def max(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
+        """Return the maximum of each window, as pandas does."""
+        windows = self._windows_for(engine)
+        if windows is None:
+            return self._pandas("max")(numeric_only, engine, engine_kwargs)
+        return self._statistic(windows, "max", numeric_only)
+
+    def var(
+        self, ddof: int = 1, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None
+    ) -> Any:
+        """Return the variance of each window, as pandas does."""
+        windows = self._windows_for(engine)
+        if windows is None or not isinstance(ddof, int):
+            return self._pandas("var")(ddof, numeric_only, engine, engine_kwargs)
+        return self._statistic(windows, "var", numeric_only, ddof=ddof)
+
+    def std(
+        self, ddof: int = 1, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None
+    ) -> Any:
+        """Return the standard deviation of each window, as pandas does."""
+        windows = self._windows_for(engine)
+        if windows is None or not isinstance(ddof, int):
+            return self._pandas("std")(ddof, numeric_only, engine, engine_kwargs)
+        return self._statistic(windows, "std", numeric_only, ddof=ddof)
+
+    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """Return the standard error of the mean of each window, as pandas does."""
+        windows = self._windows_for()
+        if windows is None or not isinstance(ddof, int):
+            return self._pandas("sem")(ddof, numeric_only)
+        return self._statistic(windows, "sem", numeric_only, ddof=ddof)
+
+    def skew(self, numeric_only: bool = False) -> Any:
+        """Return the skewness of each window, as pandas does."""
+        windows = self._windows_for()
+        if windows is None:
+            return self._pandas("skew")(numeric_only)
+        return self._statistic(windows, "skew", numeric_only)
+
+    def kurt(self, numeric_only: bool = False) -> Any:
+        """Return the excess kurtosis of each window, as pandas does."""
+        windows = self._windows_for()
+        if windows is None:
+            return self._pandas("kurt")(numeric_only)
+        return self._statistic(windows, "kurt", numeric_only)
+
+    def first(self, numeric_only: bool = False) -> Any:
+        """Return the first observation of each window, as pandas does."""
+        windows = self._windows_for()
+        if windows is None:
+            return self._pandas("first")(numeric_only)
+        return self._statistic(windows, "first", numeric_only)
+
+    def last(self, numeric_only: bool = False) -> Any:
+        """Return the last observation of each window, as pandas does."""
+        windows = self._windows_for()
+        if windows is None:
+            return self._pandas("last")(numeric_only)
+        return self._statistic(windows, "last", numeric_only)
+
+    def nunique(self, numeric_only: bool = False) -> Any:
+        """Return the number of distinct values of each window, as pandas does."""
+        windows = self._windows_for()
+        if windows is None:
+            return self._pandas("nunique")(numeric_only)
+        return self._statistic(windows, "nunique", numeric_only)
+
+    def count(self, numeric_only: bool = False) -> Any:
+        """Return the number of observations of each window, as pandas does."""
+        windows = self._windows_for()
+        if windows is None:
+            return self._pandas("count")(numeric_only)
+        return self._apply(Call("sum", windows, {}, observed=True), "count", numeric_only)
+
+    def quantile(self, q: Any, interpolation: str = "linear", numeric_only: bool = False) -> Any:
+        """Return a quantile of each window, as pandas does.
+
+        Several quantiles, a list, are the columns of the result.
+        """
+        windows = self._windows_for()
+        several = isinstance(q, (list, tuple, np.ndarray))
+        in_range = several or (isinstance(q, numbers.Real) and 0 <= float(q) <= 1)
+        if windows is None or not in_range or interpolation not in _INTERPOLATIONS:
+            return self._pandas("quantile")(q, interpolation, numeric_only)
+        return self._statistic(windows, "quantile", numeric_only, q=q, interpolation=interpolation)
+
+    def rank(
+        self, method: str = "average", ascending: bool = True, pct: bool = False, numeric_only: bool = False
+    ) -> Any:
+        """Return the rank of the newest value of each window, as pandas does."""
+        windows = self._windows_for()
+        if windows is None or method not in _RANK_METHODS:
+            return self._pandas("rank")(method, ascending, pct, numeric_only)
+        parameters = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
+        return self._statistic(windows, "rank", numeric_only, **parameters)
+
+    def cov(
+        self, other: Any = None, pairwise: bool | None = None, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
+        """Return the covariance with other columns, as pandas does."""
+        pair = self._pair("cov", other, ddof=ddof)
+        if pair is None or not isinstance(ddof, int):
+            return self._pandas("cov")(other, pairwise, ddof, numeric_only)
+        self._pandas("_validate_numeric_only")("cov", numeric_only)
+        return self._pandas("_apply_pairwise")(self._selected_obj, other, pairwise, pair, numeric_only)
+
+    def corr(
+        self, other: Any = None, pairwise: bool | None = None, ddof: int = 1, numeric_only: bool = False
+    ) -> Any:
+        """Return the correlation with other columns, as pandas does."""
+        pair = self._pair("corr", other)
+        if pair is None:
+            return self._pandas("corr")(other, pairwise, ddof, numeric_only)
+        self._pandas("_validate_numeric_only")("corr", numeric_only)
+        return self._pandas("_apply_pairwise")(self._selected_obj, other, pairwise, pair, numeric_only)
+
+    def _pair(self, name: str, other: Any, **parameters: Any) -> Callable[[Any, Any], Any] | None:
+        """Return what computes the statistic of two aligned Series; None where pandas computes."""
+        windows = self._windows_for()
+        if windows is None or "step" in windows.options:
+            return None
+        by_rows = isinstance(windows.window, (int, float)) and "times" not in windows.options
+        if not by_rows and other is not None and not self.obj.index.equals(getattr(other, "index", None)):
+            return None
+        call = Call(name, windows, parameters)
+
+        def pair(one: Any, two: Any) -> Any:
+            try:
+                values = float_values(one), float_values(two)
+            except NotNumbers:
+                values = self._pandas("_prep_values")(one), self._pandas("_prep_values")(two)
+            found = call.compute(values[0], other=values[1])
+            return one._constructor(found, index=one.index, name=one.name, copy=False)
+
+        return pair
+
+    def aggregate(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Return what :meth:`pandas.api.typing.Rolling.aggregate` does; `func` can be an operator too.
+
+        An operator of :mod:`rollstat.operators` combines the observations of each window, see
+        :func:`rollstat.rolling_aggregate`.
+        """
+        if hasattr(func, "combine") and not isinstance(func, (pd.Series, pd.DataFrame)):
+            return self._own_statistic("aggregate", {"op": func}, *args, **kwargs)
+        return self._pandas("aggregate")(func, *args, **kwargs)
+
+    agg = aggregate
+
+
+class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, see above
+    """Windows over a Series or DataFrame, with pandas' parameters and methods and one for each statistic.
+
+    ``series.rollstat.rolling(window, ...)`` and :func:`rollstat.pandas.rolling` return it.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> pd.Series([4.0, 1.0, 3.0, 2.0]).rollstat.rolling(3).kth(2).tolist()
+    [nan, nan, 3.0, 2.0]
+    """
+
+    _attributes: ClassVar[list[str]] = [*_PandasRolling._attributes, "_options"]
+
+    def _row_windows(self) -> RowWindows | None:
+        window, options = self.window, self._common_options()
+        if self.min_periods is not None:
+            options["min_periods"] = int(self.min_periods)
+        if self.step is not None and self.step != 1:
+            if self.step == 0:
+                return None
+            options["step"] = int(self.step)
+        if self._win_freq_i8 is not None:
+            times = self._index_array
+            options["times"] = np.empty(0, np.int64) if times is None else times
+            window = self._win_freq_i8
+        elif isinstance(window, BaseIndexer) and not isinstance(window, WindowIndexer):
+            bounds = _bounds(window, self)
+            options.setdefault("min_periods", getattr(window, "window_size", 0))
+            options.pop("step", None)
+            return None if bounds is None else RowWindows(bounds, options)
+        elif isinstance(window, WindowIndexer):
+            if window.times is not None:
+                options["times"] = window.times
+            window = window.window
+        elif window == 0:
+            return None
+        else:
+            window = int(window)
+        if self.center:
+            options["center"] = True
+        if self.closed is not None:
+            options["closed"] = self.closed
+        return RowWindows(window, options)
+
+
+class Expanding(_Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a base, see above
+    """Windows from the first row on, with pandas' parameters and methods and one for each statistic.
+
+    ``series.rollstat.expanding(...)`` and :func:`rollstat.pandas.expanding` return it.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> pd.Series([4.0, 1.0, 3.0, 2.0]).rollstat.expanding(2).kth(2).tolist()
+    [nan, 4.0, 3.0, 2.0]
+    """
+
+    _attributes: ClassVar[list[str]] = [*_PandasExpanding._attributes, "_options"]
+
+    def _row_windows(self) -> RowWindows | None:
+        options = self._common_options()
+        options["min_periods"] = int(self.min_periods or 0)
+        return RowWindows(rollstat.Expanding(), options)
+
+
+for _name in REGISTRY:
+    if _name not in PANDAS_METHODS and _name != "aggregate":
+        setattr(_Windows, _name, LazyMethod(_Windows, _name, window_method))
