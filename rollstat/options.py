@@ -179,15 +179,14 @@ class Options:
             raise TypeError(f"algorithm must be a name; it was {checked['algorithm']!r}")
         return cls(**checked)
 
-    def offsets(self, length: int, dimensions: int) -> NDArray[np.int64]:
+    def offsets(self, length: int) -> NDArray[np.int64]:
         """Return the rows where segments start, and the length of the series."""
         if self.segments is None:
             return np.array([0, length], np.int64)
         offsets = np.asarray(self.segments)
-        if dimensions != 1 or offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) < 2:
+        if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) < 2:
             raise ValueError(
-                "segments must be a 1-d integer array of at least two offsets, for a 1-d series; "
-                f"it was {offsets!r} for {dimensions} dimensions"
+                f"segments must be a 1-d integer array of at least two offsets; it was {offsets!r}"
             )
         offsets = np.ascontiguousarray(offsets, np.int64)
         if offsets[0] != 0 or offsets[-1] != length or (np.diff(offsets) < 0).any():

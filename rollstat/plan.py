@@ -284,7 +284,7 @@ class Plan:
         self.masked = masked
         self.axis = check_axis(options.axis, len(shape))
         length = shape[self.axis]
-        segments = options.offsets(length, len(shape))
+        segments = options.offsets(length)
         self.windows = options.windows(window, segments)
         self.rows = self.windows.rows
         self.kept: Any = self.windows.whole if options.mode == "valid" else slice(0, self.rows)
@@ -294,7 +294,8 @@ class Plan:
         self.joined = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)
         if self.joined:
             default = self.windows.min_periods
-            self.windows = options.windows(window, np.arange(self.lines + 1, dtype=np.int64) * length)
+            starts = np.arange(self.lines, dtype=np.int64)[:, None] * length + segments[:-1]
+            self.windows = options.windows(window, np.append(starts, self.lines * length))
             self.windows.min_periods = default
         self.plain = False
         self.line_kernel: LineKernel | None = None

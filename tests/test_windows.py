@@ -168,6 +168,17 @@ def test_segments_are_independent(rng):
             parts.append(rollstat.rolling_median(values[first:last], **part))
         result = rollstat.rolling_median(values, segments=cuts, **options)
         np.testing.assert_array_equal(result, np.concatenate(parts), str(options))
+        columns = np.column_stack([values, -values])
+        result = rollstat.rolling_median(columns, segments=cuts, axis=0, **options)
+        wanted = np.column_stack([np.concatenate(parts), -np.concatenate(parts)])
+        np.testing.assert_array_equal(result, wanted, str(options))
+
+
+def test_positions_in_segments_of_several_columns(rng):
+    values, cuts = data(rng, 30, np.dtype("f8")).reshape(15, 2), np.array([0, 4, 15])
+    result = rollstat.rolling_argmax(values, 3, segments=cuts, axis=0, min_periods=1)
+    wanted = [rollstat.rolling_argmax(column, 3, segments=cuts, min_periods=1) for column in values.T]
+    np.testing.assert_array_equal(result, np.column_stack(wanted))
 
 
 @pytest.mark.parametrize(

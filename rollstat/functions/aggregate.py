@@ -34,7 +34,7 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {"greedy": "objects"}, "objects")
     elements = list(values)
-    windows = checked.windows(window, checked.offsets(len(elements), 1))
+    windows = checked.windows(window, checked.offsets(len(elements)))
     start, end = windows.bounds(0, windows.rows)
     min_periods = checked.min_periods_for(windows)
     if explaining.active:

@@ -46,7 +46,7 @@ step : int, optional
 times : array_like of datetime64, timedelta64, int or float, shape (n,), optional
     Time or position of each row, in ascending or descending order, for windows given by a width.
 segments : array_like of int, shape (segments + 1,), optional
-    For a 1-D series of several segments laid end to end: the first row of each segment, and the number of
+    For several segments laid end to end along `axis`: the first row of each segment, and the number of
     rows. Windows do not cross segments.
 axis : int, default -1
     Axis along which the window slides.
