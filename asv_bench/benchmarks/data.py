@@ -1,6 +1,7 @@
 """The series of all benchmarks: typical data, and worst cases of some libraries."""
 
 import numpy as np
+from scipy.signal import lfilter
 
 N = 1_000_000
 
@@ -26,7 +27,16 @@ def series(kind: str, n: int = N) -> np.ndarray:
         values = rng.standard_normal(n)
         values[rng.random(n) < 0.1] = np.nan
         return values
-    raise ValueError(f"kind of series must be one of {', '.join(KINDS)}; it was {kind!r}")
+    if kind == "ar1":
+        return lfilter([1], [1, -0.9], rng.standard_normal(n))
+    if kind == "lognormal":
+        return rng.lognormal(size=n)
+    if kind == "rounded":
+        return rng.standard_normal(n).round(2)
+    if kind == "trend":
+        return rng.standard_normal(n) + np.arange(n) * 1e-3
+    raise ValueError(f"kind of series must be one of {', '.join((*KINDS, *TYPICAL))}; it was {kind!r}")
 
 
 KINDS = ("normal", "walk", "sine", "constant", "alternating", "sorted", "few", "missing")
+TYPICAL = ("normal", "walk", "ar1", "lognormal", "rounded", "trend")

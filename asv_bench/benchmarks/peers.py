@@ -146,9 +146,11 @@ PEERS: dict[str, dict[str, Run]] = {
     },
     "argmin": {
         "bottleneck": lambda job: bottleneck.move_argmin(job.values, job.window, **job.least),
+        "screamer": lambda job: screamer.RollingArgmin(job.window)(job.values),
     },
     "argmax": {
         "bottleneck": lambda job: bottleneck.move_argmax(job.values, job.window, **job.least),
+        "screamer": lambda job: screamer.RollingArgmax(job.window)(job.values),
     },
     "rank": {
         "pandas": lambda job: job.pandas.rank(),
@@ -231,7 +233,9 @@ INEXACT = {
     ("quantile", "scipy"): "takes an observation instead of a point between two",
     ("quantile", "screamer"): "places the quantile otherwise",
     ("argmin", "bottleneck"): "counts from the newest row, the newest of equal values",
+    ("argmin", "screamer"): "counts from the newest row",
     ("argmax", "bottleneck"): "counts from the newest row, the newest of equal values",
+    ("argmax", "screamer"): "counts from the newest row",
     ("rank", "bottleneck"): "scales the rank to -1..1",
 }
 
