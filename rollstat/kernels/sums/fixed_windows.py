@@ -194,8 +194,11 @@ def _finish_group(job, x, y, i, vectors, place, outer, shift_x, shift_y, out, to
 
 
 @kernel(forceinline=True)
-def _suffix_group(job, x, y, i, vectors, place, shift_x, shift_y):
-    """Write the suffixes of the group that starts at index `i` to `place`; return its sum."""
+def _suffix_group(job, x, y, i, vectors, starts, place, shift_x, shift_y):
+    """Write the suffixes of the group that starts at index `i` to `place`; return its sum.
+
+    No window starts after the first `starts` vectors, so only the sum of all vectors is written besides.
+    """
     summand, counts, suffix = job.summand, job.scratch.counts, job.scratch.suffix
     size = 8 * channel_count(summand)
     one = lift_at(summand, counts, x, y, i + 8 * vectors, shift_x, shift_y)
@@ -208,7 +211,9 @@ def _suffix_group(job, x, y, i, vectors, place, shift_x, shift_y):
         two = one + shift_in_next(one, next_one, 1)
         four = two + shift_in_next(two, next_two, 2)
         total = total + (four + shift_in_next(four, next_four, 4))
-        store(total, suffix, place + size * j)
+        if j < starts:
+            store(total, suffix, place + size * j)
+    store(total, suffix, place)
     return total
 
 
@@ -294,9 +299,9 @@ def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, ou
                 if groups > 1:
                     _add_exactly(high, low, running, prefix)
             if 8 * block <= len(x) - width:
-                suffix = _suffix_group(
-                    job, source_x, source_y, i, vectors, size * GROUP * group, shift_x, shift_y
-                )
+                starts = (windows + 7) // 8 - first
+                place = size * GROUP * group
+                suffix = _suffix_group(job, source_x, source_y, i, vectors, starts, place, shift_x, shift_y)
                 found_nan |= contains_nan(suffix)
             if found_nan and counts is None:
                 return True
