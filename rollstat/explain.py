@@ -21,7 +21,6 @@ import numpy as np
 from rollstat.dtypes import plain
 from rollstat.plan import BlockRows, Choice, Plan
 from rollstat.registry import REGISTRY
-from rollstat.windows import FixedWindows
 
 __all__ = ["Explanation", "PlanOnly", "Step", "explain", "explain_plan", "explaining"]
 
@@ -236,4 +235,4 @@ def explain_plan(plan: Plan) -> Explanation:
 def _windows_of(plan: Plan, rows: BlockRows) -> str:
     if rows.width:
         return "full"
-    return "boundary" if isinstance(plan.windows, FixedWindows) and plan.windows.regular[2] else "all"
+    return "boundary" if plan.windows.regular[2] else "all"

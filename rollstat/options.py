@@ -12,8 +12,16 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.kernels.time_bounds import first_unordered
-from rollstat.windows import Expanding, ExplicitWindows, FixedWindows, Forward, TimeWindows, Windows
+from rollstat.kernels.time_bounds import first_unordered, regular_gap
+from rollstat.windows import (
+    Expanding,
+    ExplicitWindows,
+    FixedWindows,
+    Forward,
+    TimeWindows,
+    Windows,
+    time_windows,
+)
 
 __all__ = [
     "CommonOptions",
@@ -280,11 +288,19 @@ class Options:
         return _checked_bounds(window[0], window[1], length, 1)
 
     def _time_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
-        times, unit = _checked_times(self.times, offsets, length)
+        times, unit, gap = _checked_times(self.times, offsets, length)
         width, exact = _width(window, unit, times.dtype, 2 if self.center else 1)
-        return TimeWindows(
-            times, width, offsets, center=self.center, closed=self.closed, step=self.step, exact=exact
+        windows = TimeWindows(
+            times,
+            width,
+            offsets,
+            center=self.center,
+            closed=self.closed,
+            step=self.step,
+            exact=exact,
+            gap=gap,
         )
+        return time_windows(windows)
 
 
 @lru_cache(maxsize=64, typed=True)
@@ -396,8 +412,11 @@ def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int)
 
 def _checked_times(
     times: Any, offsets: NDArray[np.int64], length: int
-) -> tuple[NDArray[Any], Fraction | None]:
-    """Return times as int64 or float64 that never decrease, and their unit in nanoseconds or None."""
+) -> tuple[NDArray[Any], Fraction | None, int]:
+    """Return times as int64 or float64 that never decrease, their unit in nanoseconds or None, and their gap.
+
+    The gap is that of :class:`rollstat.windows.TimeWindows`.
+    """
     array = np.asarray(times)
     if array.dtype.kind == "O" and hasattr(times, "to_numpy"):
         array = times.to_numpy(dtype="datetime64[ns]")
@@ -408,13 +427,11 @@ def _checked_times(
         name, count = np.datetime_data(array.dtype)
         if name in ("Y", "M", "generic"):
             raise TypeError(f"times must have a unit of a fixed length; its dtype was {array.dtype}")
-        if np.isnat(array).any():
-            raise ValueError(f"times must not be missing; row {int(np.isnat(array).argmax())} is NaT")
         nanoseconds = {"ps": Fraction(1, 1000), "fs": Fraction(1, 10**6), "as": Fraction(1, 10**9)}
         unit = count * (nanoseconds.get(name) or Fraction(_UNITS[{"m": "min"}.get(name, name)]))
         array = array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64)
     elif array.dtype.kind in "iu":
-        if array.size and int(array.max()) > np.iinfo(np.int64).max:
+        if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
             raise ValueError("times must fit in int64")
         array = array.astype(np.int64, copy=False)
     elif array.dtype.kind == "f":
@@ -428,7 +445,13 @@ def _checked_times(
     if inner.any() and (array[first[inner]] > array[last[inner]]).any():
         array = -array  # windows depend on distances only, so descending times can be negated
     array = np.ascontiguousarray(array)
-    row = first_unordered(array, offsets)
+    gap = int(regular_gap(array)) if len(offsets) == 2 and array.dtype.kind == "i" else 0
+    row = -1 if gap else int(first_unordered(array, offsets))
+    # NaT is the smallest number: it is the first of its segment, or out of order.
+    if unit is not None and (row >= 0 or (array[first[inner]] == np.iinfo(np.int64).min).any()):
+        missing = array == np.iinfo(np.int64).min
+        if missing.any():
+            raise ValueError(f"times must not be missing; row {int(missing.argmax())} is NaT")
     if row >= 0:
         raise ValueError(f"times must be in order; row {row} is out of order")
-    return array, unit
+    return array, unit, gap

@@ -12,9 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.time_bounds import time_bounds
+from rollstat.kernels.time_bounds import lags_agree, time_bounds
 
-__all__ = ["Expanding", "ExplicitWindows", "FixedWindows", "Forward", "TimeWindows", "Windows"]
+__all__ = [
+    "Expanding",
+    "ExplicitWindows",
+    "FixedWindows",
+    "Forward",
+    "OffsetWindows",
+    "TimeWindows",
+    "Windows",
+    "time_windows",
+]
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -138,40 +147,20 @@ class _RowWindows(Windows):
         return self._positions[first:last]
 
 
-class FixedWindows(_RowWindows):
+class OffsetWindows(_RowWindows):
     """Windows ``[i - left, i + right)`` around every `step`-th row, cut short at the ends of a segment.
 
-    Parameters
+    Attributes
     ----------
-    m : int
-        Rows in the window.
-    offsets : ndarray of int64, shape (segments + 1,)
-        Where each segment starts, and the length of the data. No window crosses the end of a segment.
-    center, closed, step
-        As in :class:`pandas.core.window.Rolling`.
-    forward : bool
-        Whether the window looks forward from its row instead.
+    left, right : int
+        Rows of a full window before its own row, and from its own row on.
     """
 
-    def __init__(
-        self,
-        m: int,
-        offsets: NDArray[np.int64],
-        *,
-        center: bool = False,
-        closed: str | None = None,
-        step: int = 1,
-        forward: bool = False,
-    ) -> None:
-        ahead = (m - 1) // 2 if center or m == 0 else 0
-        if forward:
-            ahead = m - 1
-        self.right = ahead + 1 - (closed in ("left", "neither"))
-        self.kind = "forward" if forward else "rows"
-        self.left = m - ahead - 1 + (closed in ("left", "both"))
-        self.min_periods = m
-        super().__init__(offsets, step)
-        self._single = len(offsets) == 2
+    right: int
+
+    @property
+    def _single(self) -> bool:
+        return len(self.offsets) == 2
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
@@ -217,6 +206,41 @@ class FixedWindows(_RowWindows):
         last = min(self.length - max(self.right, 0) + 1, self.length)
         return (first, last, width) if first < last else (0, 0, 0)
 
+
+class FixedWindows(OffsetWindows):
+    """Windows of a number of rows.
+
+    Parameters
+    ----------
+    m : int
+        Rows in the window.
+    offsets : ndarray of int64, shape (segments + 1,)
+        Where each segment starts, and the length of the data. No window crosses the end of a segment.
+    center, closed, step
+        As in :class:`pandas.core.window.Rolling`.
+    forward : bool
+        Whether the window looks forward from its row instead.
+    """
+
+    def __init__(
+        self,
+        m: int,
+        offsets: NDArray[np.int64],
+        *,
+        center: bool = False,
+        closed: str | None = None,
+        step: int = 1,
+        forward: bool = False,
+    ) -> None:
+        ahead = (m - 1) // 2 if center or m == 0 else 0
+        if forward:
+            ahead = m - 1
+        self.right = ahead + 1 - (closed in ("left", "neither"))
+        self.kind = "forward" if forward else "rows"
+        self.left = m - ahead - 1 + (closed in ("left", "both"))
+        self.min_periods = m
+        super().__init__(offsets, step)
+
     @property
     def whole(self) -> NDArray[np.intp] | slice:
         """Output rows that have no boundary window."""
@@ -247,6 +271,8 @@ class TimeWindows(_RowWindows):
     exact : bool
         False where the true width lies strictly between `width` and the next integer, so that no
         time can lie exactly on a boundary.
+    gap : int
+        Difference of successive times if it is positive and always the same, else 0.
     """
 
     def __init__(
@@ -259,8 +285,10 @@ class TimeWindows(_RowWindows):
         closed: str | None = None,
         step: int = 1,
         exact: bool = True,
+        gap: int = 0,
     ) -> None:
         super().__init__(offsets, step)
+        self._gap = gap
         self.kind = "time"
         self.min_periods = 1
         self._times = times
@@ -270,17 +298,44 @@ class TimeWindows(_RowWindows):
         closed = closed or "right"
         self._left_closed = closed in ("left", "both") or not exact
         self._right_closed = closed in ("right", "both") or (center and not exact)
+        self._limits = (-np.inf, np.inf) if times.dtype.kind == "f" else (-(2**63), 2**63 - 1)
+
+    def common_offsets(self) -> tuple[int, int] | None:
+        """Return `left` and `right` if all windows are ``[i - left, i + right)``, cut at the ends."""
+        times, width = self._times, self._width
+        if len(self.offsets) != 2 or not len(times):
+            return None
+        earliest, latest = self._limits
+        if times[0] < earliest + width or times[-1] > latest - width:
+            return None  # a boundary would overflow
+        closed = self._left_closed, self._right_closed
+        if self._gap:
+            left, ahead = ((int(width) - (not inclusive)) // self._gap for inclusive in closed)
+            return left, ahead + 1 if self._center else int(self._right_closed)
+        middle = np.array([len(times) // 2])
+        start, end = self._bounds_of(middle)
+        left, right = int(middle[0] - start[0]), int(end[0] - middle[0])
+        if start[0] == 0 or end[0] == len(times):
+            return None
+        # The rows that are the oldest and newest of the windows, and the next rows outside.
+        lags = [(left, width, False, closed[0], True), (left + 1, width, False, closed[0], False)]
+        if self._center:
+            lags += [(right - 1, width, True, closed[1], True), (right, width, True, closed[1], False)]
+        elif not self._right_closed:
+            lags += [(1, width - width, True, True, False)]  # no equal times
+        return (left, right) if all(lags_agree(times, *lag) for lag in lags) else None
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
-        position = self.position(first, last)
+        return self._bounds_of(self.position(first, last))
+
+    def _bounds_of(self, position: NDArray[np.int64]) -> Bounds:
+        """Return the bounds of the windows of data rows that are equally far apart within a segment."""
         start, end = np.empty(len(position), np.int64), np.empty(len(position), np.int64)
-        floating = self._times.dtype.kind == "f"
-        limits = (-np.inf, np.inf) if floating else (-(2**63), 2**63 - 1)
         time_bounds(
             self._times,
             self._width,
-            *limits,
+            *self._limits,
             self.offsets,
             position,
             self._center,
@@ -290,6 +345,23 @@ class TimeWindows(_RowWindows):
             end,
         )
         return start, end
+
+
+class RegularTimeWindows(OffsetWindows):
+    """Time windows that all have the same rows around their own, as they do over regular times."""
+
+    def __init__(self, left: int, right: int, offsets: NDArray[np.int64], step: int) -> None:
+        super().__init__(offsets, step)
+        self.kind = "time"
+        self.min_periods = 1
+        self.left = left
+        self.right = right
+
+
+def time_windows(windows: TimeWindows) -> Windows:
+    """Return time windows as windows around their rows if they all have the same rows, else as they are."""
+    offsets = windows.common_offsets()
+    return windows if offsets is None else RegularTimeWindows(*offsets, windows.offsets, windows.step)
 
 
 class ExplicitWindows(Windows):

@@ -2,6 +2,7 @@
 
 import datetime
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -238,3 +239,90 @@ def test_valid_omits_boundary_windows(rng):
         left = 20 - len(values)
         full = end - start == m - left
         np.testing.assert_array_equal(result, same[full])
+
+
+def bounds_by_definition(times, width, center, closed, rows):
+    """Return the bounds from comparisons of every time with every boundary; `times` are Python numbers."""
+    low_closed, high_closed = closed in ("left", "both"), closed in (None, "right", "both")
+    half = Fraction(width) / 2 if center else Fraction(width)
+    start, end = [], []
+    for i in rows:
+        past, future = times[i] - half, times[i] + half
+        first = next(j for j in range(i + 1) if times[j] > past or (low_closed and times[j] == past))
+        if center:
+            last = sum(t < future or (high_closed and t == future) for t in times)
+        else:
+            last = i + 1 if high_closed else sum(t < times[i] for t in times)
+        start.append(first)
+        end.append(max(first, last))
+    return start, end
+
+
+GAPS = {
+    "regular": [7] * 30,
+    "jitter": [7, 8, 7, 7, 6] * 6,
+    "late": [7] * 20 + [8] + [7] * 9,
+    "early": [1] + [7] * 29,
+    "last": [7] * 29 + [1],
+    "equal": [0, 7] * 15,
+    "irregular": [1, 0, 30, 2, 2, 0, 0, 9, 1, 14] * 3,
+}
+
+
+@pytest.mark.parametrize("gaps", list(GAPS))
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+def test_bounds_of_times_by_definition(gaps, dtype):
+    times = np.cumsum(GAPS[gaps])
+    for width, center, closed, step in itertools.product(
+        (1, 7, 14, 15, 20, 21, 300), (False, True), CLOSED, (1, 3)
+    ):
+        options = {"center": center, "closed": closed, "step": step}
+        for moved in (times, -times[::-1] - 5 * 10**9):
+            wanted = bounds_by_definition(moved.tolist(), width, center, closed, range(0, len(times), step))
+            found = bounds(width, len(times), times=moved.astype(dtype), **options)
+            np.testing.assert_array_equal(found, wanted, str((width, options)))
+
+
+def test_long_irregular_times_by_bisection(rng):
+    times = np.sort(rng.integers(0, 3000, 2000))
+    for closed, step in itertools.product(CLOSED, (1, 7)):
+        start, end = bounds(40, len(times), times=times, closed=closed, step=step)
+        now = times[::step]
+        side = "left" if closed in ("left", "both") else "right"
+        np.testing.assert_array_equal(start, np.searchsorted(times, now - 40, side))
+        newest = np.arange(1, 2001)[::step] if closed in (None, "right", "both") else times.searchsorted(now)
+        np.testing.assert_array_equal(end, newest)
+        start, end = bounds(40, len(times), times=times, closed=closed, step=step, center=True)
+        np.testing.assert_array_equal(start, np.searchsorted(times, now - 20, side))
+        side = "right" if closed in (None, "right", "both") else "left"
+        np.testing.assert_array_equal(end, np.searchsorted(times, now + 20, side))
+
+
+def test_regular_times_are_windows_of_rows(monkeypatch):
+    n = 1000
+    for times, width, fixed in (
+        (np.arange(n) * 3, 9, True),
+        (np.arange(n)[::-1] * 3, 9, True),
+        (np.arange(n) * 0.25, 2.5, True),
+        (np.arange(n).astype("M8[s]"), "5min", True),
+        (np.arange(n) * 10 + np.arange(n) % 3, 25, True),
+        (np.arange(n) ** 2, 9, False),
+        (np.arange(n) + np.iinfo(np.int64).min, 9, False),  # a boundary would overflow
+    ):
+        for center, closed in itertools.product((False, True), CLOSED):
+            options = Options.check(times=times, center=center, closed=closed)
+            windows = options.windows(width, np.array([0, n]))
+            assert (windows.regular[2] > 0) == fixed
+            with monkeypatch.context() as patch:
+                patch.setattr("rollstat.options.time_windows", lambda windows: windows)
+                wanted = options.windows(width, np.array([0, n])).bounds(0, n)
+            np.testing.assert_array_equal(windows.bounds(0, n), wanted)
+
+
+@pytest.mark.parametrize("row", [0, 3, 9])
+@pytest.mark.parametrize("ascending", [True, False])
+def test_missing_times_are_named(row, ascending):
+    times = np.arange(10).astype("M8[s]")[:: 1 if ascending else -1]
+    times[row] = np.datetime64("NaT")
+    with pytest.raises(ValueError, match=f"times must not be missing; row {row} is NaT"):
+        rollstat.rolling_min(np.zeros(10), "3s", times=times)

@@ -23,7 +23,7 @@ from rollstat.kernels.rank_space.rank import (
 )
 from rollstat.plan import NAMED, Choice, Computation, Output
 from rollstat.registry import refuse_algorithm
-from rollstat.windows import FixedWindows, Windows
+from rollstat.windows import OffsetWindows, Windows
 
 __all__ = [
     "MEAN_DIFFERENCE_ALGORITHMS",
@@ -99,7 +99,7 @@ class RankOfNewest(_InRankSpace):
             refuse_algorithm(algorithm, RANK_ALGORITHMS, "call")
 
     def _can_compare(self, windows: Windows) -> bool:
-        if not isinstance(windows, FixedWindows) or windows.step != 1 or self.method == DENSE:
+        if not isinstance(windows, OffsetWindows) or windows.step != 1 or self.method == DENSE:
             return False
         return windows.left + windows.right <= thresholds.COMPARED_RANK
 
