@@ -15,6 +15,7 @@ compute itself, pandas computes.
 ``columns.py``            columns as arrays, and results as columns
 ``calls.py``              a statistic of columns, in place of a kernel of pandas
 ``windows.py``            the window objects: pandas' classes, whose statistics rollstat computes
+``groups.py``             groupby, and windows within groups
 ``methods.py``            the methods of the window objects and of the accessors that pandas does not have
 ``accessors.py``          the accessors, and :func:`rolling` and :func:`expanding` as functions
 ========================  =============================================================================
@@ -22,12 +23,22 @@ compute itself, pandas computes.
 The window classes inherit from those of pandas, which check the parameters, select columns and shape results.
 A method passes a :class:`~rollstat.pandas.calls.Call`, which names a statistic, to ``_apply`` where pandas
 passes its own kernel. ``_apply`` computes it over the columns of ``_create_data``, with the window and the
-options that ``_row_windows`` returns. A class of windows over groups therefore overrides ``_row_windows`` to
-add ``segments``, and has pandas' class before :class:`Rolling` among its bases: pandas' ``_apply`` then calls
-the one of rollstat and builds the index.
+options that ``_row_windows`` returns. Windows within groups add ``segments`` to these options, and the index of
+groups and rows to the result.
 """
 
 from rollstat.pandas.accessors import DataFrameAccessor, SeriesAccessor, expanding, rolling
+from rollstat.pandas.groups import ExpandingGroups, GroupBy, RollingGroups
 from rollstat.pandas.windows import Expanding, Rolling
 
-__all__ = ["DataFrameAccessor", "Expanding", "Rolling", "SeriesAccessor", "expanding", "rolling"]
+__all__ = [
+    "DataFrameAccessor",
+    "Expanding",
+    "ExpandingGroups",
+    "GroupBy",
+    "Rolling",
+    "RollingGroups",
+    "SeriesAccessor",
+    "expanding",
+    "rolling",
+]

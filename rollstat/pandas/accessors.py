@@ -2,42 +2,19 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 import rollstat
+from rollstat.pandas.groups import GroupBy
 from rollstat.pandas.methods import LazyMethod, own_parameters, shortcut_document, window_name
-from rollstat.pandas.windows import Expanding, Rolling, WindowIndexer
+from rollstat.pandas.windows import Expanding, Rolling, WindowOptions, checked_options, pandas_window
 from rollstat.registry import REGISTRY
 
 __all__ = ["DataFrameAccessor", "SeriesAccessor", "expanding", "rolling"]
 
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-
-
-class WindowOptions(TypedDict, total=False):
-    """Options of the window objects that pandas does not have."""
-
-    keep_dtype: bool
-    nan_policy: str
-    fill_value: Any
-    times: Any
-    threads: int | None
-    algorithm: str
-
-
-def _checked(options: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the options that pandas does not have, or raise TypeError for an unknown one."""
-    if not options:
-        return None
-    unknown = sorted(options.keys() - WindowOptions.__annotations__.keys())
-    if unknown:
-        raise TypeError(
-            f"unexpected option {unknown[0]!r}; beside those of pandas the options are "
-            f"{', '.join(WindowOptions.__annotations__)}"
-        )
-    return options
 
 
 def rolling(
@@ -81,10 +58,8 @@ def rolling(
         return data.rolling(window, min_periods, center, win_type, on, closed, step, method)
     if isinstance(window, rollstat.Expanding):
         return expanding(data, 1 if min_periods is None else min_periods, method, **options)
-    given = _checked(dict(options)) if options else None
-    times = given.pop("times", None) if given else None
-    if times is not None or isinstance(window, (tuple, rollstat.Forward)):
-        window = WindowIndexer(window, times)
+    given = checked_options("rolling", options)
+    window = pandas_window(window, given)
     return Rolling(data, window, min_periods, center, None, on, closed, step, method, _options=given)
 
 
@@ -113,7 +88,9 @@ def expanding(
     >>> rollstat.pandas.expanding(pd.Series([4.0, 1.0, 3.0, 2.0])).median().tolist()
     [4.0, 2.5, 3.0, 2.5]
     """
-    return Expanding(data, min_periods=min_periods, method=method, _options=_checked(dict(options)))
+    return Expanding(
+        data, min_periods=min_periods, method=method, _options=checked_options("expanding", options)
+    )
 
 
 _WINDOW_OPTIONS = ("min_periods", "center", "on", "closed", "step", *WindowOptions.__annotations__)
@@ -170,6 +147,28 @@ class _Accessor:
     ) -> Any:
         """Return windows from the first row on, see :func:`rollstat.pandas.expanding`."""
         return expanding(self._data, min_periods, method, **options)
+
+    def groupby(self, by: Any = None, level: Any = None, **options: Any) -> GroupBy:
+        """Return groups whose windows rollstat computes.
+
+        Parameters
+        ----------
+        by, level, **options
+            As in :meth:`pandas.DataFrame.groupby`.
+
+        Returns
+        -------
+        GroupBy
+            The groups, for calls such as ``groupby("key").rolling(3).median()``.
+
+        Examples
+        --------
+        >>> import pandas as pd, rollstat.pandas
+        >>> frame = pd.DataFrame({"key": ["b", "a", "b"], "x": [1.0, 2.0, 3.0]})
+        >>> frame.rollstat.groupby("key").rolling(2).sum()["x"].tolist()
+        [nan, nan, 4.0]
+        """
+        return GroupBy(self._data.groupby(by, level=level, **options))
 
     def ewm(self, *args: Any, **kwargs: Any) -> Any:
         """Return exponentially weighted windows: those of :meth:`pandas.Series.ewm`."""

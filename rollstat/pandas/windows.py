@@ -11,7 +11,7 @@ pandas.
 
 import numbers
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -25,7 +25,7 @@ from rollstat.pandas.columns import NotNumbers, float_values, to_array
 from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, window_method
 from rollstat.registry import REGISTRY
 
-__all__ = ["Expanding", "Rolling", "WindowIndexer"]
+__all__ = ["Expanding", "Rolling", "WindowIndexer", "WindowOptions", "checked_options", "pandas_window"]
 
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
@@ -33,6 +33,30 @@ _PandasExpanding: Any = pd.api.typing.Expanding
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 _RANK_METHODS = ("average", "min", "max")
 _PASSED_ON = ("nan_policy", "fill_value", "threads", "algorithm")
+
+
+class WindowOptions(TypedDict, total=False):
+    """Options of the window objects that pandas does not have."""
+
+    keep_dtype: bool
+    nan_policy: str
+    fill_value: Any
+    times: Any
+    threads: int | None
+    algorithm: str
+
+
+def checked_options(method: str, options: Any) -> dict[str, Any] | None:
+    """Return the options that pandas does not have, or raise TypeError for an unknown one of `method`."""
+    if not options:
+        return None
+    unknown = sorted(options.keys() - WindowOptions.__annotations__.keys())
+    if unknown:
+        raise TypeError(
+            f"{method}() got an unexpected keyword argument {unknown[0]!r}; beside those of pandas the "
+            f"options are {', '.join(WindowOptions.__annotations__)}"
+        )
+    return dict(options)
 
 
 class WindowIndexer(BaseIndexer):
@@ -67,6 +91,14 @@ class WindowIndexer(BaseIndexer):
         return windows.bounds(0, windows.rows)
 
 
+def pandas_window(window: Any, options: dict[str, Any] | None) -> Any:
+    """Return a window in a form that pandas takes; move `times` from the options into it."""
+    times = options.pop("times", None) if options else None
+    if times is not None or isinstance(window, tuple | rollstat.Forward):
+        return WindowIndexer(window, times)
+    return window
+
+
 def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Return the bounds that an indexer of pandas gives a window object; None if they ever decrease."""
     rows = len(window.obj)
@@ -94,6 +126,10 @@ class _Windows:
     obj: Any
     method: Any
     _selected_obj: Any
+    _create_data: Any
+    _resolve_output: Any
+    _validate_numeric_only: Any
+    _apply_pairwise: Any
 
     def __init__(self, *args: Any, _options: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._options = {} if _options is None else _options
@@ -149,12 +185,11 @@ class _Windows:
         **kwargs: Any,
     ) -> Any:
         """Compute a :class:`Call`; leave the kernels of pandas to pandas."""
-        pandas: Any = super()
         if type(func) is not Call:
-            return pandas._apply(func, name, numeric_only, numba_args, **kwargs)
+            return self._pandas("_apply")(func, name, numeric_only, numba_args, **kwargs)
         if numeric_only:
-            pandas._validate_numeric_only(name, numeric_only)
-        obj = pandas._create_data(self._selected_obj, numeric_only)
+            self._validate_numeric_only(name, numeric_only)
+        obj = self._create_data(self._selected_obj, numeric_only)
         if func.observed:
             obj = obj.notna().astype(np.float64)
         if obj.ndim == 1:
@@ -163,13 +198,11 @@ class _Windows:
             except NotNumbers as error:
                 raise DataError("No numeric types to aggregate") from error
         if obj.shape[1] == 0:
-            return pandas._resolve_output(
-                obj.iloc[:: func.windows.options.get("step")].astype(np.float64), obj
-            )
+            return self._resolve_output(obj.iloc[:: func.windows.options.get("step")].astype(np.float64), obj)
         result = func.table(obj)
         if result is None:
             result = self._by_column(func, obj)
-        return result if result.columns.nlevels > obj.columns.nlevels else pandas._resolve_output(result, obj)
+        return result if result.columns.nlevels > obj.columns.nlevels else self._resolve_output(result, obj)
 
     def _by_column(self, call: Call, frame: Any) -> Any:
         """Return a statistic of a DataFrame, column by column."""
@@ -317,8 +350,8 @@ class _Windows:
         pair = self._pair("cov", other, ddof=ddof)
         if pair is None or not isinstance(ddof, int):
             return self._pandas("cov")(other, pairwise, ddof, numeric_only)
-        self._pandas("_validate_numeric_only")("cov", numeric_only)
-        return self._pandas("_apply_pairwise")(self._selected_obj, other, pairwise, pair, numeric_only)
+        self._validate_numeric_only("cov", numeric_only)
+        return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
 
     def corr(
         self, other: Any = None, pairwise: bool | None = None, ddof: int = 1, numeric_only: bool = False
@@ -327,8 +360,8 @@ class _Windows:
         pair = self._pair("corr", other)
         if pair is None:
             return self._pandas("corr")(other, pairwise, ddof, numeric_only)
-        self._pandas("_validate_numeric_only")("corr", numeric_only)
-        return self._pandas("_apply_pairwise")(self._selected_obj, other, pairwise, pair, numeric_only)
+        self._validate_numeric_only("corr", numeric_only)
+        return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
 
     def _pair(self, name: str, other: Any, **parameters: Any) -> Callable[[Any, Any], Any] | None:
         """Return what computes the statistic of two aligned Series; None where pandas computes."""

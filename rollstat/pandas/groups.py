@@ -1,0 +1,333 @@
+"""Windows within groups: ``data.rollstat.groupby(keys).rolling(window)``.
+
+::
+
+    keys --> pandas' groupby --> rows in the order of groups --> one call with segments --> pandas' index
+
+pandas factorises the keys. The rows of each group are laid end to end, and the engine takes the groups as
+segments, which no window crosses. So there is no loop over groups.
+"""
+
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Unpack
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas.api import typing as pandas_types
+from pandas.api.indexers import BaseIndexer
+
+import rollstat
+from rollstat.pandas.calls import Call, RowWindows
+from rollstat.pandas.windows import (
+    Expanding,
+    Rolling,
+    WindowIndexer,
+    WindowOptions,
+    checked_options,
+    pandas_window,
+)
+
+__all__ = ["ExpandingGroups", "GroupBy", "RollingGroups"]
+
+# pandas 3.1 writes "By".
+_BY = "By" if hasattr(pandas_types, "RollingGroupBy") else "by"
+PandasRollingGroups: Any = getattr(pandas_types, f"RollingGroup{_BY}")
+PandasExpandingGroups: Any = getattr(pandas_types, f"ExpandingGroup{_BY}")
+
+
+class GroupRows(NamedTuple):
+    """The rows of all groups, one group after the other.
+
+    Attributes
+    ----------
+    order : ndarray of intp, shape (rows,)
+        The rows; those without a group are left out.
+    offsets : ndarray of int64, shape (groups + 1,)
+        Where each group starts in `order`, and its length.
+    """
+
+    order: NDArray[np.intp]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, grouper: Any) -> "GroupRows":
+        """Return the rows of the groups of a grouper of pandas, in the order of its results."""
+        groups = list(grouper.indices.values())
+        offsets = np.zeros(max(len(groups), 1) + 1, np.int64)
+        np.cumsum([len(rows) for rows in groups], out=offsets[1 : len(groups) + 1])
+        order = np.concatenate(groups) if groups else np.empty(0)
+        return cls(order.astype(np.intp, copy=False), offsets)
+
+    def ascending(self, times: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """Return the times of these rows, negated where a group descends; None if a group is unordered."""
+        times = times.take(self.order)
+        start, end = self.offsets[:-1], self.offsets[1:]
+        kept = start < end
+        descending = np.zeros(len(start), np.bool_)
+        descending[kept] = times[start[kept]] > times[end[kept] - 1]
+        if descending.any():
+            times = np.where(np.repeat(descending, end - start), -times, times)
+        falls = np.flatnonzero(times[1:] < times[:-1]) + 1
+        return times if np.isin(falls, start).all() else None
+
+
+class _Groups:
+    """What rolling and expanding windows within groups have in common; a base class before that of pandas."""
+
+    obj: Any
+    on: Any
+    _as_index: bool
+    _grouper: Any
+    _on: Any
+
+    def __init__(self, *args: Any, _align_to: pd.Index | None = None, **kwargs: Any) -> None:
+        self._align_to = _align_to  # the index of the data if results have it
+        super().__init__(*args, **kwargs)
+
+    @cached_property
+    def _rows(self) -> GroupRows:
+        return GroupRows.of(self._grouper)
+
+    def _row_windows(self) -> RowWindows | None:
+        windows: RowWindows | None = super()._row_windows()  # type: ignore[misc]  # of a class after this one
+        if windows is not None:
+            windows.options["segments"] = self._rows.offsets
+        return windows
+
+    def _create_data(self, obj: Any, numeric_only: bool = False) -> Any:
+        """Return the columns to compute, their rows in the order of the groups."""
+        return Rolling._create_data(self, obj.take(self._rows.order), numeric_only)
+
+    def _apply(self, func: Any, name: str, numeric_only: bool = False, *args: Any, **kwargs: Any) -> Any:
+        """Compute a :class:`Call`, and return its result with the index of groups and rows."""
+        pandas: Any = super()
+        if type(func) is not Call:
+            result = pandas._apply(func, name, numeric_only, *args, **kwargs)
+            return result if self._align_to is None else self._aligned(result)
+        second = {key: func.parameters[key] for key in ("other", "x") if key in func.parameters}
+        rows = {key: values[self._rows.order] for key, values in second.items()}
+        plain: Any = Rolling  # whose method adds no index
+        result = plain._apply(self, func._replace(parameters=func.parameters | rows), name, numeric_only)
+        return self._indexed(result) if self._align_to is None else self._aligned(result)
+
+    def _indexed(self, result: Any) -> Any:
+        """Return results with the keys of their groups and the labels of their rows."""
+        keys, labels = list(self._grouper.names), self.obj.index.names
+        in_index = [key is not None and key in labels for key in keys]
+        if any(in_index) and result.ndim == 2:
+            columns = [key for key, found in zip(keys, in_index) if not found]
+            result = result.drop(columns=columns, errors="ignore")
+        result.index = self._index()
+        return result if self._as_index else result.reset_index(level=list(range(len(keys))))
+
+    def _index(self) -> pd.MultiIndex:
+        """Return the index of the keys of groups and the labels of rows."""
+        order, index = self._rows.order, self.obj.index
+        codes = [key.take(order) for key in self._grouper.codes]
+        levels = list(self._grouper.levels)
+        if isinstance(index, pd.MultiIndex) or not (index.is_unique and index.is_monotonic_increasing):
+            taken = index.take(order)
+            labels = taken if isinstance(taken, pd.MultiIndex) else pd.MultiIndex.from_arrays([taken])
+            codes += labels.codes
+            levels += labels.levels
+        else:  # it is its own level, and the rows are the codes
+            codes.append(order)
+            levels.append(index)
+        names = [*self._grouper.names, *index.names]
+        return pd.MultiIndex(levels, codes, names=names, verify_integrity=False)
+
+    def _aligned(self, result: Any) -> Any:
+        """Return results in the order of the data, missing where a row has no group."""
+        order = self._rows.order
+        place = np.full(len(self.obj), -1, np.intp)
+        place[order] = np.arange(len(order))
+        result = result.reset_index(drop=True)
+        result = result.take(place) if len(order) == len(place) else result.reindex(place)
+        result.index = self._align_to
+        return result
+
+    def _pair(self, name: str, other: Any, **parameters: Any) -> None:
+        """Leave covariance and correlation to pandas."""
+        return
+
+
+class RollingGroups(_Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name
+    """Windows within groups, with pandas' parameters and methods and one for each statistic.
+
+    ``data.rollstat.groupby(keys).rolling(window, ...)`` returns it.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> frame = pd.DataFrame({"key": ["b", "a", "b", "a"], "x": [1.0, 2.0, 3.0, 5.0]})
+    >>> frame.rollstat.groupby("key").rolling(2, min_periods=1).sum()["x"].to_dict()
+    {('a', 1): 2.0, ('a', 3): 7.0, ('b', 0): 1.0, ('b', 2): 4.0}
+    """
+
+    _attributes: ClassVar[list[str]] = [*PandasRollingGroups._attributes, "_options", "_align_to"]
+
+    def _row_windows(self) -> RowWindows | None:
+        if isinstance(self.window, BaseIndexer) and not isinstance(self.window, WindowIndexer):
+            return None
+        windows = super()._row_windows()
+        if windows is not None and "times" in windows.options:
+            times = np.asarray(windows.options["times"])
+            ascending = self._rows.ascending(times) if times.dtype.kind in "if" else None
+            windows.options["times"] = times.take(self._rows.order) if ascending is None else ascending
+        return windows
+
+    def _validate_datetimelike_monotonic(self) -> None:
+        if self._on.hasnans:
+            self._raise_monotonic_error("values must not have NaT")
+        if self._rows.ascending(self._index_array) is None:
+            on = "index" if self.on is None else self.on
+            raise ValueError(f"Each group within {on} must be monotonic. Sort the values in {on} first.")
+
+
+class ExpandingGroups(_Groups, PandasExpandingGroups, Expanding):  # type: ignore[misc]  # as above
+    """Windows from the first row of each group on, with pandas' parameters and methods.
+
+    ``data.rollstat.groupby(keys).expanding(...)`` returns it.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> series = pd.Series([1.0, 2.0, 3.0, 5.0])
+    >>> series.rollstat.groupby(["b", "a", "b", "a"]).expanding(transform=True).max().tolist()
+    [1.0, 2.0, 3.0, 5.0]
+    """
+
+    _attributes: ClassVar[list[str]] = [*PandasExpandingGroups._attributes, "_options", "_align_to"]
+
+
+class GroupBy:
+    """A groupby of pandas whose windows rollstat computes.
+
+    ``data.rollstat.groupby(keys, ...)`` returns it. All but `rolling` and `expanding` is pandas' own.
+
+    Parameters
+    ----------
+    groups : DataFrameGroupBy or SeriesGroupBy
+        What :meth:`pandas.DataFrame.groupby` returns.
+
+    Examples
+    --------
+    >>> import pandas as pd, rollstat.pandas
+    >>> frame = pd.DataFrame({"key": ["b", "a", "b"], "x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 3.0]})
+    >>> frame.rollstat.groupby("key")["x"].rolling(2, transform=True).mean().tolist()
+    [nan, nan, 2.0]
+    """
+
+    def __init__(self, groups: Any) -> None:
+        self._groups = groups
+
+    def rolling(
+        self,
+        window: Any,
+        min_periods: int | None = None,
+        center: bool = False,
+        win_type: str | None = None,
+        on: Any = None,
+        closed: Any = None,
+        method: str = "single",
+        *,
+        transform: bool = False,
+        **options: Unpack[WindowOptions],
+    ) -> Any:
+        """Return windows within groups whose statistics rollstat computes.
+
+        Parameters
+        ----------
+        window, min_periods, center, win_type, on, closed, method
+            As in :meth:`pandas.api.typing.DataFrameGroupBy.rolling`.
+        transform : bool, default False
+            Whether results have the index and the order of the data, instead of those of the groups. Rows
+            without a group are missing.
+        **options
+            As in :func:`rollstat.pandas.rolling`.
+
+        Returns
+        -------
+        RollingGroups
+            The windows, for calls such as ``rolling(3).median()``.
+        """
+        if win_type is not None:
+            return self._groups.rolling(window, min_periods, center, win_type, on, closed, method)
+        if isinstance(window, rollstat.Expanding):
+            least = 1 if min_periods is None else min_periods
+            return self.expanding(least, method, transform=transform, **options)
+        if isinstance(window, tuple):
+            raise TypeError(f"window must not be (start, end) within groups; it was {window!r}")
+        given = checked_options("rolling", options)
+        return RollingGroups(
+            self._groups._selected_obj,
+            window=pandas_window(window, given),
+            min_periods=min_periods,
+            center=center,
+            on=on,
+            closed=closed,
+            method=method,
+            _grouper=self._groups._grouper,
+            _as_index=self._groups.as_index or transform,
+            _options=given,
+            _align_to=self._groups._selected_obj.index if transform else None,
+        )
+
+    def expanding(
+        self,
+        min_periods: int = 1,
+        method: str = "single",
+        *,
+        transform: bool = False,
+        **options: Unpack[WindowOptions],
+    ) -> Any:
+        """Return windows from the first row of each group on, whose statistics rollstat computes.
+
+        Parameters
+        ----------
+        min_periods, method
+            As in :meth:`pandas.api.typing.DataFrameGroupBy.expanding`.
+        transform : bool, default False
+            As in :meth:`rolling`.
+        **options
+            As in :func:`rollstat.pandas.rolling`.
+
+        Returns
+        -------
+        ExpandingGroups
+            The windows, for calls such as ``expanding().median()``.
+        """
+        return ExpandingGroups(
+            self._groups._selected_obj,
+            min_periods=min_periods,
+            method=method,
+            _grouper=self._groups._grouper,
+            _options=checked_options("expanding", options),
+            _align_to=self._groups._selected_obj.index if transform else None,
+        )
+
+    def __getitem__(self, key: Any) -> "GroupBy":
+        return GroupBy(self._groups[key])
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self._groups, name)
+        return (
+            GroupBy(found)
+            if isinstance(found, (pandas_types.DataFrameGroupBy, pandas_types.SeriesGroupBy))
+            else found
+        )
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._groups)})
+
+    def __iter__(self) -> Any:
+        return iter(self._groups)
+
+    def __len__(self) -> int:
+        return len(self._groups)
+
+    def __repr__(self) -> str:
+        return f"GroupBy({self._groups!r})"
