@@ -23,8 +23,8 @@ compute itself, pandas computes.
 The window classes inherit from those of pandas, which check the parameters, select columns and shape results.
 A method passes a :class:`~rollstat.pandas.calls.Call`, which names a statistic, to ``_apply`` where pandas
 passes its own kernel. ``_apply`` computes it over the columns of ``_create_data``, with the window and the
-options that ``_row_windows`` returns. Windows within groups add ``segments`` to these options, and the index of
-groups and rows to the result.
+options that ``_row_windows`` returns. Windows within groups add ``segments`` to these options, and the
+index of groups and rows to the result.
 """
 
 from rollstat.pandas.accessors import DataFrameAccessor, SeriesAccessor, expanding, rolling
