@@ -2,11 +2,13 @@
 
     python asv_bench/first_call.py --output docs/performance/tables/first_call.rst
     python asv_bench/first_call.py median min mean kth --without-peers
+    python asv_bench/first_call.py --wheel-python environment/bin/python   # with a wheel of `nox -s wheels`
 
 Every number is the wall time of one call, from the public function to its result, in a process of its own
 that has imported the libraries and compiled one trivial function with Numba. "Empty cache" compiles whatever
 no wheel has brought, "next process" loads what the process before has stored, "warm" is the fastest of the
-calls that follow. "Kernels" is the number of kernels that the process with the empty cache compiled.
+calls that follow. "Wheel" is a call with an empty cache in an environment that has a wheel with compiled kernels.
+"Kernels" is the number of kernels that the process with the empty cache compiled.
 """
 
 import argparse
@@ -50,12 +52,12 @@ def first_call(statistic: str, library: str, n: int, window: int) -> dict[str, f
 
 
 def in_new_process(
-    statistic: str, library: str, arguments: argparse.Namespace, cache: str
+    statistic: str, library: str, arguments: argparse.Namespace, cache: str, python: str = sys.executable
 ) -> dict[str, float]:
     """Run :func:`first_call` in a new process with a cache folder."""
     size = [str(arguments.n), str(arguments.window)]
     done = subprocess.run(
-        [sys.executable, __file__, "--call", statistic, library, *size],
+        [python, __file__, "--call", statistic, library, *size],
         env={**os.environ, "NUMBA_CACHE_DIR": cache, "ROLLSTAT_TIERS": "auto"},
         capture_output=True,
         text=True,
@@ -73,6 +75,11 @@ def row(statistic: str, peers: list[str], arguments: argparse.Namespace) -> list
         stored = in_new_process(statistic, "rollstat", arguments, cache)
     cells = [statistic, f"{empty['compiled']}", f"{empty['first']:.2f}", f"{stored['first']:.3f}"]
     cells.append(f"{stored['warm']:.4f}")
+    if arguments.wheel_python:
+        with tempfile.TemporaryDirectory() as cache:
+            wheel = in_new_process(statistic, "rollstat", arguments, cache, arguments.wheel_python)
+        compiled = f" ({wheel['compiled']} compiled)" if wheel["compiled"] else ""
+        cells.insert(2, f"{wheel['first']:.3f}{compiled}")
     for peer in peers:
         with tempfile.TemporaryDirectory() as cache:
             known = peer in libraries(statistic, arguments.window)
@@ -91,10 +98,12 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=100_000)
     parser.add_argument("--window", type=int, default=100)
     parser.add_argument("--without-peers", action="store_true")
+    parser.add_argument("--wheel-python", help="interpreter of an environment that has a wheel")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     peers = [] if arguments.without_peers else ["pandas", "bottleneck", "numbagg", "polars"]
     header = ["statistic", "kernels", "empty cache", "next process", "warm", *peers]
+    header[2:2] = ["wheel"] * bool(arguments.wheel_python)
     rows = [header]
     print(" ".join(f"{name:>12}" for name in header))
     for statistic in arguments.statistics:
