@@ -9,6 +9,7 @@
 import inspect
 import warnings
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = [
     "check_array",
     "compute_dtype",
     "convert",
+    "lossless",
     "missing_value",
     "plain",
     "refuse_missing",
@@ -33,15 +35,15 @@ class PrecisionWarning(UserWarning):
 
 
 def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
-    """Return `arr` as an array of a dtype that has an order, or raise."""
+    """Return `arr` as an array of a dtype that has an order, or raise; float16 becomes float64."""
     array = np.asarray(np.ma.getdata(arr) if isinstance(arr, np.ma.MaskedArray) else arr)
     if array.dtype.kind not in "fiubmM" or array.dtype.itemsize > 8:
         raise TypeError(
-            f"{name} must hold float32, float64, integers, bool, datetime64 or timedelta64; "
+            f"{name} must hold float16, float32, float64, integers, bool, datetime64 or timedelta64; "
             f"its dtype was {array.dtype}"
         )
-    if array.dtype == np.float16:
-        raise TypeError(f"{name} must hold float32 or float64, not float16: convert it first")
+    if array.dtype.kind == "f" and array.dtype.itemsize == 2:
+        array = array.astype(np.float64)
     if array.ndim == 0:
         raise ValueError(f"{name} must have at least one dimension; it was the scalar {arr!r}")
     return array
@@ -96,19 +98,35 @@ def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
     return np.dtype(np.float64)
 
 
+def lossless(value: Any, dtype: np.dtype[Any], name: str) -> Any:
+    """Return a scalar in `dtype`, or raise: only floats may be rounded, and within their range."""
+    if hasattr(value, "to_numpy"):
+        value = value.to_numpy()
+    array = np.asarray(value)
+    if array.ndim != 0:
+        raise ValueError(f"{name} must be a scalar; its shape was {array.shape}")
+    if dtype.kind in "mM" and isinstance(value, (datetime, timedelta)) and array.dtype.kind == "O":
+        array = array.astype(f"{dtype.kind}8[us]")
+    times = dtype.kind in "mM"
+    if array.dtype.kind not in (dtype.kind if times else "iubf"):
+        raise TypeError(f"{name} must fit {dtype}; it was {value!r}")
+    with np.errstate(all="ignore"):
+        converted = array.astype(dtype)
+    if dtype.kind == "f":
+        same = bool(np.isfinite(converted)) or not np.isfinite(array)
+    elif times:
+        same = bool(converted.astype(array.dtype) == array) or bool(np.isnat(array))
+    else:
+        same = converted.item() == array.item()
+    if not same:
+        raise ValueError(f"{name} must be exact in {dtype}; it was {value!r}")
+    return converted[()]
+
+
 def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = "fill_value") -> Any:
     """Return the value of a missing result: `fill_value`, or the dtype's own missing value."""
-    if fill_value is not None and kind not in ("position", "offset", "flag"):
-        value = np.asarray(fill_value)
-        if value.ndim != 0:
-            raise ValueError(f"{name} must be a scalar; its shape was {value.shape}")
-        with np.errstate(invalid="ignore"):
-            if dtype.kind in "iub" and (value.dtype.kind not in "iubf" or value != value.astype(dtype)):
-                raise ValueError(f"{name} must be exact in {dtype}; it was {fill_value!r}")
-        try:
-            return value.astype(dtype, casting="same_kind" if dtype.kind in "mMf" else "unsafe")[()]
-        except TypeError:
-            raise TypeError(f"{name} must fit {dtype}; it was {fill_value!r}") from None
+    if fill_value is not None and kind != "flag":
+        return lossless(fill_value, dtype, name)
     if kind in ("position", "offset"):
         return -1
     if dtype.kind in "mM":

@@ -298,12 +298,14 @@ def _execute(
         if target is not None and plan.options.mode == "same" and not plan.can_fail(i):
             direct = lines_of_out(target, plan.axis, [*checked, *plan.windows.memory])
             results.arrays[i] = results.arrays[i] if direct is None else direct
-    if not plan.joined:
+    if plan.joined:
+        line_mask = None if line_mask is None else joined_lines(line_mask)
+        Execution(plan, [joined_lines(line) for line in lines], line_mask, results.joined()).run()
+        for kind, result in zip(plan.kinds, results.arrays):
+            if kind == "position":  # from rows of the joined lines to rows of each
+                result -= np.where(result >= 0, np.arange(len(result))[:, None] * plan.shape[plan.axis], 0)
+    else:
         Execution(plan, lines, line_mask, results).run()
-        return results
-    line_mask = None if line_mask is None else joined_lines(line_mask)
-    Execution(plan, [joined_lines(line) for line in lines], line_mask, results.joined()).run()
-    for kind, result in zip(plan.kinds, results.arrays):
-        if kind == "position":  # from rows of the joined lines to rows of each
-            result -= np.where(result >= 0, np.arange(len(result))[:, None] * plan.shape[plan.axis], 0)
+    for output, value in plan.row_fill:
+        results.arrays[output][results.arrays[output] < 0] = value
     return results

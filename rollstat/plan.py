@@ -257,7 +257,10 @@ class Plan:
     masked : bool
         Whether arrays are masked, and so are the results.
     kinds, computed, dtypes, fill : list
-        Of each output: kind, dtype in which it is computed, dtype of the result, missing value.
+        Of each output: kind, dtype in which it is computed, dtype of the result, missing value. That of
+        positions is -1 while they are computed.
+    row_fill : list of (int, int)
+        Outputs that are positions, and what replaces their -1 in the end.
     min_periods : MinPeriods
         Which rows have too few observations.
     plain : bool
@@ -308,7 +311,10 @@ class Plan:
         self.kinds = [output.kind for output in outputs]
         self.computed = [compute_dtype(kind, self.dtype) for kind in self.kinds]
         self.dtypes = [result_dtype(kind, self.dtype, exact) for kind in self.kinds]
-        self.fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
+        fill = [missing_value(k, d, options.fill_value) for k, d in zip(self.kinds, self.dtypes)]
+        rows = [kind in ("position", "offset") for kind in self.kinds]
+        self.fill = [-1 if is_row else value for is_row, value in zip(rows, fill)]
+        self.row_fill = [(i, value) for i, value in enumerate(fill) if rows[i] and value != -1]
         nan_everywhere = all(fill != fill for fill in self.fill)
         self.min_periods = MinPeriods(
             needs,

@@ -199,7 +199,7 @@ def _overlaps_itself(array: NDArray[Any]) -> bool:
 def _overlap(a: NDArray[Any], b: NDArray[Any]) -> bool:
     """Return whether two arrays share memory, or it would take long to find out."""
     try:
-        return np.shares_memory(a, b, max_work=10_000)
+        return np.shares_memory(a, b, max_work=10_000)  # type: ignore[arg-type]  # it takes any limit
     except np.exceptions.TooHardError:
         return True
 

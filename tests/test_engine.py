@@ -52,8 +52,6 @@ def test_floats_keep_their_dtype(rng):
         assert rollstat.rolling_median(rng.random(9).astype(dtype), 4).dtype == dtype
     assert rollstat.rolling_median([1, 2, 3], 2).tolist()[1:] == [1.5, 2.5]
     assert rollstat.rolling_kth([True, False, True], 1, 2, mode="valid").tolist() == [False, False]
-    with pytest.raises(TypeError, match="float16"):
-        rollstat.rolling_median(np.zeros(3, "f2"), 2)
     with pytest.raises(TypeError, match="arr must hold"):
         rollstat.rolling_median(np.zeros(3, np.longdouble), 2)
 

@@ -9,101 +9,146 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms.separable import box_extremum, extended_rows
-from rollstat.dtypes import check_array, missing_value, plain, refuse_missing, result_dtype
+from rollstat.dtypes import (
+    check_array,
+    convert,
+    missing_value,
+    plain,
+    refuse_missing,
+    result_dtype,
+    union_mask,
+)
 from rollstat.explain import Explanation, PlanOnly, Step, explaining
-from rollstat.kernels.simd.comparator import Greatest, Least
-from rollstat.options import choice, whole_number
+from rollstat.kernels.simd.comparator import Greatest, Least, worst
+from rollstat.options import Options, choice, whole_number
+from rollstat.results import check_out
 
 __all__ = ["box_extrema"]
 
 _EXTENSIONS = ("reflect", "nearest", "mirror", "wrap", "constant")
-_OPTIONS = ("axis", "center", "min_periods", "nan_policy", "mode", "fill_value", "out")
+_FOR_ONE_AXIS = ("closed", "step", "times", "segments", "threads", "algorithm")
+
+
+def _shortened(
+    lines: NDArray[np.int64], before: int, after: int, extension: str
+) -> tuple[int, int, NDArray[np.int64] | int]:
+    """Return a shorter reach of windows along the first axis, and what the rows left out add to a count.
+
+    Windows may be much longer than the axis. Outside of it, the counts of its rows repeat.
+    """
+    length = len(lines)
+    periods = {"wrap": length, "reflect": 2 * length, "mirror": max(2 * length - 2, 1)}
+    if extension in periods:
+        period = periods[extension]
+        cycle = lines[extended_rows(length, 0, period, extension)[:period]]
+        return before % period, after % period, (before // period + after // period) * cycle.sum(axis=0)
+    front, back = max(before - length, 0), max(after - length, 0)
+    apart: NDArray[np.int64] | int = front + back if extension == "constant" else 0
+    if extension == "nearest":
+        apart = front * lines[0] + back * lines[-1]
+    return before - front, after - back, apart
 
 
 @dataclass(frozen=True)
 class _Box:
-    """A checked call: the array, the axes of the box, and its rows before and after each row."""
+    """A checked call: the array, its mask if it is masked, the axes of the box, its rows before and after."""
 
     array: NDArray[Any]
+    mask: NDArray[np.bool_] | None
     axes: list[int]
     before: list[int]
     after: list[int]
     mode: str
-    nan_policy: str
     min_periods: int
-    fill_value: Any
+    options: Options
 
     @classmethod
     def check(cls, arr: ArrayLike, window: Any, options: dict[str, Any]) -> "_Box":
         """Return the checked call, or raise."""
         array = check_array("arr", arr)
-        axis = options["axis"]
+        axis, mode = options["axis"], options.get("mode", "same")
+        choice("mode", mode, ("same", "valid", *_EXTENSIONS))
+        checked = Options.check(**{**options, "axis": -1, "mode": "same"})
+        for name in _FOR_ONE_AXIS:
+            value = options.get(name)
+            if not (value is None or (np.ndim(value) == 0 and value in (1, "auto"))):
+                raise ValueError(f"{name} does not apply to a box; it was {value!r}")
         if not isinstance(window, tuple) or not axis or len(window) != len(axis):
             raise ValueError(
                 f"window must be a tuple with one entry for each axis of {axis}; it was {window!r}"
             )
-        for name, value in options.items():
-            if name not in _OPTIONS and value not in (None, 1, "auto"):
-                raise ValueError(f"{name} does not apply to a box; it was {value!r}")
         rows = [whole_number("window", width, 1) for width in window]
         axes = [whole_number("axis", a, -array.ndim) for a in axis]
         if max(axes) >= array.ndim or len({a % array.ndim for a in axes}) < len(axes):
             raise ValueError(f"axis must hold different axes of {array.ndim} dimensions; it was {axis}")
-        mode, policy = options.get("mode", "same"), options.get("nan_policy", "omit")
-        choice("mode", mode, ("same", "valid", *_EXTENSIONS))
-        choice("nan_policy", policy, ("omit", "propagate", "raise"))
-        given = options.get("min_periods")
-        min_periods = prod(rows) if given is None else whole_number("min_periods", given, 0)
-        if min_periods > prod(rows):
-            raise ValueError(f"min_periods must be at most the box, {prod(rows)}; it was {min_periods}")
-        after = [(width - 1) // 2 if options.get("center") else 0 for width in rows]
+        cells = prod(rows)
+        if cells >= 2**63:
+            raise ValueError(f"window must be a box of fewer than 2**63 elements; it was {window!r}")
+        min_periods = cells if checked.min_periods is None else checked.min_periods
+        if min_periods > cells:
+            raise ValueError(f"min_periods must be at most the box, {cells}; it was {min_periods}")
+        after = [(width - 1) // 2 if checked.center else 0 for width in rows]
         before = [width - 1 - rows_after for width, rows_after in zip(rows, after)]
         axes = [a % array.ndim for a in axes]
-        return cls(array, axes, before, after, mode, policy, min_periods, options.get("fill_value"))
+        return cls(array, union_mask([arr], [array]), axes, before, after, mode, min_periods, checked)
 
     @property
     def extension(self) -> str:
         """How the array is extended beyond its edges; ``"cut"`` if boxes end there instead."""
+        if self.mode == "constant" and self.fill != self.fill:  # NaN and NaT are no observations
+            return "cut"
         return self.mode if self.mode in _EXTENSIONS else "cut"
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Dtype of the result: that of the array where no result can be missing."""
-        return result_dtype("value", self.array.dtype, self.mode != "same" or self.fill_value is not None)
+        replaced = self.mask is not None or self.options.fill_value is not None
+        return result_dtype("value", self.array.dtype, replaced or self.mode != "same")
+
+    @property
+    def fill(self) -> Any:
+        """The value of a missing result; with ``mode="constant"`` also that beyond the edges."""
+        given = self.options.fill_value
+        if self.mode == "constant" and given is None:
+            given = np.zeros((), self.array.dtype)[()]
+        return missing_value("value", self.dtype, given)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the result."""
+        return np.broadcast_to(False, self.array.shape)[self.whole()].shape
 
     def observed(self) -> NDArray[np.bool_] | None:
         """Return where there is an observation; None if everywhere."""
-        kind = self.array.dtype.kind
-        if kind not in "fmM":
-            return None
-        missing: NDArray[np.bool_] = np.isnan(self.array) if kind == "f" else np.isnat(self.array)
-        if not missing.any():
-            return None
-        if kind != "f":
-            raise ValueError("arr must have no NaT for extrema over boxes")
-        return ~missing
+        kind, missing = self.array.dtype.kind, self.mask
+        if missing is None and kind in "fmM":
+            missing = np.isnan(self.array) if kind == "f" else np.isnat(self.array)
+        return None if missing is None or not missing.any() else ~missing
 
     def count(self, cells: NDArray[np.bool_], extension: str) -> NDArray[np.int64]:
         """Return the number of true cells in each box; differences of running integer sums are exact."""
         counts = cells.astype(np.int64)
+        if not counts.size:
+            return counts
         for axis, before, after in zip(self.axes, self.before, self.after):
             lines = np.moveaxis(counts, axis, 0)
+            before, after, apart = _shortened(lines, before, after, extension)
             source = extended_rows(len(lines), before, after, extension)
             extended = lines[source]
             extended[source < 0] = int(extension == "constant")
             total = np.concatenate([np.zeros((1, *lines.shape[1:]), np.int64), extended.cumsum(axis=0)])
             width = before + 1 + after
-            counts = np.moveaxis(total[width:] - total[:-width], 0, axis)
+            counts = np.moveaxis(total[width:] - total[:-width] + apart, 0, axis)
         return counts
 
     def insufficient(self) -> NDArray[np.bool_] | None:
         """Return which boxes have too few observations; None if no box can have."""
         observed = self.observed()
-        if observed is None and (self.mode != "same" or self.min_periods <= 1):
+        if observed is None and (self.mode == "valid" or self.extension != "cut" or self.min_periods <= 1):
             return None
         cells = np.ones(self.array.shape, np.bool_) if observed is None else observed
         insufficient = self.count(cells, self.extension) < max(self.min_periods, 1)
-        if self.nan_policy == "propagate" and observed is not None:
+        if self.options.nan_policy == "propagate" and observed is not None:
             extension = "cut" if self.extension == "constant" else self.extension
             insufficient |= self.count(~observed, extension) > 0
         return insufficient
@@ -116,24 +161,30 @@ class _Box:
                 kept[axis] = slice(before, max(self.array.shape[axis] - after, before))
         return tuple(kept)
 
-    def extremum(self, name: str, insufficient: NDArray[np.bool_] | None) -> NDArray[Any]:
-        """Return the minimum or maximum of every box, with the missing value for those in `insufficient`."""
+    def extremum(self, name: str, insufficient: NDArray[np.bool_] | None, fill: Any) -> NDArray[Any]:
+        """Return the minimum or maximum of every box, and `fill` for those in `insufficient`."""
         order = Least() if name == "min" else Greatest()
-        constant = self.fill_value if self.mode == "constant" and self.fill_value is not None else 0
-        best, _ = box_extremum(
-            order, plain(self.array), self.axes, self.before, self.after, self.extension, constant
-        )
+        values, observed = plain(self.array), self.observed()
+        if observed is not None:
+            values = np.where(observed, values, worst(order, values.dtype))
+        outside = plain(np.full(1, fill, self.array.dtype))[0] if self.mode == "constant" else 0
+        most = [2 * self.array.shape[axis] for axis in self.axes]  # rows further away are seen already
+        before, after = list(map(min, self.before, most)), list(map(min, self.after, most))
+        best, _ = box_extremum(order, values, self.axes, before, after, self.extension, outside)
+        if insufficient is not None:
+            best[insufficient] = 0
         if self.array.dtype.kind in "mMb":
             best = best.view(self.array.dtype.newbyteorder("="))
-        best = best.astype(self.dtype, copy=False)
-        if insufficient is not None and insufficient.any():
-            best[insufficient] = missing_value("value", self.dtype, self.fill_value)
-        return best[self.whole()]
+        best = best[self.whole()]
+        result = np.empty(best.shape, self.dtype)
+        convert(best, result)
+        if insufficient is not None:
+            result[insufficient[self.whole()]] = fill
+        return result
 
 
 def _explained(box: _Box, window: Any, outputs: int) -> Explanation:
     """Return the explanation of a call."""
-    box.observed()  # which raises for missing values of a dtype that has no extremum without them
     size, dtype = box.array.size, box.array.dtype
     steps = (Step("separable", "all", "a box is a window along one axis after the other", rows=size),)
     dtypes = (dtype,) * outputs, (box.dtype,) * outputs
@@ -156,8 +207,7 @@ def box_extrema(
     names : sequence of {"min", "max"}
         The extrema to compute.
     options : dict
-        The options given: ``axis``, ``center``, ``min_periods``, ``nan_policy``, ``mode``, ``fill_value`` and
-        ``out``.
+        The options given; those that concern a window along one axis do not apply.
 
     Returns
     -------
@@ -165,22 +215,19 @@ def box_extrema(
         The extrema, one array for each of `names`.
     """
     box = _Box.check(arr, window, options)
-    if box.nan_policy == "raise":
-        refuse_missing([box.array], None)
+    if box.options.nan_policy == "raise":
+        refuse_missing([box.array], box.mask)
+    fill = box.fill
+    targets = check_out(box.options.out, [box.shape] * len(names), [box.dtype] * len(names))
     if explaining.active:
         raise PlanOnly(_explained(box, window, len(names)))
     insufficient = box.insufficient()
-    results = [box.extremum(name, insufficient) for name in names]
-    out = options.get("out")
-    if out is None:
-        return results
-    targets = [out] if isinstance(out, np.ndarray) else list(out)
-    for target, result in zip(targets, results, strict=True):
-        if target.shape != result.shape or target.dtype != result.dtype:
-            raise ValueError(
-                f"out must have shape {result.shape} and dtype {result.dtype}; "
-                f"it had {target.shape} and {target.dtype}"
-            )
-    for target, result in zip(targets, results):
-        target[...] = result
-    return targets
+    results = [box.extremum(name, insufficient, fill) for name in names]
+    for i, target in enumerate(targets):
+        if target is not None:
+            target[...] = results[i]
+            results[i] = target
+    if box.mask is not None:
+        mask = np.zeros(box.shape, np.bool_) if insufficient is None else insufficient[box.whole()]
+        results = [np.ma.MaskedArray(result, mask.copy()) for result in results]
+    return results

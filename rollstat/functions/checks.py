@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["NORMAL", "check_flag", "check_number", "check_scale", "check_share"]
+__all__ = ["NORMAL", "check_decay", "check_flag", "check_number", "check_scale", "check_share"]
 
 NORMAL = 0.6744897501960817  # the upper quartile of the standard normal distribution
 
@@ -41,6 +41,15 @@ def check_share(proportion: Any) -> float:
             f"proportion must be below 0.5, since half at each end leaves nothing; it was {proportion!r}"
         )
     return share
+
+
+def check_decay(decay: Any) -> float:
+    """Return the decay as a float; raise unless it is a number above 0 and at most 1."""
+    if isinstance(decay, (bool, np.bool_)) or not isinstance(decay, numbers.Real):
+        raise TypeError(f"decay must be a number above 0, at most 1; it was {decay!r}")
+    if not 0 < float(decay) <= 1:
+        raise ValueError(f"decay must be above 0 and at most 1; it was {decay!r}")
+    return float(decay)
 
 
 def check_flag(name: str, value: Any) -> bool:

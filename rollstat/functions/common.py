@@ -56,10 +56,12 @@ nan_policy : {"omit", "propagate", "raise"}, default "omit"
 mode : {"same", "valid"}, default "same"
     Return a result for every row, or only for windows that lie entirely inside the data.
 fill_value : scalar, optional
-    Value of a missing result. With it, or with ``mode="valid"`` if no result can be missing, integers keep
-    their dtype. A result that is undefined, such as the correlation with a constant, is NaN nevertheless.
+    Value of a missing result, exact in its dtype. With it, or with ``mode="valid"`` if no result can be
+    missing, integers keep their dtype. A result that is undefined, such as the correlation with a constant,
+    is NaN nevertheless.
 out : ndarray, or tuple of ndarray for several results, optional
-    Receives the result; of its shape and dtype.
+    Receives the result; of its shape and dtype. It may share memory with the input, the times or the bounds,
+    but not with another result.
 threads : int, optional
     Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend on it.
 algorithm : str, default "auto"

@@ -2,13 +2,13 @@
 
 from typing import Any, Unpack
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import first_last as window_ends
 from rollstat.algorithms import moments
 from rollstat.algorithms.aggregate import ALGORITHMS
 from rollstat.functions.apply import COMBINED, combine, ends, formula, numbers, operators
+from rollstat.functions.checks import check_decay
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window
 
@@ -151,15 +151,6 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     return ends(arr, window, window_ends.counts, count, "count", options, required=0, kind="integer")
 
 
-def _check_decay(decay: Any) -> float:
-    """Return the decay as a float; raise unless it is a number above 0 and at most 1."""
-    if isinstance(decay, (bool, np.bool_)) or not isinstance(decay, (int, float, np.number)):
-        raise TypeError(f"decay must be a number above 0, at most 1; it was {decay!r}")
-    if not 0 < decay <= 1:
-        raise ValueError(f"decay must be above 0 and at most 1; it was {decay!r}")
-    return float(decay)
-
-
 @statistic(**_DECAY)
 def rolling_decayed_sum(
     arr: ArrayLike, window: Window, decay: float, **options: Unpack[CommonOptions]
@@ -199,7 +190,7 @@ def rolling_decayed_sum(
     >>> rollstat.rolling_decayed_sum([1.0, 2.0, 4.0], 2, 0.5)
     array([nan, 2.5, 5. ])
     """
-    operator = operators.DecayedSum(_check_decay(decay))
+    operator = operators.DecayedSum(check_decay(decay))
     return combine([arr], window, operator, "decayed_sum", options, required=0, kind="float")[0]
 
 
@@ -240,7 +231,7 @@ def rolling_decayed_mean(
     >>> rollstat.rolling_decayed_mean([1.0, 4.0], 2, 0.5)
     array([nan,  3.])
     """
-    operator = operators.DecayedMean(_check_decay(decay))
+    operator = operators.DecayedMean(check_decay(decay))
     return combine([arr], window, operator, "decayed_mean", options, kind="float")[0]
 
 

@@ -47,8 +47,11 @@ def to_array(series: Any) -> Any:
     if numpy_dtype is dtype:
         return series.to_numpy()
     missing = series.isna().to_numpy(dtype=np.bool_)
-    na_value = numpy_dtype.type("NaT" if numpy_dtype.kind in "mM" else 0)
-    return np.ma.MaskedArray(series.to_numpy(dtype=numpy_dtype, na_value=na_value), missing)
+    if numpy_dtype.kind in "mM":  # the dates of Arrow are objects where one is missing
+        times = np.full(len(series), "NaT", numpy_dtype)
+        times[~missing] = series[~missing].to_numpy(dtype=numpy_dtype)
+        return np.ma.MaskedArray(times, missing)
+    return np.ma.MaskedArray(series.to_numpy(dtype=numpy_dtype, na_value=numpy_dtype.type(0)), missing)
 
 
 def to_series(values: Any, like: Any, index: pd.Index, name: Any) -> Any:

@@ -135,7 +135,11 @@ class Codec:
             values = np.array([number for number, _ in encoded], self.stored)
             return self.decode_array(values, np.array([missing for _, missing in encoded], np.bool_))
         if self.kind == "f" and given.dtype.kind in "fiub":
-            return given.astype(self.dtype)
+            with np.errstate(over="ignore"):
+                floats = given.astype(self.dtype)
+            if given.dtype.kind == "f" and (np.isinf(floats) & np.isfinite(given)).any():
+                raise ValueError(f"{name} must lie within {self.dtype}; its dtype was {given.dtype}")
+            return floats
         if self.kind in "mM" and given.dtype.kind == self.kind:
             same = given.astype(self.dtype)
             if (same.astype(given.dtype) != given)[~np.isnat(given)].any():

@@ -159,7 +159,7 @@ class StatisticWindow:
                     return self._extend_by_steps(step, arguments, array)
             pushes = thresholds.STREAM_PUSHES + self.rows // thresholds.STREAM_ROWS_PER_PUSH
             if rows * thresholds.STREAM_PUSHED_SHARE < self.rows and rows < pushes:
-                return self._extend_by_pushes(array, stored)
+                return self._extend_unless_it_fails(array, stored)
         return self._extend_by_function(array, stored)
 
     def _extend_by_steps(self, step: Any, arguments: tuple[Any, ...], array: Any) -> list[Any]:
@@ -173,6 +173,18 @@ class StatisticWindow:
             return [out]
         # Steps may need more rows of `out` than there are outputs; a view would keep those in memory.
         return list(out) if len(self.outputs) == rows else [out[0].copy()]
+
+    def _extend_unless_it_fails(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
+        """Add rows by pushes; leave the window as it was if a result overflows or a warning is an error."""
+        if self.codec.kind == "f":
+            return self._extend_by_pushes(array, times)
+        before = self.representation.copy(), self._times.copy()
+        try:
+            return self._extend_by_pushes(array, times)
+        except BaseException:
+            self._set_representation(before[0])
+            self._times = before[1]
+            raise
 
     def _extend_by_pushes(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
         values, missing = self.codec.encode_array(array)

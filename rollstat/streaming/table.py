@@ -17,7 +17,7 @@ import numpy as np
 import rollstat.operators as operators
 import rollstat.streaming.answers as answers
 import rollstat.thresholds as thresholds
-from rollstat.functions.checks import check_flag, check_number, check_scale, check_share
+from rollstat.functions.checks import check_decay, check_flag, check_number, check_scale, check_share
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.kernels.simd.comparator import Greatest, Least
@@ -336,7 +336,7 @@ _STATISTICS = [
 
 
 def _check_decay(decay: Any) -> dict[str, Any]:
-    return {"decay": check_number("decay", decay, 0.0, 1.0)}
+    return {"decay": check_decay(decay)}
 
 
 _THREE = "3, min_periods=1"

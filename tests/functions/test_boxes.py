@@ -112,3 +112,120 @@ def test_envelope_as_in_tslearn(rng):
             rollstat.lower_upper_envelope(bad, 1)
     with pytest.raises(ValueError, match="radius must be"):
         rollstat.lower_upper_envelope(values, -1)
+
+
+def masked_brute(values, observed, size, center, least):
+    """Return the minimum and whether it is missing, of every box cut at the edges."""
+    result, missing = np.zeros(values.shape, values.dtype), np.ones(values.shape, bool)
+    after = [(width - 1) // 2 if center else 0 for width in size]
+    for place in np.ndindex(values.shape):
+        box = tuple(slice(max(i - w + 1 + b, 0), i + b + 1) for i, w, b in zip(place, size, after))
+        seen = values[box][observed[box]]
+        if len(seen) >= max(least, 1):
+            result[place], missing[place] = seen.min(), False
+    return result, missing
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u1", "f8", "?", "M8[3s]", "m8[h]"])
+def test_boxes_of_masked_arrays(rng, dtype):
+    values = rng.integers(0, 2 if dtype == "?" else 200, (7, 9)).astype("i8").astype(dtype)
+    mask = rng.random(values.shape) < 0.4
+    masked = np.ma.MaskedArray(values, mask)
+    for center, least in itertools.product((False, True), (0, 1, 3, None)):
+        options = {"axis": (0, 1), "center": center, "min_periods": least}
+        result = rollstat.rolling_min(masked, (2, 3), **options)
+        wanted, missing = masked_brute(values, ~mask, (2, 3), center, 6 if least is None else least)
+        assert result.dtype == values.dtype
+        np.testing.assert_array_equal(np.ma.getmaskarray(result), missing)
+        np.testing.assert_array_equal(result.data[~missing], wanted[~missing])
+        valid = rollstat.rolling_min(masked, (2, 3), mode="valid", **options)
+        kept = (slice(1, None), slice(1, -1) if center else slice(2, None))
+        np.testing.assert_array_equal(np.ma.getmaskarray(valid), missing[kept])
+        np.testing.assert_array_equal(valid.data[~missing[kept]], wanted[kept][~missing[kept]])
+    with pytest.raises(ValueError, match="no missing value with nan_policy='raise'"):
+        rollstat.rolling_min(masked, (2, 3), axis=(0, 1), nan_policy="raise")
+    filled = rollstat.rolling_max(np.ma.MaskedArray([[1, 2]], [[1, 1]]), (1, 2), axis=(0, 1), fill_value=9)
+    assert filled.data.tolist() == [[9, 9]]
+    example = np.ma.array([[100, 1], [100, 100]], mask=[[0, 1], [0, 0]])
+    assert rollstat.rolling_min(example, (2, 2), axis=(0, 1), mode="valid", min_periods=1).tolist() == [[100]]
+    assert rollstat.rolling_min(example, (2, 2), axis=(0, 1), mode="valid").tolist() == [[None]]
+
+
+def test_boxes_of_times_with_nat():
+    days = np.array([["2024-01-05", "NaT"], ["2024-01-02", "NaT"]], "M8[D]")
+    result = rollstat.rolling_min(days, (2, 1), axis=(0, 1), min_periods=1)
+    assert result.astype(str).tolist() == [["2024-01-05", "NaT"], ["2024-01-02", "NaT"]]
+
+
+def test_boxes_much_longer_than_the_array(rng):
+    image = rng.integers(0, 200, (5, 7)).astype(float)
+    image[1, 2] = np.nan
+    for mode in (*MODES, "same"):
+        for size in ((23, 3), (4, 40), (31, 33)):
+            for center in (False, True):
+                options = {"axis": (0, 1), "mode": mode, "center": center, "min_periods": 1}
+                if mode == "constant":
+                    options["fill_value"] = 7.0
+                result = rollstat.rolling_max(image, size, **options)
+                origin = (0, 0) if center else tuple((width - 1) // 2 for width in size)
+                if mode == "same":
+                    padded = {"mode": "constant", "cval": -np.inf}
+                else:
+                    padded = {"mode": mode, "cval": 7.0}
+                filled = np.where(np.isnan(image), -np.inf, image)
+                wanted = ndimage.maximum_filter(filled, size, origin=origin, **padded)
+                np.testing.assert_array_equal(result, np.where(np.isinf(wanted), np.nan, wanted))
+    wide = rollstat.rolling_min(np.arange(6).reshape(2, 3), (2**40, 3), axis=(0, 1), min_periods=1)
+    assert wide.tolist() == [[0, 0, 0], [0, 0, 0]]
+    for mode in MODES:
+        for size in ((23, 3), (4, 40), (12, 15)):
+            low = np.full(image.shape, np.nan)
+            extended = [(width - 1 - (width - 1) // 2, (width - 1) // 2) for width in size]
+            pad = {"reflect": "symmetric", "nearest": "edge", "mirror": "reflect"}.get(mode, mode)
+            cells = np.pad(
+                ~np.isnan(image), extended, pad, **({"constant_values": 1} if mode == "constant" else {})
+            )
+            windows = np.lib.stride_tricks.sliding_window_view(cells, size).sum(axis=(2, 3))
+            low = rollstat.rolling_min(
+                image, size, axis=(0, 1), mode=mode, center=True, min_periods=size[0] * size[1] - 3
+            )
+            np.testing.assert_array_equal(np.isnan(low), windows < size[0] * size[1] - 3)
+    assert rollstat.rolling_min(
+        np.zeros((0, 4)), (2, 2), axis=(0, 1), mode="reflect", min_periods=1
+    ).shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"foo": 1}, "unexpected option 'foo'"),
+        ({"center": "yes"}, "center must be True or False"),
+        ({"step": True}, "step must be an integer"),
+        ({"step": 2}, "step does not apply"),
+        ({"times": np.arange(4)}, "times does not apply"),
+        ({"algorithm": "wedge"}, "algorithm does not apply"),
+        ({"algorithm": 1}, "algorithm must be a name"),
+        ({"fill_value": 1.5}, "fill_value must be exact"),
+        ({"fill_value": 1.5, "mode": "constant"}, "fill_value must be exact"),
+        ({"out": 5}, "out must be a writable ndarray"),
+        ({"out": [np.zeros((4, 5))] * 2}, "out must hold one array"),
+        ({"min_periods": -1}, "min_periods must be"),
+        ({"threads": 0}, "threads must be"),
+    ],
+)
+def test_boxes_check_their_options_as_other_calls(options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        rollstat.rolling_min(np.zeros((4, 5), np.uint8), (2, 2), axis=(0, 1), **options)
+    with pytest.raises(ValueError, match="fewer than 2\\*\\*63"):
+        rollstat.rolling_min(np.zeros((4, 5)), (2**40, 2**40), axis=(0, 1))
+
+
+def test_boxes_write_no_output_before_all_are_checked():
+    first, second = np.full((4, 5), 8.0), np.zeros((4, 4))
+    with pytest.raises(ValueError, match="out must have shape"):
+        rollstat.rolling_minmax(np.zeros((4, 5)), (2, 2), axis=(0, 1), out=(first, second))
+    with pytest.raises(ValueError, match="share no memory"):
+        rollstat.rolling_minmax(np.zeros((4, 5)), (2, 2), axis=(0, 1), out=(first, first))
+    assert (first == 8).all()
+    with pytest.warns(rollstat.PrecisionWarning):
+        rollstat.rolling_min(np.full((2, 2), 2**60 + 1), (1, 1), axis=(0, 1))

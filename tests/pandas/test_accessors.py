@@ -1,10 +1,11 @@
 """The pandas accessors: alignment, dtypes, times from the index."""
 
 import inspect
-from datetime import timedelta
+from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import rollstat
@@ -150,3 +151,14 @@ def test_every_statistic_is_a_method(series):
         assert not {"arr", "window", "m", "axis"} & set(inspect.signature(method).parameters)
         assert name == "aggregate" or own <= set(inspect.signature(method).parameters)
     assert repr(series.rollstat.rolling(5, center=True)) == repr(series.rolling(5, center=True))
+
+
+def test_dates_of_arrow_with_missing_ones():
+    days = [date(2024, 1, 5), None, date(2024, 1, 2), date(2024, 1, 9)]
+    for dtype in (pa.date32(), pa.date64(), pa.timestamp("s"), pa.timestamp("ns")):
+        series = pd.Series(days, dtype=pd.ArrowDtype(dtype))
+        result = series.rollstat.kth(-1, 2)
+        assert result.dtype == series.dtype
+        assert result.isna().tolist() == [True, True, True, False]
+        assert result.iloc[3] == series.iloc[3]
+        assert series.rollstat.kth(1, 3, min_periods=1).tolist() == [series.iloc[i] for i in (0, 0, 2, 2)]
