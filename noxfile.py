@@ -68,6 +68,12 @@ def spark(session: nox.Session) -> None:
     session.run("pytest", "tests/spark", "-m", "spark or not spark", *session.posargs)
 
 
+@nox.session
+def sweeps(session: nox.Session) -> None:
+    """Run the tests marked `long` that need no Spark: more dtypes, and the whole gallery."""
+    run_tests(session, "-m", "long and not spark", "--ignore=tests/spark")
+
+
 @nox.session(name="spark-minimum")
 def spark_minimum(session: nox.Session) -> None:
     """Run the Spark tests, but for the long ones, with the oldest Spark that is served."""

@@ -101,7 +101,7 @@ def test_only_what_is_wanted_is_written(algorithm, rng):
         np.testing.assert_array_equal(out, getattr(whole, name))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.int8, np.uint64])
+@pytest.mark.parametrize("dtype", [np.float64, np.int8, pytest.param(np.uint64, marks=pytest.mark.long)])
 def test_doubling_at_every_width(dtype, rng):
     """Every remainder of widths and rows by the lanes of a vector, and several levels of totals."""
     for length in (1, 5, 64, 100, 1000):

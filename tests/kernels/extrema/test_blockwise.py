@@ -109,7 +109,9 @@ def test_data_with_and_without_a_trend(order, last, rng):
             assert_right(order, last, gaps, width, 8)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.uint64])
+@pytest.mark.parametrize(
+    "dtype", [np.uint64, *(pytest.param(dtype, marks=pytest.mark.long) for dtype in (np.float32, np.int32))]
+)
 def test_other_dtypes(dtype, rng):
     values = rng.integers(0, 9, 300).astype(dtype)
     for width in (32, 45, 128):

@@ -53,7 +53,9 @@ def series(dtype, length, share, rng):
     return values
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "i2", "u1"])
+@pytest.mark.parametrize(
+    "dtype", ["f8", "i8", "u1", *(pytest.param(name, marks=pytest.mark.long) for name in ("f4", "i2"))]
+)
 def test_chunks_and_alignment(dtype, rng):
     lanes = lanes_in(dtype)
     for width in WIDTHS:

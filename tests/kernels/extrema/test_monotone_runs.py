@@ -62,7 +62,9 @@ def assert_right(order, ties, values, width):
     return answered
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u4"])
+@pytest.mark.parametrize(
+    "dtype", ["f8", "i8", *(pytest.param(name, marks=pytest.mark.long) for name in ("f4", "u4"))]
+)
 @pytest.mark.parametrize("ties", TIES, ids=lambda ties: type(ties).__name__)
 @pytest.mark.parametrize("order", ORDERS, ids=lambda order: type(order).__name__)
 def test_long_runs_are_answered_whole(order, ties, dtype):
