@@ -5,10 +5,10 @@
     python asv_bench/first_call.py --wheel-python environment/bin/python   # with a wheel of `nox -s wheels`
 
 Every number is the wall time of one call, from the public function to its result, in a process of its own
-that has imported the libraries and compiled one trivial function with Numba. "Empty cache" compiles whatever
-no wheel has brought, "next process" loads what the process before has stored, "warm" is the fastest of the
-calls that follow. "Wheel" is a call with an empty cache in an environment that has a wheel with compiled kernels.
-"Kernels" is the number of kernels that the process with the empty cache compiled.
+that has imported the libraries and compiled one trivial function with Numba. "Empty cache" compiles
+whatever no wheel has brought, "next process" loads what the process before has stored, "warm" is the
+fastest of the calls that follow. "Wheel" is a call with an empty cache in an environment that has a wheel
+with compiled kernels. "Kernels" is the number of kernels that the process with the empty cache compiled.
 """
 
 import argparse
