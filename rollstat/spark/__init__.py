@@ -12,10 +12,14 @@ How a job runs:
    (`expanding`).
 
 `structured_streaming` runs the same pass on streams, with its state between micro-batches. `udf` makes
-user-defined functions. `session` starts Spark with a Java that `java` finds.
+user-defined functions. `column_references` resolves the columns that the caller names, and `builders` makes
+a function for each statistic. `session` starts Spark with a Java that `java` finds.
 """
 
+from typing import Any
+
 import rollstat.spark.requirements  # noqa: F401  # names the extra before pyspark is imported
+from rollstat.spark import builders
 from rollstat.spark.aggregate_spec import Aggregate, aggregate
 from rollstat.spark.rolling_plan import rolling
 from rollstat.spark.session import session
@@ -23,3 +27,13 @@ from rollstat.spark.structured_streaming import rolling_stream
 from rollstat.spark.udf import rolling_udf
 
 __all__ = ["Aggregate", "aggregate", "rolling", "rolling_stream", "rolling_udf", "session"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in builders.BUILDERS:
+        return builders.builder(name)
+    raise AttributeError(f"module 'rollstat.spark' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *builders.BUILDERS})

@@ -3,17 +3,20 @@
 import inspect
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark.sql import Column
 from pyspark.sql import types as T
 
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import Kind, kind_of, result_type
+from rollstat.spark.decimal_sums import DECIMAL_SUMS, decimal_result_type
 
-__all__ = ["Aggregate", "Call", "aggregate", "check_statistic", "evaluate", "parse_window", "plan_calls"]
+__all__ = ["OF_STRINGS", "Aggregate", "Call", "aggregate", "as_aggregates", "check_statistic", "evaluate"]
+__all__ += ["check_new_names", "own_parameters", "parse_window", "plan_calls"]
 
 
 @dataclass(frozen=True)
@@ -21,18 +24,46 @@ class Aggregate:
     """A statistic, the columns that it takes, and its own parameters."""
 
     statistic: str
-    columns: tuple[str, ...]
+    columns: tuple[Any, ...]
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    names: tuple[Any, ...] = field(default=(), repr=False)
+
+    def alias(self, *names: str) -> "Aggregate":
+        """Return the same statistic with names for its new columns.
+
+        Parameters
+        ----------
+        *names : str
+            One name, or one for each result.
+
+        Returns
+        -------
+        Aggregate
+
+        Examples
+        --------
+        >>> import rollstat.spark as rs
+        >>> rs.quantile("delay", [0.25, 0.75]).alias("low", "high").names
+        ('low', 'high')
+        """
+        return replace(self, names=names)
+
+    @property
+    def key(self) -> Any:
+        """The name or names, as a key of `aggs`; the statistic if it has none."""
+        if not self.names:
+            return self.statistic
+        return self.names[0] if len(self.names) == 1 else self.names
 
 
-def aggregate(statistic: str, *columns: str, **parameters: Any) -> Aggregate:
+def aggregate(statistic: str, *columns: Any, **parameters: Any) -> Aggregate:
     """Name a statistic of a column for :func:`rollstat.spark.rolling`.
 
     Parameters
     ----------
     statistic : str
         Name of the array function without ``rolling_``: ``"median"``, ``"kth"``, ...
-    *columns : str
+    *columns : str or Column
         The column, or two columns for a statistic of two series.
     **parameters
         Parameters of the statistic itself, such as ``k=2`` or ``q=0.9``. A sequence gives several new
@@ -76,17 +107,47 @@ class Call:
     positions: bool
 
 
+OF_STRINGS = ("first", "last", "mode", "nunique")  # statistics that take strings
 _SPARK_UNITS = {"microsecond": "us", "millisecond": "ms", "second": "s", "minute": "min"}
 _SPARK_UNITS |= {"hour": "h", "day": "D", "week": "W"}
+_PART = r"(\d+(?:\.\d+)?)\s*(" + "|".join(_SPARK_UNITS) + r")s?"
+_NUMBER = r"\d+(?:\.\d+)?"
+_FIELDS = ("day", "hour", "minute", "second")
 
 
 def parse_window(window: Any) -> Any:
-    """Translate a width in Spark's notation, such as ``"10 minutes"``; return other windows as they are."""
-    if isinstance(window, str):
-        match = re.fullmatch(r"\s*(?:interval\s+)?(\d+(?:\.\d+)?)\s*([a-z]+?)s?\s*", window, re.IGNORECASE)
-        if match and match[2].lower() in _SPARK_UNITS:
-            return f"{match[1]}{_SPARK_UNITS[match[2].lower()]}"
-    return window
+    """Translate a width in Spark's notation into rollstat's; return other windows as they are.
+
+    Examples
+    --------
+    >>> parse_window("1 hour 30 minutes"), parse_window("interval '10' minute")
+    ('1h30min', '10min')
+    >>> parse_window("INTERVAL '1 02:30' DAY TO MINUTE")
+    '1D02h30min'
+    """
+    if not isinstance(window, str):
+        return window
+    text = re.sub(r"^interval\b\s*", "", window.strip().lower())
+    typed = re.fullmatch(r"'(.*)'\s*([a-z]+?)(?:\s+to\s+([a-z]+))?", text)
+    if typed and typed[3]:
+        return _fields_width(typed[1], typed[2], typed[3]) or window
+    plain = f"{typed[1]} {typed[2]}" if typed else text.strip("'")
+    if re.search(r"\b(?:month|year)s?\b", plain):
+        raise ValueError(f"window must be a width of a fixed length, at most in weeks; it was {window!r}")
+    if not re.fullmatch(rf"(?:\s*{_PART}\s*)+", plain):
+        return window
+    return "".join(f"{number}{_SPARK_UNITS[unit]}" for number, unit in re.findall(_PART, plain))
+
+
+def _fields_width(text: str, first: str, last: str) -> str | None:
+    """Return the width of an interval such as ``'1 02:30' day to minute``; None if it is not one."""
+    if first not in _FIELDS or last not in _FIELDS or not re.fullmatch(r"[\d .:]+", text):
+        return None
+    names = _FIELDS[_FIELDS.index(first) : _FIELDS.index(last) + 1]
+    numbers = re.findall(_NUMBER, text)
+    if len(numbers) != len(names):
+        return None
+    return "".join(f"{number}{_SPARK_UNITS[name]}" for number, name in zip(numbers, names))
 
 
 def check_statistic(name: Any, columns: int) -> Statistic:
@@ -131,14 +192,19 @@ def _is_element(
     return all(result.dtype == np.int8 for result in results)
 
 
-def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> None:
-    """Check the statistic's own parameters; window and options are shared by all statistics of a call."""
+def own_parameters(statistic: Statistic) -> list[inspect.Parameter]:
+    """Return the parameters of a statistic itself; window and options are shared by all of a call."""
     asked = list(inspect.signature(statistic.function).parameters.values())[statistic.series :]
-    own = {
-        parameter.name: parameter.default is parameter.empty
+    return [
+        parameter
         for parameter in asked
         if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name not in ("m", "window")
-    }
+    ]
+
+
+def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> None:
+    """Check the statistic's own parameters."""
+    own = {parameter.name: parameter.default is parameter.empty for parameter in own_parameters(statistic)}
     for name in parameters:
         if name not in own:
             raise TypeError(
@@ -160,6 +226,13 @@ def result_types(
     """Return the types of the results, from a call without rows, which also checks all arguments."""
     _check_parameters(statistic, parameters)
     positions = statistic.name.startswith("arg")
+    if kinds[0].dtype == np.dtype(object):
+        codes = [Kind(T.LongType(), np.dtype(np.int64))]
+        types = result_types(statistic, codes, window, parameters, options)
+        return types if statistic.name == "nunique" else (kinds[0].spark,)
+    if kinds[0].scaled and statistic.name in DECIMAL_SUMS:
+        result_types(statistic, [Kind(T.LongType(), kinds[0].dtype)], window, parameters, options)
+        return (decimal_result_type(statistic.name, kinds[0]),)
     for kind in kinds:
         if kind.scaled and not positions and not _is_element(statistic, window, parameters, options):
             raise TypeError(
@@ -171,16 +244,29 @@ def result_types(
     return tuple(T.LongType() if positions else result_type(result.dtype, kinds[0]) for result in results)
 
 
+def as_aggregates(aggs: Any) -> list[Aggregate]:
+    """Return the requested statistics, from a mapping of new names or from a sequence."""
+    if isinstance(aggs, Mapping) and aggs:
+        return [_as_aggregate(new, given) for new, given in aggs.items()]
+    if isinstance(aggs, Sequence) and aggs and all(isinstance(given, Aggregate) for given in aggs):
+        return list(aggs)
+    raise TypeError(
+        "aggs must map new column names to statistics of columns, or be a list such as "
+        f"[rollstat.spark.median('x')]; it was {aggs!r}"
+    )
+
+
 def _as_aggregate(new: Any, given: Any) -> Aggregate:
     """Return an entry of `aggs` as an Aggregate; `new` is its key."""
+    names = new if isinstance(new, tuple) else (new,)
     if isinstance(given, Aggregate):
-        return given
+        return replace(given, names=names)
     if isinstance(given, (tuple, list)) and len(given) >= 2:
-        *names, last = given
+        *rest, last = given
         parameters = last if isinstance(last, Mapping) else {}
-        names = names if isinstance(last, Mapping) else [*names, last]
-        if all(isinstance(name, str) for name in names):
-            return Aggregate(names[0], tuple(names[1:]), parameters)
+        statistic, *columns = rest if isinstance(last, Mapping) else [*rest, last]
+        if isinstance(statistic, str) and all(isinstance(column, (str, Column)) for column in columns):
+            return Aggregate(statistic, tuple(columns), parameters, names)
     raise TypeError(
         f"aggs[{new!r}] must be (statistic, column) or (statistic, column, parameters), or made by "
         f"rollstat.spark.aggregate; it was {given!r}"
@@ -188,9 +274,16 @@ def _as_aggregate(new: Any, given: Any) -> Aggregate:
 
 
 def plan_calls(
-    aggs: Mapping[Any, Any], schema: T.StructType, window: Any, options: Mapping[str, Any]
+    aggs: Any, schema: T.StructType, window: Any, options: Mapping[str, Any], *, strings: bool = False
 ) -> tuple[list[Call], list[str], list[T.StructField]]:
     """Check the requested statistics against the columns, and return the calls that compute them.
+
+    Parameters
+    ----------
+    aggs, schema, window, options
+        What to compute of which columns.
+    strings : bool
+        Whether statistics that only compare values may take strings.
 
     Returns
     -------
@@ -201,42 +294,55 @@ def plan_calls(
     fields : list of StructField
         The new columns in order.
     """
-    if not isinstance(aggs, Mapping) or not aggs:
-        raise TypeError(f"aggs must map new column names to statistics of columns; it was {aggs!r}")
     inputs: dict[str, int] = {}
     calls, fields = [], []
-    for new, given in aggs.items():
-        wanted = _as_aggregate(new, given)
+    for wanted in as_aggregates(aggs):
         statistic = check_statistic(wanted.statistic, len(wanted.columns))
-        kinds = [_column_kind(schema, column, new) for column in wanted.columns]
+        of_strings = strings and statistic.name in OF_STRINGS
+        kinds = [_column_kind(schema, column, wanted.key, strings=of_strings) for column in wanted.columns]
         types = result_types(statistic, kinds, window, wanted.parameters, options)
-        names = list(new) if isinstance(new, tuple) else [new]
+        names = wanted.names or _default_names(wanted, statistic, len(types))
         if len(names) != len(types) or not all(isinstance(name, str) for name in names):
             raise ValueError(
-                f"aggs key must be {'a name' if len(types) == 1 else f'a tuple of {len(types)} names'} "
-                f"for {statistic.name!r} with {dict(wanted.parameters)}; it was {new!r}"
+                f"aggs must give {'a name' if len(types) == 1 else f'a tuple of {len(types)} names'} "
+                f"for {statistic.name!r} with {dict(wanted.parameters)}; it was {wanted.key!r}"
             )
         numbers = tuple(inputs.setdefault(column, len(inputs)) for column in wanted.columns)
         relative_to = wanted.parameters.get("relative_to", "data")
         positions = statistic.name.startswith("arg") and relative_to == "data"
         calls.append(Call(statistic.name, numbers, dict(wanted.parameters), types, positions))
         fields += [T.StructField(name, data_type, True) for name, data_type in zip(names, types)]
-    _check_new_names([f.name for f in fields], schema)
     return calls, list(inputs), fields
 
 
-def _check_new_names(names: list[str], schema: T.StructType) -> None:
-    """Raise ValueError if a new column has the name of another one; Spark ignores case."""
-    taken = {name.lower() for name in schema.names}
+def _default_names(wanted: Aggregate, statistic: Statistic, results: int) -> list[str]:
+    """Return names of new columns: ``x_median``, ``x_quantile_0_25``, ``x_minmax_minimum``."""
+    parts = [*wanted.columns, statistic.name]
+    several = [value for value in wanted.parameters.values() if isinstance(value, (list, tuple))]
+    if results == len(statistic.outputs) > 1:
+        endings: Sequence[Any] = statistic.outputs
+    elif len(several) == 1 and len(several[0]) == results:
+        endings = several[0]
+    else:
+        parts += wanted.parameters.values()
+        endings = [""] if results == 1 else range(1, results + 1)
+    names = ["_".join(str(part) for part in (*parts, ending) if part != "") for ending in endings]
+    return [re.sub(r"\W", "_", name.replace("-", "minus_")) for name in names]
+
+
+def check_new_names(names: Sequence[str], old: Sequence[str], *, case_sensitive: bool) -> None:
+    """Raise ValueError if a new column has the name of another one."""
+    taken = set(old) if case_sensitive else {name.lower() for name in old}
     for name in names:
-        if name.lower() in taken:
+        plain = name if case_sensitive else name.lower()
+        if plain in taken:
             raise ValueError(f"aggs must give new names, each once; {name!r} is taken")
-        taken.add(name.lower())
+        taken.add(plain)
 
 
-def _column_kind(schema: T.StructType, column: str, new: Any) -> Kind:
+def _column_kind(schema: T.StructType, column: str, new: Any, *, strings: bool) -> Kind:
     """Return the kind of the one column with a name."""
     if schema.names.count(column) != 1:
         found = "is there more than once" if column in schema.names else "is not among"
         raise ValueError(f"column {column!r} of aggs[{new!r}] {found}: {', '.join(schema.names)}")
-    return kind_of(schema[column].dataType, f"column {column!r} of aggs[{new!r}]")
+    return kind_of(schema[column].dataType, f"column {column!r} of aggs[{new!r}]", strings=strings)

@@ -13,11 +13,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
-__all__ = ["Kind", "MaskedColumn", "arrow_type", "kind_of", "kind_of_arrow", "result_type", "to_arrow"]
+__all__ = [
+    "WIDE",
+    "Kind",
+    "MaskedColumn",
+    "arrow_type",
+    "kind_of",
+    "kind_of_arrow",
+    "result_type",
+    "to_arrow",
+]
 __all__ += ["to_masked"]
 
 MaskedColumn: TypeAlias = np.ma.MaskedArray[Any, Any]
 
+WIDE = np.dtype("V16")  # 128-bit integers: the lower 64 bits, then the upper ones
 _MAX_DIGITS = 18  # digits of a decimal that always fit in 64 bits
 
 _SIMPLE: dict[type[T.DataType], tuple[str, pa.DataType]] = {
@@ -45,7 +55,7 @@ class Kind:
     spark : pyspark.sql.types.DataType
         Type of the column.
     dtype : numpy.dtype
-        Dtype of its values; decimals are integers in units of their last digit.
+        Dtype of its values; decimals are integers in units of their last digit, strings are objects.
     """
 
     spark: T.DataType
@@ -62,8 +72,15 @@ class Kind:
         return np.dtype("M8[us]") if self.dtype.kind == "M" else self.dtype
 
 
-def kind_of(data_type: T.DataType, what: str) -> Kind:
+def kind_of(data_type: T.DataType, what: str, *, strings: bool = False) -> Kind:
     """Return the kind of a column of `data_type`; `what` names the column in messages.
+
+    Parameters
+    ----------
+    data_type, what
+        Type and name of the column.
+    strings : bool
+        Whether the column may hold strings; only those that are compared by bytes are allowed.
 
     Raises
     ------
@@ -75,11 +92,14 @@ def kind_of(data_type: T.DataType, what: str) -> Kind:
             return Kind(data_type, np.dtype(np.int64))
         hint = f"decimals may have at most {_MAX_DIGITS} digits: cast it to double or to fewer digits"
         raise TypeError(f"{what} was {data_type.simpleString()}; {hint}")
+    if strings and isinstance(data_type, T.StringType) and data_type.isUTF8BinaryCollation():
+        return Kind(data_type, np.dtype(object))
     for spark, (dtype, _) in _SIMPLE.items():
         if isinstance(data_type, spark):
             return Kind(data_type, np.dtype(dtype))
+    expected = "a string of the collation UTF8_BINARY, number" if strings else "a number"
     raise TypeError(
-        f"{what} must be a number, boolean, date, timestamp or day-time interval; "
+        f"{what} must be {expected}, boolean, date, timestamp or day-time interval; "
         f"it was {data_type.simpleString()}"
     )
 
@@ -90,6 +110,8 @@ def kind_of_arrow(data_type: pa.DataType) -> Kind:
         return kind_of(T.DecimalType(data_type.precision, data_type.scale), "the column")
     if pa.types.is_timestamp(data_type):
         return kind_of(T.TimestampNTZType() if data_type.tz is None else T.TimestampType(), "the column")
+    if pa.types.is_string(data_type) or pa.types.is_large_string(data_type):
+        return Kind(T.StringType(), np.dtype(object))
     for spark, (dtype, arrow) in _SIMPLE.items():
         if arrow == data_type:
             return Kind(spark(), np.dtype(dtype))
@@ -101,6 +123,8 @@ def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:
     mask = np.asarray(array.is_null()) if array.null_count else np.zeros(len(array), np.bool_)
     if kind.scaled:
         values = _unscaled(array)
+    elif kind.dtype.kind == "O":
+        values = array.to_numpy(zero_copy_only=False)
     elif kind.dtype.kind in "fib":
         filled = array.fill_null(False if kind.dtype.kind == "b" else 0) if array.null_count else array
         values = filled.to_numpy(zero_copy_only=False)
@@ -137,6 +161,8 @@ def arrow_type(data_type: T.DataType) -> pa.DataType:
     """Return the Arrow type that Spark takes for a type of results."""
     if isinstance(data_type, T.DecimalType):
         return pa.decimal128(data_type.precision, data_type.scale)
+    if isinstance(data_type, T.StringType):
+        return pa.string()
     return next(arrow for spark, (_, arrow) in _SIMPLE.items() if isinstance(data_type, spark))
 
 
@@ -146,7 +172,9 @@ def to_arrow(values: NDArray[Any], data_type: T.DataType) -> pa.Array:
     mask = np.ma.getmaskarray(values)
     wanted = arrow_type(data_type)
     if isinstance(data_type, T.DecimalType):
-        return _to_decimals(np.ascontiguousarray(data, np.int64), mask, wanted)
+        return _to_decimals(data, mask, wanted)
+    if isinstance(data_type, T.StringType):
+        return pa.array(data, wanted, mask=mask)
     if data.dtype.kind in "mM":
         mask = mask | np.isnat(data)
         unit = "D" if isinstance(data_type, T.DateType) else "us"
@@ -158,10 +186,13 @@ def to_arrow(values: NDArray[Any], data_type: T.DataType) -> pa.Array:
     return array if array.type == wanted else array.cast(wanted)
 
 
-def _to_decimals(numbers: NDArray[np.int64], mask: NDArray[np.bool_], wanted: pa.DataType) -> pa.Array:
-    """Return 128-bit decimals from integers in units of the last digit."""
-    halves = np.empty((len(numbers), 2), np.int64)
-    halves[:, 0] = numbers
-    halves[:, 1] = numbers >> 63
+def _to_decimals(numbers: NDArray[Any], mask: NDArray[np.bool_], wanted: pa.DataType) -> pa.Array:
+    """Return 128-bit decimals from integers of 64 or 128 bits in units of the last digit."""
+    if numbers.dtype == WIDE:
+        halves = np.ascontiguousarray(numbers)
+    else:
+        halves = np.empty((len(numbers), 2), np.int64)
+        halves[:, 0] = numbers
+        halves[:, 1] = numbers >> 63
     valid = pa.py_buffer(np.packbits(~mask, bitorder="little"))
     return pa.Array.from_buffers(wanted, len(numbers), [valid, pa.py_buffer(halves)])

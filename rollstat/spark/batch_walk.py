@@ -22,9 +22,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rollstat.options import Options
-from rollstat.registry import REGISTRY
-from rollstat.spark.aggregate_spec import Call, evaluate
+from rollstat.spark.aggregate_spec import Call
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, arrow_type, to_arrow, to_masked
+from rollstat.spark.evaluation import evaluate_call
 from rollstat.spark.row_order import equal, first_descent
 from rollstat.windows import Windows
 
@@ -317,7 +317,7 @@ class Walk:
         self, call: Call, columns: list[MaskedColumn], window: Any, options: dict[str, Any]
     ) -> list[NDArray[Any]]:
         inputs = [columns[number] for number in call.inputs]
-        return evaluate(REGISTRY[call.statistic], inputs, window, call.parameters, options)
+        return evaluate_call(call, inputs, window, options)
 
     def _positions(self, result: NDArray[Any], offsets: NDArray[np.int64]) -> NDArray[Any]:
         """Return positions counted from the start of each series instead of the first held row."""

@@ -16,11 +16,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from pyspark.sql import types as T
 
 from rollstat.operators.interface import NOTHING
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Call, evaluate
 from rollstat.spark.arrow_columns import MaskedColumn
+from rollstat.spark.decimal_sums import DECIMAL_SUMS, finish, split
 from rollstat.streaming import STREAMS
 from rollstat.streaming.operator_adapter import OperatorAdapter
 from rollstat.streaming.table import OperatorRow
@@ -142,7 +144,7 @@ class CarriedState:
         self.missing_seen = bool(missing_seen)
         self._load(arrays[1:])
 
-    # Both subclasses define these.
+    # The subclasses define these.
     _results: Any
     _add: Any
     _combine: Any
@@ -278,6 +280,42 @@ class _OperatorState(CarriedState):
         self._window.state = [header, cells.astype(self._window.cells.dtype, copy=False), stamps]
 
 
+class _DecimalState(CarriedState):
+    """The sum of decimals in its upper and its lower part; see `decimal_sums`."""
+
+    upper = lower = 0
+
+    def _results(
+        self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_], count: NDArray[np.int64]
+    ) -> list[MaskedColumn]:
+        upper, lower = (
+            start + np.cumsum(part.filled(0))
+            for start, part in zip((self.upper, self.lower), split(columns[0]))
+        )
+        self._add(columns, missing)
+        fewest = max(self.min_periods, 1 if self.call.statistic == "mean" else 0)
+        return [
+            np.ma.MaskedArray(finish(self.call.statistic, upper, lower, np.maximum(count, 1)), count < fewest)
+        ]
+
+    def _add(self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_]) -> None:
+        upper, lower = (int(part.filled(0).sum()) for part in split(columns[0]))
+        self._add_parts(upper, lower)
+
+    def _combine(self, later: "_DecimalState") -> None:
+        self._add_parts(later.upper, later.lower)
+
+    def _add_parts(self, upper: int, lower: int) -> None:
+        lower += self.lower
+        self.upper, self.lower = self.upper + upper + (lower >> 32), lower & (2**32 - 1)
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        return [np.array([self.upper, self.lower], np.int64)]
+
+    def _load(self, arrays: Sequence[NDArray[Any]]) -> None:
+        self.upper, self.lower = arrays[0].tolist()
+
+
 def _missing(columns: Sequence[MaskedColumn]) -> NDArray[np.bool_]:
     """Return which rows miss a value in any column."""
     missing = [np.ma.getmaskarray(column) for column in columns]
@@ -318,6 +356,8 @@ def initial_state(call: Call, dtypes: Sequence[np.dtype[Any]], options: Mapping[
     options : mapping
         The common options.
     """
+    if call.statistic in DECIMAL_SUMS and isinstance(call.types[0], T.DecimalType):
+        return _DecimalState(call, options)
     if not _is_operator(call.statistic):
         return _SelectionState(call, options, dtypes[0])
     dtype = dtypes[0] if len(dtypes) == 1 else np.dtype(np.float64)

@@ -56,6 +56,8 @@ def carrying(plan: Plan) -> tuple[Plan, str | None]:
         return plan, None
     for call in plan.calls:
         reason = why_no_state(call.statistic, plan.options)
+        if plan.inputs[call.inputs[0]][1].dtype == np.dtype(object):
+            reason = "strings have no state of bounded size"
         if reason is not None:
             return plan, f"{call.statistic!r}: {reason}"
     carried = CarriedPlan(**{field.name: getattr(plan, field.name) for field in fields(plan)})

@@ -10,10 +10,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from rollstat.spark.aggregate_spec import parse_window, plan_calls
+from rollstat.spark.aggregate_spec import Aggregate, check_new_names, parse_window, plan_calls
 from rollstat.spark.arrow_columns import Kind, kind_of
 from rollstat.spark.batch_walk import Plan
 from rollstat.spark.buckets import BUCKET, MAX_BUCKETS, Split, split_series
+from rollstat.spark.column_references import ColumnLike, ColumnReferences
 from rollstat.spark.expanding import CarriedPlan, carrying, with_states
 from rollstat.spark.hash_collisions import WalkJob
 from rollstat.spark.result_columns import Halos, small_halos, with_results
@@ -29,10 +30,10 @@ _UNORDERED = (T.MapType, T.VariantType)
 def rolling(  # 13 parameters: one for each public option
     df: DataFrame,
     *,
-    partition_by: str | Sequence[str] = (),
-    order_by: str | Sequence[str],
+    partition_by: ColumnLike | Sequence[ColumnLike] = (),
+    order_by: ColumnLike | Sequence[ColumnLike],
     window: Any,
-    aggs: Mapping[Any, Any],
+    aggs: Mapping[Any, Any] | Sequence[Aggregate],
     descending: bool | Sequence[bool] = False,
     ties: str = "columns",
     split: int | str | None = None,
@@ -48,18 +49,21 @@ def rolling(  # 13 parameters: one for each public option
     ----------
     df : DataFrame
         Any frame. The result holds every row with all its columns, followed by the new columns.
-    partition_by : str or sequence of str
+    partition_by : str, Column, or sequence of them
         Columns whose values name the series of a row. As everywhere in Spark, null is a value of its own,
-        NaN equals NaN, and -0.0 equals 0.0.
-    order_by : str or sequence of str
+        NaN equals NaN, and -0.0 equals 0.0. A column is given by name, by a path into a struct
+        (``"meta.sensor"``), or as a `Column` object. Case matters only if ``spark.sql.caseSensitive`` is on.
+    order_by : str, Column, or sequence of them
         Columns that order the rows of a series. Together they should be unique within it.
     window : int, str, timedelta, float, Forward or Expanding
-        A number of rows; or a width such as ``"10 minutes"`` on the first column of `order_by`, a date
-        or timestamp; or a float, the width on a column of numbers.
-    aggs : mapping
-        New column name to ``(statistic, column)`` or ``(statistic, column, parameters)``, or to the
-        result of :func:`rollstat.spark.aggregate`. The name of a statistic is that of the array function
-        without ``rolling_``. A statistic with several results takes a tuple of names.
+        A number of rows; or a width such as ``"10 minutes"``, ``"1 hour 30 minutes"`` or
+        ``"interval '10' minute"`` on the first column of `order_by`, a date or timestamp; or a float, the
+        width on a column of numbers.
+    aggs : list or mapping
+        A list of statistics such as ``[rs.median("x").alias("m"), rs.quantile("x", [0.25, 0.75])]``, where
+        ``rs`` is `rollstat.spark`. Or new column name to ``(statistic, column)`` or ``(statistic, column,
+        parameters)``, or to the result of :func:`rollstat.spark.aggregate`. The name of a statistic is that
+        of the array function without ``rolling_``. A statistic with several results takes a tuple of names.
     descending : bool or sequence of bool
         Whether the order descends, for all columns or for each; nulls come last then.
     ties : {"columns", "error"}
@@ -114,9 +118,24 @@ def rolling(  # 13 parameters: one for each public option
         raise ValueError("df must be a batch frame; rollstat.spark.rolling_stream serves streams")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
+    columns, width = ColumnReferences(df), len(df.columns)
+    partition_by = columns.names(partition_by, "partition_by")
+    order_by = columns.names(order_by, "order_by")
+    aggs = columns.aggregates(aggs)
+    df = columns.frame()
     schema = df.schema
     plan, fields = plan_rolling(
-        schema, partition_by, order_by, window, aggs, descending=descending, ties=ties, options=options
+        schema,
+        partition_by,
+        order_by,
+        window,
+        aggs,
+        descending=descending,
+        ties=ties,
+        options=options,
+        width=width,
+        case_sensitive=columns.case_sensitive,
+        strings=True,
     )
     plan, unbounded = carrying(plan)
     route = _choose_route(df, schema, plan, _check_split(split, bool(plan.keys), unbounded))
@@ -154,11 +173,12 @@ class Route:
         """Return the columns of `schema` and the new columns `fields`."""
         if self.results_only:
             rows = self.rows.sortWithinPartitions(*self.sort)
-            return with_results(rows, self.plan, self.hashed, schema.names, fields, self.halos)
+            names = schema.names[: self.plan.width]
+            return with_results(rows, self.plan, self.hashed, names, fields, self.halos)
         rows, hash_column = self.rows, None
         if self.hashed is not None:
             rows, hash_column = rows.withColumn(HASH, self.hashed), len(rows.columns)
-        result = T.StructType([*schema.fields, *fields])
+        result = T.StructType([*schema.fields[: self.plan.width], *fields])
         with known_warnings():
             return rows.sortWithinPartitions(*self.sort).mapInArrow(WalkJob(self.plan, hash_column), result)
 
@@ -169,7 +189,6 @@ def _choose_route(df: DataFrame, schema: T.StructType, plan: Plan, split: int | 
     Results alone come back unless windows look ahead, states are carried, or halos are large.
     """
     rows, names = with_plain_names(df)
-    plan = replace(plan, width=len(names))
     results_only = not plan.looks_ahead and not plan.carries_states
     keys = [names[index] for index in plan.keys]
     ties = _tie_breakers(schema, plan)
@@ -262,13 +281,20 @@ def plan_rolling(
     partition_by: str | Sequence[str],
     order_by: str | Sequence[str],
     window: Any,
-    aggs: Mapping[Any, Any],
+    aggs: Any,
     *,
     descending: bool | Sequence[bool],
     ties: str,
     options: Mapping[str, Any],
+    width: int | None = None,
+    case_sensitive: bool = False,
+    strings: bool = False,
 ) -> tuple[Plan, list[T.StructField]]:
-    """Check all arguments against the columns; return the plan of the workers and the new columns."""
+    """Check all arguments against the columns; return the plan of the workers and the new columns.
+
+    The result contains the first `width` columns of `schema`; None stands for all. `strings` says whether
+    statistics may take strings.
+    """
     keys = _columns(schema, partition_by, "partition_by")
     order = _columns(schema, order_by, "order_by")
     if not order:
@@ -286,19 +312,23 @@ def plan_rolling(
     checked = dict(options)
     if time is not None:
         checked["times"] = np.empty(0, time[1].times_dtype)
-    calls, inputs, fields = plan_calls(aggs, schema, window, checked)
+    calls, inputs, fields = plan_calls(aggs, schema, window, checked, strings=strings)
+    check_new_names([field.name for field in fields], schema.names[:width], case_sensitive=case_sensitive)
     plan = Plan(
         keys=tuple(schema.names.index(name) for name in keys),
         order=tuple(schema.names.index(name) for name in order),
         descending=tuple(down),
         names=(*keys, *order),
         unique=ties == "error",
-        inputs=tuple((schema.names.index(name), kind_of(schema[name].dataType, name)) for name in inputs),
+        inputs=tuple(
+            (schema.names.index(name), kind_of(schema[name].dataType, name, strings=True)) for name in inputs
+        ),
         time=time,
         calls=tuple(calls),
         window=window,
         options=dict(options),
         looks_ahead=bool(options.get("center")) or isinstance(window, Forward),
+        width=width,
     )
     return plan, fields
 
@@ -370,7 +400,7 @@ def _check_types(schema: T.StructType, keys: Sequence[str], order: Sequence[str]
 def _tie_breakers(schema: T.StructType, plan: Plan) -> list[int]:
     """Return the columns that order rows which tie in `order_by`; none where ties are an error."""
     used = {*plan.keys, *plan.order}
-    free = [index for index in range(len(schema.fields)) if index not in used and not plan.unique]
+    free = [index for index in range(plan.width or 0) if index not in used and not plan.unique]
     return [index for index in free if not _contains(schema.fields[index].dataType, _UNORDERED)]
 
 

@@ -3,8 +3,10 @@
 Arrow stores the cells of a batch end to end. One call computes the whole batch, with each cell as a segment.
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,8 +18,9 @@ from pyspark.sql import types as T
 from pyspark.sql.functions import arrow_udf, pandas_udf
 
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregate_spec import check_statistic, evaluate, result_types
-from rollstat.spark.arrow_columns import Kind, kind_of, kind_of_arrow, to_arrow, to_masked
+from rollstat.spark.aggregate_spec import OF_STRINGS, Call, check_statistic, result_types
+from rollstat.spark.arrow_columns import Kind, MaskedColumn, kind_of, kind_of_arrow, to_arrow, to_masked
+from rollstat.spark.evaluation import evaluate_call
 from rollstat.spark.session import known_warnings
 
 __all__ = ["rolling_udf"]
@@ -31,7 +34,7 @@ def rolling_udf(
     *,
     returns: T.DataType | str | None = None,
     like: T.StructField | T.DataType | None = None,
-    kind: str = "auto",
+    kind: str = "arrow",
     ordered: bool = False,
     min_periods: int | None = None,
     center: bool = False,
@@ -49,16 +52,15 @@ def rolling_udf(
     window : int, Forward or Expanding, optional
         A number of rows. The function takes a column of arrays, each an ordered series, and returns a
         column of arrays of the same lengths; each batch is one call of the kernel. Without a window
-        the function aggregates a group into one value: for ``groupBy().agg(...)`` and, with one call per
-        row, for ``.over(Window...)``, where :func:`rollstat.spark.rolling` is far faster.
+        the function aggregates a group into one value, for ``groupBy().agg(...)``.
     returns : DataType or str, optional
         Type of a result, an element of the arrays; ``double`` by default.
     like : StructField or DataType, optional
         The input column, ``df.schema["values"]``, which determines the type of the results: longs stay longs
         and timestamps stay timestamps.
-    kind : {"auto", "pandas", "arrow"}
-        A ``pandas_udf`` or an ``arrow_udf``; both are used in the same way. pandas cannot hold a null
-        beside an integer, so ``"auto"`` chooses Arrow for results that are not floats.
+    kind : {"arrow", "pandas"}
+        An ``arrow_udf`` or a ``pandas_udf``; both are used in the same way. Arrow is faster, and pandas
+        cannot hold a null beside an integer, so it only returns floats.
     ordered : bool, default False
         Declares that a statistic that depends on the order of its rows is only used over an ordered window.
     min_periods, center, closed, nan_policy, algorithm
@@ -76,6 +78,19 @@ def rolling_udf(
     ValueError, TypeError
         For bad arguments, before any job starts.
 
+    Notes
+    -----
+    An aggregation is one call of Python for each group, so it costs about 0.2 ms for each group. Some
+    statistics exist in Spark, exact and without Python. Prefer these: ``min``, ``max``, ``sum``, ``avg``,
+    ``count``, ``stddev``, ``var_samp``, ``corr``, ``covar_samp``; ``median`` and ``percentile``, which are
+    exact and interpolate linearly, unlike ``percentile_approx``; ``count_distinct`` for ``"nunique"``; and
+    ``mode(column, True)``, which returns the smallest of several modes as ``"mode"`` does. They do not
+    ignore NaN, which is a missing value here.
+
+    ``.over(Window...)`` calls the function once for each row with all rows of its frame, so it is
+    quadratic in the length of the frame. The first such use warns; :func:`rollstat.spark.rolling` gives
+    the same results in one pass.
+
     Examples
     --------
     >>> from rollstat.spark import rolling_udf
@@ -84,8 +99,8 @@ def rolling_udf(
     >>> lowest = rolling_udf("kth", k=1, like=frame.schema["delay"])  # doctest: +SKIP
     >>> frame.groupBy("carrier").agg(lowest("delay"))  # doctest: +SKIP
     """
-    if kind not in ("auto", "pandas", "arrow"):
-        raise ValueError(f"kind must be 'auto', 'pandas' or 'arrow'; it was {kind!r}")
+    if kind not in ("arrow", "pandas"):
+        raise ValueError(f"kind must be 'arrow' or 'pandas'; it was {kind!r}")
     statistic = check_statistic(stat, REGISTRY[stat].series if stat in REGISTRY else 1)
     if window is None and not ordered and statistic.name.startswith(_ORDERED):
         raise ValueError(
@@ -96,7 +111,7 @@ def rolling_udf(
         raise ValueError(f"window must be a number of rows, Forward or Expanding here; it was {window!r}")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
-    given = _input_kind(like, window)
+    given = _input_kind(like, window, strings=statistic.name in OF_STRINGS)
     checked = _whole(0) if window is None else window
     types = result_types(
         statistic,
@@ -108,14 +123,14 @@ def rolling_udf(
     if len(types) != 1:
         raise ValueError(f"stat {statistic.name!r} gives {len(types)} results here: ask for one of them")
     result = _result_type(returns, types[0] if given is not None else T.DoubleType())
-    if kind == "auto":
-        kind = "pandas" if isinstance(result, (T.DoubleType, T.FloatType)) and _floating(given) else "arrow"
     if kind == "pandas" and not isinstance(result, (T.DoubleType, T.FloatType)):
         raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: take kind='arrow'")
-    return _make(_Job(statistic.name, window, dict(parameters), options, result, kind == "pandas"))
+    call = Call(statistic.name, tuple(range(statistic.series)), dict(parameters), (result,), positions=False)
+    made = _make(_Job(call, window, options, kind == "pandas"))
+    return made if window is not None else _Aggregation(made)
 
 
-def _input_kind(like: Any, window: Any) -> Kind | None:
+def _input_kind(like: Any, window: Any, *, strings: bool) -> Kind | None:
     """Return the kind of the values of the input column, if it is given."""
     if like is None:
         return None
@@ -124,7 +139,7 @@ def _input_kind(like: Any, window: Any) -> Kind | None:
         raise TypeError(f"like must be a field of a schema or a type; it was {like!r}")
     if window is not None and not isinstance(data_type, T.ArrayType):
         raise TypeError(f"like must be a column of arrays with a window; it was {data_type.simpleString()}")
-    return kind_of(data_type.elementType if window is not None else data_type, "like")
+    return kind_of(data_type.elementType if window is not None else data_type, "like", strings=strings)
 
 
 def _result_type(returns: Any, default: T.DataType) -> T.DataType:
@@ -139,10 +154,6 @@ def _result_type(returns: Any, default: T.DataType) -> T.DataType:
     return element
 
 
-def _floating(kind: Kind | None) -> bool:
-    return kind is None or kind.dtype.kind == "f"
-
-
 def _whole(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the bounds of one window over all rows; of no window if there are no rows."""
     count = min(rows, 1)
@@ -153,12 +164,15 @@ def _whole(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 class _Job:
     """One statistic over the columns of a batch."""
 
-    statistic: str
+    call: Call
     window: Any
-    parameters: Mapping[str, Any]
     options: Mapping[str, Any]
-    result: T.DataType
     pandas: bool
+
+    @property
+    def result(self) -> T.DataType:
+        """Type of one result."""
+        return self.call.types[0]
 
     def __call__(self, columns: Sequence[Any]) -> Any:
         """Return the results of a batch: a column of arrays, or one value without a window."""
@@ -173,11 +187,14 @@ class _Job:
         rows = len(arrays[0])
         if not rows:
             return None
-        inputs = [to_masked(array, kind_of_arrow(array.type)) for array in arrays]
-        return self._typed(self._call(inputs, _whole(rows), self.options))[0].as_py()
+        inputs = [self._masked(array) for array in arrays]
+        return self._typed(evaluate_call(self.call, inputs, _whole(rows), self.options)[0])[0].as_py()
 
-    def _call(self, inputs: Sequence[Any], window: Any, options: Mapping[str, Any]) -> Any:
-        return evaluate(REGISTRY[self.statistic], inputs, window, self.parameters, options)[0]
+    def _masked(self, array: pa.Array) -> MaskedColumn:
+        """Return the values of a column; decimals as numbers unless results are decimals."""
+        if pa.types.is_decimal(array.type) and not isinstance(self.result, T.DecimalType):
+            array = array.cast(pa.float64())
+        return to_masked(array, kind_of_arrow(array.type))
 
     def _typed(self, values: Any) -> pa.Array:
         """Return results in the declared type; double takes any number."""
@@ -191,8 +208,8 @@ class _Job:
         for array in arrays:
             if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
                 raise TypeError(
-                    f"rolling_{self.statistic} with a window takes columns of arrays; it was given one of "
-                    f"{array.type}: use rollstat.spark.rolling for columns of numbers"
+                    f"rolling_{self.call.statistic} with a window takes columns of arrays; it was given one "
+                    f"of {array.type}: use rollstat.spark.rolling for columns of numbers"
                 )
         missing = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
         length = pc.list_value_length(arrays[0]).fill_null(0).to_numpy(zero_copy_only=False)
@@ -205,8 +222,8 @@ class _Job:
             flat = array.flatten()  # without the values behind null cells
             lengths = pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
             if not np.array_equal(lengths, np.diff(offsets)):
-                raise ValueError(f"{self.statistic} was given two arrays of different lengths in a row")
-            inputs.append(to_masked(flat, kind_of_arrow(flat.type)))
+                raise ValueError(f"{self.call.statistic} was given two arrays of different lengths in a row")
+            inputs.append(self._masked(flat))
         values = self._typed(self._over(inputs, offsets))
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(missing))
 
@@ -215,7 +232,7 @@ class _Job:
         options = self.options if len(offsets) == 2 else {**self.options, "segments": offsets}
         if len(offsets) == 1:
             options, inputs = self.options, [entry[:0] for entry in inputs]
-        return self._call(inputs, self.window, options)
+        return evaluate_call(self.call, inputs, self.window, options)[0]
 
 
 def _from_pandas(series: pd.Series, data_type: pa.DataType) -> pa.Array:
@@ -223,6 +240,41 @@ def _from_pandas(series: pd.Series, data_type: pa.DataType) -> pa.Array:
     array = pa.Array.from_pandas(series)
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     return array.cast(data_type) if pa.types.is_null(array.type) else array
+
+
+class _Aggregation:
+    """A user-defined aggregate whose columns warn when they are used over a window of Spark.
+
+    Everything else is that of the function: Spark sees its type, its name and how it is evaluated.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def __call__(self, *columns: Any) -> Any:
+        column = self._function(*columns)
+        over = column.over
+
+        def warn_and_use(window: Any) -> Any:
+            _warn_once()
+            return over(window)
+
+        column.over = warn_and_use
+        return column
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_function":  # before it is set, while a copy is made
+            raise AttributeError(name)
+        return getattr(self._function, name)
+
+
+@cache
+def _warn_once() -> None:
+    warnings.warn(
+        "a rolling_udf over a window of Spark is called once for each row with all rows of its frame: "
+        "rollstat.spark.rolling gives the same results in one pass",
+        stacklevel=3,
+    )
 
 
 def _make(job: _Job) -> Any:
@@ -234,7 +286,7 @@ def _make(job: _Job) -> Any:
     column = pd.Series if job.pandas else pa.Array
     single = float if job.pandas else Any
     call.__annotations__ = {"columns": column, "return": single if job.window is None else column}
-    call.__name__ = f"rolling_{job.statistic}"
+    call.__name__ = f"rolling_{job.call.statistic}"
     with known_warnings():
         make = pandas_udf if job.pandas else arrow_udf
         return make(call, returnType=job.result if job.window is None else T.ArrayType(job.result))

@@ -221,7 +221,7 @@ BAD = [
     ({"aggs": {"a": ("median", "s")}}, r"column 's' of aggs\['a'\] must be a number.*it was string"),
     ({"aggs": {"X": ("median", "x")}}, "aggs must give new names, each once; 'X' is taken"),
     ({"aggs": {"a": ("kth", "x", {"k": 3})}}, r"k must lie in 1\.\.2"),
-    ({"aggs": {"a": ("kth", "x", {"k": [1, 2]})}}, "aggs key must be a tuple of 2 names for 'kth'"),
+    ({"aggs": {"a": ("kth", "x", {"k": [1, 2]})}}, "aggs must give a tuple of 2 names for 'kth'"),
     ({"aggs": {"a": ("kth", "x")}}, "statistic 'kth' needs its parameter 'k'"),
     ({"aggs": {"a": ("median", "x", {"colour": 1})}}, "'median' has no parameter 'colour' .* may be none"),
     ({"aggs": {"a": ("median", "x", {"window": 3})}}, "'median' has no parameter 'window' of its own"),

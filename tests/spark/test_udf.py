@@ -1,15 +1,20 @@
 """User-defined functions for columns of arrays and for aggregations."""
 
 import datetime
+import warnings
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
 from pyspark.sql import Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
+from pyspark.util import PythonEvalType
 
 import rollstat
+from rollstat.registry import REGISTRY
 from rollstat.spark import rolling_udf
+from rollstat.spark.udf import _warn_once
 
 pytestmark = pytest.mark.spark
 
@@ -42,7 +47,7 @@ def values(frame, column):
     ]
 
 
-@pytest.mark.parametrize("kind", ["auto", "pandas", "arrow"])
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
 def test_arrays_in_arrays_out(frame, kind):
     lowest = rolling_udf("kth", 2, k=1, min_periods=1, kind=kind)
     assert values(frame, lowest("x")) == [[1.0, 1.0, 5.0, None, 2.0], None, [], [None, 4.0, 1.0]]
@@ -69,8 +74,59 @@ def test_without_a_window_a_group_gives_one_value(frame, kind):
     ]
     grouped = frame.groupBy((F.col("row") % 2).alias("g")).agg(median("row").alias("m")).collect()
     assert sorted(grouped) == [(0, 1.0), (1, 2.0)]
-    over = median("row").over(Window.orderBy("row").rowsBetween(-1, 0))
+    _warn_once.cache_clear()
+    with pytest.warns(
+        UserWarning, match=r"called once for each row .* rollstat\.spark\.rolling gives the same"
+    ):
+        over = median("row").over(Window.orderBy("row").rowsBetween(-1, 0))
     assert values(frame, over) == [0.0, 0.5, 1.5, 2.5]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        median("row").over(Window.orderBy("row"))  # warned already
+
+
+def test_arrow_is_the_default_and_the_functions_of_spark_in_the_docstring_are_exact(spark):
+    assert rolling_udf("median").evalType == PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF
+    frame = spark.sql(
+        "select id % 3 as g, id * 7919 % 101 + 9007199254740993 as i, (id * 7919 % 53) / 7D as x, "
+        "(id * 31 % 47) / 3D as y from range(200)"
+    )
+    pairs = {
+        "min": F.min("x"),
+        "max": F.max("x"),
+        "count": F.count("x").cast("double"),
+        "median": F.median("x"),
+        "nunique": F.count_distinct("x").cast("double"),
+        "mode": F.mode("x", True),
+        "sum": F.sum("x"),
+        "mean": F.avg("x"),
+        "std": F.stddev("x"),
+        "var": F.var_samp("x"),
+        "corr": F.corr("x", "y"),
+        "cov": F.covar_samp("x", "y"),
+    }
+    columns = ["x", "y"]
+    ours = [rolling_udf(s)(*columns[: REGISTRY[s].series]).alias(s) for s in pairs]
+    ours.append(rolling_udf("quantile", q=0.3)("x").alias("quantile"))
+    pairs["quantile"] = F.percentile("x", 0.3)
+    found = frame.groupBy("g").agg(*ours).toArrow().sort_by("g").to_pydict()
+    wanted = [column.alias(name) for name, column in pairs.items()]
+    wanted = frame.groupBy("g").agg(*wanted).toArrow().sort_by("g").to_pydict()
+    for name in pairs:
+        exact = name in ("min", "max", "count", "nunique", "mode")
+        assert found[name] == (wanted[name] if exact else pytest.approx(wanted[name], rel=1e-13)), name
+
+
+def test_decimals_and_strings(spark):
+    frame = spark.sql("select array(1.25BD, 2.50BD, null) as d, array('b', 'a', 'b') as s, 2.50BD as one")
+    total = rolling_udf("sum", 2, min_periods=1, like=frame.schema["d"])
+    assert total.returnType == T.ArrayType(T.DecimalType(13, 2))
+    most = rolling_udf("mode", 3, min_periods=1, like=frame.schema["s"])
+    row = frame.select(total("d"), most("s"), rolling_udf("median", 1)("d")).first()
+    assert row[0] == [Decimal("1.25"), Decimal("3.75"), Decimal("2.50")]
+    assert row[1] == ["b", "a", "b"]
+    assert row[2] == [1.25, 2.5, None]  # doubles, not the digits of the decimals
+    assert frame.agg(rolling_udf("median")("one")).first() == (2.5,)
 
 
 def test_sql(spark, frame):
@@ -85,7 +141,7 @@ BAD = [
     (("median", "5min"), {}, ValueError, "window must be a number of rows, Forward or Expanding here"),
     (("kth", 3), {"k": 4}, ValueError, r"k must lie in 1\.\.3"),
     (("kth", 3), {"k": [1, 2]}, ValueError, "gives 2 results here"),
-    (("median", 3), {"kind": "polars"}, ValueError, "kind must be 'auto', 'pandas' or 'arrow'"),
+    (("median", 3), {"kind": "polars"}, ValueError, "kind must be 'arrow' or 'pandas'; it was 'polars'"),
     (("median", 3), {"kind": "pandas", "returns": "bigint"}, ValueError, "cannot hold bigint beside null"),
     (("median", 3), {"returns": "string"}, TypeError, "returns must be a number"),
     (("median", 3), {"like": T.DoubleType()}, TypeError, "like must be a column of arrays with a window"),

@@ -1,0 +1,144 @@
+"""Decimals and strings: exact sums and means with Spark's own types, and statistics of strings."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyspark.sql import Window
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+import rollstat
+import rollstat.spark as rs
+from rollstat.spark import rolling
+from rollstat.spark.arrow_columns import to_arrow
+from rollstat.spark.decimal_sums import rolling_decimals
+
+
+def rounded(total, count, digits):
+    """Return a quotient with some digits; a half goes away from zero."""
+    exact = abs(Fraction(total * 10**digits, count))
+    whole = (2 * exact.numerator + exact.denominator) // (2 * exact.denominator)
+    return whole if total >= 0 else -whole
+
+
+@pytest.mark.parametrize("largest", [10**18 - 1, 12345, 2])
+@pytest.mark.parametrize("window", [1, 8, 300])
+def test_sums_and_means_of_decimals_are_exact(largest, window):
+    rng = np.random.default_rng(largest % 89)
+    data, mask = rng.integers(-largest, largest + 1, 700), rng.random(700) < 0.2
+    column = np.ma.MaskedArray(data, mask)
+    options = {"min_periods": 1}
+    sums = to_arrow(rolling_decimals("sum", column, window, options), T.DecimalType(28, 0)).to_pylist()
+    means = to_arrow(rolling_decimals("mean", column, window, options), T.DecimalType(22, 4)).to_pylist()
+    for i in range(len(data)):
+        rows = slice(max(i - window + 1, 0), i + 1)
+        values = [int(value) for value in data[rows][~mask[rows]]]
+        wanted = sum(values) if values else None
+        assert sums[i] == wanted
+        mean = None if wanted is None else Decimal(rounded(wanted, len(values), 4)).scaleb(-4)
+        assert means[i] == mean
+
+
+def test_a_mean_of_too_many_decimals_is_refused():
+    from rollstat.spark.decimal_sums import finish
+
+    one = np.ones(1, np.int64)
+    with pytest.raises(OverflowError, match="a mean of decimals takes at most 2,147,483,647 values"):
+        finish("mean", one, one, one << 31)
+
+
+DECIMALS = """
+select id as row,
+  if(id % 7 = 3, null, cast((id * 7919 % 2000 - 1000) / 8 as decimal(9, 3))) as d,
+  cast(if(id % 5 = 2, -1, 1) * (999999999999999999BD - id) as decimal(18, 0)) as large,
+  if(id % 6 = 1, null, concat(substr('éaßz', 1 + id * 5 % 3, 2), id % 4)) as word
+from range(160)
+"""
+
+
+@pytest.fixture(scope="module")
+def frame(spark):
+    return spark.sql(DECIMALS).repartition(3).cache()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("rows", [7, None])
+@pytest.mark.parametrize("split", [1, 3])
+def test_sums_and_means_are_those_of_spark(frame, rows, split):
+    """``None`` is an expanding window."""
+    over = Window.orderBy("row").rowsBetween(Window.unboundedPreceding if rows is None else 1 - rows, 0)
+    wanted = frame
+    aggs = []
+    for column in ("d", "large"):
+        aggs += [rs.sum(column), rs.mean(column)]
+        wanted = wanted.withColumn(f"{column}_sum", F.sum(column).over(over))
+        wanted = wanted.withColumn(f"{column}_mean", F.avg(column).over(over))
+    window = rollstat.Expanding() if rows is None else rows
+    found = rolling(frame, order_by="row", window=window, min_periods=1, aggs=aggs, split=split)
+    assert found.dtypes == wanted.dtypes
+    assert found.toArrow().sort_by("row").equals(wanted.toArrow().sort_by("row").cast(found.toArrow().schema))
+
+
+@pytest.mark.spark
+def test_other_statistics_of_decimals_still_ask_for_a_cast(frame):
+    with pytest.raises(TypeError, match=r"'std' of decimal\(9,3\) is not an element .* cast it to double"):
+        rolling(frame, order_by="row", window=3, aggs=[rs.std("d")])
+
+
+def brute_force(rows, window, statistic):
+    """Return the statistic of each window of strings; None is a missing string."""
+    results = []
+    for i in range(len(rows)):
+        words = [word for word in rows[max(i - window + 1, 0) : i + 1] if word is not None]
+        results.append(statistic(words) if words else None)
+    return results
+
+
+STATISTICS = {
+    "first": lambda words: words[0],
+    "last": lambda words: words[-1],
+    "nunique": lambda words: len(set(words)),
+    "mode": lambda words: min(sorted(set(words)), key=lambda word: (-words.count(word), word.encode())),
+}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("split", [1, 3])
+def test_strings(frame, split):
+    words = frame.toArrow().sort_by("row")["word"].to_pylist()
+    aggs = [rs.aggregate(name, "word").alias(name) for name in STATISTICS]
+    found = rolling(frame, order_by="row", window=9, min_periods=1, aggs=aggs, split=split)
+    assert dict(found.dtypes[-4:]) == {**dict.fromkeys(STATISTICS, "string"), "nunique": "bigint"}
+    found = found.toArrow().sort_by("row")
+    for name, statistic in STATISTICS.items():
+        assert found[name].to_pylist() == brute_force(words, 9, statistic), name
+    growing = rolling(frame, order_by="row", window=rollstat.Expanding(), aggs=aggs[2:])
+    assert growing.toArrow().sort_by("row")["mode"].to_pylist() == brute_force(words, 999, STATISTICS["mode"])
+
+
+@pytest.mark.spark
+def test_strings_that_are_refused(spark, frame):
+    with pytest.raises(TypeError, match=r"column 'word' of aggs\['median'\] must be a number.*was string"):
+        rolling(frame, order_by="row", window=3, aggs=[rs.median("word")])
+    folded = spark.sql("select 1L as row, 'a' collate UTF8_LCASE as word")
+    with pytest.raises(TypeError, match=r"must be a string of the collation UTF8_BINARY.*collate UTF8_LCASE"):
+        rolling(folded, order_by="row", window=3, aggs=[rs.nunique("word")])
+    with pytest.raises(
+        ValueError, match="split must be 1 for an expanding window of 'last': strings have no"
+    ):
+        rolling(frame, order_by="row", window=rollstat.Expanding(), aggs=[rs.last("word")], split=2)
+
+
+def test_strings_are_missing_everywhere_or_nowhere():
+    from rollstat.spark.aggregate_spec import Call
+    from rollstat.spark.evaluation import evaluate_call
+
+    call = Call("last", (0,), {}, (T.StringType(),), positions=False)
+    for words, wanted in ((["b", "a"], ["b", "a"]), ([None, None], [None, None])):
+        array = np.array(words, object)
+        column = np.ma.MaskedArray(array, [word is None for word in words])
+        (found,) = evaluate_call(call, [column], 1, {})
+        assert to_arrow(found, T.StringType()) == pa.array(wanted, pa.string())
