@@ -255,6 +255,7 @@ def run(
         plan = plain_plan(arrays[0], window, make, options)
         if plan is not None:
             return _execute_plain(plan, arrays[0])
+    _refuse_table(names, arrays, options.axis)
     checked = [check_array(name, array) for name, array in zip(names, arrays)]
     shape = checked[0].shape
     for name, array in zip(names[1:], checked[1:]):
@@ -270,6 +271,16 @@ def run(
         raise PlanOnly(explain_plan(plan))
     results = _execute(plan, checked, mask, targets, stack)
     return shaped(results, plan.shape, plan.axis, plan.kept, targets, options.out)
+
+
+def _refuse_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) -> None:
+    """Raise if an array is a DataFrame and the default axis would make a series of each of its rows."""
+    for name, array in zip(names, arrays):
+        if axis == -1 and hasattr(array, "columns") and getattr(array, "ndim", 2) == 2:
+            raise TypeError(
+                f"{name} must be an array or a Series; it was a DataFrame, whose columns are series for "
+                "frame.rollstat of the module rollstat.pandas, and for the functions with axis=0"
+            )
 
 
 def _execute_plain(plan: Plan, values: Any) -> Result:

@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Unpack
 
+import pandas as pd
 from pandas.api.extensions import register_dataframe_accessor, register_series_accessor
 
 import rollstat
@@ -55,12 +56,32 @@ def rolling(
     [nan, nan, 3.0, 2.0]
     """
     if win_type is not None:
-        return data.rolling(window, min_periods, center, win_type, on, closed, step, method)
+        weighted: Any = pd.api.typing.Window
+        return weighted(
+            data,
+            window=window,
+            min_periods=min_periods,
+            center=center,
+            win_type=win_type,
+            on=on,
+            closed=closed,
+            step=step,
+            method=method,
+        )
     if isinstance(window, rollstat.Expanding):
         return expanding(data, 1 if min_periods is None else min_periods, method, **options)
     given = checked_options("rolling", options)
-    window = pandas_window(window, given)
-    return Rolling(data, window, min_periods, center, None, on, closed, step, method, _options=given)
+    return Rolling(
+        data,
+        window=pandas_window(window, given),
+        min_periods=min_periods,
+        center=center,
+        on=on,
+        closed=closed,
+        step=step,
+        method=method,
+        _options=given,
+    )
 
 
 def expanding(

@@ -16,10 +16,21 @@ _CODED = ("nunique", "mode", "first", "last")
 
 
 class RowWindows(NamedTuple):
-    """The windows of the rows: the window that rollstat's functions take, and the options for it."""
+    """The windows of the rows.
+
+    Attributes
+    ----------
+    window : int, Forward, Expanding, (start, end) or number
+        The window that rollstat's functions take.
+    options : dict
+        Their options for it.
+    step : int or None
+        Which rows have a result, as in pandas.
+    """
 
     window: Any
     options: dict[str, Any]
+    step: int | None = None
 
 
 class Call(NamedTuple):
@@ -52,7 +63,7 @@ class Call(NamedTuple):
 
     def compute(self, values: Any, **options: Any) -> Any:
         """Return what rollstat's function returns for an array."""
-        window, given = self.windows
+        window, given, _ = self.windows
         options = {window_name(self.name): window, **given, **self.parameters, **options}
         return REGISTRY[self.name].function(values, **options)
 
@@ -72,7 +83,7 @@ class Call(NamedTuple):
 
     def _index(self, data: Any, rows: int) -> Any:
         """Return the labels of the rows of a result."""
-        return data.index if rows == len(data) else data.index[:: self.windows.options.get("step")]
+        return data.index if rows == len(data) else data.index[:: self.windows.step]
 
     def _labelled(self, found: Any, like: Any) -> Any:
         """Return the result of a column with the labels of its rows, and columns if there are several."""

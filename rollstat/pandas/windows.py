@@ -198,7 +198,7 @@ class _Windows:
             except NotNumbers as error:
                 raise DataError("No numeric types to aggregate") from error
         if obj.shape[1] == 0:
-            return self._resolve_output(obj.iloc[:: func.windows.options.get("step")].astype(np.float64), obj)
+            return self._resolve_output(obj.iloc[:: func.windows.step].astype(np.float64), obj)
         result = func.table(obj)
         if result is None:
             result = self._by_column(func, obj)
@@ -366,7 +366,7 @@ class _Windows:
     def _pair(self, name: str, other: Any, **parameters: Any) -> Callable[[Any, Any], Any] | None:
         """Return what computes the statistic of two aligned Series; None where pandas computes."""
         windows = self._windows_for()
-        if windows is None or "step" in windows.options:
+        if windows is None or windows.step is not None:
             return None
         by_rows = isinstance(windows.window, (int, float)) and "times" not in windows.options
         if not by_rows and other is not None and not self.obj.index.equals(getattr(other, "index", None)):
@@ -426,7 +426,7 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
             bounds = _bounds(window, self)
             options.setdefault("min_periods", getattr(window, "window_size", 0))
             options.pop("step", None)
-            return None if bounds is None else RowWindows(bounds, options)
+            return None if bounds is None else RowWindows(bounds, options, self.step)
         elif isinstance(window, WindowIndexer):
             if window.times is not None:
                 options["times"] = window.times
@@ -439,7 +439,7 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
             options["center"] = True
         if self.closed is not None:
             options["closed"] = self.closed
-        return RowWindows(window, options)
+        return RowWindows(window, options, self.step)
 
 
 class Expanding(_Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a base, see above

@@ -1,0 +1,267 @@
+"""The accessor against pandas: index, names, dtypes, values and errors."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+import rollstat
+import rollstat.pandas
+from rollstat import operators
+
+METHODS = {
+    "sum": {},
+    "mean": {},
+    "median": {},
+    "var": {"ddof": 0},
+    "std": {},
+    "sem": {},
+    "min": {},
+    "max": {},
+    "count": {},
+    "skew": {},
+    "kurt": {},
+    "quantile": {"q": 0.3, "interpolation": "lower"},
+    "rank": {"ascending": False, "pct": True},
+    "first": {},
+    "last": {},
+    "nunique": {},
+}
+DTYPES = ["float64", "float32", "float16", "int64", "uint8", "bool", "object", "Int64", "Float32", "boolean"]
+DTYPES += ["int64[pyarrow]", "double[pyarrow]"]
+
+
+def outcome(function):
+    """Return the result of a call and the error that it raises; None for the one that there is not."""
+    try:
+        return function(), None
+    except Exception as error:
+        return None, error
+
+
+def same(ours, theirs):
+    """Assert that two calls return the same Series or DataFrame, or raise the same error."""
+    wanted, error = outcome(theirs)
+    found, raised = outcome(ours)
+    assert (type(raised), str(raised)) == (type(error), str(error))
+    if error is not None:
+        return
+    assert type(found) is type(wanted)
+    compare = assert_series_equal if wanted.ndim == 1 else assert_frame_equal
+    compare(found, wanted, rtol=1e-9, atol=1e-12, check_freq=True)
+
+
+def call(data, kind, name, parameters, *window, **options):
+    """Compare a method of a window over some data."""
+    ours = lambda: getattr(getattr(data.rollstat, kind)(*window, **options), name)(**parameters)  # noqa: E731 - called twice
+    same(ours, lambda: getattr(getattr(data, kind)(*window, **options), name)(**parameters))
+
+
+@pytest.fixture
+def frame(rng):
+    values = rng.standard_normal((40, 3)).round(1)
+    values[rng.random((40, 3)) < 0.15] = np.nan
+    index = pd.date_range("2024", periods=40, freq="7min", name="time")
+    return pd.DataFrame(values, index, pd.Index(["x", "y", "z"], name="letters"))
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_windows_of_every_kind(frame, name):
+    windows = [(5,), (5, 2), (50,), (0,), ("30min",), ("30min", 3), (pd.Timedelta("1h"),)]
+    for data in (frame["x"], frame):
+        for window in windows:
+            call(data, "rolling", name, METHODS[name], *window)
+        call(data, "expanding", name, METHODS[name])
+        call(data, "expanding", name, METHODS[name], 4)
+    for options in ({"closed": "both"}, {"closed": "left"}, {"closed": "neither"}, {"step": 3}, {"step": 1}):
+        call(frame["x"], "rolling", name, METHODS[name], 5, 1, **options)
+    if name != "rank":  # of the rows whose windows the end of the data cuts short, see the guide
+        call(frame["x"], "rolling", name, METHODS[name], 5, 1, center=True)
+        call(
+            frame, "rolling", name, METHODS[name], pd.api.indexers.FixedForwardWindowIndexer(window_size=4), 1
+        )
+    call(frame[::-1], "rolling", name, METHODS[name], "30min")
+    for data in (frame[:0], frame["x"][:0], frame[[]]):
+        call(data, "rolling", name, METHODS[name], 3)
+        call(data, "rolling", name, METHODS[name], "30min")
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dtypes_of_results(dtype):
+    values = (
+        [3, 1, 2, 2, 0, 1] if dtype not in ("bool", "boolean") else [True, False, False, True, True, True]
+    )
+    column = pd.Series(values, name="a").astype(dtype)
+    for name, parameters in METHODS.items():
+        call(column, "rolling", name, parameters, 3)
+        call(pd.DataFrame({"a": column, "b": range(6)}), "rolling", name, parameters, 3, 1)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["str", "category", "datetime64[ns]", "datetime64[ns, UTC]", "m8[s]", "complex"]
+)
+def test_columns_without_numbers_raise_what_pandas_raises(dtype):
+    column = pd.Series([0, 1, 2, 3]).astype(dtype)
+    frame = pd.DataFrame({"a": column, "b": 1.5})
+    for name in ("sum", "median", "max", "count", "nunique"):
+        call(column, "rolling", name, {}, 2)
+        call(frame, "rolling", name, {}, 2)
+        call(frame, "rolling", name, {"numeric_only": True}, 2)
+        call(column, "rolling", name, {"numeric_only": True}, 2)
+
+
+def test_errors_are_those_of_pandas(frame):
+    bad = [((-1,), {}), ((2.5,), {}), (("x",), {}), ((3, 4), {}), ((3, -1), {}), ((3,), {"center": "a"})]
+    bad += [((3,), {"closed": "up"}), ((3,), {"step": -1}), ((3,), {"step": "a"}), ((3,), {"method": "rows"})]
+    bad += [(("1h",), {"step": 2}), (("B",), {}), ((3,), {"on": "nothing"}), ((3,), {"win_type": "nothing"})]
+    for window, options in bad:
+        call(frame, "rolling", "sum", {}, *window, **options)
+    for name, parameters in [
+        ("quantile", {"q": 2}),
+        ("quantile", {"q": 0.5, "interpolation": "nothing"}),
+        ("rank", {"method": "dense"}),
+        ("nothing", {}),
+        ("cov", {"other": [1, 2]}),
+    ]:
+        call(frame, "rolling", name, parameters, 3)
+    with pytest.raises(TypeError, match=r"expanding\(\) got an unexpected keyword argument 'center'"):
+        frame.rollstat.expanding(center=True)
+
+
+def test_weighted_windows_tables_and_engines_are_those_of_pandas(frame):
+    pytest.importorskip("scipy")
+    call(frame, "rolling", "mean", {}, 3, win_type="triang")
+    call(frame["x"], "rolling", "sum", {"engine": "cython", "engine_kwargs": None}, 3)
+    assert type(frame.rollstat.ewm(com=1)) is type(frame.ewm(com=1))
+    assert_frame_equal(frame.rollstat.ewm(com=1).mean(), frame.ewm(com=1).mean())
+    call(frame, "rolling", "apply", {"func": np.ptp, "raw": True}, 3)
+
+
+class EveryOtherRow(pd.api.indexers.BaseIndexer):
+    """Windows whose bounds decrease."""
+
+    def get_window_bounds(self, num_values=0, min_periods=None, center=None, closed=None, step=None):
+        start = np.where(np.arange(num_values) % 2 == 0, 0, 3)
+        return start, np.full(num_values, num_values)
+
+
+def test_windows_whose_bounds_decrease_are_computed_by_pandas(frame):
+    for name, parameters in METHODS.items():
+        call(frame["x"], "rolling", name, parameters, EveryOtherRow(window_size=2), 1)
+    with pytest.raises(ValueError, match="kth takes windows of at least one row whose bounds never decrease"):
+        frame["x"].rollstat.rolling(EveryOtherRow(window_size=2), 1).kth(1)
+
+
+def test_selection_iteration_and_attributes(frame):
+    ours, theirs = frame.rollstat.rolling(4, min_periods=2), frame.rolling(4, min_periods=2)
+    assert repr(ours) == repr(theirs)
+    assert isinstance(ours, pd.api.typing.Rolling)
+    for key in ("x", ["x", "z"]):
+        same(ours[key].sum, theirs[key].sum)
+        assert type(ours[key]) is type(ours)
+    same(ours.y.median, theirs.y.median)
+    for one, two in zip(ours, theirs, strict=True):
+        assert_frame_equal(one, two)
+    assert (ours.window, ours.min_periods, ours.closed) == (4, 2, None)
+    with pytest.raises(AttributeError, match="'Rolling' object has no attribute 'nothing'"):
+        ours.nothing  # noqa: B018 - the access is the test
+
+
+def test_agg_calls_the_statistics_of_rollstat(frame, monkeypatch):
+    ours, theirs = frame.rollstat.rolling(4, 1), frame.rolling(4, 1)
+    for func in ("sum", ["sum", "median"], {"x": "min", "y": ["max", "std"]}, np.mean):
+        same(lambda func=func: ours.agg(func), lambda func=func: theirs.agg(func))
+    same(lambda: ours.agg(a=("x", "sum"), b=("y", "min")), lambda: theirs.agg(a=("x", "sum"), b=("y", "min")))
+    same(lambda: ours.aggregate(lambda v: v.sum()), lambda: theirs.aggregate(lambda v: v.sum()))
+    if hasattr(theirs, "pipe"):
+        same(lambda: ours.pipe(lambda w: w.max() - w.min()), lambda: theirs.pipe(lambda w: w.max() - w.min()))
+    infinite = pd.Series([1.0, np.inf, 2.0])
+    assert infinite.rollstat.rolling(2).agg(["max"])["max"].tolist()[1:] == [np.inf, np.inf]
+
+
+def test_other_columns_of_covariances(frame):
+    for name in ("cov", "corr"):
+        for data in (frame, frame["x"]):
+            for parameters in (
+                {},
+                {"other": frame["y"]},
+                {"other": frame[["z", "y"]] * 2},
+                {"other": frame, "pairwise": True},
+                {"other": frame["y"].iloc[5:30]},
+                {"other": frame["y"].set_axis(frame.index + pd.Timedelta("14min"))},
+            ):
+                call(data, "rolling", name, parameters, 6, 3)
+                call(data, "expanding", name, parameters)
+        call(frame, "rolling", name, {"pairwise": False}, 6)
+        call(frame, "rolling", name, {"other": frame["y"].iloc[5:30]}, "40min")
+        call(frame, "rolling", name, {}, 6, step=2)
+        call(frame.assign(a="b"), "rolling", name, {"numeric_only": True}, 6)
+    call(frame, "rolling", "cov", {"ddof": 0}, 6)
+
+
+def test_other_with_a_partly_overlapping_index_gives_the_union():
+    one = pd.Series([1.0, 2.0, 4.0, 3.0], index=[0, 1, 2, 3], name="a")
+    two = pd.Series([2.0, 1.0, 5.0, 3.0], index=[2, 3, 4, 5], name="a")
+    call(one, "rolling", "cov", {"other": two}, 2)
+    assert one.rollstat.rolling(2).cov(two).index.tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_on_a_column(frame):
+    table = frame.reset_index()
+    table.insert(2, "text", "a")
+    for on, window in (("time", "30min"), ("time", 3), ("text", 3)):
+        for name in ("median", "count", "cov"):
+            call(table, "rolling", name, {"numeric_only": True}, window, on=on)
+    call(table[["x", "text"]], "rolling", "sum", {}, 3, on="text")
+    call(frame["x"], "rolling", "sum", {}, "30min", on=frame.index + pd.Timedelta("1h"))
+    call(table.set_index("text"), "rolling", "max", {"numeric_only": True}, "30min", on="time")
+
+
+@pytest.mark.filterwarnings("ignore:'d' is deprecated")
+def test_widths_that_pandas_takes():
+    daily = pd.Series(np.arange(6.0), index=pd.date_range("2024", periods=6))
+    for window in ("2d", "2D", pd.offsets.Hour(36), np.timedelta64(2, "D"), np.int64(2), 0):
+        call(daily, "rolling", "sum", {}, window)
+        call(daily, "rolling", "median", {}, window)
+    monthly = pd.Series(np.arange(6.0), index=pd.period_range("2024-01", periods=6, freq="D"))
+    call(monthly, "rolling", "sum", {}, "3D")
+    call(daily.tz_localize("Europe/Berlin"), "rolling", "max", {}, "2D")
+
+
+class Extremes(NamedTuple):
+    """Three results: the smallest value, the largest, and how many there are."""
+
+    def lift(self, x):
+        return x, x, 1.0
+
+    def combine(self, older, newer):
+        return min(older[0], newer[0]), max(older[1], newer[1]), older[2] + newer[2]
+
+
+def test_operators_over_windows(frame):
+    column = frame["x"]
+    for windows in (column.rollstat.rolling(5, 1), column.rollstat.expanding()):
+        assert_series_equal(windows.aggregate(operators.Maximum()), windows.max())
+    assert_series_equal(column.rollstat.aggregate(operators.Maximum(), 5), column.rollstat.max(5))
+    found = frame.rollstat.rolling(5).aggregate(operators.Maximum())
+    assert_frame_equal(found, frame.rollstat.rolling(5).max())
+    windows = column.rollstat.rolling(5, 2)
+    wanted = pd.DataFrame({0: windows.min(), 1: windows.max()})
+    for found in (
+        windows.aggregate(Extremes()),
+        column.rollstat.aggregate(Extremes(), 5, min_periods=2),
+    ):
+        assert found.columns.tolist() == [0, 1, 2]
+        assert_frame_equal(found[[0, 1]], wanted)
+        observed = column.notna().rolling(5, 2).sum().where(found[0].notna())
+        assert_series_equal(found[2], observed, check_names=False)
+
+
+def test_the_functions_refuse_a_frame_without_an_axis(frame):
+    with pytest.raises(TypeError, match=r"arr must be an array or a Series; it was a DataFrame"):
+        rollstat.rolling_median(frame, 10)
+    with pytest.raises(TypeError, match=r"frame\.rollstat"):
+        rollstat.rolling_sum(frame, 10)
+    np.testing.assert_array_equal(rollstat.rolling_median(frame, 10, axis=0), frame.rolling(10).median())
