@@ -197,6 +197,13 @@ def pandas_tests(session: nox.Session) -> None:
 
 
 @nox.session
+def fuzz(session: nox.Session) -> None:
+    """Compare random calls over all faces with brute force: nox -s fuzz -- --minutes 10 --seed 0."""
+    session.install("-e", ".[spark,plot]", *groups("test", "demo"))
+    session.run("python", "-m", "tests.fuzz", *session.posargs)
+
+
+@nox.session
 def coverage(session: nox.Session) -> None:
     """Measure line coverage with the JIT disabled, so that the lines of kernels count."""
     session.install("-e", ".[plot]", *groups("test", "coverage"))
