@@ -118,7 +118,7 @@ def run_stream(spark: SparkSession, keys: int, folder: Path) -> tuple[int, int]:
     text = [f"id % {keys} as key", "id as row", "randn(1) as x"]
     spark.range(0, rows, 1, 1).selectExpr(*text).write.parquet(path)
     stream = spark.readStream.schema("key long, row long, x double").parquet(path)
-    result = rolling_stream(stream, keys="key", order_by="row", window=WINDOW, aggs=AGGS)
+    result = rolling_stream(stream, partition_by="key", order_by="row", window=WINDOW, aggs=AGGS)
     writer = result.writeStream.format("noop").option("checkpointLocation", f"{path}.checkpoint")
     query = writer.trigger(availableNow=True).start()
     query.awaitTermination()

@@ -11,9 +11,10 @@ How a job runs:
 6. Expanding windows keep states (`carried_states`) instead of rows, within a worker and between buckets
    (`expanding`).
 
-`structured_streaming` runs the same pass on streams, with its state between micro-batches. `udf` makes
-user-defined functions. `column_references` resolves the columns that the caller names, and `builders` makes
-a function for each statistic. `session` starts Spark with a Java that `java` finds.
+`structured_streaming` runs the same pass on streams. `stream_series` is the state of one series between
+micro-batches, and `stream_definition` what a restart may change. `udf` makes user-defined functions.
+`column_references` resolves the columns that the caller names, and `builders` makes a function for each
+statistic. `session` starts Spark with a Java that `java` finds.
 """
 
 from typing import Any

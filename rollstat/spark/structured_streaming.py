@@ -7,7 +7,8 @@
 Whole rows pass through Spark's stateful operator as Arrow messages, so every type comes back unchanged. The
 state of a series is a snapshot: the rows that windows of later rows reach (only the columns that statistics
 need), the last row returned and, with a watermark, the rows that wait for it. It does not depend on the
-kernels, so a newer rollstat continues where an older one stopped.
+kernels, so a newer rollstat continues where an older one stopped. Each partition of the state also holds the
+definition of the stream, which is compared with that of the restarted query before any row is processed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,38 +19,54 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyspark
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.streaming import StatefulProcessor
+from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
 
-from rollstat import snapshots
-from rollstat.spark.batch_walk import Plan, Walk
+from rollstat.spark.aggregate_spec import parse_window
+from rollstat.spark.batch_walk import Plan
 from rollstat.spark.rolling_plan import check_frame, plan_rolling, with_plain_names
-from rollstat.spark.row_order import compare, equal
+from rollstat.spark.row_order import equal
 from rollstat.spark.session import ROCKS_DB, STATE_STORE, known_warnings
+from rollstat.spark.stream_definition import (
+    check_restart,
+    definition_of,
+    in_order_of_names,
+    width_in_microseconds,
+)
+from rollstat.spark.stream_series import (
+    LATE,
+    NULL_TIME,
+    RETURNED,
+    Series,
+    read_message,
+    write_message,
+)
 from rollstat.windows import Expanding
 
-__all__ = ["Pack", "Series", "read_message", "rolling_stream", "write_message"]
+__all__ = ["Pack", "rolling_stream"]
 
-_MESSAGE, _LATE = "rollstat_message", "rollstat_late"
-_NAME = "spark.rolling_stream"  # of snapshots
+_MESSAGE, _FATE = "rollstat_message", "rollstat_fate"
+_WATERMARK = "spark.watermarkDelayMs"  # by this metadata Spark knows the event time column of a frame
 
 
-def rolling_stream(
+def rolling_stream(  # 14 parameters: one for each public option
     df: DataFrame,
     *,
-    keys: str | Sequence[str],
+    partition_by: str | Sequence[str],
     order_by: str | Sequence[str],
     window: Any,
     aggs: Mapping[Any, Any],
     watermark: str | None = None,
+    ttl: Any = None,
     initial: DataFrame | None = None,
     metrics: str = "rollstat",
     min_periods: int | None = None,
+    center: bool = False,
     closed: str | None = None,
     nan_policy: str = "omit",
     algorithm: str = "auto",
@@ -61,26 +78,35 @@ def rolling_stream(
     df : DataFrame
         A streaming frame. The result holds every row once with all its columns, followed by the new
         columns.
-    keys : str or sequence of str
-        Columns whose values name the series of a row.
+    partition_by : str or sequence of str
+        Columns whose values name the series of a row, at least one.
     order_by : str or sequence of str
         Columns that order the rows of a series: integers, strings, dates or timestamps. The other columns
-        order rows of one micro-batch that tie.
+        order rows of one micro-batch that tie. Rows that lack the first column are dropped and counted.
     window : int, str, timedelta
         A number of rows, or a width of time on the first column of `order_by`.
     aggs : mapping
         As in :func:`rollstat.spark.rolling`.
     watermark : str, optional
         How late rows may come, such as ``"10 minutes"``; the first column of `order_by` must be a
-        timestamp. Rows then wait until no earlier row can come, and are returned in order. Without it the
-        rows of a micro-batch are returned immediately.
+        timestamp. Rows then wait until no earlier row can come, and are returned in order, and the first
+        column of `order_by` has this watermark in the result. Without it the rows of a micro-batch are
+        returned immediately.
+    ttl : str or timedelta, optional
+        Forget a series after this time without a row, such as ``"7 days"``; its next row starts a new
+        series. With a watermark this is event time, otherwise the time of the clock. Behind a watermark a
+        series with a window of time is forgotten without `ttl` as soon as its rows have left the window,
+        unless a statistic returns positions.
     initial : DataFrame, optional
         A batch frame with the same columns whose rows come before the stream.
     metrics : str
-        Name under which each progress report of the query counts ``rows`` returned and rows that were
-        ``late``: before a row that was already returned, or before the watermark. Late rows are dropped.
+        Name under which each progress report of the query counts the ``rows`` returned and the rows
+        dropped: ``late`` rows come before a row that was already returned, or before the watermark, and
+        ``null_time`` rows lack the first column of `order_by`.
     min_periods, closed, nan_policy, algorithm
-        As in the array functions. Windows do not look ahead on a stream.
+        As in the array functions.
+    center : bool
+        Must be False: the newest row of a stream has no later rows.
 
     Returns
     -------
@@ -90,7 +116,9 @@ def rolling_stream(
     Raises
     ------
     ValueError, TypeError, RuntimeError
-        For bad arguments and missing requirements, before the stream starts.
+        For bad arguments and missing requirements, before the stream starts. A query that is restarted from
+        a checkpoint of another definition fails before it processes a row, with a message that names what
+        changed. It may add statistics over the same columns, or take a smaller window.
 
     Notes
     -----
@@ -98,12 +126,16 @@ def rolling_stream(
     micro-batch once. Results equal those of :func:`rollstat.spark.rolling` over the rows returned so far.
     The state store must be RocksDB; :func:`rollstat.spark.session` sets it.
 
+    With `ttl` but without a watermark Spark runs batches without rows too, to look for expired state, so a
+    query with the trigger ``availableNow`` ends only if ``spark.sql.streaming.noDataMicroBatches.enabled``
+    is false.
+
     Examples
     --------
     >>> from rollstat.spark import rolling_stream
     >>> result = rolling_stream(  # doctest: +SKIP
     ...     readings,
-    ...     keys="sensor",
+    ...     partition_by="sensor",
     ...     order_by="time",
     ...     window="1 hour",
     ...     aggs={"typical": ("median", "value")},
@@ -115,21 +147,36 @@ def rolling_stream(
         check_frame("initial", initial)
     if not df.isStreaming:
         raise ValueError("df must be a streaming frame; rollstat.spark.rolling serves batches")
+    if center:
+        raise ValueError(
+            "center must be False on a stream: a centred window needs rows that have not come yet; "
+            f"it was {center!r}"
+        )
     options = {"min_periods": min_periods, "center": False, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
     plan, fields = plan_rolling(
-        df.schema, keys, order_by, window, aggs, descending=False, ties="columns", options=options
+        df.schema, partition_by, order_by, window, aggs, descending=False, ties="columns", options=options
     )
+    plan = in_order_of_names(plan, df.schema.names)
     _check(df, plan, watermark, initial)
     rows, columns = with_plain_names(df)
     names = [columns[index] for index in plan.keys]
+    given = list(df.schema.fields)
     if watermark is not None:
-        rows = rows.withWatermark(columns[plan.order[0]], watermark)
+        time = plan.order[0]
+        rows = rows.withWatermark(columns[time], watermark)
+        delay = rows.schema.fields[time].metadata[_WATERMARK]
+        given[time] = _with_metadata(given[time], {_WATERMARK: delay})
     by_key = T.StructType(
         [T.StructField(name, df.schema.fields[i].dataType) for name, i in zip(names, plan.keys)]
     )
     packed = T.StructType([*by_key, T.StructField(_MESSAGE, T.BinaryType())])
-    processor = _Processor(plan, watermark is not None)
+    processor = _Processor(
+        plan,
+        definition_of(plan, df.schema, fields, watermark, None if ttl is None else str(ttl)),
+        waits=watermark is not None,
+        keep=_kept_for(plan, watermark, ttl),
+    )
     with known_warnings():
         start = None if initial is None else _states(initial, plan, packed).groupBy(*names)
         messages = rows.mapInArrow(Pack(plan.keys), packed)
@@ -137,21 +184,45 @@ def rolling_stream(
             processor,
             T.StructType([T.StructField(_MESSAGE, T.BinaryType())]),
             outputMode="append",
-            timeMode="eventTime" if watermark is not None else "none",
+            timeMode=processor.time_mode,
             initialState=start,
         )
-        late = T.StructField(_LATE, T.BooleanType())
-        result = answers.mapInArrow(_unpack, T.StructType([*df.schema.fields, *fields, late]))
-    counted = result.observe(
-        metrics, F.count_if(~F.col(_LATE)).alias("rows"), F.count_if(_LATE).alias("late")
-    )
-    return counted.where(~F.col(_LATE)).drop(_LATE)
+        fate = T.StructField(_FATE, T.ByteType())
+        result = answers.mapInArrow(_unpack, T.StructType([*given, *fields, fate]))
+    fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
+    counts = [F.count_if(F.col(_FATE) == number).alias(name) for name, number in fates.items()]
+    return result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE)
+
+
+def _with_metadata(field: T.StructField, metadata: dict[str, Any]) -> T.StructField:
+    return T.StructField(field.name, field.dataType, field.nullable, {**field.metadata, **metadata})
+
+
+def _kept_for(plan: Plan, watermark: str | None, ttl: Any) -> int | None:
+    """Return for how many microseconds a series without new rows is kept; None for ever."""
+    if ttl is not None:
+        try:
+            kept = width_in_microseconds(parse_window(ttl))
+        except ValueError:
+            kept = 0
+        if kept < 1000:
+            raise ValueError(
+                f"ttl must be a width of at least a millisecond, such as '7 days'; it was {ttl!r}"
+            )
+        if watermark is None:
+            return kept
+        needed = width_in_microseconds(plan.window) if plan.time is not None else 0
+        if kept < needed:
+            raise ValueError(f"ttl must be at least as long as the window, {plan.window!r}; it was {ttl!r}")
+        return kept
+    bounded = watermark is not None and plan.time is not None and not plan.needs_row_numbers
+    return width_in_microseconds(plan.window) if bounded else None
 
 
 def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame | None) -> None:
     """Raise an error for what a stream cannot do."""
     if not plan.keys:
-        raise ValueError("keys must name at least one column: a stream tells its series apart by keys")
+        raise ValueError("partition_by must name at least one column, whose values tell the series apart")
     if plan.looks_ahead:
         raise ValueError("window must not look ahead of its row on a stream")
     if isinstance(plan.window, Expanding):
@@ -172,8 +243,8 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame 
     nested = [field for field in nested if isinstance(field.dataType, (T.StructType, T.ArrayType))]
     if watermark is not None and nested and pyspark.__version__.startswith("4.1."):
         raise RuntimeError(
-            f"keys: {nested[0].name!r} is {nested[0].dataType.simpleString()}, for which pyspark 4.1 cannot "
-            "wait for a watermark: use its fields as keys, or a newer pyspark"
+            f"partition_by: {nested[0].name!r} is {nested[0].dataType.simpleString()}, for which pyspark 4.1 "
+            "cannot wait for a watermark: name its fields, or use a newer pyspark"
         )
     if initial is not None and (initial.isStreaming or initial.schema.names != df.schema.names):
         raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
@@ -181,152 +252,6 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame 
         raise RuntimeError(f"streams with state need RocksDB: spark.conf.set({STATE_STORE!r}, {ROCKS_DB!r})")
     if find_spec("google") is None or find_spec("google.protobuf") is None:
         raise RuntimeError('streams with state need protobuf: run "python -m pip install protobuf"')
-
-
-class Series:
-    """One series of a stream: the rows that windows reach, and the rows that wait for the watermark.
-
-    Parameters
-    ----------
-    plan : Plan
-        What to compute.
-    snapshot : bytes, optional
-        State to continue from.
-    """
-
-    def __init__(self, plan: Plan, snapshot: bytes | None) -> None:
-        self.plan = plan
-        self.walk = Walk(plan)
-        self.walk.min_rows = self.walk.wait_rows = 1
-        self.waiting: list[pa.RecordBatch] = []
-        if snapshot is not None:
-            self._restore(snapshot)
-
-    def snapshot(self) -> bytes:
-        """Return the state as bytes."""
-        walk = self.walk
-        arrays = []
-        for held in walk.columns:
-            column = np.ma.concatenate(held) if held else np.ma.MaskedArray([], [])
-            arrays += [np.ma.getdata(column), np.ma.getmaskarray(column)]
-        arrays += [np.concatenate(walk.times) if walk.times else np.empty(0)]
-        last = []
-        if walk.last is not None:
-            last = [pa.RecordBatch.from_arrays(walk.last, names=list(map(str, range(len(walk.last)))))]
-        messages = [write_message(batch) for batch in (*last, *self.waiting)]
-        arrays += [np.frombuffer(message, np.uint8) for message in messages]
-        # These names are a part of the format: checkpoints of earlier versions hold them.
-        parameters = {"lost": walk.dropped, "held": walk.held, "inputs": len(walk.columns), "last": len(last)}
-        return snapshots.write(_NAME, parameters, arrays)
-
-    def _restore(self, snapshot: bytes) -> None:
-        name, parameters, arrays = snapshots.read(snapshot)
-        if name != _NAME or parameters["inputs"] != len(self.plan.inputs):
-            raise ValueError(
-                "the state is of a stream with other statistics: a checkpoint belongs to one set of aggs"
-            )
-        walk = self.walk
-        walk.held = walk.computed = parameters["held"]
-        walk.dropped = parameters["lost"]
-        count = parameters["inputs"]
-        if walk.held:
-            pairs = zip(arrays[: 2 * count : 2], arrays[1 : 2 * count : 2])
-            walk.columns = [[np.ma.MaskedArray(data, mask)] for data, mask in pairs]
-            walk.times = [arrays[2 * count]] if self.plan.time is not None else []
-        messages = [batch for array in arrays[2 * count + 1 :] for batch in read_message(array.tobytes())]
-        if parameters["last"]:
-            walk.last = messages[0].columns
-        self.waiting = messages[parameters["last"] :]
-
-    def first_waiting(self) -> int | None:
-        """Return the earliest time among the waiting rows, as an integer; None if no row has one."""
-        if not self.waiting:
-            return None
-        times = [batch.column(self.plan.order[0]) for batch in self.waiting]
-        if not pa.types.is_timestamp(times[0].type):
-            return 0
-        least = [pc.min(time.view(pa.int64())).as_py() for time in times]
-        return min((value for value in least if value is not None), default=None)
-
-    def emit(self, watermark: int | None) -> Iterator[pa.RecordBatch]:
-        """Yield the waiting rows in order, with the new columns and a flag for late rows.
-
-        Parameters
-        ----------
-        watermark : int or None
-            Time in microseconds before which no row can come any more; rows from there on keep waiting.
-        """
-        if not self.waiting:
-            return
-        batch = _sorted(self.waiting, self.plan)
-        late = self._late(batch)
-        self.waiting = []
-        if watermark is not None:
-            time = batch.column(self.plan.order[0])
-            times = time.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-            missing = time.is_null().to_numpy(zero_copy_only=False)
-            waits = (times >= watermark) & ~late & ~missing
-            late |= missing
-            if waits.any():
-                self.waiting = [batch.filter(pa.array(waits))]
-            batch, late = batch.filter(pa.array(~waits)), late[~waits]
-        if late.any():
-            rows = batch.filter(pa.array(late))
-            yield _flagged([*rows.columns, *self.walk.no_results(rows.num_rows)], batch, late=True)
-        ready = batch.filter(pa.array(~late))
-        if ready.num_rows:
-            for result in self.walk.run([ready]):
-                yield _flagged(result.columns, batch, late=False)
-
-    def _late(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
-        """Return which rows come before the last row that was returned."""
-        late = np.zeros(batch.num_rows, np.bool_)
-        last = self.walk.last
-        if last is None:
-            return late
-        undecided = np.ones(batch.num_rows, np.bool_)
-        for index, bound in zip(self.plan.order, last[len(self.plan.keys) :]):
-            sign = compare(batch.column(index), pa.concat_arrays([bound] * batch.num_rows))
-            late |= undecided & (sign < 0)
-            undecided &= sign == 0
-        return late
-
-
-def _flagged(columns: Sequence[pa.Array], given: pa.RecordBatch, *, late: bool) -> pa.RecordBatch:
-    """Return the columns of `given`, the new columns and the flag as a batch."""
-    new = len(columns) - given.num_columns
-    names = [*given.schema.names, *(f"new{i}" for i in range(new)), "late"]
-    flag = pa.array(np.full(len(columns[0]), late))
-    return pa.RecordBatch.from_arrays([*columns, flag], names=names)
-
-
-def _sorted(batches: list[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
-    """Return all rows in order; other columns decide ties if Arrow can sort them."""
-    batch = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
-    rest = [index for index in range(batch.num_columns) if index not in {*plan.order, *plan.keys}]
-    order = pa.array(np.arange(batch.num_rows))
-    for index in reversed([*plan.order, *rest]):
-        column = batch.column(index)
-        try:
-            stable = pc.array_sort_indices(column.take(order), order="ascending", null_placement="at_start")
-        except (pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            continue  # a type without an order decides no tie
-        order = order.take(stable)
-    return batch.take(order)
-
-
-def write_message(batch: pa.RecordBatch) -> bytes:
-    """Return rows with their schema as bytes."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return bytes(sink.getvalue())
-
-
-def read_message(message: bytes) -> list[pa.RecordBatch]:
-    """Return rows from bytes."""
-    with pa.ipc.open_stream(message) as reader:
-        return [batch for batch in reader if batch.num_rows]
 
 
 @dataclass(frozen=True)
@@ -384,32 +309,75 @@ def _unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its base untyped
-    """Keeps the state of each series."""
+    """Keeps the state of each series.
 
-    def __init__(self, plan: Plan, waits: bool) -> None:
+    Parameters
+    ----------
+    plan : Plan
+        What to compute.
+    definition : str
+        From :func:`definition_of`.
+    waits : bool
+        Whether rows wait for a watermark.
+    keep : int or None
+        Microseconds after which a series without new rows is forgotten.
+    """
+
+    def __init__(self, plan: Plan, definition: str, *, waits: bool, keep: int | None) -> None:
         self.plan = plan
+        self.definition = definition
         self.waits = waits
+        self.keep = keep
+
+    @property
+    def time_mode(self) -> str:
+        """Spark's name of the clock that timers and the age of state follow."""
+        if self.waits:
+            return "eventTime"
+        return "none" if self.keep is None else "processingTime"
 
     def init(self, handle: Any) -> None:
-        """Open the state."""
+        """Open the state, and check that it is of this stream."""
         self.handle = handle
-        self.state = handle.getValueState("series", T.StructType([T.StructField("snapshot", T.BinaryType())]))
+        expires = None if self.waits or self.keep is None else self.keep // 1000
+        state = T.StructType([T.StructField("snapshot", T.BinaryType())])
+        self.state = handle.getValueState("series", state, expires)
+        stored = handle.getValueState("definition", T.StructType([T.StructField("json", T.StringType())]))
+        # Spark's driver calls this too, to learn the types of the state; there is no state there.
+        client = handle._statefulProcessorApiClient
+        if client.handle_state is not StatefulProcessorHandleState.CREATED:
+            return
+        # Each partition has one definition. It is stored under a key because all state is: that of nulls.
+        client.set_implicit_key((None,) * len(self.plan.keys))
+        held = stored.get()
+        if held is not None:
+            check_restart(held[0], self.definition)
+        if held is None or held[0] != self.definition:
+            stored.update((self.definition,))
+        client.remove_implicit_key()
 
     def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         """Take the rows of one key in one micro-batch."""
-        series = self._series()
-        before = series.first_waiting()
+        series, watermark = self._series(), self._watermark(timerValues)
+        before = self._timer(series)
         for row in rows:
-            series.waiting += read_message(bytes(row[_MESSAGE]))
-        yield from self._emit(series, timerValues, before)
+            for batch in read_message(bytes(row[_MESSAGE])):
+                yield from map(_as_row, series.take(batch, watermark))
+        yield from self._emit(series, watermark, before)
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Row]:
-        """Return the rows that the watermark has passed."""
-        yield from self._emit(self._series(), timerValues, None)
+        """Return the rows that the watermark has passed, or forget the series."""
+        series, fired = self._series(), expiredTimerInfo.getExpiryTimeInMs()
+        before = self._timer(series)
+        # Spark deletes the timer that fired.
+        yield from self._emit(series, self._watermark(timerValues), None if before == fired else before)
 
     def handleInitialState(self, key: Any, initialState: Row, timerValues: Any) -> None:
         """Start from the end of a batch frame."""
-        self.state.update((bytes(initialState[_MESSAGE]),))
+        snapshot = bytes(initialState[_MESSAGE])
+        self.state.update((snapshot,))
+        if self.waits and self.keep is not None:
+            self._change_timer(None, self._timer(Series(self.plan, snapshot)))
 
     def close(self) -> None:
         """Do nothing; Spark requires the method."""
@@ -418,14 +386,38 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
         held = self.state.get()
         return Series(self.plan, None if held is None else bytes(held[0]))
 
-    def _emit(self, series: Series, timer: Any, before: int | None) -> Iterator[Row]:
-        watermark = timer.getCurrentWatermarkInMs() * 1000 if self.waits else None
-        for batch in series.emit(watermark):
-            yield Row(**{_MESSAGE: write_message(batch)})
-        self.state.update((series.snapshot(),))
-        first = series.first_waiting()
-        if first is not None and first != before:
-            self.handle.registerTimer(first // 1000 + 1)
+    def _watermark(self, timer: Any) -> int | None:
+        return timer.getCurrentWatermarkInMs() * 1000 if self.waits else None
+
+    def _timer(self, series: Series) -> int | None:
+        """Return when a timer of the series must fire, in milliseconds."""
+        time = series.wakes_at(self.keep) if self.waits else None
+        return None if time is None else time // 1000 + 1
+
+    def _change_timer(self, before: int | None, after: int | None) -> None:
+        if before == after:
+            return
+        if before is not None:
+            self.handle.deleteTimer(before)
+        if after is not None:
+            self.handle.registerTimer(after)
+
+    def _emit(self, series: Series, watermark: int | None, before: int | None) -> Iterator[Row]:
+        """Yield the rows that are ready and store the series, whose timer is `before`."""
+        yield from map(_as_row, series.emit(watermark))
+        if series.empty:
+            return
+        after = self._timer(series)
+        if watermark is not None and after is not None and not series.waiting and after * 1000 <= watermark:
+            after = None
+            self.state.clear()
+        else:
+            self.state.update((series.snapshot(),))
+        self._change_timer(before, after)
+
+
+def _as_row(batch: pa.RecordBatch) -> Row:
+    return Row(**{_MESSAGE: write_message(batch)})
 
 
 @dataclass(frozen=True)

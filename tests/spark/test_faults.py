@@ -53,7 +53,7 @@ spark = session("local[2]", conf={"spark.sql.shuffle.partitions": 2})
 stream = spark.readStream.schema("key int, row long, x double").option("maxFilesPerTrigger", 1)
 stream = stream.parquet(folder + "/in")
 aggs = {"m": ("median", "x")}
-result = rolling_stream(stream, keys="key", order_by="row", window=30, aggs=aggs)
+result = rolling_stream(stream, partition_by="key", order_by="row", window=30, aggs=aggs)
 writer = result.writeStream.format("parquet").option("path", folder + "/out")
 query = writer.option("checkpointLocation", folder + "/state").trigger(availableNow=True).start()
 query.awaitTermination()

@@ -1,6 +1,7 @@
 """Run the guide's page on Spark, and submit its job to a cluster."""
 
 import doctest
+import io
 import os
 import re
 import shutil
@@ -32,10 +33,33 @@ def run(command, **environment):
     return done
 
 
-def test_the_page(tmp_path):
-    examples = doctest.DocTestParser().get_examples((GUIDE / "spark.rst").read_text())
-    assert len(examples) > 20
-    run([sys.executable, "-m", "doctest", str(GUIDE / "spark.rst")], PWD=str(tmp_path))
+@pytest.mark.parametrize("page", ["spark.rst", "spark_streaming.rst"])
+def test_a_page(spark, page):
+    # The session of all tests serves the page, with the settings that the page has.
+    text = (GUIDE / page).read_text().replace(">>> spark.stop()\n", "")
+    test = doctest.DocTestParser().get_doctest(text, {}, page, str(GUIDE / page), 0)
+    assert len(test.examples) > 10
+    changed = ("shuffle.partitions", "session.timeZone", "execution.arrow.maxRecordsPerBatch")
+    before = {f"spark.sql.{name}": spark.conf.get(f"spark.sql.{name}") for name in changed}
+    spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    try:
+        report = io.StringIO()
+        assert doctest.DocTestRunner().run(test, out=report.write).failed == 0, report.getvalue()
+    finally:
+        for name, value in before.items():
+            spark.conf.set(name, value)
+
+
+def test_the_script_for_kafka_runs_on_files(tmp_path):
+    (tmp_path / "in").mkdir()
+    lines = [
+        f'{{"sensor": "a", "time": "2025-01-01T00:{i // 6:02}:{i % 6}0Z", "value": {i}}}\n' for i in range(60)
+    ]
+    (tmp_path / "in" / "1.json").write_text("".join(lines) + '{"sensor": "a", "value": 5}\nno message\n')
+    folders = [str(tmp_path / name) for name in ("in", "out", "checkpoint")]
+    done = run([sys.executable, str(GUIDE / "examples" / "kafka_stream.py"), *folders], PWD=str(tmp_path))
+    assert "0 {'rows': 0, 'late': 0, 'null_time': 2}" in done.stdout
+    assert "1 {'rows': 53, 'late': 0, 'null_time': 0}" in done.stdout
 
 
 @pytest.mark.long

@@ -56,7 +56,13 @@ def test_messages_hold_one_key_each():
 def test_a_stream_stopped_and_started_again(spark, tmp_path):
     table = readings(700)
     (tmp_path / "in").mkdir()
-    arguments = {"keys": "key", "order_by": ["time", "row"], "window": 20, "aggs": AGGS, "min_periods": 1}
+    arguments = {
+        "partition_by": "key",
+        "order_by": ["time", "row"],
+        "window": 20,
+        "aggs": AGGS,
+        "min_periods": 1,
+    }
     # The first hundred rows are a batch; the rest comes in two runs of the query.
     start = spark.createDataFrame(table.slice(0, 100))
     stream = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(str(tmp_path / "in"))
@@ -75,7 +81,6 @@ def test_a_stream_stopped_and_started_again(spark, tmp_path):
     found = spark.read.parquet(str(tmp_path / "out")).toArrow().sort_by("row")
     assert late == 50
     assert found["row"].to_pylist() == list(range(100, 700))
-    arguments["partition_by"] = arguments.pop("keys")
     whole = rolling(spark.createDataFrame(table), **arguments).toArrow().sort_by("row").slice(100)
     assert str(found.to_pylist()) == str(whole.to_pylist())
 
@@ -90,9 +95,9 @@ def test_behind_a_watermark_rows_come_in_order(spark, tmp_path):
     arguments = {"order_by": "time", "window": "30 seconds", "aggs": AGGS}
     if pyspark.__version__.startswith("4.1."):
         with pytest.raises(RuntimeError, match=r"'key' is struct.*pyspark 4.1 cannot wait"):
-            rolling_stream(stream, keys="key", watermark="40 seconds", **arguments)
+            rolling_stream(stream, partition_by="key", watermark="40 seconds", **arguments)
         return
-    result = rolling_stream(stream, keys="key", watermark="40 seconds", **arguments)
+    result = rolling_stream(stream, partition_by="key", watermark="40 seconds", **arguments)
     writer = result.writeStream.format("parquet").option("path", str(tmp_path / "out"))
     query = writer.option("checkpointLocation", str(tmp_path / "state")).trigger(availableNow=True).start()
     query.awaitTermination()
@@ -108,9 +113,16 @@ def test_behind_a_watermark_rows_come_in_order(spark, tmp_path):
 def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
     (tmp_path / "in").mkdir()
     stream = spark.readStream.schema(SCHEMA).parquet(str(tmp_path / "in"))
-    good = {"keys": "key", "order_by": ["time", "row"], "window": 3, "aggs": AGGS}
+    good = {"partition_by": "key", "order_by": ["time", "row"], "window": 3, "aggs": AGGS}
     for change, error, message in (
-        ({"keys": []}, ValueError, "keys must name at least one column"),
+        ({"partition_by": []}, ValueError, "partition_by must name at least one column"),
+        ({"center": True}, ValueError, "center must be False on a stream: a centred window needs rows that"),
+        ({"ttl": "soon"}, ValueError, "ttl must be a width of at least a millisecond"),
+        (
+            {"ttl": "1 minute", "watermark": "1 hour", "window": "1 hour"},
+            ValueError,
+            "ttl must be at least as long as the window",
+        ),
         ({"order_by": "x"}, TypeError, "order_by: 'x' is double; a stream is ordered by"),
         ({"order_by": "row", "watermark": "1 hour"}, TypeError, "a watermark needs a timestamp"),
         ({"initial": stream}, ValueError, "initial must be a batch frame with the columns"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import rollstat
 from rollstat.snapshots import SnapshotError
-from rollstat.spark.structured_streaming import Series, read_message, write_message
+from rollstat.spark.stream_series import LATE, NULL_TIME, Series, read_message, write_message
 from tests.spark.test_batch_walk import ARROW, masked, plan, table
 
 
@@ -21,8 +21,7 @@ def feed(batches, window, marks=None, **options):
     job, snapshot, given_out = plan(window, ties="columns", **options), None, []
     for batch, mark in zip(batches, marks or [None] * len(batches)):
         series = Series(job, snapshot)
-        series.waiting.append(batch)
-        given_out += list(series.emit(mark))
+        given_out += [*series.take(batch, mark), *series.emit(mark)]
         snapshot = series.snapshot()
     return given_out, Series(job, snapshot)
 
@@ -75,20 +74,20 @@ def test_a_watermark_gives_out_in_order_what_it_has_passed(rows, delay, size, se
     assert not any(found[9].to_pylist())
     assert found.select(range(5)).rename_columns(ARROW.names).equals(whole)
     assert found[5].to_pylist() == rollstat.rolling_median(masked(whole["x"]), 5, min_periods=1).tolist()
-    assert series.first_waiting() is None
+    assert series.wakes_at(None) is None
 
 
 def test_late_rows_are_marked_and_change_nothing():
     whole = table([30], 2)
     batch = whole.combine_chunks().to_batches()[0]
     series = Series(plan(4, ties="columns"), None)
-    series.waiting.append(batch.slice(10, 10))
+    assert not list(series.take(batch.slice(10, 10), None))
     assert sum(part.num_rows for part in series.emit(None)) == 10
     series = Series(series.plan, series.snapshot())
-    series.waiting.append(batch.slice(5, 3))
-    series.waiting.append(batch.slice(20, 5))
-    late, ready = series.emit(None)
-    assert late.column(9).to_pylist() == [True] * 3
+    late, *others = [*series.take(batch.slice(5, 3), None), *series.take(batch.slice(20, 5), None)]
+    assert not others
+    (ready,) = series.emit(None)
+    assert late.column(9).to_pylist() == [LATE] * 3
     assert late.column("row").to_pylist() == [5, 6, 7]
     assert late.column(5).null_count == 3
     assert ready.column("row").to_pylist() == [20, 21, 22, 23, 24]
@@ -96,15 +95,31 @@ def test_late_rows_are_marked_and_change_nothing():
     assert ready.column(5).to_pylist() == wanted.tolist()
 
 
-def test_rows_without_a_time_are_late_behind_a_watermark():
+def test_rows_without_a_time_have_a_fate_of_their_own():
     whole = table([5], 2).set_column(1, "time", pa.array([None, 1, 2, 3, 9], pa.timestamp("us", "UTC")))
+    batch = whole.combine_chunks().to_batches()[0]
+    for watermark in (None, 3):
+        series = Series(plan(2, ties="columns"), None)
+        dropped = rows_of(series.take(batch, watermark))
+        assert dropped["row"].to_pylist() == [1, 2, 0][-1 if watermark is None else 0 :]
+        assert dropped[9].to_pylist() == [LATE, LATE, NULL_TIME][-1 if watermark is None else 0 :]
+        assert dropped[5].null_count == dropped.num_rows
+    assert not list(series.emit(3))
+    assert series.wakes_at(7) == 3
+    (ready,) = series.emit(4)
+    assert ready.column("row").to_pylist() == [3]
+    assert series.wakes_at(7) == 9
+    assert sum(part.num_rows for part in series.emit(10)) == 1
+    assert (series.wakes_at(7), series.wakes_at(None)) == (16, None)
+
+
+def test_dropped_rows_alone_leave_no_state():
+    batch = table([5], 2).combine_chunks().to_batches()[0]
     series = Series(plan(2, ties="columns"), None)
-    series.waiting.append(whole.combine_chunks().to_batches()[0])
-    assert series.first_waiting() == 1
-    late, ready = series.emit(4)
-    assert late.column("row").to_pylist() == [0]
-    assert ready.column("row").to_pylist() == [1, 2, 3]
-    assert series.first_waiting() == 9
+    assert rows_of(series.take(batch, 10**9)).num_rows == 5
+    assert not list(series.emit(10**9))
+    assert series.empty
+    assert series.wakes_at(7) is None
 
 
 def test_the_state_is_that_of_a_window():
@@ -113,7 +128,7 @@ def test_the_state_is_that_of_a_window():
     sizes = []
     for batch in whole:
         for first in range(0, batch.num_rows, 10_000):
-            series.waiting.append(batch.slice(first, 10_000))
+            assert not list(series.take(batch.slice(first, 10_000), None))
             list(series.emit(None))
             sizes.append(len(series.snapshot()))
             series = Series(series.plan, series.snapshot())

@@ -1,0 +1,200 @@
+r"""One series of a stream: the rows that windows reach, and the rows that wait for the watermark.
+
+::
+
+    new rows -- take --> late or without a time: dropped
+                   \--> waiting rows -- emit, once the watermark has passed --> walk --> rows with results
+
+A snapshot of a series is what the state store keeps between micro-batches.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from rollstat import snapshots
+from rollstat.spark.batch_walk import Plan, Walk
+from rollstat.spark.row_order import compare
+
+__all__ = ["LATE", "NULL_TIME", "RETURNED", "Series", "read_message", "write_message"]
+
+RETURNED, LATE, NULL_TIME = range(3)  # fates of a row
+_NAME = "spark.rolling_stream"  # of snapshots
+
+
+class Series:
+    """One series of a stream.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to compute.
+    snapshot : bytes, optional
+        State to continue from.
+    """
+
+    def __init__(self, plan: Plan, snapshot: bytes | None) -> None:
+        self.plan = plan
+        self.walk = Walk(plan)
+        self.walk.min_rows = self.walk.wait_rows = 1
+        self.waiting: list[pa.RecordBatch] = []
+        if snapshot is not None:
+            self._restore(snapshot)
+
+    def snapshot(self) -> bytes:
+        """Return the state as bytes."""
+        walk = self.walk
+        arrays = []
+        for held in walk.columns:
+            column = np.ma.concatenate(held) if held else np.ma.MaskedArray([], [])
+            arrays += [np.ma.getdata(column), np.ma.getmaskarray(column)]
+        arrays += [np.concatenate(walk.times) if walk.times else np.empty(0)]
+        last = []
+        if walk.last is not None:
+            last = [pa.RecordBatch.from_arrays(walk.last, names=list(map(str, range(len(walk.last)))))]
+        messages = [write_message(batch) for batch in (*last, *self.waiting)]
+        arrays += [np.frombuffer(message, np.uint8) for message in messages]
+        # These names are a part of the format: checkpoints of earlier versions hold them.
+        parameters = {"lost": walk.dropped, "held": walk.held, "inputs": len(walk.columns), "last": len(last)}
+        return snapshots.write(_NAME, parameters, arrays)
+
+    def _restore(self, snapshot: bytes) -> None:
+        name, parameters, arrays = snapshots.read(snapshot)
+        if name != _NAME or parameters["inputs"] != len(self.plan.inputs):
+            raise ValueError(
+                "the state is of a stream with other statistics: a checkpoint belongs to one set of aggs"
+            )
+        walk = self.walk
+        walk.held = walk.computed = parameters["held"]
+        walk.dropped = parameters["lost"]
+        count = parameters["inputs"]
+        if walk.held:
+            pairs = zip(arrays[: 2 * count : 2], arrays[1 : 2 * count : 2])
+            walk.columns = [[np.ma.MaskedArray(data, mask)] for data, mask in pairs]
+            walk.times = [arrays[2 * count]] if self.plan.time is not None else []
+        messages = [batch for array in arrays[2 * count + 1 :] for batch in read_message(array.tobytes())]
+        if parameters["last"]:
+            walk.last = messages[0].columns
+        self.waiting = messages[parameters["last"] :]
+
+    @property
+    def empty(self) -> bool:
+        """Whether the series has had no rows, so there is nothing to store."""
+        return self.walk.last is None and not self.waiting
+
+    def wakes_at(self, keep: int | None) -> int | None:
+        """Return when something is to do without new rows, in microseconds of event time.
+
+        That is when the first waiting row can be returned or, if none waits, when the series can be
+        forgotten, `keep` microseconds after its last row.
+        """
+        if self.waiting:
+            order = self.plan.order[0]
+            least: int = min(pc.min(batch.column(order).view(pa.int64())).as_py() for batch in self.waiting)
+            return least
+        return None if keep is None or self.walk.last is None else self._last_time() + keep
+
+    def _last_time(self) -> int:
+        """Return the time of the last row returned, in microseconds; before 1970 if it has none."""
+        assert self.walk.last is not None
+        time: int | None = self.walk.last[len(self.plan.keys)].view(pa.int64())[0].as_py()
+        return -1 if time is None else time
+
+    def take(self, batch: pa.RecordBatch, watermark: int | None) -> Iterator[pa.RecordBatch]:
+        """Let new rows wait, and yield those that are dropped, with null results and their fate.
+
+        Parameters
+        ----------
+        batch : RecordBatch
+            New rows of the series.
+        watermark : int or None
+            Time in microseconds before which rows are late.
+        """
+        fate = np.full(batch.num_rows, RETURNED, np.int8)
+        fate[self._before_last(batch)] = LATE
+        first = batch.column(self.plan.order[0])
+        if watermark is not None:
+            times = first.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+            fate[times < watermark] = LATE
+        fate[first.is_null().to_numpy(zero_copy_only=False)] = NULL_TIME
+        for dropped in (LATE, NULL_TIME):
+            if (fate == dropped).any():
+                rows = batch.filter(pa.array(fate == dropped))
+                columns = [*rows.columns, *self.walk.no_results(rows.num_rows)]
+                yield _with_fate(columns, batch, dropped)
+        batch = batch.filter(pa.array(fate == RETURNED))
+        self.waiting += [batch] if batch.num_rows else []
+
+    def emit(self, watermark: int | None) -> Iterator[pa.RecordBatch]:
+        """Yield the waiting rows in order, with the new columns and their fate.
+
+        Parameters
+        ----------
+        watermark : int or None
+            Time in microseconds before which no row can come any more; rows from there on keep waiting.
+        """
+        if not self.waiting:
+            return
+        batch = _sorted(self.waiting, self.plan)
+        self.waiting = []
+        if watermark is not None:
+            times = batch.column(self.plan.order[0]).view(pa.int64()).to_numpy(zero_copy_only=False)
+            ready = int(np.searchsorted(times, watermark))
+            self.waiting = [batch.slice(ready)] if ready < batch.num_rows else []
+            batch = batch.slice(0, ready)
+        if batch.num_rows:
+            for result in self.walk.run([batch]):
+                yield _with_fate(result.columns, batch, RETURNED)
+
+    def _before_last(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
+        """Return which rows come before the last row that was returned."""
+        late = np.zeros(batch.num_rows, np.bool_)
+        last = self.walk.last
+        if last is None:
+            return late
+        undecided = np.ones(batch.num_rows, np.bool_)
+        for index, bound in zip(self.plan.order, last[len(self.plan.keys) :]):
+            sign = compare(batch.column(index), pa.concat_arrays([bound] * batch.num_rows))
+            late |= undecided & (sign < 0)
+            undecided &= sign == 0
+        return late
+
+
+def _with_fate(columns: Sequence[pa.Array], given: pa.RecordBatch, fate: int) -> pa.RecordBatch:
+    """Return the columns of `given`, the new columns and the fate of the rows as a batch."""
+    new = len(columns) - given.num_columns
+    names = [*given.schema.names, *(f"new{i}" for i in range(new)), "fate"]
+    fates = pa.array(np.full(len(columns[0]), fate, np.int8))
+    return pa.RecordBatch.from_arrays([*columns, fates], names=names)
+
+
+def _sorted(batches: list[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
+    """Return all rows in order; other columns decide ties if Arrow can sort them."""
+    batch = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+    rest = [index for index in range(batch.num_columns) if index not in {*plan.order, *plan.keys}]
+    order = pa.array(np.arange(batch.num_rows))
+    for index in reversed([*plan.order, *rest]):
+        column = batch.column(index)
+        try:
+            stable = pc.array_sort_indices(column.take(order), order="ascending", null_placement="at_start")
+        except (pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            continue  # a type without an order decides no tie
+        order = order.take(stable)
+    return batch.take(order)
+
+
+def write_message(batch: pa.RecordBatch) -> bytes:
+    """Return rows with their schema as bytes."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def read_message(message: bytes) -> list[pa.RecordBatch]:
+    """Return rows from bytes."""
+    with pa.ipc.open_stream(message) as reader:
+        return [batch for batch in reader if batch.num_rows]

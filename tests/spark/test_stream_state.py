@@ -1,0 +1,133 @@
+"""Streams refuse a checkpoint of another definition, forget series, and serve operators after them."""
+
+import os
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import functions as F
+
+from rollstat.spark import rolling, rolling_stream
+
+pytestmark = pytest.mark.spark
+
+SCHEMA = "sensor string, site string, time timestamp, row long, x double, y double"
+EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
+
+
+def readings(rows, first=0, sensors=2):
+    number = np.arange(first, first + rows)
+    return pa.table(
+        {
+            "sensor": [f"s{i % sensors}" for i in number],
+            "site": [f"s{i // 2 % 2}" for i in number],
+            "time": pa.array(number * 1_000_000).cast(pa.timestamp("us", "UTC")),
+            "row": number,
+            "x": number * 7919 % 101 / 4,
+            "y": -number * 1.0,
+        }
+    )
+
+
+class Stream:
+    """A stream of files in a folder, run until it has read all files."""
+
+    def __init__(self, spark, folder, **arguments):
+        self.spark, self.folder, self.files = spark, folder, 0
+        self.arguments = {"partition_by": "sensor", "order_by": ["time", "row"], "window": 3} | arguments
+        (folder / "in").mkdir()
+
+    def write(self, table):
+        path = self.folder / "in" / f"{self.files}.parquet"
+        pq.write_table(table, path)
+        self.files += 1
+        os.utime(path, (1_700_000_000 + self.files, 1_700_000_000 + self.files))
+
+    def result(self, **changes):
+        source = self.spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1)
+        return rolling_stream(source.parquet(f"{self.folder}/in"), **(self.arguments | changes))
+
+    def run(self, result=None, **changes):
+        """Return the rows of all batches and the progress of each."""
+        batches = []
+        result = self.result(**changes) if result is None else result
+        writer = result.writeStream.foreachBatch(lambda frame, _: batches.append(frame.toArrow()))
+        writer = writer.option("checkpointLocation", f"{self.folder}/state")
+        query = writer.trigger(availableNow=True).start()
+        query.awaitTermination()
+        return pa.concat_tables(batches), query.recentProgress
+
+
+def test_a_restart_with_another_definition_is_refused(spark, tmp_path):
+    stream = Stream(spark, tmp_path, aggs={"m": ("median", "x")})
+    stream.write(readings(40))
+    assert stream.run()[0].num_rows == 40
+    stream.write(readings(20, 40))
+    for changes, message in (
+        ({"window": 20}, "window was 3 and is 20"),
+        ({"aggs": {"m": ("median", "y")}}, r"inputs was \(x double\) and is \(y double\)"),
+        ({"partition_by": "site"}, r"partition_by was \(sensor string\) and is \(site string\)"),
+        # Spark itself refuses a change of what the state is stored by.
+        ({"partition_by": "row", "order_by": "time"}, "KEY_SCHEMA_NOT_COMPATIBLE"),
+        ({"watermark": "1 minute"}, r"(?i)timeMode"),
+    ):
+        with pytest.raises(StreamingQueryException, match=message):
+            stream.run(**changes)
+    # What is safe is accepted, and becomes the definition.
+    aggs = {"low": ("min", "x"), "m": ("median", "x")}
+    found = stream.run(window=2, aggs=aggs)[0].sort_by("row")
+    batch = rolling(
+        spark.createDataFrame(readings(60)), **(stream.arguments | {"window": 2, "aggs": aggs})
+    ).toArrow()
+    wanted = batch.sort_by("row").slice(40)
+    assert found.select(["row", "low", "m"]).to_pylist() == wanted.select(["row", "low", "m"]).to_pylist()
+    stream.write(readings(2, 60))
+    with pytest.raises(StreamingQueryException, match="window was 2 and is 3"):
+        stream.run(aggs=aggs)
+
+
+def test_series_whose_rows_have_left_the_window_are_forgotten(spark, tmp_path):
+    stream = Stream(spark, tmp_path, window="5 seconds", watermark="1 second", aggs={"m": ("sum", "y")})
+    for batch in range(6):  # ten new series in each
+        sensors = [f"{batch} {i % 10}" for i in range(20)]
+        stream.write(readings(20, 20 * batch).set_column(0, "sensor", pa.array(sensors)))
+    # A row of a forgotten series is behind the watermark, and one has no time.
+    last = readings(3, 3).set_column(0, "sensor", pa.array(["0 3", "5 1", "0 3"]))
+    last = last.set_column(2, "time", pa.array([3_000_000, None, 119_000_000], last["time"].type))
+    stream.write(last)
+    found, progress = stream.run()
+    assert found.num_rows == 118  # until 118, a second before the newest
+    # The state of two batches, their timers, and a definition for each partition.
+    held = [part.stateOperators[0].numRowsTotal for part in progress]
+    assert max(held) <= 20 * 3 + 3
+    series = spark.read.format("statestore").option("stateVarName", "series")
+    assert series.load(f"{tmp_path}/state").count() <= 12
+    counts = [part.observedMetrics["rollstat"] for part in progress]
+    assert [sum(count[i] for count in counts) for i in range(3)] == [118, 1, 1]
+
+
+def test_series_are_forgotten_after_their_time_to_live(spark, tmp_path):
+    stream = Stream(spark, tmp_path, ttl="1 second", aggs={"m": ("median", "x")})
+    before = spark.conf.get(EMPTY_BATCHES)
+    spark.conf.set(EMPTY_BATCHES, False)  # or the query would look for expired state without an end
+    try:
+        for part in (readings(6), readings(6, 6)):  # a restart takes longer than a second
+            stream.write(part)
+            found = stream.run()[0].sort_by("row")
+            assert [value is None for value in found["m"].to_pylist()] == [True] * 4 + [False] * 2
+    finally:
+        spark.conf.set(EMPTY_BATCHES, before)
+
+
+def test_operators_after_a_stream_have_its_watermark(spark, tmp_path):
+    stream = Stream(spark, tmp_path, watermark="5 seconds", aggs={"m": ("median", "x")})
+    for part in (readings(40), readings(40, 40)):
+        stream.write(part)
+    result = stream.result()
+    per_minute = result.groupBy(F.window("time", "10 seconds")).agg(F.sum("row").alias("rows"))
+    found = stream.run(per_minute.select(F.col("window.start").alias("start"), "rows"))[0]
+    starts = range(0, 70, 10)  # the window from 70 on is still open at 79 - 5
+    wanted = [sum(range(start, start + 10)) for start in starts]
+    assert found.sort_by("start")["rows"].to_pylist() == wanted
