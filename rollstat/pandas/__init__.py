@@ -28,16 +28,16 @@ index of groups and rows to the result.
 """
 
 from rollstat.pandas.accessors import DataFrameAccessor, SeriesAccessor, expanding, rolling
-from rollstat.pandas.groups import ExpandingGroups, GroupBy, RollingGroups
+from rollstat.pandas.groups import ExpandingGroupBy, GroupBy, RollingGroupBy
 from rollstat.pandas.windows import Expanding, Rolling
 
 __all__ = [
     "DataFrameAccessor",
     "Expanding",
-    "ExpandingGroups",
+    "ExpandingGroupBy",
     "GroupBy",
     "Rolling",
-    "RollingGroups",
+    "RollingGroupBy",
     "SeriesAccessor",
     "expanding",
     "rolling",

@@ -28,7 +28,7 @@ from rollstat.pandas.windows import (
     pandas_window,
 )
 
-__all__ = ["ExpandingGroups", "GroupBy", "RollingGroups"]
+__all__ = ["ExpandingGroupBy", "GroupBy", "RollingGroupBy"]
 
 # pandas 3.1 writes "By".
 _BY = "By" if hasattr(pandas_types, "RollingGroupBy") else "by"
@@ -152,7 +152,7 @@ class _Groups:
         return
 
 
-class RollingGroups(_Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name
+class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name
     """Windows within groups, with pandas' parameters and methods and one for each statistic.
 
     ``data.rollstat.groupby(keys).rolling(window, ...)`` returns it.
@@ -185,7 +185,7 @@ class RollingGroups(_Groups, PandasRollingGroups, Rolling):  # type: ignore[misc
             raise ValueError(f"Each group within {on} must be monotonic. Sort the values in {on} first.")
 
 
-class ExpandingGroups(_Groups, PandasExpandingGroups, Expanding):  # type: ignore[misc]  # as above
+class ExpandingGroupBy(_Groups, PandasExpandingGroups, Expanding):  # type: ignore[misc]  # as above
     """Windows from the first row of each group on, with pandas' parameters and methods.
 
     ``data.rollstat.groupby(keys).expanding(...)`` returns it.
@@ -249,7 +249,7 @@ class GroupBy:
 
         Returns
         -------
-        RollingGroups
+        RollingGroupBy
             The windows, for calls such as ``rolling(3).median()``.
         """
         if win_type is not None:
@@ -260,7 +260,7 @@ class GroupBy:
         if isinstance(window, tuple):
             raise TypeError(f"window must not be (start, end) within groups; it was {window!r}")
         given = checked_options("rolling", options)
-        return RollingGroups(
+        return RollingGroupBy(
             self._groups._selected_obj,
             window=pandas_window(window, given),
             min_periods=min_periods,
@@ -295,10 +295,10 @@ class GroupBy:
 
         Returns
         -------
-        ExpandingGroups
+        ExpandingGroupBy
             The windows, for calls such as ``expanding().median()``.
         """
-        return ExpandingGroups(
+        return ExpandingGroupBy(
             self._groups._selected_obj,
             min_periods=min_periods,
             method=method,
