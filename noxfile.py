@@ -196,6 +196,14 @@ def pandas_tests(session: nox.Session) -> None:
     session.run("python", "-m", "pytest", *options, *(session.posargs or PANDAS_TESTS))
 
 
+@nox.session(name="pandas-differential")
+def pandas_differential(session: nox.Session) -> None:
+    """Make 25,000 random calls of the accessor and of pandas, then plant bugs; some minutes."""
+    session.install("-e", ".", *groups("test"))
+    session.run("python", "-m", "tests.pandas.differential", *session.posargs)
+    session.run("python", "-m", "tests.pandas.differential", "--plant")
+
+
 @nox.session
 def fuzz(session: nox.Session) -> None:
     """Compare random calls over all faces with brute force: nox -s fuzz -- --minutes 10 --seed 0."""
