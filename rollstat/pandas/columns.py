@@ -94,4 +94,4 @@ def from_codes(codes: NDArray[np.float64], values: Any, index: pd.Index, name: A
     """Return the values of codes as a Series; missing where a code is NaN."""
     positions = np.where(np.isnan(codes), -1.0, codes).astype(np.intp)
     taken = pd.api.extensions.take(values, positions, allow_fill=True)
-    return pd.Series(taken, index=index, name=name)
+    return pd.Series(taken, index=index, name=name, dtype=taken.dtype)

@@ -1,0 +1,123 @@
+"""Columns that keep their kind: nullable, Arrow-backed, datetimes, strings and categories."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal, assert_series_equal
+
+import rollstat.pandas  # noqa: F401 - registers the accessor
+
+DAYS = ["2024-10-28", "2024-10-26", None, "2024-10-27"]
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", "float32", "int64[pyarrow]", "double[pyarrow]"])
+def test_methods_of_pandas_with_keep_dtype(dtype):
+    column = pd.Series([3, 1, np.nan if dtype == "float32" else None, 2], dtype=dtype, name="a")
+    windows = column.rollstat.rolling(2, 1, keep_dtype=True)
+    for name, values in {
+        "min": [3, 1, 1, 2],
+        "max": [3, 3, 1, 2],
+        "first": [3, 3, 1, 2],
+        "sum": [3, 4, 1, 2],
+    }.items():
+        assert_series_equal(getattr(windows, name)(), pd.Series(values, dtype=dtype, name="a"))
+    assert_series_equal(column.rollstat.max(2, min_periods=1, keep_dtype=True), windows.max())
+    assert column.rollstat.rolling(2).max().dtype == column.rolling(2).max().dtype == np.float64
+    assert column.rollstat.rolling(2, keep_dtype=True).max().isna().tolist() == [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "datetime64[us]",
+        "datetime64[us, Europe/Berlin]",
+        "timestamp[us][pyarrow]",
+        "timestamp[us, tz=Europe/Berlin][pyarrow]",
+    ],
+)
+def test_order_statistics_and_extrema_of_datetimes(dtype):
+    column = pd.Series(pd.to_datetime(DAYS)).dt.as_unit("us")
+    column = (column.dt.tz_localize("Europe/Berlin") if "Berlin" in dtype else column).astype(dtype)
+    low, high = column[[1, 1, 1, 1]].set_axis(range(4)), column[[0, 0, 0, 0]].set_axis(range(4))
+    windows = column.rollstat.expanding(2, keep_dtype=True)
+    for found, values in (
+        (windows.min(), low),
+        (windows.max(), high),
+        (windows.kth(1), low),
+        (windows.kth(-1), high),
+        (windows.quantile(0.0), low),
+    ):
+        assert_series_equal(found[1:], values[1:])
+        assert found.isna()[0]
+    assert windows.median().tolist()[-1] == column[3]
+    assert windows.count().tolist()[1:] == [2, 2, 3]
+    frame = windows.minmax()
+    assert_series_equal(frame["maximum"][1:], high[1:], check_names=False)
+    assert windows.ptp().tolist()[1:] == [pd.Timedelta(column[0] - column[1])] * 3
+
+
+@pytest.mark.parametrize("dtype", ["str", "object", "category", "string", "string[pyarrow]"])
+def test_strings_and_categories(dtype):
+    column = pd.Series(["b", "a", "b", None, "c", "c"], name="word").astype(dtype)
+    windows = column.rollstat.rolling(3, 1, keep_dtype=True)
+    for name, values in {
+        "first": ["b", "b", "b", "a", "b", "c"],
+        "last": ["b", "a", "b", "b", "c", "c"],
+    }.items():
+        assert_series_equal(getattr(windows, name)(), pd.Series(values, name="word").astype(column.dtype))
+    assert_series_equal(windows.nunique(), pd.Series([1.0, 2, 2, 2, 2, 1], name="word"))
+    found = windows.mode()
+    assert found.dtype == column.dtype
+    assert found.tolist()[2:] == ["b", found[3], found[4], "c"]
+    assert found.isna().sum() == 0
+    found = column.rollstat.rolling(3, keep_dtype=True).first()
+    assert found.isna().tolist() == [True, True, False, True, True, True]
+    assert found.dtype == column.dtype
+    assert column.rollstat.mode(6, min_periods=1).tolist()[-1] in ("b", "c")
+
+
+def test_strings_in_a_frame_beside_numbers():
+    frame = pd.DataFrame({"a": ["x", "y", "y"], "b": [1.0, 2.0, 2.0]})
+    found = frame.rollstat.rolling(2, 1).mode()
+    assert_frame_equal(found, pd.DataFrame({"a": ["x", "x", "y"], "b": [1.0, 1.0, 2.0]}))
+    found = frame.rollstat.rolling(2, 1, keep_dtype=True).nunique()
+    assert_frame_equal(found, pd.DataFrame({"a": [1.0, 2.0, 1.0], "b": [1.0, 2.0, 1.0]}))
+    assert_frame_equal(frame.rollstat.rolling(2).kth(1, numeric_only=True), frame[["b"]].rolling(2).min())
+
+
+def test_options_of_the_functions():
+    column = pd.Series([1.0, np.nan, 3.0, 4.0])
+    assert column.rollstat.rolling(2, 1, nan_policy="propagate").sum().isna().tolist() == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert column.rollstat.rolling(2, fill_value=-1).sum().tolist() == [-1, -1, -1, 7]
+    with pytest.raises(ValueError, match="no missing value with nan_policy='raise'"):
+        column.rollstat.rolling(2, nan_policy="raise").sum()
+    whole = pd.Series([1, 2, 3])
+    assert_series_equal(whole.rollstat.rolling(2, fill_value=0, keep_dtype=True).sum(), pd.Series([0, 3, 5]))
+    assert_series_equal(whole.rollstat.sum(2, fill_value=0, keep_dtype=True), pd.Series([0, 3, 5]))
+    ours = pd.DataFrame({"a": whole, "b": 1}).rollstat.rolling(2, fill_value=0, keep_dtype=True)
+    assert_frame_equal(ours["a"].sum().to_frame(), pd.DataFrame({"a": [0, 3, 5]}))
+    assert_frame_equal(ours.agg(["sum"])["a"], pd.DataFrame({"sum": [0, 3, 5]}))
+
+
+def test_every_statistic_of_a_frame(rng):
+    values = rng.standard_normal((12, 2)).round(1)
+    frame = pd.DataFrame(values, columns=["a", "b"])
+    windows = frame.rollstat.rolling(4)
+    samples = {"quantile": {"q": 0.5}, "kth": {"k": 2}, "argkth": {"k": 2}}
+    names = "argmin argmax argkth ptp mad iqr mode trimmed_mean winsorized_mean gini prod any all kth median"
+    for name in names.split():
+        found = getattr(windows, name)(**samples.get(name, {}))
+        assert found.shape == (12, 2)
+        for column in frame:
+            one = getattr(frame[column].rollstat.rolling(4), name)(**samples.get(name, {}))
+            assert_series_equal(found[column], one)
+    assert windows.hampel().columns.tolist() == [(c, o) for c in "ab" for o in ("cleaned", "outlier")]
+    assert windows.minmax().columns.tolist() == [(c, o) for c in "ab" for o in ("minimum", "maximum")]
+    assert windows.beta(other=frame["a"])["a"][3:].to_numpy() == pytest.approx(1)
+    with pytest.raises(TypeError, match="other must be a Series or an array; it was a DataFrame"):
+        windows.beta(frame)
