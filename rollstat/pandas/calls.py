@@ -76,27 +76,27 @@ class Call(NamedTuple):
             codes, values = coded
             found = self.compute(codes)
             if self.name != "nunique":
-                return from_codes(found, values, self._index(column, len(found)), column.name)
+                return from_codes(found, values, self._index(column), column.name)
             return self._labelled(found, column)
         is_object = self.name == "aggregate" and column.dtype == np.dtype(object)
         return self._labelled(self.compute(column.to_numpy() if is_object else to_array(column)), column)
 
-    def _index(self, data: Any, rows: int) -> Any:
+    def _index(self, data: Any) -> Any:
         """Return the labels of the rows of a result."""
-        return data.index if rows == len(data) else data.index[:: self.windows.step]
+        return data.index if self.windows.step is None else data.index[:: self.windows.step]
 
     def _labelled(self, found: Any, like: Any) -> Any:
         """Return the result of a column with the labels of its rows, and columns if there are several."""
         if type(found) is np.ndarray and found.ndim == 1 and found.dtype.kind == "f":
-            return like._constructor(found, index=self._index(like, len(found)), name=like.name, copy=False)
+            return like._constructor(found, index=self._index(like), name=like.name, copy=False)
         if isinstance(found, tuple):
             outputs = REGISTRY[self.name].outputs
             labels = outputs if len(outputs) == len(found) else range(len(found))
         elif found.ndim == 2:
             labels = self.labels
         else:
-            return to_series(found, like, self._index(like, len(found)), like.name)
-        index = self._index(like, len(found[0]))
+            return to_series(found, like, self._index(like), like.name)
+        index = self._index(like)
         return pd.DataFrame(
             {label: to_series(part, like, index, label) for label, part in zip(labels, found)}
         )
@@ -109,5 +109,5 @@ class Call(NamedTuple):
         if not one_call or arrays or REGISTRY[self.name].series > 1 or "x" in self.parameters:
             return None
         found = self.compute(frame.to_numpy() if self.keep_dtype else frame.to_numpy(np.float64), axis=0)
-        index = self._index(frame, len(found))
+        index = self._index(frame)
         return frame._constructor(found, index=index, columns=frame.columns, copy=False)

@@ -145,7 +145,7 @@ class _Windows:
 
     def _windows_for(self, engine: Any = None) -> Any:
         """Return the windows if rollstat computes the call, else None."""
-        if (engine is not None and engine != "cython") or self.method != "single" or not len(self.obj):
+        if (engine is not None and engine != "cython") or self.method != "single":
             return None
         return self._row_windows()
 
