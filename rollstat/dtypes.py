@@ -105,6 +105,8 @@ def lossless(value: Any, dtype: np.dtype[Any], name: str) -> Any:
     array = np.asarray(value)
     if array.ndim != 0:
         raise ValueError(f"{name} must be a scalar; its shape was {array.shape}")
+    if np.ma.is_masked(value):
+        raise TypeError(f"{name} must not be masked; it was {value!r}")
     if dtype.kind in "mM" and isinstance(value, (datetime, timedelta)) and array.dtype.kind == "O":
         array = array.astype(f"{dtype.kind}8[us]")
     times = dtype.kind in "mM"

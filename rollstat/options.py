@@ -31,6 +31,7 @@ __all__ = [
     "get_threads",
     "parse_width",
     "set_threads",
+    "unmasked",
     "whole_number",
 ]
 
@@ -191,7 +192,7 @@ class Options:
         """Return the rows where segments start, and the length of the series."""
         if self.segments is None:
             return np.array([0, length], np.int64)
-        offsets = _unmasked("segments", self.segments)
+        offsets = unmasked("segments", self.segments)
         if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) < 2:
             raise ValueError(
                 f"segments must be a 1-d integer array of at least two offsets; it was {offsets!r}"
@@ -313,7 +314,7 @@ def _is_forward(window: Window) -> bool:
     return isinstance(window, (Forward, Expanding))
 
 
-def _unmasked(name: str, values: Any) -> NDArray[Any]:
+def unmasked(name: str, values: Any) -> NDArray[Any]:
     """Return an array without a mask; raise if an element is masked."""
     mask = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else np.zeros(0, np.bool_)
     if mask.any():
@@ -324,7 +325,7 @@ def _unmasked(name: str, values: Any) -> NDArray[Any]:
 def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> ExplicitWindows:
     bounds = []
     for name, values in (("start", start), ("end", end)):
-        array = _unmasked(f"window {name}", values)
+        array = unmasked(f"window {name}", values)
         if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
             raise TypeError(
                 f"window {name} must be a 1-d integer array; it was {array.ndim}-d, of {array.dtype}"
@@ -425,7 +426,7 @@ def _checked_times(
 
     The gap is that of :class:`rollstat.windows.TimeWindows`.
     """
-    array = _unmasked("times", times)
+    array = unmasked("times", times)
     if array.dtype.kind == "O" and hasattr(times, "to_numpy"):
         array = times.to_numpy(dtype="datetime64[ns]")
     if array.ndim != 1 or len(array) != length:

@@ -77,7 +77,7 @@ def test_fill_value_of_positions():
         ("u1", [1.5, 256, -1, np.nan, np.inf, 2**70, "1", None, 1j]),
         ("i8", [2.0**63, 2**63, 0.1]),
         ("f4", [1e300, -1e39, "x", np.datetime64(1, "s")]),
-        ("f8", [2**2000, 1j]),
+        ("f8", [2**2000, 1j, np.ma.masked]),
         ("?", [2, 0.5]),
         ("M8[s]", [5, np.timedelta64(5, "s"), np.datetime64(1, "ms"), np.datetime64(2**62, "D"), 0.5]),
     ],
@@ -111,6 +111,12 @@ def test_missing_times_and_bounds_are_errors():
         rollstat.rolling_max([1.0, 2.0, 3.0], (times - 1, np.array([1, 2, 3])))
     with pytest.raises(ValueError, match="segments must not be missing; row 1 is masked"):
         rollstat.rolling_max([1.0, 2.0, 3.0], 2, segments=np.ma.MaskedArray([0, 1, 3], [0, 1, 0]))
+    stream = rollstat.RollingMax(2.0, min_periods=1)
+    with pytest.raises(ValueError, match="times must not be missing; row 1 is masked"):
+        stream.extend([1.0, 2.0, 3.0], times=times)
+    with pytest.raises(ValueError, match="times must be exact in float64"):
+        stream.extend([1.0, 2.0], times=[2**53, 2**53 + 1])
+    assert len(stream) == 0
     whole = np.ma.MaskedArray([1, 2, 3], False)
     assert rollstat.rolling_max([1.0, 2.0, 3.0], 2, times=whole).tolist() == [1.0, 2.0, 3.0]
 
@@ -146,3 +152,16 @@ def test_a_stream_is_unchanged_if_a_warning_is_an_error(rows):
             stream.extend(values[:rows])
     assert stream.snapshot() == before
     assert stream.push(5) == 5
+
+
+def test_options_that_do_not_apply_to_objects_are_refused():
+    def join(older, newer):
+        return older + newer
+
+    words = ["a", None, "c"]
+    options = {"out": np.empty(3, object), "fill_value": "z", "nan_policy": "raise", "axis": 1}
+    for name, value in options.items():
+        with pytest.raises(ValueError, match=f"{name} does not apply to objects"):
+            rollstat.rolling_aggregate(words, join, 2, **{name: value})
+    with pytest.raises(ValueError, match="arr must be 1-d if it holds objects"):
+        rollstat.rolling_aggregate(np.array([words], object), join, 2)

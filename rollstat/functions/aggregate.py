@@ -33,6 +33,16 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     """Return the combination of the objects in each window."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {"greedy": "objects"}, "objects")
+    for name, given in (
+        ("out", checked.out is not None),
+        ("fill_value", checked.fill_value is not None),
+        ("nan_policy", checked.nan_policy != "omit"),
+        ("axis", checked.axis not in (-1, 0)),
+    ):
+        if given:
+            raise ValueError(f"{name} does not apply to objects; it was {getattr(checked, name)!r}")
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise ValueError(f"arr must be 1-d if it holds objects; its shape was {values.shape}")
     elements = list(values)
     windows = checked.windows(window, checked.offsets(len(elements)))
     start, end = windows.bounds(0, windows.rows)

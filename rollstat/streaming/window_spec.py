@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.options import parse_width, whole_number
+from rollstat.options import parse_width, unmasked, whole_number
 from rollstat.streaming.linked_queue import LinkedQueue
 from rollstat.windows import Expanding
 
@@ -131,7 +131,7 @@ class WindowSpec:
 
     def encode_times(self, times: Any) -> NDArray[Any]:
         """Return times as int64 nanoseconds or float64 numbers; raise if they do not fit."""
-        array = np.asarray(times)
+        array = unmasked("times", times)
         if array.dtype.kind == "O":
             array = _from_objects(array)
         if self.kind == _NUMBER:
@@ -140,6 +140,10 @@ class WindowSpec:
             plain = array.astype(np.float64)
             if np.isnan(plain).any():
                 raise ValueError("times must not be missing")
+            with np.errstate(invalid="ignore"):
+                exact = array.dtype.kind == "f" or (plain.astype(array.dtype) == array).all()
+            if not exact:
+                raise ValueError("times must be exact in float64")
             return plain
         if array.dtype.kind not in "mM":
             raise TypeError(f"times must be datetimes or timedeltas; it was {times!r}")
