@@ -11,6 +11,7 @@ import rollstat
 import rollstat.pandas
 from rollstat import operators
 
+PANDAS_2 = pd.__version__.startswith("2.")
 METHODS = {
     "sum": {},
     "mean": {},
@@ -29,6 +30,8 @@ METHODS = {
     "last": {},
     "nunique": {},
 }
+if PANDAS_2:  # it has no first, last and nunique, and another sem
+    METHODS = {name: METHODS[name] for name in METHODS if name not in ("sem", "first", "last", "nunique")}
 DTYPES = ["float64", "float32", "float16", "int64", "uint8", "bool", "object", "Int64", "Float32", "boolean"]
 DTYPES += ["int64[pyarrow]", "double[pyarrow]"]
 
@@ -105,7 +108,7 @@ def test_dtypes_of_results(dtype):
 def test_columns_without_numbers_raise_what_pandas_raises(dtype):
     column = pd.Series([0, 1, 2, 3]).astype(dtype)
     frame = pd.DataFrame({"a": column, "b": 1.5})
-    for name in ("sum", "median", "max", "count", "nunique"):
+    for name in sorted(METHODS.keys() & {"sum", "median", "max", "count", "nunique"}):
         call(column, "rolling", name, {}, 2)
         call(frame, "rolling", name, {}, 2)
         call(frame, "rolling", name, {"numeric_only": True}, 2)

@@ -56,7 +56,7 @@ def test_order_statistics_and_extrema_of_datetimes(dtype):
     assert windows.ptp().tolist()[1:] == [pd.Timedelta(column[0] - column[1])] * 3
 
 
-@pytest.mark.parametrize("dtype", ["str", "object", "category", "string", "string[pyarrow]"])
+@pytest.mark.parametrize("dtype", ["object", "category", "string", "string[pyarrow]"])
 def test_strings_and_categories(dtype):
     column = pd.Series(["b", "a", "b", None, "c", "c"], name="word").astype(dtype)
     windows = column.rollstat.rolling(3, 1, keep_dtype=True)
