@@ -22,7 +22,7 @@ from rollstat.kernels.extrema import wedge as wedges
 from rollstat.kernels.extrema.doubling_arg import correct_positions
 from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
 from rollstat.kernels.extrema.positions import locate
-from rollstat.kernels.extrema.van_herk import scan
+from rollstat.kernels.extrema.variable_windows import scan
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP, empty_bitmap, mark_insufficient
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.simd.pairs import Arg, Both
@@ -140,11 +140,11 @@ def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
 def block_scan(block: Block, request: Extrema) -> Outcome:
     """Compute by van Herk's and Gil and Werman's block scans, for any windows."""
     values, mask, start, end = block.values, _mask(block), block.start, block.end
-    suffix = np.empty(block.longest, values.dtype)
+    older, newer = np.empty((2, block.longest + 1), values.dtype)
     nan = False
     for order, out, position in _wanted(request):
         best = np.empty(block.rows, values.dtype) if out is None else out
-        nan |= scan(order, values, mask, start, end, suffix, best)
+        nan |= scan(order, values, mask, start, end, older, newer, best)
         if position is not None:
             locate(order, values, mask, start, end, request.last, best, position)
             position += request.base

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat._jit import plain
-from rollstat.blocks import UNKNOWN, Block, Outcome
-from rollstat.kernels.missing.simd_counts import count_series
+from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
 from rollstat.kernels.simd.vectors import aligned_empty
+from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
-from rollstat.kernels.sums.moment_formulas import Summand, series_of, traits
+from rollstat.kernels.sums.moment_formulas import Summand, traits
 from rollstat.kernels.sums.short_windows import scratch_sizes, short_windows
-from rollstat.kernels.sums.variable_windows import finish_windows, sum_variable_windows
 from rollstat.plan import Choice
 
 __all__ = [
@@ -148,8 +148,8 @@ def evaluate(
         return _COMPLETE
     y = x if y is None else y
     if algorithm == "variable_windows":
-        _sum_any_windows(block, summand, x, y, block.start, block.end, block.count, out)
-        return Outcome(algorithm=algorithm)
+        _sum_any_windows(block, summand, x, y, block.start, block.end, out)
+        return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
     if block.width:
         _scan_with_missing(block, summand, x, y, out)
     else:
@@ -210,10 +210,8 @@ def _scan_with_missing(
     if left:
         rows = np.empty(left, np.int64)
         recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
-        count = np.empty(block.rows)
-        count_series(series_of(summand, x, y), width, count)
         again = np.empty((len(out), len(rows)))
-        _sum_any_windows(block, summand, x, y, rows, rows + width, count[rows], again)
+        _sum_any_windows(block, summand, x, y, rows, rows + width, again)
         out[:, rows] = again
 
 
@@ -250,19 +248,30 @@ def _sum_any_windows(
     y: NDArray[np.float64],
     start: NDArray[np.int64],
     end: NDArray[np.int64],
-    observed: NDArray[Any],
     out: NDArray[np.float64],
 ) -> None:
-    """Any windows, with any missing values."""
-    rows = len(start)
-    padded = -(-rows // 8) * 8
-    channels = traits(summand).channels
-    sums = np.zeros((channels, padded))
-    shift_x, shift_y = np.zeros((2, padded))
-    work = np.empty((channels, block.longest)), np.zeros((3, channels))
-    sum_variable_windows(summand, x, y, start, end, *work, sums, shift_x, shift_y)
-    count = np.zeros(padded)
-    count[:rows] = observed
-    result = np.empty((traits(summand).outputs, padded))
-    finish_windows(summand, sums, shift_x, shift_y, count, result)
-    out[:] = result[:, :rows]
+    """Any windows, with any missing values, which are left out first."""
+    missing, min_count = block.missing, float(block.nan_below or 0)
+    if missing is not None:
+        both = x is not y
+        x = _observed(x, missing)
+        y = _observed(y, missing) if both else x
+        start, end = _bounds_of_observed(missing, start), _bounds_of_observed(missing, end)
+    if len(start):
+        longest = int((end - start).max())
+        scratch = variable_windows.allocate(traits(summand).channels, len(out), longest)
+        variable_windows.sum_variable_windows(summand, x, y, start, end, min_count, scratch, out)
+
+
+def _observed(values: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the values that are not missing."""
+    kept = np.empty(len(values) + 1)
+    keep_observed(values, missing, kept)
+    return read_only(kept[: len(values) - np.count_nonzero(missing)])
+
+
+def _bounds_of_observed(missing: NDArray[np.bool_], bound: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return bounds as numbers of observations before them."""
+    observed = np.empty(len(bound), np.int64)
+    observed_bounds(missing, bound, observed)
+    return observed

@@ -3,8 +3,8 @@
 For a fixed number of rows: `doubling` (short windows), `blockwise` (long windows), `direct` (a few rows) and
 `monotone_runs` (long runs) compute values; `doubling_arg` and `blockwise_arg` compute positions. One kernel
 serves minimum, maximum or both: its order, a type, decides, see :mod:`rollstat.kernels.simd.comparator` and
-:mod:`rollstat.kernels.simd.pairs`. `van_herk` has the scans for any monotone windows, and in vectors for
-whole blocks and boundary windows; `positions` finds the positions of known extrema. `separable` applies them
+:mod:`rollstat.kernels.simd.pairs`. `variable_windows` scans any monotone windows, `van_herk` whole blocks and
+boundary windows in vectors; `positions` finds the positions of known extrema. `separable` applies them
 along the axes of images. For streams, `wedge` keeps both extrema and `monotonic_deque` one; `wedge` serves
 any windows as well. `nan_policy` defines what kernels know, do and report about NaN.
 """

@@ -1,0 +1,29 @@
+"""Searches of bounds of windows, which never decrease.
+
+::
+
+    start   0 0 1 1 2 5 7 7      first_from(start, 1, 5) = 5, the first row after 1 whose window starts at 5
+
+State: none. Cost: O(log d) for a result d rows away, since steps double before they are halved.
+"""
+
+from rollstat._jit import kernel
+
+__all__ = ["first_from"]
+
+
+@kernel
+def first_from(bound, row, limit):
+    """Return the first row after `row` with a bound of at least `limit`, or the number of rows."""
+    low, step = row, 1
+    while low + step < len(bound) and bound[low + step] < limit:
+        low += step
+        step *= 2
+    high = min(low + step, len(bound))
+    while low + 1 < high:
+        middle = (low + high) // 2
+        if bound[middle] < limit:
+            low = middle
+        else:
+            high = middle
+    return high
