@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from rollstat.pandas.columns import as_codes, float_values, from_codes, to_array, to_series
 from rollstat.pandas.methods import window_name
@@ -13,6 +14,8 @@ __all__ = ["Call", "RowWindows"]
 
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
+# Statistics whose results are rows.
+_POSITIONS = ("argkth", "argmin", "argmax")
 
 
 class RowWindows(NamedTuple):
@@ -48,6 +51,8 @@ class Call(NamedTuple):
         Whether columns keep their kind, as in rollstat's functions over arrays.
     observed : bool
         Whether to compute it over 1 for each observation and 0 for each missing value.
+    group_starts : ndarray of int64 or None
+        For windows within groups, the first row of the group of each row: positions count from there.
     """
 
     name: str
@@ -55,6 +60,7 @@ class Call(NamedTuple):
     parameters: dict[str, Any]
     keep_dtype: bool = False
     observed: bool = False
+    group_starts: NDArray[np.int64] | None = None
 
     @property
     def labels(self) -> Any:
@@ -65,7 +71,16 @@ class Call(NamedTuple):
         """Return what rollstat's function returns for an array."""
         window, given, _ = self.windows
         options = {window_name(self.name): window, **given, **self.parameters, **options}
-        return REGISTRY[self.name].function(values, **options)
+        in_data = self.name in _POSITIONS and options.get("relative_to", "data") == "data"
+        if self.group_starts is None or not in_data:
+            return REGISTRY[self.name].function(values, **options)
+        fill = options.pop("fill_value", None)
+        found = REGISTRY[self.name].function(values, **options)
+        rows = np.ma.getdata(found).T if options.get("axis") == 0 else np.ma.getdata(found)
+        rows -= np.where(rows >= 0, self.group_starts, 0)
+        if fill is not None:
+            rows[rows < 0] = fill
+        return found
 
     def column(self, column: Any) -> Any:
         """Return the result for a Series: a Series, or a DataFrame of several results."""

@@ -59,6 +59,11 @@ class GroupRows(NamedTuple):
         order = np.concatenate(groups) if groups else np.empty(0)
         return cls(order.astype(np.intp, copy=False), offsets)
 
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The first row of the group of each row."""
+        return np.repeat(self.offsets[:-1], np.diff(self.offsets))
+
     def ascending(self, times: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """Return the times of these rows, negated where a group descends; None if a group is unordered."""
         times = times.take(self.order)
@@ -108,7 +113,8 @@ class _Groups:
         second = {key: func.parameters[key] for key in ("other", "x") if key in func.parameters}
         rows = {key: values[self._rows.order] for key, values in second.items()}
         plain: Any = Rolling  # whose method adds no index
-        result = plain._apply(self, func._replace(parameters=func.parameters | rows), name, numeric_only)
+        func = func._replace(parameters=func.parameters | rows, group_starts=self._rows.starts)
+        result = plain._apply(self, func, name, numeric_only)
         return self._indexed(result) if self._align_to is None else self._aligned(result)
 
     def _indexed(self, result: Any) -> Any:

@@ -31,7 +31,7 @@ __all__ = ["Expanding", "Rolling", "WindowIndexer", "WindowOptions", "checked_op
 _PandasRolling: Any = pd.api.typing.Rolling
 _PandasExpanding: Any = pd.api.typing.Expanding
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
-_RANK_METHODS = ("average", "min", "max")
+_RANK_METHODS = ("average", "min", "max", "dense", "first")
 _PASSED_ON = ("nan_policy", "fill_value", "threads", "algorithm")
 
 

@@ -69,8 +69,8 @@ def check(statistic: Statistic, results: list[Any], wanted: list[Answer], fill: 
             else:
                 assert not (masked and gone[row]), (output, row, value, expected)
                 if statistic.exact:
-                    if data.dtype == np.float32:
-                        expected = float(np.float32(expected))
+                    if data.dtype.kind == "f":
+                        expected = float(data.dtype.type(expected))
                     equal = value == expected or (value != value and expected != expected)
                 else:
                     equal = np.isclose(value, float(expected), tolerance, tolerance, equal_nan=True)

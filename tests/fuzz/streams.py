@@ -58,12 +58,13 @@ def fuzz(rng: np.random.Generator, note: dict[str, Any]) -> int:
                     first = int(np.searchsorted(times, times[row] - m, "right"))
                 rows.append((row, max(first, 0), row + 1))
             part = [column[end : end + count] for column in columns]
-            given = () if times is None else (times[end : end + count],)
             if step == "extend":
-                results = outputs(stream.extend(*part, *given))
+                given = {} if times is None else {"times": times[end : end + count]}
+                results = outputs(stream.extend(*part, **given))
             else:
+                given = {} if times is None else {"t": times[end]}
                 values = [column[0] if dtype.kind in "mM" else column[0].item() for column in part]
-                results = _arrays(stream.push(*values, *(t[0] for t in given)))
+                results = _arrays(stream.push(*values, **given))
             check(statistic, results, answers(statistic, columns, rows, sample, rule))
             end += count
             compared += count

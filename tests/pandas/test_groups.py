@@ -78,8 +78,8 @@ def test_keys_as_in_pandas(frame, keys, window):
 @pytest.mark.parametrize("window", [4, "20min", timedelta(hours=1), rollstat.Forward(3), pd.offsets.Hour(2)])
 def test_each_group_is_a_series_of_its_own(frame, window):
     frame = frame.set_index("time")
-    for name in ("mean", "kth", "count"):
-        arguments = {"k": 1} if name == "kth" else {}
+    for name in ("mean", "kth", "count", "argmax", "argkth"):
+        arguments = {"k": 1} if name.endswith("kth") else {}
         windows = frame.rollstat.groupby("key").rolling(window, min_periods=2)["x"]
         found = getattr(windows, name)(**arguments)
         for key, group in frame.groupby("key"):
@@ -177,3 +177,17 @@ def test_errors(frame):
         groups.rolling((np.arange(60), np.arange(60)))
     with pytest.raises(AttributeError, match="nothing"):
         groups.nothing  # noqa: B018  # reading it raises
+
+
+def test_positions_are_those_in_the_group():
+    series = pd.Series([7.0, 99.0, -9.0, np.nan, -79.0, 5.0])
+    frame = pd.DataFrame({"x": series, "y": -series})
+    keys = [0, 1, 3, 3, 2, 0]
+    windows = series.rollstat.groupby(keys).rolling(2, min_periods=1, transform=True)
+    assert windows.argmax().tolist() == [0, 0, 0, 0, 0, 0]
+    assert windows.argmin().tolist() == [0, 0, 0, 0, 0, 1]
+    assert windows.argmax(relative_to="newest").tolist() == [0, 0, 0, 1, 0, 1]
+    assert windows.argkth([1, 2])[2].tolist() == [-1, -1, -1, -1, -1, 0]
+    table = frame.rollstat.groupby(keys).rolling(2, transform=True, fill_value=7).argmax()
+    assert table.to_numpy().tolist() == [[7, 7]] * 5 + [[0, 1]]
+    assert series.rollstat.groupby(keys).expanding(transform=True).argmin().tolist() == [0, 0, 0, 0, 0, 1]
