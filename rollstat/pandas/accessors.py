@@ -42,7 +42,7 @@ def rolling(
     **options
         ``keep_dtype=True`` keeps float32, nullable and Arrow-backed columns, datetimes and strings where the
         method of pandas returns float64 or raises an error. ``nan_policy``, ``fill_value``, ``times``,
-        ``threads`` and ``algorithm`` are those of the functions over arrays, see :ref:`options`.
+        ``threads`` and ``algorithm`` are those of the functions, such as :func:`rollstat.rolling_median`.
 
     Returns
     -------

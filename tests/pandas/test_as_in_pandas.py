@@ -94,7 +94,7 @@ def test_windows_of_every_kind(frame, name):
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dtypes_of_results(dtype):
     values = (
-        [3, 1, 2, 2, 0, 1] if dtype not in ("bool", "boolean") else [True, False, False, True, True, True]
+        [3, 1, 2, 2, 0, 1] if dtype not in ("bool", "boolean") else [True, False, False, True, True, False]
     )
     column = pd.Series(values, name="a").astype(dtype)
     for name, parameters in METHODS.items():
@@ -176,7 +176,9 @@ def test_agg_calls_the_statistics_of_rollstat(frame, monkeypatch):
     ours, theirs = frame.rollstat.rolling(4, 1), frame.rolling(4, 1)
     for func in ("sum", ["sum", "median"], {"x": "min", "y": ["max", "std"]}, np.mean):
         same(lambda func=func: ours.agg(func), lambda func=func: theirs.agg(func))
-    same(lambda: ours.agg(a=("x", "sum"), b=("y", "min")), lambda: theirs.agg(a=("x", "sum"), b=("y", "min")))
+    if not PANDAS_2:
+        named = {"a": ("x", "sum"), "b": ("y", "min")}
+        same(lambda: ours.agg(**named), lambda: theirs.agg(**named))
     same(lambda: ours.aggregate(lambda v: v.sum()), lambda: theirs.aggregate(lambda v: v.sum()))
     if hasattr(theirs, "pipe"):
         same(lambda: ours.pipe(lambda w: w.max() - w.min()), lambda: theirs.pipe(lambda w: w.max() - w.min()))
