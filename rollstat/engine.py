@@ -26,7 +26,7 @@ from rollstat.dtypes import check_array, convert, plain, refuse_missing, same_me
 from rollstat.explain import PlanOnly, explain_plan, explaining
 from rollstat.lines import as_lines, joined_lines
 from rollstat.options import Options, Window
-from rollstat.plan import BlockRows, MakeComputation, Plan, plain_plan
+from rollstat.plan import BlockRows, MakeComputation, Plan, Split, plain_plan
 from rollstat.results import Result, ResultLines, check_out, lines_of_out, shaped
 
 __all__ = ["begin_to_work", "run"]
@@ -315,8 +315,30 @@ def _execute(
         for kind, result in zip(plan.kinds, results.arrays):
             if kind == "position":  # from rows of the joined lines to rows of each
                 result -= np.where(result >= 0, np.arange(len(result))[:, None] * plan.shape[plan.axis], 0)
+    elif plan.split is not None:
+        _execute_split(plan, plan.split, lines, line_mask, results)
     else:
         Execution(plan, lines, line_mask, results).run()
     for output, value in plan.row_fill:
         results.arrays[output][results.arrays[output] < 0] = value
     return results
+
+
+def _execute_split(
+    plan: Plan,
+    split: Split,
+    lines: Sequence[NDArray[Any]],
+    mask: NDArray[np.bool_] | None,
+    results: ResultLines,
+) -> None:
+    """Compute the windows across segments, then those that segments cut in their place."""
+    if len(split.rows) + len(split.short) < plan.rows:
+        Execution(split.across, lines, mask, results).run()
+    cut = ResultLines.allocate(lines[0].shape[0], len(split.rows), plan.dtypes, masked=plan.masked)
+    Execution(split.cut, lines, mask, cut).run()
+    for result, part, fill in zip(results.arrays, cut.arrays, plan.fill):
+        result[:, split.rows] = part
+        result[:, split.short] = fill
+    for result, part in zip(results.masks, cut.masks):
+        result[:, split.rows] = part
+        result[:, split.short] = True

@@ -199,16 +199,21 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
 def explain_plan(plan: Plan) -> Explanation:
     """Return the explanation of a plan."""
     counts: dict[tuple[str, Choice], list[int]] = {}
-    too_short = sum(rows.stop - rows.start for rows in plan.insufficient)
+    split = plan.split
+    too_short = (
+        sum(rows.stop - rows.start for rows in plan.insufficient) if split is None else len(split.short)
+    )
     values = plain(np.empty(0, plan.dtype))
-    for rows in plan.blocks:
-        block = plan.geometry(rows).block(values, None, (), rows.last - rows.first, None)
-        if block.longest < plan.min_periods.lowest:
-            too_short += block.rows
-            continue
-        blocks_and_rows = counts.setdefault((_windows_of(plan, rows), plan.computation.choose(block)), [0, 0])
-        blocks_and_rows[0] += 1
-        blocks_and_rows[1] += block.rows
+    for part in (plan,) if split is None else (split.across, split.cut):
+        for rows in part.blocks:
+            block = part.geometry(rows).block(values, None, (), rows.last - rows.first, None)
+            if block.longest < plan.min_periods.lowest:
+                too_short += block.rows if split is None else 0
+                continue
+            key = (_windows_of(part, rows), part.computation.choose(block))
+            blocks_and_rows = counts.setdefault(key, [0, 0])
+            blocks_and_rows[0] += 1
+            blocks_and_rows[1] += block.rows
     lines = 1 if plan.joined else plan.lines
     steps = [
         Step(choice.name, windows, choice.reason, choice.at_run_time, lines * blocks, lines * rows)

@@ -14,6 +14,7 @@ some 0.1 ms, which is more than the kernels need for thousands of values.
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -27,7 +28,7 @@ from rollstat.lines import check_axis
 from rollstat.options import Options, Window
 from rollstat.results import MinPeriods
 from rollstat.thresholds import SHORT_LINE
-from rollstat.windows import FixedWindows, Windows
+from rollstat.windows import FixedWindows, OffsetWindows, SomeWindows, Windows
 
 __all__ = [
     "NAMED",
@@ -40,6 +41,7 @@ __all__ = [
     "Output",
     "Plan",
     "Recipe",
+    "Split",
     "forget_plans",
     "plain_plan",
 ]
@@ -225,6 +227,25 @@ class Geometry(NamedTuple):
         )
 
 
+class Split(NamedTuple):
+    """A plan of windows within segments in two parts.
+
+    Attributes
+    ----------
+    across : Plan
+        Of all rows, as if all segments were one.
+    cut : Plan
+        Of the rows `rows`, whose windows the ends of segments cut.
+    rows, short : ndarray of int64
+        Rows that the second plan computes, and rows whose windows have too few rows.
+    """
+
+    across: "Plan"
+    cut: "Plan"
+    rows: NDArray[np.int64]
+    short: NDArray[np.int64]
+
+
 class Plan:
     """A call with everything decided that does not depend on values.
 
@@ -291,6 +312,7 @@ class Plan:
         self.windows = options.windows(window, segments)
         self.rows = self.windows.rows
         self.kept: Any = self.windows.whole if options.mode == "valid" else slice(0, self.rows)
+        self._make = make
         self.computation = make(dtype, self.windows)
         self._plan_outputs()
         self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
@@ -330,6 +352,36 @@ class Plan:
         if options.nan_policy == "raise" or all(d.kind in "iub" for d in (self.dtype, *self.others)):
             return True
         return need == 0 and options.nan_policy == "omit"
+
+    def with_windows(self, windows: Windows) -> "Plan":
+        """Return the plan of the same call for other windows over the same data."""
+        part = copy(self)
+        for name in ("_rows", "blocks", "insufficient"):
+            vars(part).pop(name, None)
+        part.windows, part.rows = windows, windows.rows
+        part.computation = self._make(self.dtype, windows)
+        return part
+
+    @cached_property
+    def split(self) -> "Split | None":
+        """The plan in two parts: windows across segments, and those that segments cut. None if it stays one.
+
+        Windows of rows that are all full run much faster. Those that cross segments are computed for
+        nothing, so they must be few, and must not fail.
+        """
+        windows = self.windows
+        if not isinstance(windows, OffsetWindows) or windows.fixed_width < 1 or len(windows.offsets) == 2:
+            return None
+        if self.joined or self.options.mode != "same" or any(map(self.can_fail, range(len(self.kinds)))):
+            return None
+        rows = windows.cut()
+        start, end = windows.bounds_around(rows)
+        enough = end - start >= self.min_periods.lowest
+        computed = rows[enough]
+        if 2 * len(rows) > self.rows and len(computed):
+            return None
+        across = self.with_windows(windows.across())
+        return Split(across, self.with_windows(SomeWindows(windows, computed)), computed, rows[~enough])
 
     def can_fail(self, output: int) -> bool:
         """Return whether the call may raise after rows of an output have been written.

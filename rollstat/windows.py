@@ -5,6 +5,7 @@ No other module turns ``closed``, ``center`` and ``step`` into bounds. A window 
 block at a time, so that windows over a long series take no memory of their own.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "FixedWindows",
     "Forward",
     "OffsetWindows",
+    "SomeWindows",
     "TimeWindows",
     "Windows",
     "time_windows",
@@ -164,7 +166,10 @@ class OffsetWindows(_RowWindows):
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
-        position = self.position(first, last)
+        return self.bounds_around(self.position(first, last))
+
+    def bounds_around(self, position: NDArray[np.int64]) -> Bounds:
+        """Return the bounds of the windows around these rows of data, int64."""
         low: Any = 0
         high: Any = self.length
         if not self._single:
@@ -205,6 +210,23 @@ class OffsetWindows(_RowWindows):
         first = max(self.left, 0)
         last = min(self.length - max(self.right, 0) + 1, self.length)
         return (first, last, width) if first < last else (0, 0, 0)
+
+    def across(self) -> "OffsetWindows":
+        """Return the windows of the same rows if all segments were one."""
+        windows = copy(self)
+        windows.offsets = np.array([0, self.length], np.int64)
+        return windows
+
+    def cut(self) -> NDArray[np.int64]:
+        """Return the rows whose windows the ends of their segments cut; `step` must be 1."""
+        start, end = self.offsets[:-1], self.offsets[1:]
+        full = np.minimum(start + max(self.left, 0), end)
+        first = np.column_stack([start, np.maximum(end - max(self.right - 1, 0), full)]).ravel()
+        count = np.column_stack([full, end]).ravel() - first
+        rows: NDArray[np.int64] = np.arange(count.sum()) + np.repeat(
+            first - (np.cumsum(count) - count), count
+        )
+        return rows
 
 
 class FixedWindows(OffsetWindows):
@@ -362,6 +384,34 @@ def time_windows(windows: TimeWindows) -> Windows:
     """Return time windows as windows around their rows if they all have the same rows, else as they are."""
     offsets = windows.common_offsets()
     return windows if offsets is None else RegularTimeWindows(*offsets, windows.offsets, windows.step)
+
+
+class SomeWindows(Windows):
+    """The windows of some rows of other windows.
+
+    Parameters
+    ----------
+    windows : OffsetWindows
+        The windows of all rows.
+    rows : ndarray of int64
+        The rows, in order.
+    """
+
+    def __init__(self, windows: OffsetWindows, rows: NDArray[np.int64]) -> None:
+        self.length = windows.length
+        self.rows = len(rows)
+        self.min_periods = windows.min_periods
+        self.kind = windows.kind
+        self._position = rows
+        self._start, self._end = windows.bounds_around(rows)
+
+    def bounds(self, first: int, last: int) -> Bounds:
+        """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
+        return self._start[first:last], self._end[first:last]
+
+    def position(self, first: int, last: int) -> NDArray[np.int64]:
+        """Return the data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
+        return self._position[first:last]
 
 
 class ExplicitWindows(Windows):

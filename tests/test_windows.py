@@ -175,6 +175,34 @@ def test_segments_are_independent(rng):
         np.testing.assert_array_equal(result, wanted, str(options))
 
 
+@pytest.mark.parametrize("dtype", ["f8", "i8"])
+@pytest.mark.parametrize(
+    "options", [{}, {"min_periods": 1}, {"center": True, "closed": "both"}, {"closed": "left"}]
+)
+def test_long_segments_are_computed_across_and_then_cut(rng, dtype, options):
+    values, cuts = data(rng, 300, np.dtype(dtype)), np.array([0, 0, 90, 92, 120, 300])
+    masked = np.ma.masked_array(values, rng.random(300) < 0.2)
+    calls = [
+        lambda arr, **kwargs: rollstat.rolling_median(arr, 7, **kwargs),
+        lambda arr, **kwargs: rollstat.rolling_argmax(arr, 7, **kwargs),
+        lambda arr, **kwargs: rollstat.rolling_rank(arr, 7, **kwargs),
+        lambda arr, **kwargs: rollstat.rolling_sum(arr, 7, **kwargs),
+    ]
+    for arr in (values, masked):
+        for call in calls:
+            parts = [call(arr[a:b], **options) for a, b in itertools.pairwise(cuts)]
+            found = call(arr, segments=cuts, **options)
+            if call is calls[1]:
+                parts = [np.where(part < 0, -1, part + a) for part, a in zip(parts, cuts)]
+            np.testing.assert_array_equal(found, np.concatenate(parts))
+            if isinstance(arr, np.ma.MaskedArray) and call is not calls[1]:
+                wanted = np.concatenate([np.ma.getmaskarray(part) for part in parts])
+                np.testing.assert_array_equal(np.ma.getmaskarray(found), wanted)
+    explanation = rollstat.explain(rollstat.rolling_median, values, 7, segments=cuts, **options)
+    assert {step.windows for step in explanation.steps} <= {"full", "boundary", "all"}
+    assert "full" in {step.windows for step in explanation.steps}
+
+
 def test_positions_in_segments_of_several_columns(rng):
     values, cuts = data(rng, 30, np.dtype("f8")).reshape(15, 2), np.array([0, 4, 15])
     result = rollstat.rolling_argmax(values, 3, segments=cuts, axis=0, min_periods=1)

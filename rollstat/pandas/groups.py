@@ -30,6 +30,8 @@ from rollstat.pandas.windows import (
 
 __all__ = ["ExpandingGroupBy", "GroupBy", "RollingGroupBy"]
 
+MANY_GROUPS = 10_000
+
 # pandas 3.1 writes "By".
 _BY = "By" if hasattr(pandas_types, "RollingGroupBy") else "by"
 PandasRollingGroups: Any = getattr(pandas_types, f"RollingGroup{_BY}")
@@ -53,11 +55,17 @@ class GroupRows(NamedTuple):
     @classmethod
     def of(cls, grouper: Any) -> "GroupRows":
         """Return the rows of the groups of a grouper of pandas, in the order of its results."""
+        if _has_many_groups(grouper):
+            from rollstat.algorithms.ranking import order  # imports kernels
+
+            ids = grouper.ids
+            count = np.bincount(ids + 1)  # the first is that of rows without a group
+            return cls(order(ids)[count[0] :].astype(np.intp, copy=False), np.cumsum(count) - count[0])
         groups = list(grouper.indices.values())
         offsets = np.zeros(max(len(groups), 1) + 1, np.int64)
         np.cumsum([len(rows) for rows in groups], out=offsets[1 : len(groups) + 1])
-        order = np.concatenate(groups) if groups else np.empty(0)
-        return cls(order.astype(np.intp, copy=False), offsets)
+        rows = np.concatenate(groups) if groups else np.empty(0)
+        return cls(rows.astype(np.intp, copy=False), offsets)
 
     @property
     def starts(self) -> NDArray[np.int64]:
@@ -75,6 +83,18 @@ class GroupRows(NamedTuple):
             times = np.where(np.repeat(descending, end - start), -times, times)
         falls = np.flatnonzero(times[1:] < times[:-1]) + 1
         return times if np.isin(falls, start).all() else None
+
+
+def _has_many_groups(grouper: Any) -> bool:
+    """Return whether a grouper has so many groups that a dictionary of them costs more than a sort.
+
+    Only where its groups come in the order of their numbers: not with bins, nor with one key of categories,
+    nor before pandas 3.
+    """
+    if hasattr(grouper, "bins") or not hasattr(grouper, "ids"):
+        return False
+    groups = grouper.result_index
+    return len(groups) > MANY_GROUPS and not isinstance(groups, pd.CategoricalIndex)
 
 
 class _Groups:

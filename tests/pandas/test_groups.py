@@ -87,6 +87,17 @@ def test_each_group_is_a_series_of_its_own(frame, window):
             pd.testing.assert_series_equal(found[key], alone)
 
 
+@pytest.mark.parametrize("options", [{}, {"sort": False}, {"dropna": False}])
+@pytest.mark.parametrize("two", [False, True])
+def test_many_groups(frame, monkeypatch, options, two):
+    frame["key"] = missing_keys(frame)
+    by = ["key", "part"] if two else "key"
+    wanted = frame.rollstat.groupby(by, **options)[["x", "y"]].rolling(3, min_periods=1).sum()
+    monkeypatch.setattr("rollstat.pandas.groups.MANY_GROUPS", 0)
+    found = frame.rollstat.groupby(by, **options)[["x", "y"]].rolling(3, min_periods=1).sum()
+    pd.testing.assert_frame_equal(found, wanted)
+
+
 def test_groups_without_rows(frame):
     keys = pd.Categorical(frame["key"], list("xcab"))  # pandas raises an IndexError
     found = frame.rollstat.groupby(keys, observed=False)["x"].rolling(2).sum()
