@@ -1,0 +1,52 @@
+"""Every registered statistic over every kind of window, in groups, over frames, and over few rows."""
+
+import numpy as np
+
+import rollstat
+from benchmarks.data import series
+from benchmarks.times import times_of
+from rollstat.registry import REGISTRY
+
+ROWS, GROUPS, COLUMNS, WIDTH = 100_000, 1_000, 20, 100
+_ENDS = np.arange(1, ROWS + 1)
+
+# The windows of a call on `ROWS` values, by kind.
+WINDOWS = {
+    "rows": (WIDTH, {}),
+    "centred": (WIDTH, {"center": True, "min_periods": 1}),
+    "every tenth row": (WIDTH, {"step": 10}),
+    "regular time": ("100s", {"times": times_of("regular", ROWS)}),
+    "irregular time": ("100s", {"times": times_of("irregular", ROWS)}),
+    "bounds": ((np.maximum(_ENDS - 50 - _ENDS % 100, 0), _ENDS), {}),
+    "expanding": (rollstat.Expanding(), {}),
+    "groups": (WIDTH, {"segments": np.linspace(0, ROWS, GROUPS + 1).astype(np.int64), "min_periods": 1}),
+    "frame": (WIDTH, {"axis": 0}),
+    "small call": (10, {}),
+}
+
+
+def shaped(kind, values):
+    """Return a series in the shape of a kind of call."""
+    if kind == "frame":
+        return np.ascontiguousarray(values.reshape(COLUMNS, -1).T)
+    return values[:100] if kind == "small call" else values
+
+
+class WindowKinds:
+    """One call of a statistic over one kind of window."""
+
+    params = (sorted(REGISTRY), list(WINDOWS))
+    param_names = ("statistic", "kind")
+    timeout = 300
+
+    def setup(self, statistic, kind):
+        """Make the data, compile, and warm the caches."""
+        entry, (self.window, self.options) = REGISTRY[statistic], WINDOWS[kind]
+        self.arrays = [shaped(kind, series(data, ROWS)) for data in ("normal", "walk")[: entry.series]]
+        self.function, self.parameters = entry.function, dict(entry.samples[0])
+        self.name = "m" if statistic in ("kth", "argkth") else "window"
+        self.time_call(statistic, kind)
+
+    def time_call(self, statistic, kind):
+        """Time one call."""
+        self.function(*self.arrays, **self.parameters, **{self.name: self.window}, **self.options)
