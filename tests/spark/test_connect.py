@@ -11,8 +11,10 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "rollstat"
 
 SCRIPT = """
+import warnings
 import numpy as np, pyarrow as pa
 import rollstat
+import rollstat.spark as rs
 from rollstat.spark import rolling, rolling_udf, session
 from rollstat._cache import cache_folder
 
@@ -39,6 +41,31 @@ second = rolling_udf("kth", 3, k=2)
 assert lists.select(second("x").alias("r")).where("size(r) = 1000").count() == 2
 median = rolling_udf("median")
 assert frame.agg(median("x").alias("m")).collect()[0].m == np.median(x)
+from pyspark.sql import Window, functions as F
+nested = frame.selectExpr("struct(key, timestamp_seconds(row) as at) as meta", "row", "x", "string(key) as s",
+                          "cast(row as decimal(9, 2)) as d")
+aggs = [rs.median(nested.x).alias("m"), rs.sum("d"), rs.last("s")]
+result = rolling(nested, partition_by="META.key", order_by=F.col("meta.at"),
+                 window="interval '1' minute", aggs=aggs)
+assert result.columns == ["meta", "row", "x", "s", "d", "m", "d_sum", "s_last"]
+by_object = column(result)
+rs.register(spark)
+nested.selectExpr("meta.*", "row", "x").createOrReplaceTempView("readings")
+by_sql = spark.sql("SELECT * FROM rollstat_rolling(TABLE(readings) PARTITION BY key ORDER BY at, "
+                   "window => '1 minute', aggs => 'median(x) AS m')")
+np.testing.assert_array_equal(column(by_sql), by_object)
+second = spark.sql("SELECT rollstat_kth(x, 2) AS second FROM readings").first().second
+assert second == np.sort(x)[1]
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    over = median("x").over(Window.orderBy("row").rowsBetween(-1, 0))
+assert "called once for each row" in str(caught[0].message)
+try:
+    rolling(frame, order_by=F.col("nope"), window=2, aggs=aggs)
+except ValueError as error:
+    assert "order_by: 'nope' is not a column of df" in str(error)
+else:
+    raise AssertionError("a column that does not exist was taken")
 assert "rollstat-cache" in str(cache_folder()), cache_folder()
 print("done")
 spark.stop()

@@ -33,12 +33,12 @@ def run(command, **environment):
     return done
 
 
-@pytest.mark.parametrize("page", ["spark.rst", "spark_streaming.rst"])
+@pytest.mark.parametrize("page", ["spark.rst", "spark_sql.rst", "spark_streaming.rst"])
 def test_a_page(spark, page):
     # The session of all tests serves the page, with the settings that the page has.
     text = (GUIDE / page).read_text().replace(">>> spark.stop()\n", "")
     test = doctest.DocTestParser().get_doctest(text, {}, page, str(GUIDE / page), 0)
-    assert len(test.examples) > 10
+    assert len(test.examples) > 7
     changed = ("shuffle.partitions", "session.timeZone", "execution.arrow.maxRecordsPerBatch")
     before = {f"spark.sql.{name}": spark.conf.get(f"spark.sql.{name}") for name in changed}
     spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")

@@ -1,0 +1,276 @@
+"""Functions for SQL: the table function `rollstat_rolling`, and an aggregate for each statistic.
+
+::
+
+    TABLE(readings) -- exchange by PARTITION BY, sort by ORDER BY --> batches --> walk --> rows with results
+
+Spark calls `RollingTable.analyze` while it analyses the query. It checks all arguments and returns the
+columns of the result; its plan goes to the workers. The class is a table function over Arrow batches.
+
+Spark's worker finds the rows of a partition itself, row by row in Python, and takes every NaN for a partition
+of its own. A walk does both better, so it replaces the functions of the worker that would do it.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+from pyspark.sql import types as T
+from pyspark.sql.functions import arrow_udf
+from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
+from pyspark.util import PythonEvalType
+
+from rollstat.registry import REGISTRY
+from rollstat.spark.aggregate_spec import Aggregate, own_parameters
+from rollstat.spark.aggregate_text import parse_aggregates
+from rollstat.spark.batch_walk import Plan, Walk
+from rollstat.spark.builders import BUILDERS
+from rollstat.spark.expanding import carrying
+from rollstat.spark.rolling_plan import plan_rolling
+from rollstat.spark.session import known_warnings
+from rollstat.spark.udf import aggregate_columns, is_ordered
+from rollstat.windows import Expanding
+
+__all__ = ["RollingTable", "register"]
+
+_TIMES = (T.DateType, T.TimestampType, T.TimestampNTZType)
+
+
+def register(spark: SparkSession, prefix: str = "rollstat_") -> list[str]:
+    """Register the functions of this package for SQL.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Where to register them, classic or Spark Connect.
+    prefix : str
+        Beginning of their names.
+
+    Returns
+    -------
+    list of str
+        The names. ``rollstat_rolling`` is a table function; the others, such as ``rollstat_median``, are
+        aggregates.
+
+    Notes
+    -----
+    The table function takes a table and the constants `window` and `aggs`, and returns all columns of the
+    table, followed by the new ones::
+
+        SELECT * FROM rollstat_rolling(
+            TABLE(readings) PARTITION BY sensor ORDER BY time,
+            window => '10 minutes',
+            aggs => 'median(value) AS typical, quantile(value, [0.25, 0.75]) AS (low, high)')
+
+    `window` is a number of rows, a width as text or as an interval, or ``'expanding'``. `on` names the first
+    column of ``ORDER BY``; it may be left out if the table has exactly one date or timestamp. Rows that are
+    not in the order of that column are an error, so a missing ``ORDER BY`` gives no wrong results.
+    ``descending => true`` goes with ``ORDER BY time DESC``. A table that is one series takes ``WITH SINGLE
+    PARTITION`` instead of ``PARTITION BY``. Further constants are `min_periods`, `center`, `closed` and
+    `nan_policy`.
+
+    The plan is one exchange and one sort, as for :func:`rollstat.spark.rolling`, but all columns go to the
+    workers, long series are not split, and rows that tie in ``ORDER BY`` come in any order.
+
+    The aggregates take a column, or two, and the parameters of the statistic as constants:
+    ``rollstat_kth(delay, 2)``. They return doubles. A result that a double cannot hold exactly is an error;
+    :func:`rollstat.spark.rolling_udf` with ``like`` makes an aggregate of another type.
+
+    Examples
+    --------
+    >>> import rollstat.spark as rs
+    >>> names = rs.register(spark)  # doctest: +SKIP
+    """
+    table = f"{prefix}rolling"
+    with known_warnings():
+        spark.udtf.register(table, _table_function(spark, table))
+        names = [name for name in BUILDERS if not is_ordered(name) and "f" in REGISTRY[name].kinds]
+        names = [name for name in names if len(REGISTRY[name].outputs) == 1]
+        for name in names:
+            spark.udf.register(f"{prefix}{name}", _aggregate(name))
+    return [table, *(f"{prefix}{name}" for name in names)]
+
+
+def _table_function(spark: SparkSession, name: str) -> Any:
+    """Return `RollingTable` as a table function of Spark.
+
+    The decorator `arrow_udtf` refuses classes with `analyze`, but Spark itself analyses them.
+    """
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        from pyspark.sql.connect.udtf import UserDefinedTableFunction as Function
+    else:
+        from pyspark.sql.udtf import UserDefinedTableFunction as Function
+    return Function(RollingTable, None, name, PythonEvalType.SQL_ARROW_UDTF, deterministic=True)
+
+
+def _aggregate(name: str) -> Any:
+    """Return a statistic as an aggregate whose last columns hold its parameters."""
+    statistic = REGISTRY[name]
+    parameters = [parameter.name for parameter in own_parameters(statistic)]
+
+    def call(*columns: pa.Array) -> float | None:
+        constants = (column[0].as_py() for column in columns[statistic.series :] if len(column))
+        plain = (float(value) if isinstance(value, Decimal) else value for value in constants)
+        given = dict(zip(parameters, plain))
+        return aggregate_columns(name, given, columns[: statistic.series])
+
+    call.__annotations__ = {"columns": pa.Array, "return": Any}
+    call.__name__ = f"rollstat_{name}"
+    return arrow_udf(call, returnType=T.DoubleType())
+
+
+@dataclass
+class _Analyzed(AnalyzeResult):  # type: ignore[misc]  # pyspark has no types
+    """What the analysis found out."""
+
+    plan: Plan | None = None
+
+
+class RollingTable:
+    """The table function over Arrow batches of one task."""
+
+    def __init__(self, analyzed: _Analyzed) -> None:
+        assert analyzed.plan is not None
+        self._plan = analyzed.plan
+        self._names = analyzed.schema.names
+        self._walk: Walk | None = None
+        self._partitioned = self._replace_splitting()
+
+    @staticmethod
+    def analyze(
+        rows: AnalyzeArgument,
+        window: AnalyzeArgument,
+        aggs: AnalyzeArgument,
+        on: AnalyzeArgument | None = None,
+        **options: AnalyzeArgument,
+    ) -> _Analyzed:
+        """Check the arguments and return the columns of the result."""
+        if not rows.isTable or not isinstance(rows.dataType, T.StructType):
+            raise TypeError("the first argument must be TABLE(...)")
+        schema = rows.dataType
+        given = {name: _constant(name, argument) for name, argument in options.items()}
+        descending = bool(given.pop("descending", None))
+        for name in given:
+            if name not in ("min_periods", "center", "closed", "nan_policy"):
+                raise TypeError(
+                    f"rollstat_rolling has no argument {name!r}; it takes window, aggs, on, descending, "
+                    "min_periods, center, closed and nan_policy"
+                )
+        order = _order_column(schema, None if on is None else _constant("on", on))
+        checked = {"center": False, **{name: value for name, value in given.items() if value is not None}}
+        plan, fields = plan_rolling(
+            schema,
+            (),
+            order,
+            _window(_constant("window", window)),
+            [_resolved(wanted, schema) for wanted in parse_aggregates(_constant("aggs", aggs))],
+            descending=descending,
+            ties="columns",
+            options=checked,
+            width=len(schema.fields),
+            strings=True,
+        )
+        plan, _ = carrying(plan)
+        old = [T.StructField(field.name, _nullable(field.dataType), True) for field in schema]
+        return _Analyzed(schema=T.StructType([*old, *fields]), plan=plan)
+
+    def eval(self, rows: pa.RecordBatch, *constants: Any, **named: Any) -> Iterator[pa.RecordBatch]:
+        """Take a batch, and yield the rows that are complete."""
+        context = TaskContext.get()
+        if not self._partitioned and rows.num_rows and context is not None and context.partitionId():
+            raise ValueError(
+                "the rows of the table are in several partitions: add PARTITION BY after TABLE(...), or "
+                "WITH SINGLE PARTITION if the table is one series"
+            )
+        if self._walk is None:
+            self._walk = self._plan.walk()
+        if rows.num_rows:
+            try:
+                yield from map(self._named, self._walk.push(rows))
+            except RuntimeError as error:
+                raise ValueError(
+                    f"{error}. ORDER BY must begin with {self._plan.names[-1]!r}; "
+                    "on => '...' names another column, and descending => true goes with DESC"
+                ) from error
+
+    def terminate(self) -> Iterator[pa.RecordBatch]:
+        """Yield the last rows."""
+        if self._walk is not None:
+            yield from map(self._named, self._walk.flush(final=True))
+
+    def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays(batch.columns, names=self._names)
+
+    def _replace_splitting(self) -> bool:
+        """Take all batches of a task instead of one partition at a time; return whether there are keys.
+
+        The object of Spark's worker that splits batches makes this one, and has not run yet.
+        """
+        frame = sys._getframe(1)
+        for _ in range(4):
+            indexes = frame.f_locals.get("partition_child_indexes")
+            splitter: Any = frame.f_locals.get("self")
+            if indexes and splitter is not self and hasattr(splitter, "terminate"):
+                self._plan = _with_keys(self._plan, indexes)
+                splitter.eval, splitter.terminate = self.eval, self.terminate
+                return True
+            if frame.f_back is None:
+                break
+            frame = frame.f_back
+        return False
+
+
+def _with_keys(plan: Plan, indexes: list[int]) -> Plan:
+    """Return a plan whose keys are the columns that Spark added for PARTITION BY."""
+    names = tuple(f"partition_by_{number}" for number in range(len(indexes)))
+    return replace(plan, keys=tuple(indexes), names=(*names, *plan.names))
+
+
+def _constant(name: str, argument: AnalyzeArgument) -> Any:
+    if argument.isTable or not argument.isConstantExpression:
+        raise TypeError(f"{name} must be a constant")
+    return argument.value
+
+
+def _window(value: Any) -> Any:
+    return Expanding() if isinstance(value, str) and value.strip().lower() == "expanding" else value
+
+
+def _order_column(schema: T.StructType, given: Any) -> str:
+    """Return the first column of ORDER BY, which Spark does not tell."""
+    if given is not None:
+        return _resolve(given, schema)
+    times = [field.name for field in schema if isinstance(field.dataType, _TIMES)]
+    if len(times) != 1:
+        found = ", ".join(times) or "none"
+        raise ValueError(
+            f"on must name the first column of ORDER BY, unless the table has exactly one date or timestamp; "
+            f"it has {found}"
+        )
+    return str(times[0])
+
+
+def _resolve(name: str, schema: T.StructType) -> str:
+    """Return the column that a name means; case matters only if several columns differ by it."""
+    same = [other for other in schema.names if other.lower() == name.lower()]
+    return str(same[0]) if len(same) == 1 else name
+
+
+def _resolved(wanted: Aggregate, schema: T.StructType) -> Aggregate:
+    return replace(wanted, columns=tuple(_resolve(column, schema) for column in wanted.columns))
+
+
+def _nullable(data_type: T.DataType) -> T.DataType:
+    """Return a type that allows nulls everywhere, as the Arrow arrays of workers do."""
+    if isinstance(data_type, T.StructType):
+        return T.StructType([T.StructField(f.name, _nullable(f.dataType), True) for f in data_type])
+    if isinstance(data_type, T.ArrayType):
+        return T.ArrayType(_nullable(data_type.elementType), True)
+    if isinstance(data_type, T.MapType):
+        return T.MapType(_nullable(data_type.keyType), _nullable(data_type.valueType), True)
+    return data_type

@@ -1,0 +1,190 @@
+"""SQL: the table function over partitions of a table, and the aggregates."""
+
+import re
+
+import numpy as np
+import pytest
+
+import rollstat
+import rollstat.spark as rs
+from rollstat.spark import rolling
+from rollstat.spark.aggregate_text import parse_aggregates
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("median(x)", [rs.median("x")]),
+        ("MEDIAN( x ) as m , sum(y)", [rs.median("x").alias("m"), rs.sum("y")]),
+        (
+            "quantile(x, [0.25, 0.75]) AS (low, `the high`)",
+            [rs.quantile("x", [0.25, 0.75]).alias("low", "the high")],
+        ),
+        ("kth(`a,b`, k => array(1, -1))", [rs.kth("a,b", [1, -1])]),
+        (
+            "corr(x, y), rank(x, method => 'max', pct => true)",
+            [rs.corr("x", "y"), rs.rank("x", "max", pct=True)],
+        ),
+        ("rolling_iqr(x, 0.1, q_high => 0.9) as `i)`", [rs.iqr("x", 0.1, 0.9).alias("i)")]),
+    ],
+)
+def test_aggregates_as_text(text, wanted):
+    assert parse_aggregates(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "aggs must be a text such as 'median"),
+        ("median x", "aggs must be calls such as .* one was 'median x'"),
+        ("middle(x)", "statistic must be one of .*median.*; it was 'middle'"),
+        ("kth(x)", "missing a required argument: 'k'"),
+        ("kth(x, y)", "parameters must be numbers, texts or lists; 'y' of .* is not"),
+        ("median(x),", "one was ''"),
+    ],
+)
+def test_bad_text(text, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        parse_aggregates(text)
+
+
+@pytest.fixture(scope="module")
+def readings(spark):
+    assert rs.register(spark)[0] == "rollstat_rolling"
+    frame = spark.sql(
+        "select if(id % 3 = 0, double('NaN'), id % 3 * 1D) as sensor, timestamp_seconds(id * 20) as time, "
+        "id * 7919 % 101 / 8D as value, concat('w', id % 4) as word, array(named_struct('a', id)) as nested "
+        "from range(0, 400, 1, 3)"
+    )
+    frame.createOrReplaceTempView("readings")
+    return frame
+
+
+def rows_of(frame):
+    return sorted(frame.toArrow().to_pylist(), key=lambda row: row["time"])
+
+
+CALL = "SELECT * FROM rollstat_rolling(TABLE({}) {}, {})"
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("window", "text", "options", "by_name"),
+    [
+        ("'10 minutes'", "'10 minutes'", "", {}),
+        (
+            "INTERVAL '10' MINUTE",
+            None,
+            ", min_periods => 3, closed => 'both'",
+            {"min_periods": 3, "closed": "both"},
+        ),
+        ("7", None, ", center => true", {"center": True}),
+        ("'Expanding'", None, ", on => 'TIME'", {}),
+    ],
+)
+def test_the_results_are_those_of_rolling(spark, readings, window, text, options, by_name):
+    aggs = "median(value) AS m, quantile(value, [0.25, 0.75]) AS (low, high), last(word), argmin(value) AS at"
+    text = CALL.format(
+        "readings", "PARTITION BY sensor ORDER BY time", f"window => {window}, aggs => '{aggs}'{options}"
+    )
+    found = spark.sql(text)
+    wanted = rolling(
+        readings,
+        partition_by="sensor",
+        order_by="time",
+        window={"7": 7, "'Expanding'": rollstat.Expanding()}.get(window, "10 minutes"),
+        aggs=parse_aggregates(aggs),
+        **by_name,
+    )
+    assert found.dtypes == wanted.dtypes
+    assert str(rows_of(found)) == str(rows_of(wanted))
+
+
+@pytest.mark.spark
+def test_the_plan_is_one_exchange_and_one_sort(spark, readings, capsys):
+    text = "window => 5, aggs => 'median(value) AS m'"
+    spark.sql(CALL.format("readings", "PARTITION BY sensor ORDER BY time", text)).explain()
+    plan = capsys.readouterr().out
+    for operator in ("Exchange", "Sort", "ArrowEvalPythonUDTF"):
+        assert len(re.findall(rf"\b{operator} ", plan)) == 1, plan
+    assert (
+        plan.index("ArrowEvalPythonUDTF")
+        < plan.index("Sort [")
+        < plan.index("Exchange hashpartitioning(part")
+    )
+
+
+@pytest.mark.spark
+def test_one_series_and_descending_order(spark, readings):
+    value = np.array([row["value"] for row in rows_of(readings)])
+    text = "window => 5, aggs => 'max(value) AS m', min_periods => 1"
+    found = spark.sql(CALL.format("readings", "WITH SINGLE PARTITION ORDER BY time", text))
+    assert [row["m"] for row in rows_of(found)] == rollstat.rolling_max(value, 5, min_periods=1).tolist()
+    text += ", descending => true"
+    found = spark.sql(CALL.format("readings", "WITH SINGLE PARTITION ORDER BY time DESC", text))
+    backwards = rollstat.rolling_max(value[::-1], 5, min_periods=1)[::-1]
+    assert [row["m"] for row in rows_of(found)] == backwards.tolist()
+
+
+MEDIAN = "aggs => 'median(value)'"
+BAD = [
+    (
+        "PARTITION BY sensor ORDER BY time",
+        "window => 0, " + MEDIAN,
+        "window must be an integer of at least 1",
+    ),
+    ("PARTITION BY sensor ORDER BY time", "window => 2, aggs => 'median(nope)'", "column 'nope' of aggs"),
+    ("PARTITION BY sensor ORDER BY time", "window => 2, steps => 3, " + MEDIAN, "has no argument 'steps'"),
+    ("PARTITION BY sensor ORDER BY value", "window => 2, " + MEDIAN, "ORDER BY must begin with 'time'"),
+    ("PARTITION BY sensor ORDER BY time DESC", "window => 2, " + MEDIAN, "descending => true goes with DESC"),
+    ("", "window => 2, " + MEDIAN, "add PARTITION BY after TABLE"),
+]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("clauses", "arguments", "message"), BAD)
+def test_mistakes_are_errors(spark, readings, clauses, arguments, message):
+    with pytest.raises(Exception, match=message):
+        spark.sql(CALL.format("readings", clauses, arguments)).collect()
+
+
+@pytest.mark.spark
+def test_on_is_needed_where_the_order_is_unclear(spark, readings):
+    text = CALL.format(
+        "SELECT unix_seconds(time) AS second, value FROM readings",
+        "WITH SINGLE PARTITION ORDER BY second",
+        "{}",
+    )
+    with pytest.raises(Exception, match="on must name the first column of ORDER BY"):
+        spark.sql(text.format("window => 2, " + MEDIAN)).collect()
+    assert spark.sql(text.format("window => 2, on => 'second', " + MEDIAN)).columns[-1] == "value_median"
+
+
+@pytest.mark.spark
+def test_the_aggregates(spark, readings):
+    found = spark.sql(
+        "SELECT word, rollstat_median(value) AS m, rollstat_kth(value, 2) AS k, "
+        "rollstat_corr(value, sensor) AS c, rollstat_trimmed_mean(value, 0.2) AS t "
+        "FROM readings WHERE NOT isnan(sensor) GROUP BY word ORDER BY word"
+    ).toArrow()
+    assert found.num_rows == 4
+    for row in found.to_pylist():
+        value, sensor = (
+            np.array(
+                [one[name] for one in rows_of(readings) if one["word"] == row["word"] and one["sensor"] > 0]
+            )
+            for name in ("value", "sensor")
+        )
+        m = len(value)
+        assert row["m"] == np.median(value)
+        assert row["k"] == np.sort(value)[1]
+        assert row["c"] == pytest.approx(np.corrcoef(value, sensor)[0, 1])
+        assert row["t"] == pytest.approx(rollstat.rolling_trimmed_mean(value, m, 0.2)[-1])
+    assert spark.sql("SELECT rollstat_max(x) FROM VALUES (1D) AS t(x) WHERE x > 1").first() == (None,)
+    exact = spark.sql("SELECT rollstat_max(id + 9007199254740992) FROM range(2)")
+    with pytest.raises(Exception, match=r"9007199254740993 of rollstat_max is not exact as a double.* like"):
+        exact.collect()
+    with pytest.raises(Exception, match="rollstat_max returns doubles; its result was a datetime64"):
+        spark.sql("SELECT rollstat_max(time) FROM readings").collect()
