@@ -125,11 +125,15 @@ class Computation:
         Whether blocks must hold the row that each window belongs to.
     can_fail : bool
         Whether it may raise after results have been written, so that `out` must not be written directly.
+    one_block : bool
+        Whether each line must be one block, because an algorithm that the caller has named promises a number
+        of operations, and a second block would repeat some of them.
     """
 
     outputs: Sequence[Output]
     reads_own_row = False
     can_fail = False
+    one_block = False
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows; `alone` on one thread."""
@@ -421,6 +425,10 @@ class Plan:
     def _cut(self) -> Iterator[BlockRows]:
         """Cut the rows of a line into blocks: full windows and others apart."""
         first, last, width = self.windows.regular
+        if self.computation.one_block:
+            if self.windows.rows:
+                yield BlockRows(0, self.windows.rows, width if last - first == self.windows.rows else 0)
+            return
         yield from self._cut_other(0, first)
         size = self.computation.block_rows(width, self.options.threads == 1) if last > first else 1
         for row in range(first, last, size):

@@ -94,8 +94,12 @@ def _run(
     width: int,
     out: Any,
     failed: NDArray[np.bool_],
+    least: int,
 ) -> None:
-    """Run the kernel of `algorithm`; `width` is positive if all windows have it and no value is missing."""
+    """Run the kernel of `algorithm`; `width` is positive if all windows have it and no value is missing.
+
+    Rows with fewer than `least` observations need no result.
+    """
     start, end = bounds
     widest = int((end - start).max())
     if widest == 0:
@@ -110,7 +114,8 @@ def _run(
         header, top, below = greedy.create(widest)
         cells = np.empty(header[greedy.MASK] + 1, state)
         plan = np.empty(widest, np.int64), np.empty(widest, np.int64)
-        greedy.fold_windows(operator, header, top, below, cells, *plan, values, start, end, out, failed)
+        windows = greedy.Windows(start, end, max(least, 1))
+        greedy.fold_windows(operator, header, top, below, cells, *plan, values, windows, out, failed)
     else:
         queue: Any = QUEUES[algorithm]
         header, cells = queue.functions.create(state, widest)
@@ -166,7 +171,8 @@ def aggregate(
     out = written[0] if layout.single else tuple(written)
     width = block.width if missing is None else 0
     with np.errstate(all="ignore"):
-        _run(algorithm, operator, layout.state, values, (_frozen(start), _frozen(end)), width, out, failed)
+        bounds = _frozen(start), _frozen(end)
+        _run(algorithm, operator, layout.state, values, bounds, width, out, failed, min_periods)
     if failed.any():
         rows = np.flatnonzero(failed & (end - start >= min_periods))
         if len(rows):

@@ -101,6 +101,7 @@ class Combination(Computation):
     ) -> None:
         self._operator, self._layout = aggregates.prepare(operator, dtypes)
         self._algorithm = algorithm
+        self.one_block = algorithm == "greedy"
         if empty_result(self._operator) is NOTHING:
             required = max(required, 1)  # an empty window has no result
         for output in self._layout.outputs:

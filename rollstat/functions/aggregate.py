@@ -102,8 +102,9 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
 
     Notes
     -----
-    Missing values are ignored. ``algorithm="greedy"`` makes the fewest combinations that the windows allow,
-    which is worthwhile if combinations are expensive; objects always use it.
+    Missing values are ignored. ``algorithm="greedy"`` makes the fewest combinations that the windows of a
+    series allow, which is worthwhile if combinations are expensive; each series is then one block, on one
+    thread. Objects always use it.
 
     Cost: O(1) combinations per element amortised; O(1) in the worst case with ``"daba"``. Source: Basin,
     Klaedtke and Zalinescu, *Greedily Computing Associative Aggregations on Sliding Windows*, Information

@@ -21,6 +21,7 @@ __all__ = [
     "empty_result",
     "for_dtype",
     "function_operator",
+    "is_builtin",
 ]
 
 
@@ -166,13 +167,20 @@ def as_operator(operator: Any) -> Any:
     )
 
 
+def is_builtin(operator: Any) -> bool:
+    """Return whether an operator is of this package, whose operators never raise in compiled code."""
+    cls = type(operator)
+    own = cls.__module__.split(".")[0] == __name__.split(".")[0]
+    return own and not issubclass(cls, _NoFields)
+
+
 _unique_classes: dict[Any, Any] = {}
 
 
 def _with_unique_class(operator: Any) -> Any:
     """Return an equal operator whose class has a unique name, as the classes of the package have."""
     cls = type(operator)
-    if cls.__module__.split(".")[0] == __name__.split(".")[0] or issubclass(cls, _NoFields):
+    if is_builtin(operator) or issubclass(cls, _NoFields):
         return operator
     if not (isinstance(operator, tuple) and hasattr(operator, "_fields")):
         raise TypeError(f"an operator over numbers must be of a NamedTuple class; it was of {cls.__name__}")

@@ -202,13 +202,16 @@ class RollingStream(Stream, abstract=True):
         ValueError, TypeError
             If there are fewer rows, or the window is not of free size. The stream does not change.
         """
+        self._window.pop(self._rows_to_pop(n))
+        return self.value
+
+    def _rows_to_pop(self, n: int) -> int:
         if not self._window.spec.free:
             raise TypeError("pop needs a window of free size, made with None")
         number = whole_number("n", n, 0)
         if number > len(self):
             raise ValueError(f"n must be at most the rows in the window, {len(self)}; it was {n}")
-        self._window.pop(number)
-        return self.value
+        return number
 
     def extend(self, array: ArrayLike, times: ArrayLike | None = None) -> Any:
         """Add all elements of an array, and return the result after each.

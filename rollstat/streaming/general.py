@@ -39,15 +39,53 @@ class OperatorStream(RollingStream, abstract=True):
             The stream does not change.
         OverflowError
             If an exact result does not fit in 64 bits. The element has been added nevertheless.
+        Exception
+            Whatever methods of the operator raise. The stream does not change.
         """
         # An operator of the caller's own may raise TypeError, so the step is not tried with other types.
         if self._step is not None and len(elements) == 1 and type(elements[0]) is float:
-            return self._step(self._state, elements[0])
-        window = self._window
-        columns, timed = window.columns, window.spec.timed
+            try:
+                return self._step(self._state, elements[0])
+            except Exception:
+                self._window.undo()
+                raise
+        return self._window.push(*self._parts("push", elements))
+
+    def _parts(self, name: str, elements: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+        """Return the element, one number for each column, and its time or None."""
+        columns, timed = self._window.columns, self._window.spec.timed
         if len(elements) != columns + timed:
-            raise TypeError(f"push takes {columns + timed} arguments here; it was given {len(elements)}")
-        return window.push(elements[:columns], elements[-1] if timed else None)
+            raise TypeError(f"{name} takes {columns + timed} arguments here; it was given {len(elements)}")
+        return elements[:columns], elements[-1] if timed else None
+
+    def add(self, *elements: Any) -> None:
+        """Add an element and remove what leaves the window, without computing the result.
+
+        Parameters
+        ----------
+        *elements
+            As in :meth:`push`.
+
+        Notes
+        -----
+        Saves the combination that a result takes, and calls of ``combine_into`` can change the total of a
+        growing window of objects in place, because nobody has seen it. Errors are those of :meth:`push`.
+        """
+        self._window.add(*self._parts("add", elements))
+
+    def pop(self, n: int = 1) -> Any:
+        """Remove the `n` oldest rows of a window that was made with ``None``, and return the result.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If there are fewer rows, or the window is not of free size. The stream does not change.
+        """
+        return self._window.pop_and_evaluate(self._rows_to_pop(n))
+
+    def drop(self, n: int = 1) -> None:
+        """Remove the `n` oldest rows as :meth:`pop` does, without computing the result."""
+        self._window.pop(self._rows_to_pop(n))
 
     @property
     def observations(self) -> int:
@@ -74,12 +112,13 @@ class OperatorStream(RollingStream, abstract=True):
             If an exact result does not fit in 64 bits. The elements have been added then, but in a named
             class not those of an array of four windows or more.
         Exception
-            Whatever compiled methods of the operator raise. The stream is empty afterwards.
+            Whatever methods of the operator raise. The stream does not change.
 
         Notes
         -----
         Cost: in total the combinations of the pushes, about the time of :func:`rolling_aggregate`. Work that
-        later pushes would do is done immediately, so a short array can cost as much as a window.
+        later pushes would do is done immediately, so a short array can cost as much as a window. With an
+        operator of your own the window is copied first, because the operator may raise.
         """
         return self._extend(columns, times)
 
@@ -260,6 +299,8 @@ class GreedyAggregate(Stream):
         ------
         TypeError, ValueError
             For an element that does not fit the dtype. The stream does not change.
+        Exception
+            Whatever methods of the operator raise. The stream does not change.
         """
         columns = self._window.columns
         if len(elements) != columns:
@@ -286,14 +327,15 @@ class GreedyAggregate(Stream):
             stream does not change.
         OverflowError
             If an exact result does not fit in 64 bits; the window has moved.
+        Exception
+            Whatever methods of the operator raise. The stream does not change.
         """
         left, right = self.bounds
         start = whole_number("start", start, left)
         end = whole_number("end", end, max(right, start))
         if start < end and end > self.rows:
             raise ValueError(f"end must be at most the rows that have arrived, {self.rows}; it was {end}")
-        self._window.move(start, end)
-        return self.value
+        return self._window.move(start, end)
 
     @property
     def bounds(self) -> tuple[int, int]:

@@ -12,8 +12,6 @@ from rollstat.streaming.windows.operator_trees import NumberTree, ObjectTree
 
 __all__ = ["GreedyWindow"]
 
-# Place of the states among the arrays of a tree.
-
 
 class GreedyWindow:
     """The last window asked for, and the rows from its start on.
@@ -43,20 +41,19 @@ class GreedyWindow:
 
     def push(self, elements: tuple[Any, ...], time: None) -> Any:
         """Add a row, and return the result of the last window."""
-        self._tree.push(*self.adapter.element(elements, self.arrived))
-        return self.value
+        element, value = self.adapter.element(elements, self.arrived), self.value
+        self._tree.push(*element)
+        return value
 
     def extend(self, columns: tuple[Any, ...], times: None) -> None:
         """Add the rows of arrays."""
         values, missing = self.adapter.encode_columns(self.adapter.arrays(columns), self.arrived)
-        several = isinstance(values, tuple)
-        for i in range(len(missing)):
-            element = tuple(column[i] for column in values) if several else values[i]
-            self._tree.push(element, not missing[i])
+        self._tree.extend(values, missing)
 
-    def move(self, start: int, end: int) -> None:
-        """Move to the window of rows ``[start, end)``."""
-        self._observations = self._tree.move(start, end)
+    def move(self, start: int, end: int) -> Any:
+        """Move to the window of rows ``[start, end)``, and return its result."""
+        self._observations = self._tree.move(start, end, max(self.min_periods, 1))
+        return self.adapter.answer(self._observations, self.min_periods, self._tree.result)
 
     @property
     def value(self) -> Any:

@@ -29,7 +29,7 @@ from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_nam
 from rollstat.streaming.window_spec import WindowSpec
 from rollstat.streaming.windows.blocked import BlockedWindow
 from rollstat.streaming.windows.operator import NumberWindow, ObjectWindow
-from rollstat.streaming.windows.operator_results import Written
+from rollstat.streaming.windows.operator_results import NEVER, Written
 
 __all__ = ["NamedOperatorWindow", "OperatorWindow"]
 
@@ -124,6 +124,14 @@ class OperatorWindow:
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
+        return self._result(self._push(elements, time, self.needs), self.states.result)
+
+    def add(self, elements: tuple[Any, ...], time: Any) -> None:
+        """Add a row and remove the rows that leave the window, without the result."""
+        self._push(elements, time, NEVER)
+
+    def _push(self, elements: tuple[Any, ...], time: Any, needs: int) -> int:
+        """Add a row, and return the number of observations; compute the result if there are `needs`."""
         spec, header = self.spec, self.states.header
         if time is not None and not spec.timed:
             raise TypeError("t does not apply: the window is not a width")
@@ -137,11 +145,11 @@ class OperatorWindow:
             limit = spec.limit(stamp)
         elif spec.free:
             limit = int(header[FIRST]) - 1
-        size = self.states.push(limit, stamp, element, observed, self.needs)
+        size: int = self.states.push(limit, stamp, element, observed, needs)
         header[NEXT] = row + 1
         if spec.timed:
             self._newest_time = stamp
-        return self._result(size, self.states.result)
+        return size
 
     def _result(self, observations: int, read: Any) -> Any:
         return self.adapter.answer(observations, self.min_periods, read)
@@ -153,9 +161,21 @@ class OperatorWindow:
 
     def pop(self, number: int) -> None:
         """Remove the oldest rows."""
+        self._pop(number, NEVER)
+
+    def pop_and_evaluate(self, number: int) -> Any:
+        """Remove the oldest rows, and return the result."""
+        return self._result(self._pop(number, self.needs), self.states.result)
+
+    def _pop(self, number: int, needs: int) -> int:
         first = int(self.states.header[FIRST]) + number
-        self.states.pop(first - 1)
+        size: int = self.states.pop(first - 1, False, needs)
         self.states.header[FIRST] = first
+        return size
+
+    def undo(self) -> None:
+        """Undo the fast step in which the operator has raised."""
+        self.states.undo()
 
     # Arrays.
 
@@ -178,17 +198,25 @@ class OperatorWindow:
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays, and return the results after each row, an array for each output."""
         arrays, stored = self._check(columns, times)
-        if self.adapter.objects:
-            results = np.empty(len(arrays[0]), object)
-            for i, element in enumerate(arrays[0]):
-                results[i] = self.push((element,), None if times is None else np.asarray(times)[i])
-            return [results]
+        saved, newest = self.states.saved(), self._newest_time
         try:
+            if self.adapter.objects:
+                return [self._push_objects(arrays[0], times)]
             written = self._add(arrays, stored)
         except Exception:
-            self.clear()  # the operator raised between two changes that belong together
+            if saved is None:
+                self.clear()  # a failure, such as of memory, between two changes that belong together
+            else:
+                self.states.restore(saved)
+                self._newest_time = newest
             raise
         return self._finished(written)
+
+    def _push_objects(self, elements: Any, times: Any) -> NDArray[Any]:
+        results = np.empty(len(elements), object)
+        for i, element in enumerate(elements):
+            results[i] = self.push((element,), None if times is None else np.asarray(times)[i])
+        return results
 
     def _finished(self, written: Written) -> list[Any]:
         """Return results, filled where there are too few observations, or raise if one does not fit."""

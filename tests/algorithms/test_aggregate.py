@@ -12,7 +12,9 @@ import rollstat
 from rollstat import operators as ops
 from rollstat.algorithms.aggregate import ALGORITHMS, AggregateOverflow, aggregate, block_rows, prepare
 from rollstat.blocks import Block
+from rollstat.kernels.aggregate import greedy
 from tests.operators.builtin import BUILTIN, PAIRS, same
+from tests.spans import counting_operator
 
 NAMES = list(ALGORITHMS)
 bounds_strategy = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 6)), min_size=1, max_size=40)
@@ -270,3 +272,45 @@ def test_empty_windows_are_missing_without_an_identity(algorithm):
     bounds = np.array([0, 0, 1, 2, 4]), np.array([0, 1, 1, 4, 4])
     result = rollstat.rolling_aggregate(values, ops.Maximum(), bounds, min_periods=0, algorithm=algorithm)
     np.testing.assert_array_equal(result, [np.nan, np.nan, np.nan, 7.0, np.nan])
+
+
+def planned(start, end):
+    """The fewest combinations for these windows, from one plan for all of them."""
+    header, top, below = greedy.create(int((end - start).max()))
+    older, newer = np.empty((2, 4 * int(end[-1])), np.int64)
+    stop = np.empty(len(start), np.int64)
+    rows = greedy.plan_windows(header, top, below, start, end, 0, older, newer, stop)
+    assert rows == len(start)
+    return int(stop[-1])
+
+
+@pytest.mark.parametrize("kind", ["rows", "times", "bounds"])
+def test_greedy_makes_the_fewest_combinations_in_a_public_call(kind, rng):
+    """The plan goes on over what other algorithms compute block by block, with any number of threads."""
+    n, width = 132_000, 10_000
+    operator, counter = counting_operator()
+    if kind == "rows":
+        start = np.arange(n - width + 1)
+        window, end, options = width, start + width, {}
+    elif kind == "times":
+        times = np.cumsum(rng.integers(1, 9, n))
+        start, end = np.searchsorted(times, times - 20_000, side="right"), np.arange(1, n + 1)
+        window, options = 20_000, {"times": times}
+    else:
+        start = np.sort(rng.integers(0, n - width, n))
+        end = np.minimum(np.maximum.accumulate(start + rng.integers(0, width, n)), n)
+        window, options = (start, end), {"min_periods": 0}
+        start, end = start[start < end], end[start < end]
+    values = np.arange(n)
+    rollstat.rolling_aggregate(values[:1], operator, 1)
+    to_find_dtypes = int(counter[0])
+    for threads in (1, 2):
+        counter[:] = -to_find_dtypes
+        first, last, sound = rollstat.rolling_aggregate(
+            values, operator, window, algorithm="greedy", threads=threads, **options
+        )
+        assert counter[0] == planned(start, end)
+        rows = ~np.isnan(first)
+        assert sound[rows].all()
+        np.testing.assert_array_equal(first[rows], start)
+        np.testing.assert_array_equal(last[rows], end - 1)

@@ -25,6 +25,9 @@ Online, rows arrive one by one and a window is requested by its rows, some of wh
     cells         s   s       s   s          rows [7, 10) are the observations [6, 8)
                   ^ FIRST              ^ ROWS
 
+An operator may raise, so a move lists its combinations first, makes them into `fresh` cells, and only then
+changes tree and cells.
+
 State: `header` int64 (HEADER slots); `top` and `below`, rings with one slot a position, whose size is a power
 of two that is at least twice the width of every window, because they contain the old and the new window at
 once; `cells`, a ring of half that size. A plan is two arrays, `older` and `newer`. Online also `arrival`
@@ -46,6 +49,8 @@ of reusable subtrees of section 2, the subtree kept beside the descent is the ri
 appendices.)
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from rollstat._jit import kernel
@@ -53,17 +58,22 @@ from rollstat.kernels.aggregate.operator_calls import combine, emit, lift, lift_
 from rollstat.kernels.aggregate.ring_queue import ring_size
 
 __all__ = [
+    "Online",
+    "Windows",
     "append",
     "check",
+    "commit_window",
     "create",
     "create_online",
     "evaluate",
     "fold_windows",
-    "grow",
-    "grow_online",
+    "list_combinations",
     "move",
     "plan_window",
     "plan_windows",
+    "resize",
+    "resize_online",
+    "suitable_size",
 ]
 
 LEFT, RIGHT, MASK, STEPS = range(4)
@@ -71,6 +81,29 @@ HEADER = 4
 LEAF = -1
 FIRST, ROWS, OBSERVED, LAST = range(4)
 ARRIVAL = 4
+# Fewest cells of a ring that is made smaller.
+_SMALLEST = 64
+
+
+class Online(NamedTuple):
+    """The arrays of windows online, see the docstring of this module."""
+
+    header: Any
+    arrival: Any
+    ordinals: Any
+    top: Any
+    below: Any
+    cells: Any
+    older: Any
+    newer: Any
+
+
+class Windows(NamedTuple):
+    """Bounds of windows, and the observations (>= 1) with which a window has a result."""
+
+    start: Any
+    end: Any
+    least: int
 
 
 def create(width):
@@ -81,38 +114,38 @@ def create(width):
     return header, np.full(2 * size, LEAF), np.full(2 * size, LEAF)
 
 
-def _copy_ring(ring, first, larger):
-    """Copy a ring of the positions from `first` on into the ring `larger`; return `larger`."""
-    positions = np.arange(first, first + len(ring))
-    larger[positions & (len(larger) - 1)] = ring[positions & (len(ring) - 1)]
-    return larger
+def suitable_size(used, size):
+    """The size that a ring with `used` positions should have: another one if `size` is far too large."""
+    return max(ring_size(4 * used), _SMALLEST) if size > max(8 * used, _SMALLEST) else size
 
 
-def grow(header, top, below):
-    """Return rings `top` and `below` for windows twice as wide; `header` is updated."""
-    larger = create(2 * (int(header[MASK]) + 1))
-    header[MASK] = larger[0][MASK]
+def _copy_ring(ring, first, new):
+    """Copy a ring of the positions from `first` on into the ring `new`, as many as fit; return `new`."""
+    positions = np.arange(first, first + min(len(ring), len(new)))
+    new[positions & (len(new) - 1)] = ring[positions & (len(ring) - 1)]
+    return new
+
+
+def resize(header, top, below, size):
+    """Return rings `top` and `below` for windows of up to `size` elements; `header` is updated."""
+    new = create(size)
+    header[MASK] = new[0][MASK]
     left = int(header[LEFT])
-    return _copy_ring(top, left, larger[1]), _copy_ring(below, left, larger[2])
+    return _copy_ring(top, left, new[1]), _copy_ring(below, left, new[2])
 
 
 @kernel(forceinline=True)
-def _combine_trees(header, top, below, left, right, older, newer, count):
-    """Make the highest nodes at positions `left` and `right` children of a new node; plan its combination."""
-    mask, wide = header[MASK], len(top) - 1
-    older[count], newer[count] = left & mask, right & mask
-    below[right & wide] = top[left & wide]
-    top[left & wide] = right
+def _add_pair(older, newer, count, left, right):
+    older[count], newer[count] = left, right
     return count + 1
 
 
 @kernel(forceinline=True)
-def plan_window(header, top, below, left, right, older, newer, first):
+def list_combinations(header, top, below, left, right, older, newer, first):
     """Write the combinations for the window [left, right) into `older` and `newer` from slot `first` on.
 
-    Each means: cell `older` becomes cell `older` combined with cell `newer`. After them the cell of `left`
-    holds the window. Neither bound may be smaller than that of the last window; the cells of new positions
-    must hold their elements. Writes at most right - left - 1 slots; returns the slot after the last.
+    They are pairs of positions. The newer operand of each but the first is what the one before has made.
+    The tree does not change. Writes at most right - left - 1 slots; returns the slot after the last.
     """
     wide = len(top) - 1
     # `combined` is the position where the tree starts that has been combined so far, from the right.
@@ -120,7 +153,7 @@ def plan_window(header, top, below, left, right, older, newer, first):
     for position in range(right - 1, max(left, header[RIGHT]) - 1, -1):
         top[position & wide] = LEAF
         if combined < right:
-            count = _combine_trees(header, top, below, position, combined, older, newer, count)
+            count = _add_pair(older, newer, count, position, combined)
         combined = position
     if left < header[RIGHT]:
         # Descend to the node that starts at `left`; the right children beside the path are reusable.
@@ -135,12 +168,40 @@ def plan_window(header, top, below, left, right, older, newer, first):
                 start = split
                 split = below[start & wide]
                 if combined < right:
-                    count = _combine_trees(header, top, below, start, combined, older, newer, count)
+                    count = _add_pair(older, newer, count, start, combined)
                 combined = start
         if combined < right:
-            count = _combine_trees(header, top, below, left, combined, older, newer, count)
-    header[LEFT], header[RIGHT] = left, right
+            count = _add_pair(older, newer, count, left, combined)
     return count
+
+
+@kernel(forceinline=True)
+def commit_window(header, top, below, left, right, older, newer, first, stop):
+    """Change the tree to that of [left, right) by the pairs in the slots `first` to `stop` - 1.
+
+    The positions there become places of cells.
+    """
+    mask, wide = header[MASK], len(top) - 1
+    for k in range(first, stop):
+        # The highest nodes at both positions become the children of a new node.
+        i, split = older[k], newer[k]
+        below[split & wide] = top[i & wide]
+        top[i & wide] = split
+        older[k], newer[k] = i & mask, split & mask
+    header[LEFT], header[RIGHT] = left, right
+
+
+@kernel(forceinline=True)
+def plan_window(header, top, below, left, right, older, newer, first):
+    """Move to the window [left, right), and write its combinations from slot `first` of the plan on.
+
+    Each means: cell `older` becomes cell `older` combined with cell `newer`. After them the cell of `left`
+    holds the window. Neither bound may be smaller than that of the last window; the cells of new positions
+    must hold their elements. Returns the slot after the last that was written.
+    """
+    stop = list_combinations(header, top, below, left, right, older, newer, first)
+    commit_window(header, top, below, left, right, older, newer, first, stop)
+    return stop
 
 
 @kernel
@@ -167,38 +228,42 @@ def _combine_window(operator, header, top, below, cells, older, newer, left, rig
 
 
 @kernel
-def fold_windows(operator, header, top, below, cells, older, newer, values, start, end, out, failed):
-    """Write the result of each window that is not empty into its row of `out`."""
+def fold_windows(operator, header, top, below, cells, older, newer, values, windows, out, failed):
+    """Write the result of each window with the `least` observations into its row of `out`."""
     mask = header[MASK]
-    for i in range(len(start)):
-        left, right = start[i], end[i]
+    for i in range(len(windows.start)):
+        left, right = windows.start[i], windows.end[i]
+        if right - left < windows.least:
+            continue
         for position in range(max(left, header[RIGHT]), right):
             save(cells, position & mask, lift(operator, cells, values, position))
         _combine_window(operator, header, top, below, cells, older, newer, left, right)
-        if left < right:
-            emit(operator, load(cells, left & mask), out, i, failed)
+        emit(operator, load(cells, left & mask), out, i, failed)
 
 
 def create_online(dtype, capacity):
-    """Return (header, arrival, ordinals, top, below, cells, older, newer) before the first element."""
+    """Return the state before the first element."""
     header, top, below = create(capacity)
     size = int(header[MASK]) + 1
     ordinals, older, newer = (np.zeros(size, np.int64) for _ in range(3))
-    return header, np.zeros(ARRIVAL, np.int64), ordinals, top, below, np.zeros(size, dtype), older, newer
+    arrival = np.zeros(ARRIVAL, np.int64)
+    return Online(header, arrival, ordinals, top, below, np.zeros(size, dtype), older, newer)
 
 
-def grow_online(header, arrival, ordinals, top, below, cells, older, newer):
-    """Return the state with rings of twice the size; `header` is updated."""
-    size = 2 * len(cells)
+def resize_online(state, size):
+    """Return the state with rings of another size, for as many rows at least; its header is updated."""
+    header, arrival, ordinals, top, below, cells, _, _ = state
     cells = _copy_ring(cells, int(header[LEFT]), np.zeros((size, *cells.shape[1:]), cells.dtype))
     ordinals = _copy_ring(ordinals, int(arrival[FIRST]), np.zeros(size, np.int64))
-    rings = grow(header, top, below)
-    return header, arrival, ordinals, *rings, cells, np.zeros(size, np.int64), np.zeros(size, np.int64)
+    rings = resize(header, top, below, size)
+    plan = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    return Online(header, arrival, ordinals, *rings, cells, *plan)
 
 
 @kernel
-def append(operator, header, arrival, ordinals, cells, element, observed):
+def append(operator, state, element, observed):
     """Add a row; return False, and change nothing, if the ring is full."""
+    header, arrival, ordinals, cells = state.header, state.arrival, state.ordinals, state.cells
     row, mask = arrival[ROWS], header[MASK]
     if row >= arrival[FIRST]:
         if row - arrival[FIRST] > mask:
@@ -218,14 +283,40 @@ def _ordinal(header, arrival, ordinals, row):
 
 
 @kernel
-def move(operator, header, arrival, ordinals, top, below, cells, older, newer, left, right):
+def _combine_into_fresh(operator, mask, cells, older, newer, count, fresh):
+    """Make the listed combinations; the k-th goes to cell k of `fresh`."""
+    if count > 0:
+        state = load(cells, newer[0] & mask)
+        save(fresh, 0, combine(operator, cells, load(cells, older[0] & mask), state))
+    for k in range(1, count):
+        state = load(fresh, k - 1)
+        save(fresh, k, combine(operator, cells, load(cells, older[k] & mask), state))
+
+
+@kernel
+def move(operator, state, fresh, left, right, min_periods, out, failed):
     """Move to the window of rows [left, right), which has arrived or is empty; return its observations.
 
-    Neither bound may be smaller than that of the last window.
+    Writes the result into slot 0 of `out` if there are `min_periods` (>= 1) observations. Neither bound may
+    be smaller than that of the last window. If `fresh` has too few cells, changes nothing and returns
+    ~(cells that are needed).
     """
+    header, arrival, ordinals, top, below, cells, older, newer = state
+    mask = header[MASK]
     low = _ordinal(header, arrival, ordinals, left)
     high = _ordinal(header, arrival, ordinals, right) if left < right else low
-    _combine_window(operator, header, top, below, cells, older, newer, low, high)
+    count = list_combinations(header, top, below, low, high, older, newer, 0)
+    if count > len(fresh):
+        return ~count
+    _combine_into_fresh(operator, mask, cells, older, newer, count, fresh)
+    if high - low >= min_periods:
+        if count > 0:
+            emit(operator, load(fresh, count - 1), out, 0, failed)
+        else:
+            emit(operator, load(cells, low & mask), out, 0, failed)
+    for k in range(count):
+        save(cells, older[k] & mask, load(fresh, k))
+    commit_window(header, top, below, low, high, older, newer, 0, count)
     arrival[FIRST], arrival[LAST] = left, right
     return high - low
 

@@ -152,8 +152,9 @@ def _as_state(cells, state):
 
 @overloaded(_as_state)
 def _as_state_overload(cells, state):
-    # The cells of a resizable queue are a tuple; its first array has the dtype.
-    cells = cells[0] if isinstance(cells, types.BaseTuple) else cells
+    # Cells with a log and those of a resizable queue are tuples; the first array in them has the dtype.
+    while isinstance(cells, types.BaseTuple):
+        cells = cells[0]
     if isinstance(cells.dtype, types.Record):
         casts, items = {}, []
         for k, (_, type_) in enumerate(_item_types(cells)):

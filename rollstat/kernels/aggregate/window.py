@@ -14,6 +14,9 @@ for both.
 State: that of the algorithm, `header` and `cells`, and `stamps`, a ring with one slot for each cell.
 Invariant: the states are those of the observations whose stamps are in the window.
 Cost: that of the algorithm; finding what to drop takes O(1) amortised a state.
+
+A step decides first whether the ring and the log have room, so that it can be called again; see
+:class:`~rollstat.kernels.aggregate.ring_queue.Logged` for what happens if the operator raises.
 """
 
 from typing import Any, NamedTuple
@@ -30,7 +33,18 @@ from rollstat.kernels.aggregate.operator_calls import (
     lower,
     take,
 )
-from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, fetch, is_oversized, move_some, store
+from rollstat.kernels.aggregate.ring_queue import (
+    END,
+    FRONT,
+    MASK,
+    begin_step,
+    end_step,
+    fetch,
+    has_log_room,
+    is_oversized,
+    move_some,
+    store,
+)
 
 __all__ = [
     "FIRST",
@@ -38,7 +52,9 @@ __all__ = [
     "LEAST",
     "MORE",
     "NEXT",
+    "NO_LOG_ROOM",
     "QUEUES",
+    "RESIZE",
     "SPAN",
     "Daba",
     "Results",
@@ -60,6 +76,8 @@ __all__ = [
 # that was not popped, observations beyond one for each state, and the observations that a result needs.
 NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
 MORE = 5
+# What a step returns if it has changed nothing, because the ring is of the wrong size, or the log too small.
+RESIZE, NO_LOG_ROOM = -1, -2
 
 
 class TwoStacks(NamedTuple):
@@ -112,6 +130,7 @@ def method_of_algorithm(name, parameters):
 
 
 _push_state = method_of_algorithm("push_state", "operator, header, cells, state")
+_overwritten = method_of_algorithm("overwritten", "header, number")
 _pop = method_of_algorithm("pop", "operator, header, cells, number")
 _query = method_of_algorithm("query", "operator, header, cells")
 _load_elements = method_of_algorithm("load_elements", "operator, header, cells, values")
@@ -119,8 +138,8 @@ _set_single = method_of_algorithm("set_single", "header, cells, state")
 
 
 @kernel
-def pop(algorithm, operator, header, cells, stamps, limit, closed):
-    """Drop the states stamped before `limit`, and those at `limit` unless the window is `closed` there."""
+def _number_to_drop(header, stamps, limit, closed):
+    """How many states are stamped before `limit`, or at `limit` unless the window is `closed` there."""
     front, end, mask = header[FRONT], header[END], header[MASK]
     counter = front
     while counter < end:
@@ -128,27 +147,29 @@ def pop(algorithm, operator, header, cells, stamps, limit, closed):
         if stamp > limit or (closed and stamp == limit):
             break
         counter += 1
-    if counter > front:
-        _pop(algorithm, operator, header, cells, counter - front)
+    return counter - front
 
 
 @kernel
 def advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed):
     """Drop the states stamped at or before `limit`, and add the element if it is `observed`.
 
-    Returns False if the ring is too small or oversized: resize it and call again.
+    Returns 0, or RESIZE or NO_LOG_ROOM. Only the caller ends the step.
     """
-    pop(algorithm, operator, header, cells, stamps, limit, False)
+    number = _number_to_drop(header, stamps, limit, False)
+    end = header[END]
+    if observed and ((number == 0 and end - header[FRONT] > header[MASK]) or is_oversized(header, cells)):
+        return RESIZE
+    if not has_log_room(cells, _overwritten(algorithm, header, number)):
+        return NO_LOG_ROOM
+    begin_step(header, cells)
+    if number > 0:
+        _pop(algorithm, operator, header, cells, number)
     if observed:
-        end = header[END]
-        if is_oversized(header, cells):
-            return False
-        state = lift_element(operator, cells, element)
-        if not _push_state(algorithm, operator, header, cells, state):
-            return False
+        _push_state(algorithm, operator, header, cells, lift_element(operator, cells, element))
         store(stamps, end, header[MASK], stamp)
         move_some(header, cells, stamps)
-    return True
+    return 0
 
 
 @kernel
@@ -164,19 +185,42 @@ def result(algorithm, operator, header, cells):
 
 
 @kernel
+def _finish_step(algorithm, operator, header, cells, min_periods, out, failed):
+    """Write the result of a window with `min_periods` (>= 1) observations, and end the step; return them."""
+    size = header[END] - header[FRONT]
+    if size >= min_periods:
+        emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
+    end_step(cells)
+    return size
+
+
+@kernel
 def push(
     algorithm, operator, header, cells, stamps, limit, stamp, element, observed, min_periods, out, failed
 ):
     """Advance, and write the result into slot 0 of `out` if there are `min_periods` (>= 1) observations.
 
-    Returns the number of observations in the window, or -1 if the ring is of the wrong size.
+    Returns the number of observations in the window, or RESIZE or NO_LOG_ROOM.
     """
-    if not advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed):
-        return -1
-    size = header[END] - header[FRONT]
-    if size >= min_periods:
-        emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
-    return size
+    refused = advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed)
+    if refused:
+        return refused
+    return _finish_step(algorithm, operator, header, cells, min_periods, out, failed)
+
+
+@kernel
+def pop(algorithm, operator, header, cells, stamps, limit, closed, min_periods, out, failed):
+    """Drop the states stamped before `limit`, and those at `limit` unless the window is `closed` there.
+
+    Writes and returns what :func:`push` does.
+    """
+    number = _number_to_drop(header, stamps, limit, closed)
+    if not has_log_room(cells, _overwritten(algorithm, header, number)):
+        return NO_LOG_ROOM
+    begin_step(header, cells)
+    if number > 0:
+        _pop(algorithm, operator, header, cells, number)
+    return _finish_step(algorithm, operator, header, cells, min_periods, out, failed)
 
 
 @kernel

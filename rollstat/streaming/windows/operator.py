@@ -1,6 +1,8 @@
 """Windows of operator states over a stream: of numbers, in compiled code, or of Python objects.
 
 Both have the same methods: ``push``, ``pop``, ``extend`` (numbers only), ``value``, ``fold`` and ``join``.
+A method in which the operator raises changes nothing: compiled steps are undone, see
+:class:`rollstat.kernels.aggregate.ring_queue.Logged`; objects are computed before the window changes.
 """
 
 from collections import deque
@@ -16,18 +18,23 @@ from rollstat.kernels.aggregate.ring_queue import (
     END,
     FRONT,
     MASK,
+    create_log,
     finish_resize,
     is_oversized,
     resizable,
     resize,
+    undo,
 )
-from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, NEXT
-from rollstat.kernels.stream.steps import push_row
+from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, NEXT, NO_LOG_ROOM
+from rollstat.kernels.stream.steps import push_logged_row, push_row
+from rollstat.operators.interface import is_builtin
 from rollstat.operators.layout import Layout
-from rollstat.streaming.windows.operator_results import ArrayState, Result, Written
+from rollstat.streaming.windows.operator_results import NEVER, ArrayState, Result, Written
 from rollstat.thresholds import STREAM_HALVED_WINDOWS
 
 __all__ = ["NumberWindow", "ObjectWindow"]
+
+_LOG_ENTRIES = 16
 
 
 class NumberWindow(ArrayState):
@@ -70,6 +77,7 @@ class NumberWindow(ArrayState):
         queue: Any = window.QUEUES[algorithm]
         self.queue = queue
         self.operator, self.layout, self._algorithm, self._size = operator, layout, algorithm, size
+        self._may_raise = not is_builtin(operator)
         header, cells = queue.functions.create(layout.state, capacity)
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
         ring = np.zeros(int(header[MASK]) + 1, stamps)
@@ -79,11 +87,11 @@ class NumberWindow(ArrayState):
         self.stamps: Any
         self.state = [header, cells, ring]
         self._result = Result(operator, layout)
-        arguments = self.queue, operator, self.header, self.cells, self.stamps, stamp
+        arguments = self.queue, operator, self.header, self._logged, self.stamps, stamp
         result = self._result.arguments
         self._push = bind(window.push, *arguments, stamp, element, True, 1, *result)
-        self._pop = bind(window.pop, *arguments, False)
-        self._evaluate = bind(window.evaluate, *arguments[:4], *result)
+        self._pop = bind(window.pop, *arguments, False, 1, *result)
+        self._evaluate = bind(window.evaluate, self.queue, operator, self.header, self.cells, *result)
         self._extends: dict[Any, Any] = {}
 
     def quick_arguments(self, least: int) -> tuple[Any, ...]:
@@ -93,7 +101,27 @@ class NumberWindow(ArrayState):
 
     def quick_step(self, least: int) -> tuple[Any, ...]:
         """Return the step that pushes a float into a window of SPAN rows, and what it takes before that."""
+        if self._may_raise:
+            return push_logged_row, *self.quick_arguments(least), *self._logged[1:]
         return push_row, *self.quick_arguments(least)
+
+    def undo(self) -> None:
+        """Undo the step in which the operator has raised, if there is one."""
+        if self._may_raise:
+            undo(self.header, self._logged)
+
+    def _create_log(self, entries: int) -> None:
+        """Create an empty log for at least so many overwritten states, if the operator may raise."""
+        self._logged: Any = self.cells
+        if self._may_raise:
+            # In a window of rows a step drops one state, but with two stacks it can turn all into suffixes.
+            flips = self._size == "fixed" and self._algorithm == "two_stacks"
+            entries = max(entries, _LOG_ENTRIES, 2 * len(self.stamps) if flips else 0)
+            self._logged = create_log(self.header, self.cells, entries)
+
+    def _enlarge_log(self) -> None:
+        """Make room for what the last step said that it needs."""
+        self._create_log(2 * ~int(self._logged.log[0]))
 
     @property
     def size(self) -> int:
@@ -108,28 +136,36 @@ class NumberWindow(ArrayState):
         """
         while True:
             folded = int(self.header[FOLDED])
-            size: int = self._push(
-                self.queue,
-                self.operator,
-                self.header,
-                self.cells,
-                self.stamps,
-                limit,
-                stamp,
-                element,
-                observed,
-                max(min_periods - folded, 1),
-                *self._result.arguments,
-            )
+            try:
+                size: int = self._push(
+                    self.queue,
+                    self.operator,
+                    self.header,
+                    self._logged,
+                    self.stamps,
+                    limit,
+                    stamp,
+                    element,
+                    observed,
+                    max(min_periods - folded, 1),
+                    *self._result.arguments,
+                )
+            except Exception:
+                self.undo()
+                raise
             if size >= 0:
                 return size + folded
-            self._make_room()
+            if size == NO_LOG_ROOM:
+                self._enlarge_log()
+            else:
+                self._make_room()
 
     def _make_room(self) -> None:
         if self._size == "folding":
             self.fold()
         else:
             self.cells, self.stamps = resize(self.header, [self.cells, self.stamps])
+            self._create_log(0)
 
     def fold(self) -> None:
         """Combine all states into one; the number of observations stays."""
@@ -142,18 +178,36 @@ class NumberWindow(ArrayState):
         """Add all that `other` holds, as if it had been pushed here, and combine all into one state."""
         size = self.size + other.size
         if other.size and not self.size:
-            counters = self.header[-MORE:].copy()
+            before, counters = self.state, self.header[-MORE:].copy()
             self.state = [array.copy() for array in other.state]
             self.header[-MORE:] = counters
-            self.fold()
+            try:
+                self.fold()
+            except Exception:
+                self.state = before
+                raise
         elif other.size:
             others = other.header, other.cells
             window.join(self.queue, self.operator, self.header, self.cells, *others)
         self.header[FOLDED] = max(size - 1, 0)
 
-    def pop(self, limit: Any, closed: bool = False) -> None:
-        """Drop the states stamped before `limit`, and those at it unless the window is `closed` there."""
-        self._pop(self.queue, self.operator, self.header, self.cells, self.stamps, limit, closed)
+    def pop(self, limit: Any, closed: bool = False, min_periods: int = NEVER) -> int:
+        """Drop the states stamped before `limit`, and those at it unless the window is `closed` there.
+
+        Returns what :meth:`push` returns.
+        """
+        folded = int(self.header[FOLDED])
+        arguments = limit, closed, max(min_periods - folded, 1), *self._result.arguments
+        while True:
+            window_arrays = self.queue, self.operator, self.header, self._logged, self.stamps
+            try:
+                size: int = self._pop(*window_arrays, *arguments)
+            except Exception:
+                self.undo()
+                raise
+            if size != NO_LOG_ROOM:
+                return size + folded
+            self._enlarge_log()
 
     def value(self) -> Any:
         """Return the result of the window, which must have observations."""
@@ -250,6 +304,27 @@ class NumberWindow(ArrayState):
         self.header, self.cells, self.stamps = state
         if self._size == "free":
             self.cells, self.stamps = resizable([self.cells, self.stamps])
+        self._create_log(0)
+
+    def saved(self) -> Any:
+        """Return what :meth:`restore` needs if the operator raises in :meth:`extend`."""
+        return [array.copy() for array in self.state] if self._may_raise else None
+
+    def restore(self, saved: Any) -> None:
+        """Return to a state that :meth:`saved` returned."""
+        if self._size == "free":
+            self.state = saved
+        else:
+            # In place, because compiled steps are bound to the arrays.
+            for array, before in zip(self.state, saved):
+                array[:] = before
+
+
+class _Stale:
+    """Stands for a total that ``combine_into`` may have left half changed."""
+
+
+_STALE = _Stale()
 
 
 class ObjectWindow:
@@ -257,7 +332,8 @@ class ObjectWindow:
 
     The older buffer is a list of suffixes whose last item is that of the oldest element, so that dropping
     shortens it; see :mod:`rollstat.kernels.aggregate.two_stacks`. A total that was made here, by ``combine``,
-    and that nobody else has seen is owned: ``combine_into`` may change it in place.
+    and that nobody else has seen is owned: ``combine_into`` may change it in place. If something raises after
+    that, the total is stale, and is combined again from the single states of the newer buffer.
     """
 
     def __init__(self, operator: Any) -> None:
@@ -271,6 +347,7 @@ class ObjectWindow:
         self._newer: list[Any] = []
         self._total: Any = None
         self._owned = False
+        self._result: Any = None
 
     @property
     def size(self) -> int:
@@ -286,57 +363,111 @@ class ObjectWindow:
         other._older, other._newer = self._older.copy(), self._newer.copy()
         return other
 
-    def _append(self, stamp: Any, element: Any) -> None:
-        state = element if self._lift is None else self._lift(element)
-        if not self._newer:
-            self._total, self._owned = state, False
-        elif self._owned and self._combine_into is not None:
-            self._total = self._combine_into(self._total, state)
-            self._owned = self._total is not state
-        else:
-            older = self._total
-            self._total = self.operator.combine(older, state)
-            self._owned = self._total is not older and self._total is not state
-        self._newer.append(state)
-        self._stamps.append(stamp)
+    def saved(self) -> Self:
+        """Return what :meth:`restore` needs."""
+        return self.copy()
 
-    def pop(self, limit: Any, closed: bool = False) -> None:
-        """Drop the states stamped before `limit`, and those at it unless the window is `closed` there."""
-        stamps, number = self._stamps, 0
-        for stamp in stamps:
+    def restore(self, saved: Self) -> None:
+        """Return to a state that :meth:`saved` returned."""
+        self.__dict__.update(saved.__dict__)
+
+    def _newer_total(self) -> Any:
+        """Return the states of the newer buffer combined; there is at least one."""
+        if self._total is _STALE:
+            total = self._newer[0]
+            for state in self._newer[1:]:
+                total = self.operator.combine(total, state)
+            self._total, self._owned = total, False
+        return self._total
+
+    def _suffixes(self, states: list[Any]) -> list[Any]:
+        """Return the suffixes of states, that of the oldest one last."""
+        suffixes = states[-1:]
+        for state in reversed(states[:-1]):
+            suffixes.append(self.operator.combine(state, suffixes[-1]))
+        return suffixes
+
+    def _whole(self, older: Any, has_older: bool, total: Any, has_newer: bool) -> tuple[Any, bool]:
+        """Return the state of the window, and whether it is the total itself, which is then seen outside."""
+        if not has_newer:
+            return older, False
+        if not has_older:
+            return total, True
+        state = self.operator.combine(older, total)
+        return state, state is total
+
+    def _lowered(self, state: Any) -> Any:
+        return state if self._lower is None else self._lower(state)
+
+    def _number_to_drop(self, limit: Any, closed: bool) -> int:
+        number = 0
+        for stamp in self._stamps:
             if stamp > limit or (closed and stamp == limit):
                 break
             number += 1
-        kept = len(self._older) - number
-        if kept >= 0:
-            del self._older[kept:]
-        else:
-            # The flip: what is left of the newer buffer becomes suffixes, that of the oldest element last.
-            states = self._newer[-kept:]
-            suffixes = states[-1:]
-            for state in reversed(states[:-1]):
-                suffixes.append(self.operator.combine(state, suffixes[-1]))
-            self._older, self._newer, self._total = suffixes, [], None
-        for _ in range(number):
-            stamps.popleft()
+        return number
+
+    def pop(self, limit: Any, closed: bool = False, min_periods: int = NEVER) -> int:
+        """Drop the states stamped before `limit`, and those at it unless the window is `closed` there.
+
+        Returns what :meth:`push` returns.
+        """
+        return self._change(self._number_to_drop(limit, closed), (), None, min_periods)
 
     def push(self, limit: Any, stamp: Any, element: Any, observed: bool = True, min_periods: int = 1) -> int:
-        """Drop the states stamped at or before `limit`, add an element if `observed`; return the size."""
-        self.pop(limit)
-        if observed:
-            self._append(stamp, element)
-        return self.size
+        """Drop the states stamped at or before `limit`, add an element if `observed`; return the size.
+
+        If it is at least `min_periods`, :meth:`result` returns the result.
+        """
+        entering = (element,) if observed else ()
+        return self._change(self._number_to_drop(limit, False), entering, stamp, min_periods)
+
+    def _change(self, number: int, entering: tuple[Any, ...], stamp: Any, min_periods: int) -> int:
+        """Drop `number` states and add the element that is `entering`, if there is one; return the size."""
+        older, kept, size = self._older, len(self._older) - number, self.size - number + len(entering)
+        flips = kept < 0
+        if flips:
+            older = self._suffixes(self._newer[-kept:])
+            kept = len(older)
+        has_newer = bool(self._newer) and not flips
+        total, owned = (self._newer_total(), self._owned) if has_newer else (None, False)
+        states = [element if self._lift is None else self._lift(element) for element in entering]
+        in_place = has_newer and owned and self._combine_into is not None
+        try:
+            for state in states:
+                if not has_newer:
+                    total, owned = state, False
+                elif in_place:
+                    total = self._combine_into(total, state)  # type: ignore[misc]  # it is not None
+                    owned = total is not state
+                else:
+                    before, total = total, self.operator.combine(total, state)
+                    owned = total is not before and total is not state
+                has_newer = True
+            if size >= min_periods:
+                last = older[kept - 1] if kept else None
+                whole, seen = self._whole(last, kept > 0, total, has_newer)
+                owned = owned and not seen
+                self._result = self._lowered(whole)
+        except BaseException:
+            if in_place and states:
+                self._total = _STALE
+            raise
+        del older[kept:]
+        self._older, self._newer = older, [] if flips else self._newer
+        self._newer += states
+        self._total, self._owned = total, owned
+        for _ in range(number):
+            self._stamps.popleft()
+        self._stamps.extend([stamp] * len(states))
+        return size
 
     def _state(self) -> Any:
         """Return all states combined; there is at least one."""
-        if not self._newer:
-            return self._older[-1]
-        if not self._older:
-            self._owned = False
-            return self._total
-        state = self.operator.combine(self._older[-1], self._total)
-        if state is self._total:
-            self._owned = False
+        has_newer, has_older = bool(self._newer), bool(self._older)
+        total = self._newer_total() if has_newer else None
+        state, seen = self._whole(self._older[-1] if has_older else None, has_older, total, has_newer)
+        self._owned = self._owned and not seen
         return state
 
     def _set_single(self, state: Any, size: int) -> None:
@@ -361,8 +492,9 @@ class ObjectWindow:
 
     def value(self) -> Any:
         """Return the result of the window, which must have observations."""
-        state = self._state()
-        return state if self._lower is None else self._lower(state)
+        return self._lowered(self._state())
 
-    # A push computes nothing beforehand.
-    result = value
+    def result(self) -> Any:
+        """Return the result that the last push or pop computed."""
+        result, self._result = self._result, None
+        return result

@@ -10,7 +10,10 @@ from numpy.typing import DTypeLike, NDArray
 from rollstat.kernels.aggregate.window import Results
 from rollstat.operators.layout import Layout
 
-__all__ = ["ArrayState", "Result", "Written"]
+__all__ = ["NEVER", "ArrayState", "Result", "Written"]
+
+# As `min_periods` of a step: do not compute the result.
+NEVER = 2**62
 
 
 class Result:
@@ -106,6 +109,13 @@ class ArrayState:
         other.state = [array.copy() for array in self.state]
         other._result = Result(self.operator, self.layout)
         return other
+
+    def undo(self) -> None:
+        """Undo the compiled step in which the operator has raised; built-in ones never do."""
+
+    def saved(self) -> Any:
+        """Return what is needed to undo a whole array: nothing for an operator that never raises."""
+        return None
 
     def result(self) -> Any:
         """Return the result that the last push computed."""

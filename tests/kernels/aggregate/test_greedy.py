@@ -117,7 +117,8 @@ def run(operator, counter, windows):
     out = np.full(rows, -1), np.full(rows, -1), np.zeros(rows, np.bool_)
     values, failed = np.arange(end[-1]), np.zeros(rows, np.bool_)
     before = counter[0]
-    greedy.fold_windows(operator, header, top, below, cells, *plan_arrays, values, start, end, out, failed)
+    bounds = greedy.Windows(start, end, 1)
+    greedy.fold_windows(operator, header, top, below, cells, *plan_arrays, values, bounds, out, failed)
     full = start < end
     np.testing.assert_array_equal(out[0][full], start[full])
     np.testing.assert_array_equal(out[1][full], end[full] - 1)
