@@ -88,6 +88,11 @@ class OperatorStream(RollingStream, abstract=True):
         self._window.pop(self._rows_to_pop(n))
 
     @property
+    def full(self) -> bool:
+        """Whether a window of rows has all its rows, or a width begins at the first row or later."""
+        return bool(self._window.full)
+
+    @property
     def observations(self) -> int:
         """Observations in the window."""
         return int(self._window.observations)
@@ -249,8 +254,8 @@ class TimeAggregate(_General):
 class GreedyAggregate(Stream):
     """Any associative operator over a sequence of windows, with the fewest possible combinations.
 
-    :meth:`push` adds elements, and :meth:`move` moves to the window of rows ``[start, end)``; start and end
-    must never decrease.
+    :meth:`push` adds elements, and :meth:`move` moves to the window of rows ``[start, end)``, or of times in
+    ``(start, end]``; start and end must never decrease.
 
     Parameters
     ----------
@@ -260,6 +265,8 @@ class GreedyAggregate(Stream):
         Minimum number of observations for a result. With 0, an empty window gives the identity.
     dtype : dtype, default float64
         Of the elements; ``object`` for Python objects.
+    times : dtype, optional
+        If every row has a time, its kind: float64 for numbers, or datetime64 or timedelta64.
 
     Notes
     -----
@@ -279,12 +286,21 @@ class GreedyAggregate(Stream):
     >>> words.extend([{"b"}, {"a"}, {"b"}])
     >>> sorted(words.move(0, 2))
     ['a', 'b']
+    >>> timed = rollstat.GreedyAggregate(rollstat.operators.Sum(), times=float)
+    >>> timed.extend([2.0, 4.0, 5.0], times=[0.5, 1.0, 3.0])
+    >>> timed.move(0.5, 1.0), timed.move(0.5, 4.0)
+    (4.0, 9.0)
     """
 
     def __init__(
-        self, operator: Any, *, min_periods: int | None = None, dtype: DTypeLike = np.float64
+        self,
+        operator: Any,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = np.float64,
+        times: DTypeLike | None = None,
     ) -> None:
-        self._set_window(GreedyWindow(operator, min_periods=min_periods, dtype=dtype))
+        self._set_window(GreedyWindow(operator, min_periods=min_periods, dtype=dtype, times=times))
 
     def push(self, *elements: Any) -> Any:
         """Add a row without moving the window, and return the result of the last window.
@@ -292,33 +308,35 @@ class GreedyAggregate(Stream):
         Parameters
         ----------
         *elements
-            The element, one number for each column of the operator. None and NaN are missing: they take a
-            row but are not observations.
+            The element, one number for each column of the operator; then its time if rows have times. None
+            and NaN are missing: they take a row but are not observations.
 
         Raises
         ------
         TypeError, ValueError
-            For an element that does not fit the dtype. The stream does not change.
+            For an element that does not fit the dtype, or a time that is missing or before the last one.
+            The stream does not change.
         Exception
             Whatever methods of the operator raise. The stream does not change.
         """
-        columns = self._window.columns
-        if len(elements) != columns:
-            raise TypeError(f"push takes {columns} arguments here; it was given {len(elements)}")
-        return self._window.push(elements, None)
+        columns, timed = self._window.columns, self._window.spec is not None
+        if len(elements) != columns + timed:
+            raise TypeError(f"push takes {columns + timed} arguments here; it was given {len(elements)}")
+        return self._window.push(elements[:columns], elements[-1] if timed else None)
 
-    def extend(self, *columns: ArrayLike) -> None:
-        """Add all elements of arrays, one for each column."""
-        self._window.extend(columns, None)
+    def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> None:
+        """Add all elements of arrays, one for each column, and their times if rows have times."""
+        self._window.extend(columns, times)
 
-    def move(self, start: int, end: int) -> Any:
-        """Move to the window of rows ``[start, end)``, and return its result.
+    def move(self, start: Any, end: Any) -> Any:
+        """Move to the window of rows ``[start, end)``, or of times in ``(start, end]``; return its result.
 
         Parameters
         ----------
-        start, end : int
+        start, end : int, or times
             Bounds, counted from the first row pushed; neither may be smaller than before. Only an empty
-            window (``start == end``) may lie beyond the rows that have arrived.
+            window (``start == end``) may lie beyond the rows that have arrived. If rows have times, the
+            bounds are times, and may lie anywhere; rows that arrive later count if their times do.
 
         Raises
         ------
@@ -330,6 +348,8 @@ class GreedyAggregate(Stream):
         Exception
             Whatever methods of the operator raise. The stream does not change.
         """
+        if self._window.spec is not None:
+            return self._window.move_to_times(start, end)
         left, right = self.bounds
         start = whole_number("start", start, left)
         end = whole_number("end", end, max(right, start))
@@ -339,7 +359,7 @@ class GreedyAggregate(Stream):
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """The last window."""
+        """The rows of the last window."""
         left, right = self._window.bounds
         return left, right
 

@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from rollstat.options import whole_number
 from rollstat.streaming.base import State
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
+from rollstat.streaming.window_spec import Times, WindowSpec
 from rollstat.streaming.windows.operator_trees import NumberTree, ObjectTree
 
 __all__ = ["GreedyWindow"]
@@ -18,11 +20,23 @@ class GreedyWindow:
 
     Parameters
     ----------
-    operator, min_periods, dtype
+    operator, min_periods, dtype, times
         As in :class:`rollstat.GreedyAggregate`.
+
+    Attributes
+    ----------
+    spec : WindowSpec or None
+        How times are stored, if rows have times.
     """
 
-    def __init__(self, operator: Any, *, min_periods: Any, dtype: DTypeLike) -> None:
+    def __init__(
+        self, operator: Any, *, min_periods: Any, dtype: DTypeLike, times: DTypeLike | None = None
+    ) -> None:
+        self.times_dtype = None if times is None else np.dtype(times)
+        kind = "" if self.times_dtype is None else self.times_dtype.kind
+        if kind and kind not in "fmM":
+            raise TypeError(f"times must be float64, datetime64 or timedelta64; it was {times!r}")
+        self.spec = WindowSpec("number" if kind == "f" else "time") if kind else None
         self.adapter = OperatorAdapter(operator, dtype)
         self.columns = self.adapter.columns
         self.given_min_periods = min_periods
@@ -38,22 +52,62 @@ class GreedyWindow:
         else:
             self._tree = NumberTree(adapter.ready, adapter.layout, adapter.example)
         self._observations = 0
+        # Times of the rows from the start of the last window on, and that window.
+        self._times = Times(np.int64 if self.spec is None else self.spec.time_dtype)
+        self._newest_time: Any = None
+        self._last: tuple[Any, Any] | None = None
 
-    def push(self, elements: tuple[Any, ...], time: None) -> Any:
+    def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, and return the result of the last window."""
-        element, value = self.adapter.element(elements, self.arrived), self.value
+        element = self.adapter.element(elements, self.arrived)
+        if self.spec is not None:
+            time = self.spec.encode_time(time)
+            if self._newest_time is not None and time < self._newest_time:
+                raise ValueError(f"t must not decrease; it was {time} after {self._newest_time}")
+        value, keeps = self.value, self.arrived >= self.bounds[0]
         self._tree.push(*element)
+        if self.spec is not None:
+            self._newest_time = time
+            if keeps:
+                self._times.append(time)
         return value
 
     def extend(self, columns: tuple[Any, ...], times: None) -> None:
         """Add the rows of arrays."""
         values, missing = self.adapter.encode_columns(self.adapter.arrays(columns), self.arrived)
+        if (times is None) != (self.spec is None):
+            raise TypeError("times must be given exactly if the stream has times")
+        stored = np.zeros(0) if self.spec is None else self.spec.encode_times(times)
+        if self.spec is not None:
+            before = [] if self._newest_time is None else [self._newest_time]
+            if stored.shape != missing.shape or (np.diff(np.append(before, stored)) < 0).any():
+                raise ValueError("times must have one entry per element and never decrease")
         self._tree.extend(values, missing)
+        for time in stored.tolist():
+            self._newest_time = time
+            self._times.append(time)
 
     def move(self, start: int, end: int) -> Any:
         """Move to the window of rows ``[start, end)``, and return its result."""
+        first = self.bounds[0]
         self._observations = self._tree.move(start, end, max(self.min_periods, 1))
+        if self.spec is not None:
+            self._times.drop(start - first)
         return self.adapter.answer(self._observations, self.min_periods, self._tree.result)
+
+    def move_to_times(self, start: Any, end: Any) -> Any:
+        """Move to the window of the rows whose times are in ``(start, end]``, and return its result."""
+        spec: Any = self.spec
+        low, high = spec.encode_time(start), spec.encode_time(end)
+        last = self._last or (low, low)
+        if low < last[0]:
+            raise ValueError(f"start must not decrease; it was {start!r}")
+        if high < max(low, last[1]):
+            raise ValueError(f"end must not decrease, nor be before start; it was {end!r}")
+        first = self.bounds[0]
+        answer = self.move(first + self._times.up_to(low), first + self._times.up_to(high))
+        self._last = low, high
+        return answer
 
     @property
     def value(self) -> Any:
@@ -81,7 +135,7 @@ class GreedyWindow:
         """Return an equal window with its own memory."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._tree = self._tree.copy()
+        other._tree, other._times = self._tree.copy(), self._times.copy()
         return other
 
     def state(self) -> State:
@@ -93,13 +147,28 @@ class GreedyWindow:
             "dtype": self.adapter.codec.dtype.str,
             "size": int(self._observations),
         }
-        return specification, self._tree.state
+        if self.times_dtype is None:
+            return specification, self._tree.state
+        specification |= {
+            "times": self.times_dtype.str,
+            "newest": self._newest_time,
+            "last": None if self._last is None else list(self._last),
+        }
+        return specification, [*self._tree.state, self._times.numbers]
 
     @classmethod
     def from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
         """Return the window that a snapshot contains, or raise ValueError."""
         operator = operator_by_name(*parameters["operator"])
-        window = cls(operator, min_periods=parameters["min_periods"], dtype=parameters["dtype"])
+        times, given = parameters.get("times"), parameters["min_periods"]
+        window = cls(operator, min_periods=given, dtype=parameters["dtype"], times=times)
+        if times is not None:
+            *arrays, numbers = arrays
+            window._times.load(numbers)
+            window._newest_time, last = parameters["newest"], parameters["last"]
+            window._last = None if last is None else (last[0], last[1])
+            if numbers.dtype != window._times.dtype:
+                raise ValueError("its times do not fit")
         window._tree.adopt(arrays)
         window._observations = parameters["size"]
         return window

@@ -76,6 +76,7 @@ class OperatorWindow:
         self._create()
 
     def _create(self) -> None:
+        self._first_time: Any = None
         self._newest_time: Any = None
         self._set_states(self._make_states())
 
@@ -115,6 +116,13 @@ class OperatorWindow:
         return int(self.states.size)
 
     @property
+    def full(self) -> bool:
+        """Whether a window of rows has all its rows, or a width begins at the first row or later."""
+        if self.spec.timed:
+            return self._first_time is not None and self._newest_time - self._first_time >= self.spec.size
+        return bool(self.spec.fixed) and self.rows == self.spec.fixed
+
+    @property
     def rows(self) -> int:
         """Rows in the window; in a window by time, observations in it."""
         if self.spec.timed:
@@ -149,6 +157,8 @@ class OperatorWindow:
         header[NEXT] = row + 1
         if spec.timed:
             self._newest_time = stamp
+            if self._first_time is None:
+                self._first_time = stamp
         return size
 
     def _result(self, observations: int, read: Any) -> Any:
@@ -198,7 +208,7 @@ class OperatorWindow:
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays, and return the results after each row, an array for each output."""
         arrays, stored = self._check(columns, times)
-        saved, newest = self.states.saved(), self._newest_time
+        saved, seen = self.states.saved(), (self._first_time, self._newest_time)
         try:
             if self.adapter.objects:
                 return [self._push_objects(arrays[0], times)]
@@ -208,7 +218,7 @@ class OperatorWindow:
                 self.clear()  # a failure, such as of memory, between two changes that belong together
             else:
                 self.states.restore(saved)
-                self._newest_time = newest
+                self._first_time, self._newest_time = seen
             raise
         return self._finished(written)
 
@@ -249,6 +259,8 @@ class OperatorWindow:
             numbers += len(missing)
         if times is not None and rows:
             self._newest_time = times[-1].item()
+            if self._first_time is None:
+                self._first_time = times[0].item()
         return written
 
     def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
@@ -307,6 +319,7 @@ class OperatorWindow:
             "dtype": self.adapter.codec.dtype.str,
             "algorithm": self.algorithm,
             "last": self._newest_time,
+            "first": self._first_time,
         }
         return specification, self.states.state
 
@@ -332,6 +345,8 @@ class OperatorWindow:
         self.states.adopt(arrays)
         self._set_states(self.states)
         self._newest_time = parameters["last"]
+        # Snapshots of the first release do not say when the stream began.
+        self._first_time = parameters.get("first", self._newest_time)
 
 
 class NamedOperatorWindow(OperatorWindow):

@@ -9,6 +9,7 @@ import pytest
 import rollstat
 from rollstat import operators
 from rollstat.streaming import STREAMS, FixedAggregate, SlidingAggregate, TimeAggregate
+from tests.spans import counting_operator
 from tests.streaming.cases import AGGREGATES, batch, columns_of, identity, make, outputs, push_all
 
 OPERATORS = {
@@ -327,3 +328,68 @@ def test_long_arrays_of_floats_that_are_masked(name, least, rng):
         got = stream.extend(part)
         assert not isinstance(got, np.ma.MaskedArray)
         np.testing.assert_array_equal(np.array(got, float), np.array(wanted[0], float))
+
+
+@pytest.mark.parametrize("algorithm", ["two_stacks", "daba"])
+def test_windows_whose_value_is_not_read_are_not_evaluated(algorithm):
+    operator, counter = counting_operator()
+    made = []
+    for change, remove in ((SlidingAggregate.push, SlidingAggregate.pop), (SlidingAggregate.add, drop)):
+        stream = SlidingAggregate(operator, dtype=np.int64, algorithm=algorithm)
+        counter[0] = 0
+        for i in range(1000):
+            change(stream, i)
+            if i % 3 == 0 and i > 10:
+                remove(stream, 2)
+        made.append(int(counter[0]))
+        assert stream.value == (660, 999, True)
+    # One combination less for each of 1330 results, but those of a window in one buffer, which take none.
+    assert made[1] < made[0] - 900
+    assert made[1] <= (2000 if algorithm == "two_stacks" else 5000)
+    fixed = FixedAggregate(operators.Sum(), 3)
+    assert [fixed.add(x) for x in (1.0, 2.0, 4.0, 8.0)] == [None] * 4
+    assert fixed.value == 14.0
+
+
+def drop(stream, n):
+    assert stream.drop(n) is None
+
+
+def test_a_growing_window_combines_in_place():
+    calls = {"combine": 0, "combine_into": 0}
+
+    def combine(older, newer):
+        calls["combine"] += 1
+        return older | newer
+
+    def into(older, newer):
+        calls["combine_into"] += 1
+        older |= newer
+        return older
+
+    operator = operators.function_operator(combine, combine_into=into)
+    stream = SlidingAggregate(operator, dtype=object)
+    sets = [{i} for i in range(1000)]
+    for x in sets:
+        stream.add(x)
+    assert calls == {"combine": 1, "combine_into": 998}
+    first = stream.value
+    stream.add({-1})
+    assert first == set(range(1000))
+    assert stream.value == set(range(-1, 1000))
+    assert all(len(x) == 1 for x in sets)
+
+
+def test_a_window_by_time_is_full_once_it_begins_at_the_first_row(rng):
+    stream = TimeAggregate(operators.Sum(), 10)
+    full = []
+    for t in (5, 9, 14.5, 15, 40):
+        stream.push(1.0, t)
+        full.append(stream.full)
+        assert rollstat.restore(stream.snapshot()).full == stream.full
+    assert full == [False, False, False, True, True]
+    stream.reset()
+    assert not stream.full
+    stream.extend([1.0, 2.0], times=[0.0, 10.0])
+    assert stream.full
+    assert not SlidingAggregate(operators.Sum()).full

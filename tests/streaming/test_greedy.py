@@ -103,3 +103,49 @@ def test_errors_change_nothing():
     with pytest.raises(OverflowError):
         overflow.move(0, 2)
     assert overflow.move(1, 3) == 2**62 + 1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, object])
+def test_memory_of_a_wide_window_is_freed(dtype):
+    stream = GreedyAggregate(in_order, dtype=dtype)
+    stream.extend(np.ones(100_000))
+    assert stream.move(0, 100_000) == 100_000
+    assert stream.move(99_995, 100_000) == 5
+    assert len(pickle.dumps(stream)) < 20_000 if dtype == np.float64 else stream._window._tree._mask < 64
+    stream.extend(np.ones(1000))
+    assert stream.move(99_999, 101_000) == 1001
+
+
+def test_windows_of_times(rng):
+    values, times = rng.integers(-9, 9, 200).astype(float), np.sort(rng.integers(0, 300, 200))
+    for kind, wrap in ((float, float), ("M8[ns]", lambda t: np.datetime64(int(t), "ns"))):
+        stream = GreedyAggregate(operators.Sum(), min_periods=0, times=kind)
+        stream.extend(values[:20], times=[wrap(t) for t in times[:20]])
+        start = end = -5
+        for i in range(20, 200):
+            stream.push(values[i].item(), wrap(times[i]))
+            start += int(rng.integers(0, 4))
+            end = max(start, end) + int(rng.integers(0, 4))
+            seen = (times[: i + 1] > start) & (times[: i + 1] <= end)
+            assert stream.move(wrap(start), wrap(end)) == values[: i + 1][seen].sum()
+            assert len(stream) == seen.sum()
+            if i == 70:
+                stream = rollstat.restore(stream.snapshot())
+            if i == 90:
+                stream = pickle.loads(pickle.dumps(stream))
+        before = stream.snapshot()
+        for bad in (
+            (wrap(start - 1), wrap(end)),
+            (wrap(start), wrap(end - 1)),
+            (wrap(end + 2), wrap(end + 1)),
+        ):
+            with pytest.raises(ValueError, match=r"start|end"):
+                stream.move(*bad)
+        with pytest.raises(ValueError, match="decrease"):
+            stream.push(1.0, wrap(0))
+        for wrong in ((1.0,), (1.0, None)):
+            with pytest.raises(TypeError):
+                stream.push(*wrong)
+        with pytest.raises(TypeError, match="times"):
+            stream.extend([1.0])
+        assert stream.snapshot() == before
