@@ -8,7 +8,6 @@ pandas factorises the keys. The rows of each group are laid end to end, and the 
 segments, which no window crosses. So there is no loop over groups.
 """
 
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
@@ -31,6 +30,7 @@ from rollstat.pandas.windows import (
 __all__ = ["ExpandingGroupBy", "GroupBy", "RollingGroupBy"]
 
 MANY_GROUPS = 10_000
+_OWN_ATTRIBUTES = ("_options", "_align_to", "_rows", "_times")
 
 # pandas 3.1 writes "By".
 _BY = "By" if hasattr(pandas_types, "RollingGroupBy") else "by"
@@ -106,13 +106,20 @@ class _Groups:
     _grouper: Any
     _on: Any
 
-    def __init__(self, *args: Any, _align_to: pd.Index | None = None, **kwargs: Any) -> None:
+    # Objects for selected columns get all of these from `_attributes`.
+    def __init__(
+        self,
+        *args: Any,
+        _grouper: Any,
+        _align_to: pd.Index | None = None,
+        _rows: GroupRows | None = None,
+        _times: NDArray[np.int64] | None = None,
+        **kwargs: Any,
+    ) -> None:
         self._align_to = _align_to  # the index of the data if results have it
-        super().__init__(*args, **kwargs)
-
-    @cached_property
-    def _rows(self) -> GroupRows:
-        return GroupRows.of(self._grouper)
+        self._rows = GroupRows.of(_grouper) if _rows is None else _rows
+        self._times = _times  # of these rows, ascending in each group
+        super().__init__(*args, _grouper=_grouper, **kwargs)  # type: ignore[call-arg]  # of a class after this one
 
     def _row_windows(self) -> RowWindows | None:
         windows: RowWindows | None = super()._row_windows()  # type: ignore[misc]  # of a class after this one
@@ -191,7 +198,7 @@ class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[mis
     {('a', 1): 2.0, ('a', 3): 7.0, ('b', 0): 1.0, ('b', 2): 4.0}
     """
 
-    _attributes: ClassVar[list[str]] = [*PandasRollingGroups._attributes, "_options", "_align_to"]
+    _attributes: ClassVar[list[str]] = [*PandasRollingGroups._attributes, *_OWN_ATTRIBUTES]
 
     def _row_windows(self) -> RowWindows | None:
         if isinstance(self.window, BaseIndexer) and not isinstance(self.window, WindowIndexer):
@@ -199,14 +206,16 @@ class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[mis
         windows = super()._row_windows()
         if windows is not None and "times" in windows.options:
             times = np.asarray(windows.options["times"])
-            ascending = self._rows.ascending(times) if times.dtype.kind in "if" else None
-            windows.options["times"] = times.take(self._rows.order) if ascending is None else ascending
+            windows.options["times"] = times.take(self._rows.order) if self._times is None else self._times
         return windows
 
     def _validate_datetimelike_monotonic(self) -> None:
+        if self._times is not None:
+            return
         if self._on.hasnans:
             self._raise_monotonic_error("values must not have NaT")
-        if self._rows.ascending(self._index_array) is None:
+        self._times = self._rows.ascending(self._index_array)
+        if self._times is None:
             on = "index" if self.on is None else self.on
             raise ValueError(f"Each group within {on} must be monotonic. Sort the values in {on} first.")
 
@@ -224,7 +233,7 @@ class ExpandingGroupBy(_Groups, PandasExpandingGroups, Expanding):  # type: igno
     [1.0, 2.0, 3.0, 5.0]
     """
 
-    _attributes: ClassVar[list[str]] = [*PandasExpandingGroups._attributes, "_options", "_align_to"]
+    _attributes: ClassVar[list[str]] = [*PandasExpandingGroups._attributes, *_OWN_ATTRIBUTES]
 
 
 class GroupBy:
