@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rollstat.pandas.columns import as_codes, float_values, from_codes, to_array, to_series
+from rollstat.pandas.columns import as_codes, float_series, float_values, from_codes, to_array, to_series
 from rollstat.pandas.methods import window_name
 from rollstat.registry import REGISTRY
 
@@ -103,7 +103,7 @@ class Call(NamedTuple):
     def _labelled(self, found: Any, like: Any) -> Any:
         """Return the result of a column with the labels of its rows, and columns if there are several."""
         if type(found) is np.ndarray and found.ndim == 1 and found.dtype.kind == "f":
-            return like._constructor(found, index=self._index(like), name=like.name, copy=False)
+            return float_series(found, like, self._index(like))
         if isinstance(found, tuple):
             outputs = REGISTRY[self.name].outputs
             labels = outputs if len(outputs) == len(found) else range(len(found))

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # not in the stubs
 
-__all__ = ["NotNumbers", "as_codes", "float_values", "from_codes", "to_array", "to_series"]
+__all__ = ["NotNumbers", "as_codes", "float_series", "float_values", "from_codes", "to_array", "to_series"]
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -69,6 +70,20 @@ def to_series(values: Any, like: Any, index: pd.Index, name: Any) -> Any:
     result = like._constructor(values, index=index, name=name)
     if isinstance(like.dtype, pd.DatetimeTZDtype) and result.dtype.kind == "M":
         return result.dt.tz_localize("UTC").dt.tz_convert(like.dtype.tz)
+    return result
+
+
+def float_series(values: NDArray[Any], like: Any, index: pd.Index) -> Any:
+    """Return floats as a Series with the name of `like`.
+
+    A plain Series is made from its parts, as pandas makes its own results: the constructor takes longer than
+    a statistic of a hundred rows.
+    """
+    if type(like) is not pd.Series or len(values) != len(index):
+        return like._constructor(values, index=index, name=like.name, copy=False)
+    manager = SingleBlockManager.from_array(values, index)
+    result: Any = like._constructor_from_mgr(manager, axes=manager.axes)
+    result._name = like._name
     return result
 
 

@@ -21,7 +21,7 @@ from pandas.errors import DataError
 
 import rollstat
 from rollstat.pandas.calls import Call, RowWindows
-from rollstat.pandas.columns import NotNumbers, float_values, to_array
+from rollstat.pandas.columns import NotNumbers, float_series, float_values, to_array
 from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, window_method
 from rollstat.registry import REGISTRY
 
@@ -379,7 +379,7 @@ class _Windows:
             except NotNumbers:
                 values = self._pandas("_prep_values")(one), self._pandas("_prep_values")(two)
             found = call.compute(values[0], other=values[1])
-            return one._constructor(found, index=one.index, name=one.name, copy=False)
+            return float_series(found, one, one.index)
 
         return pair
 
