@@ -14,7 +14,8 @@ How a job runs:
 `structured_streaming` runs the same pass on streams. `stream_series` is the state of one series between
 micro-batches, and `stream_definition` what a restart may change. `udf` makes user-defined functions, and
 `sql` those for SQL. `column_references` resolves the columns that the caller names, and `builders` makes a
-function for each statistic. `session` starts Spark with a Java that `java` finds.
+function for each statistic. `session` starts Spark with a Java that `java` finds. `shipped_kernels` brings
+compiled kernels to executors.
 """
 
 from typing import Any
@@ -24,11 +25,22 @@ from rollstat.spark import builders
 from rollstat.spark.aggregate_spec import Aggregate, aggregate
 from rollstat.spark.rolling_plan import rolling
 from rollstat.spark.session import session
+from rollstat.spark.shipped_kernels import ShippedKernels, warmup
 from rollstat.spark.sql import register
 from rollstat.spark.structured_streaming import rolling_stream
 from rollstat.spark.udf import rolling_udf
 
-__all__ = ["Aggregate", "aggregate", "register", "rolling", "rolling_stream", "rolling_udf", "session"]
+__all__ = [
+    "Aggregate",
+    "ShippedKernels",
+    "aggregate",
+    "register",
+    "rolling",
+    "rolling_stream",
+    "rolling_udf",
+    "session",
+    "warmup",
+]
 
 
 def __getattr__(name: str) -> Any:

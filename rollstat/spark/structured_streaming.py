@@ -11,7 +11,7 @@ kernels, so a newer rollstat continues where an older one stopped. Each partitio
 definition of the stream, which is compared with that of the restarted query before any row is processed.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import pairwise
@@ -32,6 +32,7 @@ from rollstat.spark.batch_walk import Plan
 from rollstat.spark.rolling_plan import check_frame, plan_rolling, with_plain_names
 from rollstat.spark.row_order import equal
 from rollstat.spark.session import ROCKS_DB, STATE_STORE, known_warnings
+from rollstat.spark.shipped_kernels import install_shipped_kernels
 from rollstat.spark.stream_definition import (
     check_restart,
     definition_of,
@@ -60,7 +61,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     partition_by: str | Sequence[str],
     order_by: str | Sequence[str],
     window: Any,
-    aggs: Mapping[Any, Any],
+    aggs: Any,
     watermark: str | None = None,
     ttl: Any = None,
     initial: DataFrame | None = None,
@@ -85,8 +86,8 @@ def rolling_stream(  # 14 parameters: one for each public option
         order rows of one micro-batch that tie. Rows that lack the first column are dropped and counted.
     window : int, str, timedelta
         A number of rows, or a width of time on the first column of `order_by`.
-    aggs : mapping
-        As in :func:`rollstat.spark.rolling`.
+    aggs : mapping or list
+        As in :func:`rollstat.spark.rolling`, of columns given by name.
     watermark : str, optional
         How late rows may come, such as ``"10 minutes"``; the first column of `order_by` must be a
         timestamp. Rows then wait until no earlier row can come, and are returned in order, and the first
@@ -347,6 +348,7 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
         client = handle._statefulProcessorApiClient
         if client.handle_state is not StatefulProcessorHandleState.CREATED:
             return
+        install_shipped_kernels()
         # Each partition has one definition. It is stored under a key because all state is: that of nulls.
         client.set_implicit_key((None,) * len(self.plan.keys))
         held = stored.get()

@@ -10,7 +10,7 @@ def spark():
     from rollstat.spark import session
 
     conf = {
-        "spark.sql.shuffle.partitions": 3,
+        "spark.sql.shuffle.partitions": 2,
         "spark.sql.execution.arrow.maxRecordsPerBatch": 101,
         "spark.sql.session.timeZone": "America/New_York",
         "spark.sql.warehouse.dir": "/dev/null/none",

@@ -33,7 +33,9 @@ def run(command, **environment):
     return done
 
 
-@pytest.mark.parametrize("page", ["spark.rst", "spark_sql.rst", "spark_streaming.rst"])
+@pytest.mark.parametrize(
+    "page", ["spark.rst", "spark_incremental.rst", "spark_sql.rst", "spark_streaming.rst"]
+)
 def test_a_page(spark, page):
     # The session of all tests serves the page, with the settings that the page has.
     text = (GUIDE / page).read_text().replace(">>> spark.stop()\n", "")

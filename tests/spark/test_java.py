@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from rollstat._cache import cache_folder
 from rollstat.spark import java
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -137,6 +138,8 @@ def test_spark_runs_on_the_embedded_java(tmp_path):
                 (tools / file.name).symlink_to(file)
     environment = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"}
     environment |= {"PATH": str(tools), "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(tmp_path)}
+    folder = cache_folder()
+    environment |= {} if folder is None else {"NUMBA_CACHE_DIR": str(folder.parent)}  # has the kernels
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         check=False,

@@ -40,6 +40,8 @@ def with_column(name, data_type, position=0):
 
 def test_the_same_definition_goes_on():
     assert definition() == definition()
+    listed = [aggregate("median", "x").alias("m"), aggregate("kth", "y", k=2).alias("k")]
+    assert definition(aggs=listed) == definition()
     for changes in (
         {"aggs": {"s": ("mean", "y"), **BASE["aggs"]}},  # a statistic more, and other first inputs
         {"aggs": {"k": aggregate("kth", "y", k=2), "m": ("median", "x")}},
