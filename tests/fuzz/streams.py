@@ -64,7 +64,7 @@ def fuzz(rng: np.random.Generator, note: dict[str, Any]) -> int:
             else:
                 given = {} if times is None else {"t": times[end]}
                 values = [column[0] if dtype.kind in "mM" else column[0].item() for column in part]
-                results = _arrays(stream.push(*values, **given))
+                results = _arrays(stream.push(*values, **given), dtype)
             check(statistic, results, answers(statistic, columns, rows, sample, rule))
             end += count
             compared += count
@@ -74,9 +74,11 @@ def fuzz(rng: np.random.Generator, note: dict[str, Any]) -> int:
     return compared + 1
 
 
-def _arrays(value: Any) -> list[Any]:
+def _arrays(value: Any, dtype: np.dtype) -> list[Any]:
     """Return a single answer as arrays of one row."""
-    return [np.array([np.nan if x is None else x]) for x in (value if isinstance(value, tuple) else (value,))]
+    arrays = [np.array([np.nan if x is None else x]) for x in outputs(value)]
+    rounded = dtype == np.float32  # answers are Python floats all the same
+    return [array.astype(dtype) if rounded and array.dtype.kind == "f" else array for array in arrays]
 
 
 def _check_value(
@@ -84,4 +86,4 @@ def _check_value(
 ) -> None:
     """Compare the present value."""
     wanted: list[Answer] = answers(statistic, columns, [row], sample, rule)
-    check(statistic, _arrays(stream.value), wanted)
+    check(statistic, _arrays(stream.value, columns[0].dtype), wanted)
