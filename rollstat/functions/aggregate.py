@@ -5,14 +5,17 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.algorithms.aggregate import ALGORITHMS
+from rollstat.algorithms.aggregate import ALGORITHMS, aggregate, prepare
 from rollstat.algorithms.objects import aggregate_objects
+from rollstat.blocks import Block
 from rollstat.explain import Explanation, PlanOnly, Step, explaining
 from rollstat.functions.apply import combine, operators
 from rollstat.functions.common import statistic
 from rollstat.operators import as_operator
+from rollstat.operators.interface import arguments_of_lift
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
+from rollstat.windows import Windows
 
 __all__ = ["rolling_aggregate"]
 
@@ -22,11 +25,87 @@ _OBJECT = np.dtype(object)
 def _is_objects(arr: Any) -> bool:
     """Return whether the elements are Python objects, which only calls of Python can combine."""
     if isinstance(arr, np.ndarray):
-        return bool(arr.dtype.kind == "O")
+        return arr.dtype.kind in "OUST"
     return isinstance(arr, (list, tuple)) and any(
-        not isinstance(element, (int, float, complex, str, list, tuple, np.number, np.bool_))
-        for element in arr
+        not isinstance(element, (int, float, complex, list, tuple, np.number, np.bool_)) for element in arr
     )
+
+
+def _refuse(options: Options, what: str, *names: str) -> None:
+    """Raise if one of these options is given, which do not apply to elements of this kind."""
+    default = Options()
+    for name in names:
+        given = getattr(options, name)
+        if given is not getattr(default, name) and given != getattr(default, name):
+            raise ValueError(f"{name} does not apply to {what}; it was {given!r}")
+
+
+def _explain(windows: Windows, window: Window, min_periods: int, step: Step, dtypes: Any) -> None:
+    """Raise what :func:`rollstat.explain` waits for, if it has made the call."""
+    if explaining.active:
+        width = window if windows.kind in ("rows", "forward", "time") else None
+        whole = windows.kind, width, min_periods, windows.rows, 1, (step,), 1
+        raise PlanOnly(Explanation(explaining.statistic, *whole, *dtypes))
+
+
+def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOptions) -> Any:
+    """Return the combination of the arrays ``values[i]`` in each window."""
+    checked = Options.check(**options)
+    check_algorithm(checked.algorithm, ALGORITHMS, "aggregate")
+    _refuse(checked, "elements that are arrays", "out", "fill_value", "nan_policy")
+    array = np.asarray(values)
+    ndim = operator.element_ndim
+    if array.ndim != ndim + 1 or array.dtype.kind not in "fiub":
+        raise TypeError(
+            f"{type(operator).__name__} takes an array of numbers with {ndim + 1} dimensions, the rows first; "
+            f"arr had {array.ndim}, and dtype {array.dtype}"
+        )
+    if checked.axis not in (-1, 0, -array.ndim):
+        raise ValueError(f"axis must be 0, along which the rows are; it was {checked.axis!r}")
+    windows = checked.windows(window, checked.offsets(len(array)))
+    start, end = windows.bounds(0, windows.rows)
+    ready, layout = prepare(operator, [np.dtype((array.dtype, array.shape[1:]))])
+    results = [np.empty((windows.rows, *output.shape), output.base) for output in layout.outputs]
+    absent = np.isnan(array).any(axis=tuple(range(1, array.ndim))) if array.dtype.kind == "f" else None
+    min_periods = max(checked.min_periods_for(windows), 1)
+    chosen = "operator_scan" if checked.algorithm == "auto" else checked.algorithm
+    bases = tuple(output.base for output in layout.outputs)
+    step = Step(chosen, "all", "one block of elements that are arrays", rows=windows.rows)
+    _explain(windows, window, min_periods, step, (array.dtype, bases, bases))
+    block = Block(array, absent if absent is not None and absent.any() else None, start, end)
+    aggregate(block, ready, layout, results, checked.algorithm, min_periods)
+    observations = end - start
+    if absent is not None:
+        before = np.concatenate([[0], np.cumsum(~absent)])
+        observations = before[end] - before[start]
+    few, kept = observations < min_periods, windows.whole if checked.mode == "valid" else slice(None)
+    for k, result in enumerate(results):
+        if few.any():
+            results[k] = result.astype(np.result_type(result, np.float64), copy=False)
+            results[k][few] = np.nan
+    found = tuple(result[kept] for result in results)
+    return found[0] if layout.single else found
+
+
+_COMPLEX = {operators.Sum: operators.ComplexSum, operators.Product: operators.ComplexProduct}
+
+
+def _over_complex(values: Any, window: Window, operator: Any, options: CommonOptions) -> NDArray[Any]:
+    """Return the combination of the complex numbers in each window, NaN in both parts where missing."""
+    if type(operator) not in _COMPLEX:
+        name = type(operator).__name__
+        raise TypeError(f"complex numbers are supported by Sum and Product; op was {name}")
+    _refuse(Options.check(**options), "complex numbers", "out", "fill_value")
+    parts: list[ArrayLike] = [np.ma.asanyarray(values).real, np.ma.asanyarray(values).imag]
+    if not isinstance(values, np.ma.MaskedArray):
+        parts = [np.asarray(part) for part in parts]
+    real, imaginary = combine(parts, window, _COMPLEX[type(operator)](), "aggregate", options, required=0)
+    masked = isinstance(real, np.ma.MaskedArray)
+    result: NDArray[Any] = np.ma.empty(real.shape, complex) if masked else np.empty(real.shape, complex)
+    result.real, result.imag = real, imaginary
+    if masked:
+        result = np.ma.array(result, mask=np.ma.getmaskarray(real))
+    return result
 
 
 def _over_objects(values: Any, window: Window, operator: Any, options: CommonOptions) -> NDArray[Any]:
@@ -43,15 +122,12 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
             raise ValueError(f"{name} does not apply to objects; it was {getattr(checked, name)!r}")
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(f"arr must be 1-d if it holds objects; its shape was {values.shape}")
-    elements = list(values)
+    elements = values.tolist() if isinstance(values, np.ndarray) else list(values)
     windows = checked.windows(window, checked.offsets(len(elements)))
     start, end = windows.bounds(0, windows.rows)
     min_periods = checked.min_periods_for(windows)
-    if explaining.active:
-        width = window if windows.kind in ("rows", "forward", "time") else None
-        step = Step("greedy", "all", "the fewest calls of combine in Python", rows=windows.rows)
-        whole = windows.kind, width, min_periods, windows.rows, 1, (step,), 1
-        raise PlanOnly(Explanation(explaining.statistic, *whole, _OBJECT, (_OBJECT,), (_OBJECT,)))
+    step = Step("greedy", "all", "the fewest calls of combine in Python", rows=windows.rows)
+    _explain(windows, window, min_periods, step, (_OBJECT, (_OBJECT,), (_OBJECT,)))
     missing = np.array([element is None for element in elements], np.bool_)
     insufficient = missing if missing.any() else None
     answers = aggregate_objects(elements, start, end, operator, insufficient, min_periods)
@@ -76,9 +152,11 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
 
     Parameters
     ----------
-    arr : array_like of float, int or bool, or sequence of Python objects, shape (..., n, ...)
-        The series, along `axis`. Objects (sets, matrices, sketches) form a 1-D series, in which None is
-        missing.
+    arr : array_like of float, int, bool or complex, or sequence of Python objects, shape (..., n, ...)
+        The series, along `axis`. Objects (sets, strings, sketches) form a 1-D series, in which None is
+        missing. For an operator of several series (its ``lift`` has several arguments) a tuple of as many
+        arrays; for :class:`~rollstat.operators.MatrixProduct` the matrices, shape (n, k, k). Complex numbers
+        are supported by ``Sum`` and ``Product``.
     op : Operator or callable
         An operator of :mod:`rollstat.operators`; an instance of your own NamedTuple class with
         ``combine(self, older, newer)`` and, optionally, ``lift``, ``lower`` and ``identity``; or a function
@@ -121,7 +199,22 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     [['a', 'b'], ['b', 'c']]
     """
     operator = as_operator(op)
+    columns = arguments_of_lift(operator) - bool(getattr(operator, "with_row", False))
+    if columns > 1:
+        series: Any = arr
+        if not isinstance(arr, tuple) or len(series) != columns:
+            name = type(operator).__name__
+            raise TypeError(
+                f"arr must be a tuple of {columns} arrays for {name}; it was {type(arr).__name__}"
+            )
+        names = tuple(f"arr[{k}]" for k in range(columns))
+        found = combine(list(series), window, operator, "aggregate", options, required=0, names=names)
+        return found[0] if len(found) == 1 else tuple(found)
+    if getattr(operator, "element_ndim", 0):
+        return _over_matrices(arr, window, operator, options)
     if _is_objects(arr):
         return _over_objects(arr, window, operator, options)
+    if np.asarray(arr).dtype.kind == "c":
+        return _over_complex(arr, window, operator, options)
     results = combine([arr], window, operator, "aggregate", options, required=0)
     return results[0] if len(results) == 1 else tuple(results)

@@ -49,6 +49,7 @@ class Operator(Protocol):
     - ``overflowed(self, state)`` returns whether an exact result does not fit its dtype.
     - ``for_dtype(self, dtype)`` returns the operator for a dtype.
     - ``kinds`` are the supported kinds of dtype.
+    - ``element_ndim`` is the number of dimensions of an element that is an array.
     - ``combine_into(self, accumulator, newer)`` may change the accumulator and returns it; it is called for
       Python objects only.
 

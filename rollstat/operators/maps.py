@@ -140,6 +140,8 @@ class DecayedMean(NamedTuple):
 class MatrixProduct(NamedTuple):
     """Product of square matrices in the order of the rows, in floating point."""
 
+    element_ndim = 2
+
     def lift(self, x: Any) -> Any:
         size = len(x)
         matrix = np.empty((size, size))

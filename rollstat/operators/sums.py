@@ -13,6 +13,8 @@ import numpy as np
 from rollstat._lowering import count_leading_zeros, jitable
 
 __all__ = [
+    "ComplexProduct",
+    "ComplexSum",
     "Count",
     "IntegerProduct",
     "IntegerSum",
@@ -66,6 +68,25 @@ class Sum(NamedTuple):
         return _round(state[0], state[1])
 
 
+class ComplexSum(NamedTuple):
+    """Sum of complex numbers, given as columns of real and imaginary parts; each part as :class:`Sum`."""
+
+    identity = (0.0, 0.0, 0.0, 0.0)
+
+    def lift(self, real: float, imaginary: float) -> tuple[float, float, float, float]:
+        return float(real), 0.0, float(imaginary), 0.0
+
+    def combine(
+        self, older: tuple[float, float, float, float], newer: tuple[float, float, float, float]
+    ) -> tuple[float, float, float, float]:
+        real, real_rest = _add(older[0], older[1], newer[0], newer[1])
+        imaginary, imaginary_rest = _add(older[2], older[3], newer[2], newer[3])
+        return real, real_rest, imaginary, imaginary_rest
+
+    def lower(self, state: tuple[float, float, float, float]) -> tuple[float, float]:
+        return _round(state[0], state[1]), _round(state[2], state[3])
+
+
 class IntegerSum(NamedTuple):
     """Exact sum of int64: state ``(high, low)`` for ``high * 2**32 + low``, for up to 2**31 elements."""
 
@@ -117,6 +138,18 @@ class Product(NamedTuple):
 
     def combine(self, older: float, newer: float) -> float:
         return older * newer
+
+
+class ComplexProduct(NamedTuple):
+    """Product of complex numbers, given as columns of real and imaginary parts."""
+
+    identity = (1.0, 0.0)
+
+    def lift(self, real: float, imaginary: float) -> tuple[float, float]:
+        return float(real), float(imaginary)
+
+    def combine(self, older: tuple[float, float], newer: tuple[float, float]) -> tuple[float, float]:
+        return older[0] * newer[0] - older[1] * newer[1], older[0] * newer[1] + older[1] * newer[0]
 
 
 @jitable

@@ -314,3 +314,61 @@ def test_greedy_makes_the_fewest_combinations_in_a_public_call(kind, rng):
         assert sound[rows].all()
         np.testing.assert_array_equal(first[rows], start)
         np.testing.assert_array_equal(last[rows], end - 1)
+
+
+def test_strings_are_objects():
+    texts = ["a", "b", "c"]
+    for given_texts in (texts, np.array(texts), np.array(texts, object)):
+        result = rollstat.rolling_aggregate(given_texts, lambda older, newer: older + newer, 2)
+        assert result.tolist() == [None, "ab", "bc"]
+
+
+def test_operators_of_several_columns(rng):
+    x, y = rng.integers(-3, 4, (2, 40)).astype(float)
+    y[7] = np.nan
+    slope, offset = rollstat.rolling_aggregate((x, y), ops.AffineMap(), 3, min_periods=2)
+    for i in range(2, 40):
+        rows = [k for k in range(i - 2, i + 1) if k != 7]
+        a, b = 1.0, 0.0
+        for k in rows:
+            a, b = x[k] * a, x[k] * b + y[k]
+        assert (slope[i], offset[i]) == (a, b)
+    np.testing.assert_allclose(
+        rollstat.rolling_aggregate((x[:6], y[:6]), ops.Covariance(), 4), rollstat.rolling_cov(x[:6], y[:6], 4)
+    )
+    for wrong in (x, (x,), (x, y, y), [x, y]):
+        with pytest.raises(TypeError, match="arr must be a tuple of 2 arrays for AffineMap"):
+            rollstat.rolling_aggregate(wrong, ops.AffineMap(), 3)
+    with pytest.raises(ValueError, match=r"arr\[1\] must have the shape of arr\[0\]"):
+        rollstat.rolling_aggregate((x, y[:5]), ops.AffineMap(), 3)
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "greedy"])
+def test_products_of_matrices(algorithm, rng):
+    matrices = rng.integers(-2, 3, (20, 2, 2)).astype(float)
+    matrices[9, 0, 1] = np.nan
+    result = rollstat.rolling_aggregate(matrices, ops.MatrixProduct(), 3, min_periods=2, algorithm=algorithm)
+    assert np.isnan(result[0]).all()
+    for i in range(1, 20):
+        wanted = np.eye(2)
+        for k in range(max(i - 2, 0), i + 1):
+            wanted = wanted if k == 9 else wanted @ matrices[k]
+        np.testing.assert_array_equal(result[i], wanted)
+    with pytest.raises(TypeError, match="3 dimensions, the rows first"):
+        rollstat.rolling_aggregate(matrices[:, 0, 0], ops.MatrixProduct(), 3)
+    assert "operator_scan" in str(
+        rollstat.explain(rollstat.rolling_aggregate, matrices, ops.MatrixProduct(), 3)
+    )
+
+
+def test_complex_sums_and_products(rng):
+    values = rng.integers(-3, 4, 30) + 1j * rng.integers(-3, 4, 30)
+    values[4] = complex(np.nan, 1)
+    total = rollstat.rolling_aggregate(values, ops.Sum(), 3, min_periods=1)
+    product = rollstat.rolling_aggregate(values.tolist(), ops.Product(), 3, min_periods=3)
+    for i in range(30):
+        rows = [k for k in range(max(i - 2, 0), i + 1) if k != 4]
+        assert total[i] == sum(values[rows])
+        assert product[i] == np.prod(values[rows]) if len(rows) == 3 else np.isnan(product[i])
+    with pytest.raises(TypeError, match="supported by Sum and Product; op was Maximum"):
+        rollstat.rolling_aggregate(values, ops.Maximum(), 3)

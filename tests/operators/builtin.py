@@ -39,6 +39,10 @@ def least_squares(x, y):
     return slope, intercept, correlation(x, y) ** 2
 
 
+def parts(number):
+    return number.real, number.imag
+
+
 def only_from(least, function):
     """`function` of at least so many values; NaN of fewer."""
     return lambda values: function(values) if len(values) >= least else math.nan
@@ -82,6 +86,10 @@ BUILTIN = [
     (ops.AffineMap(), PAIRS, compose),
     (ops.DecayedSum(0.75), FLOATS, lambda v: decayed(v, 0.75)),
     (ops.DecayedMean(0.5), FLOATS, lambda v: decayed(v, 0.5) / decayed([1.0] * len(v), 0.5)),
+]
+BUILTIN += [
+    (ops.ComplexSum(), PAIRS, lambda v: (math.fsum(x for x, _ in v), math.fsum(y for _, y in v))),
+    (ops.ComplexProduct(), PAIRS, lambda v: parts(math.prod(complex(*pair) for pair in v))),
 ]
 # Operators whose last column is the row, which the sample gives here by its place.
 WITH_ROW = [(ops.ArgMinimum(), np.argmin), (ops.ArgMaximum(), np.argmax)]
