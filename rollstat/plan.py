@@ -128,12 +128,16 @@ class Computation:
     one_block : bool
         Whether each line must be one block, because an algorithm that the caller has named promises a number
         of operations, and a second block would repeat some of them.
+    knows_rows : bool
+        Whether results may depend on row numbers in another way than as positions, so that short lines
+        cannot be laid end to end.
     """
 
     outputs: Sequence[Output]
     reads_own_row = False
     can_fail = False
     one_block = False
+    knows_rows = False
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows; `alone` on one thread."""
@@ -320,7 +324,8 @@ class Plan:
         self.computation = make(dtype, self.windows)
         self._plan_outputs()
         self.lines = math.prod(shape[: self.axis]) * math.prod(shape[self.axis + 1 :])
-        self.joined = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)
+        short = self.lines > 1 and 0 < length < SHORT_LINE and isinstance(self.windows, FixedWindows)
+        self.joined = short and not self.computation.knows_rows
         if self.joined:
             default = self.windows.min_periods
             starts = np.arange(self.lines, dtype=np.int64)[:, None] * length + segments[:-1]

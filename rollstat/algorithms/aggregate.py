@@ -57,7 +57,7 @@ def _columns(block: Block, operator: Any, missing: NDArray[np.bool_] | None) -> 
     columns = [block.values, *block.others]
     kept = [np.ascontiguousarray(column, computing_dtype(column.dtype)) for column in columns]
     if getattr(operator, "with_row", False):
-        kept.append(np.arange(len(kept[0])))
+        kept.append(np.arange(block.base, block.base + len(kept[0])))
     if missing is not None:
         kept = [_observed(column, missing) for column in kept]
     return tuple(map(_frozen, kept))

@@ -102,6 +102,7 @@ class Combination(Computation):
         self._operator, self._layout = aggregates.prepare(operator, dtypes)
         self._algorithm = algorithm
         self.one_block = algorithm == "greedy"
+        self.knows_rows = kind is None and bool(getattr(operator, "with_row", False))
         if empty_result(self._operator) is NOTHING:
             required = max(required, 1)  # an empty window has no result
         for output in self._layout.outputs:
@@ -126,4 +127,4 @@ class Combination(Computation):
         """Write the result of every row with at least `min_periods` observations."""
         algorithm = self.choose(block).name
         aggregates.aggregate(block, self._operator, self._layout, results, algorithm, min_periods)
-        return Outcome(algorithm=algorithm)
+        return Outcome(algorithm=algorithm, base_added=True)

@@ -57,7 +57,7 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
     ndim = operator.element_ndim
     if array.ndim != ndim + 1 or array.dtype.kind not in "fiub":
         raise TypeError(
-            f"{type(operator).__name__} takes an array of numbers with {ndim + 1} dimensions, the rows first; "
+            f"{type(operator).__name__} takes numbers in {ndim + 1} dimensions, the rows first; "
             f"arr had {array.ndim}, and dtype {array.dtype}"
         )
     if checked.axis not in (-1, 0, -array.ndim):

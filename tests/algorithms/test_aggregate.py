@@ -354,7 +354,7 @@ def test_products_of_matrices(algorithm, rng):
         for k in range(max(i - 2, 0), i + 1):
             wanted = wanted if k == 9 else wanted @ matrices[k]
         np.testing.assert_array_equal(result[i], wanted)
-    with pytest.raises(TypeError, match="3 dimensions, the rows first"):
+    with pytest.raises(TypeError, match="numbers in 3 dimensions, the rows first"):
         rollstat.rolling_aggregate(matrices[:, 0, 0], ops.MatrixProduct(), 3)
     assert "operator_scan" in str(
         rollstat.explain(rollstat.rolling_aggregate, matrices, ops.MatrixProduct(), 3)
@@ -372,3 +372,12 @@ def test_complex_sums_and_products(rng):
         assert product[i] == np.prod(values[rows]) if len(rows) == 3 else np.isnan(product[i])
     with pytest.raises(TypeError, match="supported by Sum and Product; op was Maximum"):
         rollstat.rolling_aggregate(values, ops.Maximum(), 3)
+
+
+def test_rows_are_counted_from_the_start_of_the_line(rng):
+    values = rng.normal(size=140_000)
+    found = rollstat.rolling_aggregate(values, ops.ArgMinimum(), 3)
+    np.testing.assert_array_equal(found[2:], rollstat.rolling_argmin(values, 3)[2:])
+    lines = rng.normal(size=(4, 30))
+    found = rollstat.rolling_aggregate(lines, ops.ArgMinimum(), 3)
+    np.testing.assert_array_equal(found[:, 2:], rollstat.rolling_argmin(lines, 3)[:, 2:])
