@@ -6,7 +6,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from rollstat.pandas.columns import as_codes, float_series, float_values, from_codes, to_array, to_series
+from rollstat.pandas.columns import (
+    as_codes,
+    float_series,
+    float_values,
+    from_codes,
+    observed,
+    to_array,
+    to_series,
+)
 from rollstat.pandas.methods import window_name
 from rollstat.registry import REGISTRY
 
@@ -85,7 +93,8 @@ class Call(NamedTuple):
     def column(self, column: Any) -> Any:
         """Return the result for a Series: a Series, or a DataFrame of several results."""
         if not self.keep_dtype:
-            return self._labelled(self.compute(float_values(column)), column)
+            values = observed(column) if self.observed else float_values(column)
+            return self._labelled(self.compute(values), column)
         coded = as_codes(column) if self.name in _CODED else None
         if coded is not None:
             codes, values = coded

@@ -12,7 +12,16 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # not in the stubs
 
-__all__ = ["NotNumbers", "as_codes", "float_series", "float_values", "from_codes", "to_array", "to_series"]
+__all__ = [
+    "NotNumbers",
+    "as_codes",
+    "float_series",
+    "float_values",
+    "from_codes",
+    "observed",
+    "to_array",
+    "to_series",
+]
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -34,6 +43,14 @@ def float_values(column: Any) -> NDArray[np.float64]:
         return column.array.to_numpy(np.float64, na_value=np.nan)  # type: ignore[no-any-return]  # as above
     except (TypeError, ValueError) as error:
         raise NotNumbers(f"values of {dtype} are not numbers") from error
+
+
+def observed(column: Any) -> NDArray[np.float64]:
+    """Return 1 for each observation of a Series and 0 for each missing value."""
+    if column.dtype is _FLOAT64:
+        values = column.to_numpy()
+        return (values == values).astype(np.float64)  # type: ignore[no-any-return]  # as above
+    return column.notna().to_numpy().astype(np.float64)  # type: ignore[no-any-return]  # as above
 
 
 def to_array(series: Any) -> Any:

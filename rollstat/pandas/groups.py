@@ -209,6 +209,9 @@ class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[mis
             windows.options["times"] = times.take(self._rows.order) if self._times is None else self._times
         return windows
 
+    def _rows_of_width(self) -> int | None:
+        return None  # the times of a group are not regular where those of all rows are
+
     def _validate_datetimelike_monotonic(self) -> None:
         if self._times is not None:
             return

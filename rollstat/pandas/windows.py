@@ -190,13 +190,13 @@ class _Windows:
         if numeric_only:
             self._validate_numeric_only(name, numeric_only)
         obj = self._create_data(self._selected_obj, numeric_only)
-        if func.observed:
-            obj = obj.notna().astype(np.float64)
         if obj.ndim == 1:
             try:
                 return func.column(obj)
             except NotNumbers as error:
                 raise DataError("No numeric types to aggregate") from error
+        if func.observed:
+            obj = obj.notna().astype(np.float64)
         if obj.shape[1] == 0:
             return self._resolve_output(obj.iloc[:: func.windows.step].astype(np.float64), obj)
         result = func.table(obj)
@@ -410,6 +410,20 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
 
     _attributes: ClassVar[list[str]] = [*_PandasRolling._attributes, "_options"]
 
+    def _rows_of_width(self) -> int | None:
+        """Return how many rows a width in time covers, if the index says that its times are regular."""
+        frequency = getattr(self._on, "freq", None)
+        if self.center or self.closed not in (None, "right") or not isinstance(frequency, pd.offsets.Tick):
+            return None
+        times, width = self._index_array, self._win_freq_i8
+        if len(times) < 2 or (
+            isinstance(frequency, pd.offsets.Day) and getattr(self._on, "tz", None) is not None
+        ):
+            return None
+        distance = int(times[1]) - int(times[0])
+        rows = -int(-width // distance) if distance > 0 else 0
+        return rows if rows >= self.min_periods else None
+
     def _row_windows(self) -> RowWindows | None:
         window, options = self.window, self._common_options()
         if self.min_periods is not None:
@@ -419,9 +433,11 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
                 return None
             options["step"] = int(self.step)
         if self._win_freq_i8 is not None:
-            times = self._index_array
-            options["times"] = np.empty(0, np.int64) if times is None else times
-            window = self._win_freq_i8
+            window = self._rows_of_width()
+            if window is None:
+                times = self._index_array
+                options["times"] = np.empty(0, np.int64) if times is None else times
+                window = self._win_freq_i8
         elif isinstance(window, BaseIndexer) and not isinstance(window, WindowIndexer):
             bounds = _bounds(window, self)
             options.setdefault("min_periods", getattr(window, "window_size", 0))

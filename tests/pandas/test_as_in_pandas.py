@@ -270,3 +270,23 @@ def test_the_functions_refuse_a_frame_without_an_axis(frame):
     with pytest.raises(TypeError, match=r"frame\.rollstat"):
         rollstat.rolling_sum(frame, 10)
     np.testing.assert_array_equal(rollstat.rolling_median(frame, 10, axis=0), frame.rolling(10).median())
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_regular_times_run_as_rows(zone):
+    for frequency, widths in (("7min", ("7min", "1min", "30min", "35min", "2D")), ("D", ("1D", "47h", "3D"))):
+        index = pd.date_range("2024-03-29", periods=30, freq=frequency, tz=zone)
+        column = pd.Series(np.arange(30.0) % 7, index)
+        for width in widths:
+            for options in ({}, {"min_periods": 4}, {"closed": "left"}, {"center": True}):
+                call(column, "rolling", "sum", {}, width, **options)
+                call(column[::-1], "rolling", "sum", {}, width, **options)
+                call(column[::3], "rolling", "count", {}, width, **options)
+        call(column[:1], "rolling", "sum", {}, "1D")
+        call(column[:0], "rolling", "sum", {}, "1D")
+    for dates in (
+        pd.timedelta_range("0s", periods=30, freq="3s"),
+        pd.period_range("2024", periods=30, freq="3h"),
+    ):
+        call(pd.Series(np.arange(30.0), dates), "rolling", "sum", {}, "10h")
+        call(pd.Series(np.arange(30.0), dates), "rolling", "median", {}, "9h", 2)
