@@ -12,6 +12,7 @@ __all__ = [
     "BLOCKWISE_BOTH_BYTES",
     "BLOCKWISE_BYTES",
     "BLOCKWISE_POSITIONS_BYTES",
+    "BOX_AS_ROWS",
     "COMPARED_RANK",
     "COUNTED_LEVELS",
     "COUNTED_PROBED_VALUES",
@@ -116,6 +117,9 @@ SORTED_WINDOW_OF_TRIMMED_MEANS = 80
 
 COMPARED_RANK = 448
 """Widest window whose newest value is compared with all others to find its rank."""
+
+BOX_AS_ROWS = 128
+"""Most cells of a box whose order statistics are found in all windows of rows, of which few are boxes."""
 
 SHORT_LINE = 4096
 """Lines of fewer rows are laid end to end: to set up a block for each would cost more than its work."""

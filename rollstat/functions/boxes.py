@@ -23,7 +23,7 @@ from rollstat.kernels.simd.comparator import Greatest, Least, worst
 from rollstat.options import Options, choice, whole_number
 from rollstat.results import check_out
 
-__all__ = ["box_extrema"]
+__all__ = ["Box", "box_extrema"]
 
 _EXTENSIONS = ("reflect", "nearest", "mirror", "wrap", "constant")
 _FOR_ONE_AXIS = ("closed", "step", "times", "segments", "threads", "algorithm")
@@ -50,7 +50,7 @@ def _shortened(
 
 
 @dataclass(frozen=True)
-class _Box:
+class Box:
     """A checked call: the array, its mask if it is masked, the axes of the box, its rows before and after."""
 
     array: NDArray[Any]
@@ -63,7 +63,7 @@ class _Box:
     options: Options
 
     @classmethod
-    def check(cls, arr: ArrayLike, window: Any, options: dict[str, Any]) -> "_Box":
+    def check(cls, arr: ArrayLike, window: Any, options: dict[str, Any]) -> "Box":
         """Return the checked call, or raise."""
         array = check_array("arr", arr)
         axis, mode = options["axis"], options.get("mode", "same")
@@ -141,25 +141,28 @@ class _Box:
             counts = np.moveaxis(total[width:] - total[:-width] + apart, 0, axis)
         return counts
 
-    def insufficient(self) -> NDArray[np.bool_] | None:
-        """Return which boxes have too few observations; None if no box can have."""
-        observed = self.observed()
-        if observed is None and (self.mode == "valid" or self.extension != "cut" or self.min_periods <= 1):
+    def insufficient(self, required: int = 1) -> NDArray[np.bool_] | None:
+        """Return which boxes have too few observations, or fewer than `required`; None if no box can have."""
+        observed, least = self.observed(), max(self.min_periods, required)
+        if observed is None and (self.mode == "valid" or self.extension != "cut" or least <= 1):
             return None
         cells = np.ones(self.array.shape, np.bool_) if observed is None else observed
-        insufficient = self.count(cells, self.extension) < max(self.min_periods, 1)
+        insufficient = self.count(cells, self.extension) < least
         if self.options.nan_policy == "propagate" and observed is not None:
             extension = "cut" if self.extension == "constant" else self.extension
             insufficient |= self.count(~observed, extension) > 0
         return insufficient
 
+    def inside(self) -> tuple[slice, ...]:
+        """Return the slices of the boxes that lie entirely inside the array."""
+        kept = [slice(None)] * self.array.ndim
+        for axis, before, after in zip(self.axes, self.before, self.after):
+            kept[axis] = slice(before, max(self.array.shape[axis] - after, before))
+        return tuple(kept)
+
     def whole(self) -> tuple[slice, ...]:
         """Return the slices of the boxes to keep: with ``mode="valid"`` those entirely inside the array."""
-        kept = [slice(None)] * self.array.ndim
-        if self.mode == "valid":
-            for axis, before, after in zip(self.axes, self.before, self.after):
-                kept[axis] = slice(before, max(self.array.shape[axis] - after, before))
-        return tuple(kept)
+        return self.inside() if self.mode == "valid" else (slice(None),) * self.array.ndim
 
     def extremum(self, name: str, insufficient: NDArray[np.bool_] | None, fill: Any) -> NDArray[Any]:
         """Return the minimum or maximum of every box, and `fill` for those in `insufficient`."""
@@ -183,7 +186,7 @@ class _Box:
         return result
 
 
-def _explained(box: _Box, window: Any, outputs: int) -> Explanation:
+def _explained(box: Box, window: Any, outputs: int) -> Explanation:
     """Return the explanation of a call."""
     size, dtype = box.array.size, box.array.dtype
     steps = (Step("separable", "all", "a box is a window along one axis after the other", rows=size),)
@@ -214,7 +217,7 @@ def box_extrema(
     list of ndarray
         The extrema, one array for each of `names`.
     """
-    box = _Box.check(arr, window, options)
+    box = Box.check(arr, window, options)
     if box.options.nan_policy == "raise":
         refuse_missing([box.array], box.mask)
     fill = box.fill

@@ -2,6 +2,7 @@
 
 import numbers
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Unpack
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.computations.order_statistics import ALGORITHMS, Kth, OrderStatistics, Quantile
 from rollstat.engine import run
+from rollstat.functions.box_selection import box_order_statistics
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Options, Window
@@ -44,6 +46,9 @@ def _check_k(k: Any, window: Window, options: CommonOptions) -> int:
         raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
     rows = isinstance(window, numbers.Integral) and options.get("times") is None
     most = int(window) if rows else None
+    if isinstance(options.get("axis"), tuple) and isinstance(window, tuple):
+        cells = [width for width in window if isinstance(width, numbers.Integral)]
+        most = int(prod(cells)) if len(cells) == len(window) else None
     k = int(k)
     if k == 0 or (most is not None and most >= 1 and abs(k) > most):
         span = "1..m or -m..-1" if most is None else f"1..{most} or -{most}..-1"
@@ -61,6 +66,10 @@ def _select(
     positions: bool = False,
 ) -> Any:
     """Return the order statistics, stacked along a new first axis unless there is only `one`."""
+    if isinstance(options.get("axis"), tuple):
+        if positions:
+            raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
+        return box_order_statistics(arr, window, requests, one, dict(options))
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, _POSITIONS if positions else ALGORITHMS, name)
     recipe = Recipe(OrderStatistics, (tuple(requests), checked.algorithm, positions))
@@ -97,7 +106,7 @@ def rolling_kth(
     -----
     Missing values are ignored. The result is missing if the window has fewer than ``max(|k|, min_periods)``
     observations. Infinities are ordinary values, and -0.0 equals 0.0. Selection does no arithmetic, so
-    results are exact.
+    results are exact. `axis` may be a tuple for boxes, see :func:`rolling_median`.
 
     Cost: O(log m) per element, amortised and in the worst case; O(log k) in the worst case with
     ``algorithm="three_trees"``, which is optimal. Source: Raykov, *An Optimal Algorithm for Sliding
@@ -185,6 +194,10 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
     Missing values are ignored; infinities are ordinary values. The median of an odd number of observations is
     exact; ``(a + b) / 2`` is rounded once.
 
+    If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box in an
+    image or a volume, with the `mode` of :func:`rolling_min`: the filters of :mod:`scipy.ndimage` correspond
+    to ``center=True``. A box costs as much as a window of its cells that moves by one column of the box.
+
     Cost: O(log m) per element, amortised and in the worst case. Source: Raykov, *An Optimal Algorithm for
     Sliding Window Order Statistics*, ICDT 2023, section 4 (selection by sorting blocks),
     doi:10.4230/LIPIcs.ICDT.2023.5.
@@ -196,6 +209,8 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
     array([nan, nan,  3.,  2.,  3.])
     >>> rollstat.rolling_median([4.0, 1.0, 3.0, 2.0], 2, min_periods=1)
     array([4. , 2.5, 2. , 2.5])
+    >>> rollstat.rolling_median([[5, 2, 7], [3, 4, 9]], (2, 2), axis=(0, 1), mode="valid")
+    array([[3.5, 5.5]])
     """
     requests = [Quantile(0.5, "midpoint")]
     return _select(arr, window, requests, "median", True, options)  # type: ignore[no-any-return]  # typed Any in the engine
@@ -249,7 +264,8 @@ def rolling_quantile(
     -----
     With c observations the position is ``h = q * (c - 1)``, and linear interpolation gives
     ``a + (b - a) * (h - floor(h))``, rounded as in pandas: for q = 0.5 the last bit can differ from
-    the median's ``(a + b) / 2``. Missing values are ignored; infinities are ordinary values.
+    the median's ``(a + b) / 2``. Missing values are ignored; infinities are ordinary values. `axis` may be a
+    tuple for boxes, see :func:`rolling_median`.
 
     Cost: O(log m) per element, amortised and in the worst case, for every q. Source: Raykov, *An Optimal
     Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4, doi:10.4230/LIPIcs.ICDT.2023.5.

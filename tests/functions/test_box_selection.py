@@ -1,0 +1,100 @@
+"""Order statistics over boxes against scipy.ndimage and brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+import rollstat
+from rollstat import thresholds
+
+
+@pytest.mark.parametrize("mode", ["reflect", "nearest", "mirror", "wrap", "constant"])
+@pytest.mark.parametrize("dtype", ["f8", "i8"])
+def test_boxes_as_in_scipy(rng, mode, dtype):
+    image = rng.integers(0, 200, (17, 23)).astype(dtype)
+    for size in ((1, 1), (3, 3), (5, 1), (7, 21)):
+        options = {"axis": (0, 1), "center": True, "mode": mode}
+        options["fill_value"] = 7 if mode == "constant" else None
+        median = rollstat.rolling_median(image, size, **options)
+        np.testing.assert_array_equal(median, ndimage.median_filter(image, size, mode=mode, cval=7))
+        low = rollstat.rolling_kth(image, 1, size, **options)
+        np.testing.assert_array_equal(low, ndimage.rank_filter(image, 0, size, mode=mode, cval=7))
+        assert low.dtype == image.dtype
+
+
+def brute(image, size, center, least, policy, q):
+    """Return the q-quantile of every box cut at the edges, NaN if it has fewer than `least` observations."""
+    result = np.full(image.shape, np.nan)
+    after = [(width - 1) // 2 if center else 0 for width in size]
+    for place in np.ndindex(image.shape):
+        box = image[
+            tuple(
+                slice(max(i - (width - 1 - behind), 0), i + behind + 1)
+                for i, width, behind in zip(place, size, after)
+            )
+        ]
+        observed = box[~np.isnan(box)]
+        if len(observed) >= max(least, 1) and not (policy == "propagate" and len(observed) < box.size):
+            result[place] = np.quantile(observed, q)
+    return result
+
+
+@pytest.mark.parametrize("size", [(2, 3), (9, 15)])
+def test_missing_values_and_edges(rng, size):
+    image = rng.random((9, 12))
+    image[rng.random(image.shape) < 0.2] = np.nan
+    for center, least, policy in itertools.product((False, True), (None, 0, 1, 3), ("omit", "propagate")):
+        options = {"center": center, "min_periods": least, "nan_policy": policy}
+        for q in (0.25, 0.5):
+            result = rollstat.rolling_quantile(image, size, q, axis=(0, 1), **options)
+            wanted = brute(image, size, center, np.prod(size) if least is None else least, policy, q)
+            np.testing.assert_allclose(result, wanted, rtol=1e-14, err_msg=str(options))
+
+
+def test_axes_of_a_volume(rng):
+    volume = rng.random((4, 9, 11, 3))
+    for axes in ((1, 2), (2, 0), (-1, 0, 1), (2,)):
+        size = (3, 2, 4)[: len(axes)]
+        result = rollstat.rolling_median(volume, size, axis=axes, mode="valid")
+        over = [axis % 4 for axis in axes]
+        windows = np.lib.stride_tricks.sliding_window_view(volume, size, axis=over)
+        np.testing.assert_array_equal(result, np.median(windows, axis=tuple(range(4, 4 + len(axes)))))
+
+
+def test_several_quantiles_masks_and_out(rng):
+    image = rng.random((6, 8))
+    box = {"window": (3, 3), "axis": (0, 1), "mode": "valid"}
+    both = rollstat.rolling_quantile(image, q=[0.25, 0.75], **box)
+    for q, found in zip((0.25, 0.75), both):
+        np.testing.assert_array_equal(found, rollstat.rolling_quantile(image, q=q, **box))
+    out = np.empty_like(both)
+    assert rollstat.rolling_quantile(image, q=[0.25, 0.75], out=out, **box) is out
+    np.testing.assert_array_equal(out, both)
+    masked = np.ma.MaskedArray(rng.integers(0, 9, (6, 8)), rng.random((6, 8)) < 0.3)
+    result = rollstat.rolling_kth(masked, 2, (3, 3), axis=(0, 1), min_periods=4)
+    floats = rollstat.rolling_kth(masked.astype(float).filled(np.nan), 2, (3, 3), axis=(0, 1), min_periods=4)
+    assert result.dtype == masked.dtype
+    np.testing.assert_array_equal(result.astype(float).filled(np.nan), floats)
+
+
+def test_both_ways_agree(rng, monkeypatch):
+    image = rng.standard_normal((12, 15))
+    found = rollstat.rolling_median(image, (4, 4), axis=(0, 1), min_periods=1)
+    monkeypatch.setattr(thresholds, "BOX_AS_ROWS", 1)
+    np.testing.assert_array_equal(rollstat.rolling_median(image, (4, 4), axis=(0, 1), min_periods=1), found)
+
+
+def test_small_images_and_errors():
+    assert rollstat.rolling_median(np.empty((0, 4)), (2, 2), axis=(0, 1)).shape == (0, 4)
+    assert np.isnan(rollstat.rolling_median(np.ones((2, 3)), (5, 5), axis=(0, 1))).all()
+    assert (
+        rollstat.rolling_median(np.ones((2, 3)), (5, 5), axis=(0, 1), min_periods=1).tolist() == [[1] * 3] * 2
+    )
+    with pytest.raises(ValueError, match=r"k must lie in 1\.\.4 or -4\.\.-1"):
+        rollstat.rolling_kth(np.ones((3, 3)), 5, (2, 2), axis=(0, 1))
+    with pytest.raises(ValueError, match="axis must be one axis for argkth"):
+        rollstat.rolling_argkth(np.ones((3, 3)), 1, (2, 2), axis=(0, 1))
+    with pytest.raises(ValueError, match="step does not apply to a box"):
+        rollstat.rolling_median(np.ones((3, 3)), (2, 2), axis=(0, 1), step=2)
