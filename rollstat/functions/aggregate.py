@@ -36,7 +36,7 @@ def _refuse(options: Options, what: str, *names: str) -> None:
     default = Options()
     for name in names:
         given = getattr(options, name)
-        if given is not getattr(default, name) and given != getattr(default, name):
+        if isinstance(given, np.ndarray) or given != getattr(default, name):
             raise ValueError(f"{name} does not apply to {what}; it was {given!r}")
 
 
@@ -54,6 +54,7 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
     check_algorithm(checked.algorithm, ALGORITHMS, "aggregate")
     _refuse(checked, "elements that are arrays", "out", "fill_value", "nan_policy")
     array = np.asarray(values)
+    array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     ndim = operator.element_ndim
     if array.ndim != ndim + 1 or array.dtype.kind not in "fiub":
         raise TypeError(
@@ -66,7 +67,12 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
     start, end = windows.bounds(0, windows.rows)
     ready, layout = prepare(operator, [np.dtype((array.dtype, array.shape[1:]))])
     results = [np.empty((windows.rows, *output.shape), output.base) for output in layout.outputs]
-    absent = np.isnan(array).any(axis=tuple(range(1, array.ndim))) if array.dtype.kind == "f" else None
+    masked = isinstance(values, np.ma.MaskedArray)
+    absent = np.isnan(array) if array.dtype.kind == "f" else None
+    if masked:
+        absent = np.ma.getmaskarray(values) if absent is None else absent | np.ma.getmaskarray(values)
+    if absent is not None:
+        absent = absent.any(axis=tuple(range(1, array.ndim)))
     min_periods = max(checked.min_periods_for(windows), 1)
     chosen = "operator_scan" if checked.algorithm == "auto" else checked.algorithm
     bases = tuple(output.base for output in layout.outputs)
@@ -83,6 +89,9 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
         if few.any():
             results[k] = result.astype(np.result_type(result, np.float64), copy=False)
             results[k][few] = np.nan
+        if masked:
+            every = few.reshape(-1, *(1,) * (result.ndim - 1))
+            results[k] = np.ma.MaskedArray(results[k], np.broadcast_to(every, result.shape))
     found = tuple(result[kept] for result in results)
     return found[0] if layout.single else found
 
@@ -96,30 +105,23 @@ def _over_complex(values: Any, window: Window, operator: Any, options: CommonOpt
         name = type(operator).__name__
         raise TypeError(f"complex numbers are supported by Sum and Product; op was {name}")
     _refuse(Options.check(**options), "complex numbers", "out", "fill_value")
-    parts: list[ArrayLike] = [np.ma.asanyarray(values).real, np.ma.asanyarray(values).imag]
-    if not isinstance(values, np.ma.MaskedArray):
-        parts = [np.asarray(part) for part in parts]
+    numbers = np.ma.asanyarray(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+    parts: list[ArrayLike] = [numbers.real, numbers.imag]
     real, imaginary = combine(parts, window, _COMPLEX[type(operator)](), "aggregate", options, required=0)
-    masked = isinstance(real, np.ma.MaskedArray)
-    result: NDArray[Any] = np.ma.empty(real.shape, complex) if masked else np.empty(real.shape, complex)
-    result.real, result.imag = real, imaginary
-    if masked:
-        result = np.ma.array(result, mask=np.ma.getmaskarray(real))
-    return result
+    result = np.empty(real.shape, np.complex128)
+    result.real, result.imag = np.ma.getdata(real), np.ma.getdata(imaginary)
+    return (
+        np.ma.MaskedArray(result, np.ma.getmaskarray(real)) if isinstance(real, np.ma.MaskedArray) else result
+    )
 
 
 def _over_objects(values: Any, window: Window, operator: Any, options: CommonOptions) -> NDArray[Any]:
     """Return the combination of the objects in each window."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {"greedy": "objects"}, "objects")
-    for name, given in (
-        ("out", checked.out is not None),
-        ("fill_value", checked.fill_value is not None),
-        ("nan_policy", checked.nan_policy != "omit"),
-        ("axis", checked.axis not in (-1, 0)),
-    ):
-        if given:
-            raise ValueError(f"{name} does not apply to objects; it was {getattr(checked, name)!r}")
+    _refuse(checked, "objects", "out", "fill_value", "nan_policy")
+    if checked.axis not in (-1, 0):
+        raise ValueError(f"axis does not apply to objects; it was {checked.axis!r}")
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(f"arr must be 1-d if it holds objects; its shape was {values.shape}")
     elements = values.tolist() if isinstance(values, np.ndarray) else list(values)

@@ -381,3 +381,24 @@ def test_rows_are_counted_from_the_start_of_the_line(rng):
     lines = rng.normal(size=(4, 30))
     found = rollstat.rolling_aggregate(lines, ops.ArgMinimum(), 3)
     np.testing.assert_array_equal(found[:, 2:], rollstat.rolling_argmin(lines, 3)[:, 2:])
+
+
+def test_masks_and_layouts_of_matrices_and_complex_numbers(rng):
+    matrices = rng.integers(-2, 3, (20, 2, 2)).astype(float)
+    mask = np.zeros(matrices.shape, bool)
+    mask[9, 1, 0] = True
+    gaps = np.where(mask, np.nan, matrices)
+    wanted = rollstat.rolling_aggregate(gaps, ops.MatrixProduct(), 3)
+    masked = rollstat.rolling_aggregate(np.ma.MaskedArray(matrices, mask), ops.MatrixProduct(), 3)
+    np.testing.assert_array_equal(np.ma.getmaskarray(masked), np.isnan(wanted))
+    np.testing.assert_array_equal(masked.data[~masked.mask], wanted[~np.isnan(wanted)])
+    for other in (gaps.astype(">f8"), np.asfortranarray(gaps), np.repeat(gaps, 2, axis=0)[::2]):
+        np.testing.assert_array_equal(rollstat.rolling_aggregate(other, ops.MatrixProduct(), 3), wanted)
+    values = rng.integers(-3, 4, 30) + 1j * rng.integers(-3, 4, 30)
+    hidden = rng.random(30) < 0.2
+    wanted = rollstat.rolling_aggregate(np.where(hidden, np.nan, values), ops.Sum(), 3, min_periods=1)
+    found = rollstat.rolling_aggregate(np.ma.MaskedArray(values, hidden), ops.Sum(), 3, min_periods=1)
+    np.testing.assert_array_equal(np.ma.getmaskarray(found), np.isnan(wanted))
+    np.testing.assert_array_equal(found.data[~found.mask], wanted[~np.isnan(wanted)])
+    with pytest.raises(ValueError, match="out does not apply to complex numbers"):
+        rollstat.rolling_aggregate(values, ops.Sum(), 3, out=values)
