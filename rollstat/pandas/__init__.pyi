@@ -15,6 +15,7 @@ class _ShortcutOptions(WindowOptions, total=False):
     on: Any
     closed: str | None
     step: int | None
+    numeric_only: bool
 
 class _Windows(Generic[Data]):
     def __iter__(self) -> Iterator[Data]: ...

@@ -9,7 +9,7 @@ from pandas.api.extensions import register_dataframe_accessor, register_series_a
 
 import rollstat
 from rollstat.pandas.groups import GroupBy
-from rollstat.pandas.methods import LazyMethod, own_parameters, shortcut_document, window_name
+from rollstat.pandas.methods import NUMERIC_ONLY, LazyMethod, own_parameters, shortcut_document, window_name
 from rollstat.pandas.windows import Expanding, Rolling, WindowOptions, checked_options, pandas_window
 from rollstat.registry import REGISTRY
 
@@ -126,14 +126,14 @@ def _shortcut(name: str) -> Callable[..., Any]:
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(option))
         for option in _WINDOW_OPTIONS
     ]
-    signature = inspect.Signature([_SELF, *parameters, *given])
+    signature = inspect.Signature([_SELF, *parameters, *given, NUMERIC_ONLY])
 
     def method(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs).arguments
         accessor, window = bound.pop("self"), bound.pop(window_name(name))
         windows = accessor.rolling(window, **{key: bound.pop(key) for key in _WINDOW_OPTIONS if key in bound})
         if name == "aggregate":  # the method of the window object takes names and functions of pandas too
-            return windows._own_statistic(name, bound)
+            return windows._own_statistic(name, bound, bound.pop("numeric_only", False))
         return getattr(windows, name)(**bound)
 
     method.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, their type does not say so

@@ -9,6 +9,7 @@ from typing import Any
 from rollstat.registry import REGISTRY, Statistic
 
 __all__ = [
+    "NUMERIC_ONLY",
     "PANDAS_METHODS",
     "LazyMethod",
     "own_parameters",
@@ -42,7 +43,7 @@ PANDAS_METHODS = frozenset(
 """Statistics whose methods are written out, with the parameters of pandas."""
 
 _ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : ", re.MULTILINE)
-_NUMERIC_ONLY = inspect.Parameter(
+NUMERIC_ONLY = inspect.Parameter(
     "numeric_only", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool
 )
 _SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -90,7 +91,7 @@ def window_method(name: str) -> Callable[..., Any]:
     """Return the method of the window objects for a statistic that pandas does not have."""
     statistic = REGISTRY[name]
     parameters = own_parameters(statistic, with_window=False)
-    signature = inspect.Signature([_SELF, *parameters, _NUMERIC_ONLY])
+    signature = inspect.Signature([_SELF, *parameters, NUMERIC_ONLY])
 
     def method(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs).arguments
@@ -107,7 +108,9 @@ _SHORTCUT_OPTIONS = """\
 min_periods, center, on, closed, step
     As in :meth:`pandas.Series.rolling`.
 keep_dtype, nan_policy, fill_value, times, threads, algorithm
-    As in :func:`rollstat.pandas.rolling`."""
+    As in :func:`rollstat.pandas.rolling`.
+numeric_only : bool, default False
+    Leave out columns of a DataFrame that do not hold numbers."""
 
 
 def shortcut_document(statistic: Statistic, parameters: set[str]) -> str:

@@ -6,6 +6,7 @@ import pytest
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 import rollstat.pandas  # noqa: F401 - registers the accessor
+from rollstat import operators
 
 DAYS = ["2024-10-28", "2024-10-26", None, "2024-10-27"]
 
@@ -82,7 +83,13 @@ def test_strings_in_a_frame_beside_numbers():
     assert_frame_equal(found, pd.DataFrame({"a": ["x", "x", "y"], "b": [1.0, 1.0, 2.0]}))
     found = frame.rollstat.rolling(2, 1, keep_dtype=True).nunique()
     assert_frame_equal(found, pd.DataFrame({"a": [1.0, 2.0, 1.0], "b": [1.0, 2.0, 1.0]}))
-    assert_frame_equal(frame.rollstat.rolling(2).kth(1, numeric_only=True), frame[["b"]].rolling(2).min())
+    for found in (
+        frame.rollstat.rolling(2).kth(1, numeric_only=True),
+        frame.rollstat.kth(1, 2, numeric_only=True),
+        frame.rollstat.min(2, numeric_only=True),
+        frame.rollstat.aggregate(operators.Minimum(), 2, numeric_only=True),
+    ):
+        assert_frame_equal(found, frame[["b"]].rolling(2).min())
 
 
 def test_options_of_the_functions():
