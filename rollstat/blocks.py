@@ -11,6 +11,7 @@ timing can change a bit of any result. A block is immutable: an algorithm report
 :class:`Outcome`.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -160,6 +161,22 @@ class Block:
     ) -> "Block":
         """Return a block of windows that begin with the data: of `reach` rows, and one more in each row."""
         return cls(values, missing, None, None, 0, others, rows=rows, reach=reach, **rest)
+
+    def over(self, series: Sequence[NDArray[Any]]) -> "Block":
+        """Return a block of the same windows and missing rows over other series."""
+        return Block(
+            series[0],
+            self.missing,
+            self._start,
+            self._end,
+            self.width,
+            tuple(series[1:]),
+            rows=self.rows,
+            reach=self.reach,
+            own_row=self.own_row,
+            base=self.base,
+            nan_below=self.nan_below,
+        )
 
     @property
     def start(self) -> NDArray[np.int64]:

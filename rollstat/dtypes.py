@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
+    "EXACT",
     "PrecisionWarning",
     "check_array",
     "compute_dtype",
     "convert",
+    "is_large",
     "lossless",
     "missing_value",
     "plain",
@@ -27,11 +29,17 @@ __all__ = [
     "result_dtype",
     "same_memory",
     "union_mask",
+    "warn_of_rounded",
+    "warn_of_rounding",
 ]
 
 
+EXACT = 2**53
+"""float64 holds all integers up to here."""
+
+
 class PrecisionWarning(UserWarning):
-    """Integers beyond 2**53 were returned as float64, which rounds some of them."""
+    """Integers beyond 2**53 became float64, which rounds some of them: in a result, or to compute with."""
 
 
 def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
@@ -155,18 +163,38 @@ def _level_of_caller() -> int:
     return level
 
 
+def is_large(values: NDArray[Any]) -> bool:
+    """Return whether there are integers that float64 may round."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or values.size == 0:
+        return False
+    return int(values.max()) > EXACT or int(values.min()) < -EXACT
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, PrecisionWarning, stacklevel=_level_of_caller())
+
+
 def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
     """Copy results to `view`; warn if an integer is rounded."""
     view[...] = values
-    if values.dtype.itemsize == 8 and values.dtype.kind in "iu" and view.dtype == np.float64 and len(view):
-        limit = 2**53
-        if int(values.max()) > limit or int(values.min()) < -limit:
-            warnings.warn(
-                "integers beyond 2**53 are rounded in a float64 result; "
-                "mode='valid' or fill_value= keep them exact",
-                PrecisionWarning,
-                stacklevel=_level_of_caller(),
-            )
+    if view.dtype == np.float64 and is_large(values):
+        _warn(
+            "integers beyond 2**53 are rounded in a float64 result; "
+            "mode='valid' or fill_value= keep them exact"
+        )
+
+
+def warn_of_rounded(points: Any) -> None:
+    """Warn if points between integers, or means of them, are so large that float64 rounds integers."""
+    with np.errstate(invalid="ignore"):
+        if (np.abs(points) >= EXACT).any():
+            _warn("results beyond 2**53 are rounded to float64; subtract a common integer first")
+
+
+def warn_of_rounding(values: NDArray[Any]) -> None:
+    """Warn if a computation in float64 rounds its input."""
+    if is_large(values):
+        _warn("integers beyond 2**53 are rounded to float64; subtract a common integer first")
 
 
 def refuse_missing(arrays: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None) -> None:

@@ -22,7 +22,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
-from rollstat.dtypes import check_array, convert, plain, refuse_missing, same_memory, union_mask
+from rollstat.dtypes import (
+    check_array,
+    convert,
+    plain,
+    refuse_missing,
+    same_memory,
+    union_mask,
+    warn_of_rounded,
+)
 from rollstat.explain import PlanOnly, explain_plan, explaining
 from rollstat.lines import as_lines, joined_lines
 from rollstat.options import Options, Window
@@ -167,6 +175,10 @@ class Execution:
                 convert(array, view)
         if not outcome.marked:
             self._mark_insufficient(block, outcome, line, first, last)
+        if plan.dtype.kind in "iu" and plan.dtype.itemsize == 8:
+            for kind, view in zip(plan.kinds, views):
+                if kind == "interpolated":
+                    warn_of_rounded(view)
 
     def _mark_insufficient(self, block: Block, outcome: Outcome, line: int, first: int, last: int) -> None:
         """Mark the rows that have too few observations for an output, or no result for another reason."""

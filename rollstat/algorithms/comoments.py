@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
+from rollstat.algorithms.window_sums import block_rows, deliver, differences, evaluate, working_row
 from rollstat.blocks import Block, Outcome
 from rollstat.kernels.missing.counting import subtract_mean_row
 from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line, Summand
@@ -23,7 +23,7 @@ __all__ = ["betas", "block_rows", "correlations", "covariances", "linear_fits"]
 def _write(block: Block, summand: Summand, out: NDArray[Any]) -> Outcome:
     """Write the only output of `summand`."""
     result = working_row(out)
-    outcome = evaluate(block, summand, result[None], observations(block), observations(block, 1))
+    outcome = evaluate(block, summand, result[None], differences(block)[0], differences(block, 1)[0])
     deliver(result, out)
     return outcome
 
@@ -51,16 +51,21 @@ def linear_fits(
     The line is a function of the second series, or, if there is none, of the row counted from the start of
     the window. R² is NaN where the values are constant, all three are where the second series is.
     """
-    y = observations(block)
+    y, anchor = differences(block)
+    origin = 0
     if block.others:
-        x = observations(block, 1)
+        x, origin = differences(block, 1)
     else:
         x = np.arange(float(len(y)))
         x.flags.writeable = False
     lines = np.empty((3, block.rows))
     outcome = evaluate(block, Line(1.0 if block.others else 0.0), lines, y, x)
     if not block.others:
+        if y.dtype == np.int64:  # which has no NaN
+            y = np.zeros(len(y)) if block.missing is None else np.where(block.missing, np.nan, 0.0)
         _move_to_first_rows(block, outcome.complete, y, *lines[:2])
+    if anchor or origin:
+        lines[1] += anchor - lines[0] * origin
     for line, out in zip(lines, (slope, intercept, determination)):
         deliver(line, out)
     return outcome

@@ -19,9 +19,28 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from rollstat.algorithms.window_sums import block_rows, deliver, evaluate, observations, working_row
+import rollstat.operators as operators
+from rollstat.algorithms.aggregate import aggregate, prepare
+from rollstat.algorithms.window_sums import (
+    block_rows,
+    deliver,
+    differences,
+    evaluate,
+    observations,
+    working_row,
+)
 from rollstat.blocks import Block, Outcome
-from rollstat.kernels.sums.moment_formulas import Deviation, Kurtosis, Mean, Skewness, Sum, Summand, Variance
+from rollstat.dtypes import is_large
+from rollstat.kernels.sums.moment_formulas import (
+    Deviation,
+    Kurtosis,
+    Mean,
+    Skewness,
+    Sum,
+    Summand,
+    Variance,
+    traits,
+)
 
 __all__ = [
     "block_rows",
@@ -38,7 +57,8 @@ __all__ = [
 def _write(block: Block, summand: Summand, out: NDArray[Any]) -> Outcome:
     """Write the only output of `summand`."""
     result = working_row(out)
-    outcome = evaluate(block, summand, result[None], observations(block))
+    values = differences(block)[0] if traits(summand).shifted else observations(block)
+    outcome = evaluate(block, summand, result[None], values)
     deliver(result, out)
     return outcome
 
@@ -49,7 +69,10 @@ def sums(block: Block, out: NDArray[Any]) -> Outcome:
 
 
 def means(block: Block, out: NDArray[Any]) -> Outcome:
-    """Write the arithmetic mean."""
+    """Write the arithmetic mean; that of large integers is rounded once."""
+    if is_large(block.values):
+        aggregate(block, *prepare(operators.Mean(), [block.values.dtype]), [out])
+        return Outcome(algorithm="operator_scan")
     return _write(block, Mean(), out)
 
 

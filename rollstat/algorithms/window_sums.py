@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat._jit import plain
+from rollstat.algorithms.aggregate import aggregate, prepare
+from rollstat.algorithms.whole_numbers import about_anchor, operator_for
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.dtypes import is_large
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
 from rollstat.kernels.simd.vectors import aligned_empty
 from rollstat.kernels.sums import variable_windows
@@ -27,6 +30,7 @@ __all__ = [
     "block_rows",
     "choose",
     "deliver",
+    "differences",
     "evaluate",
     "grid",
     "observations",
@@ -85,9 +89,22 @@ def observations(block: Block, series: int = 0) -> NDArray[np.float64]:
     if block.searched and block.missing is not None:
         values = values.astype(np.float64)
         values[block.missing] = np.nan
-    values = np.asarray(values, np.float64).view()
-    values.flags.writeable = False  # so that kernels are compiled for one type of array
-    return values
+    return read_only(np.asarray(values, np.float64))
+
+
+def differences(block: Block, series: int = 0) -> tuple[NDArray[Any], int]:
+    """Return one series of `block` for shifted sums, less an integer, and this integer.
+
+    The values are those of :func:`observations`, or int64 if float64 would round their differences.
+    """
+    values = block.others[series - 1] if series else block.values
+    if not is_large(values):
+        return observations(block, series), 0
+    missing = block.missing
+    less, anchor = about_anchor(values, missing)
+    if missing is not None and less.dtype == np.float64:
+        less[missing] = np.nan
+    return read_only(less), anchor
 
 
 def working_row(out: NDArray[Any]) -> NDArray[np.float64]:
@@ -120,7 +137,7 @@ def scan(
     out : ndarray of float64, shape (outputs, rows)
         C-contiguous.
     x, y : ndarray of float64
-        From :func:`observations`; `y` is `x` by default.
+        From :func:`observations` or :func:`differences`; `y` is `x` by default.
 
     Returns
     -------
@@ -141,8 +158,11 @@ def evaluate(
 ) -> Outcome:
     """Write the outputs of `summand` for any windows, see :func:`scan`.
 
-    Insufficient rows are marked, and recorded as marked, where this takes no extra work.
+    `x` or `y` may hold int64 if the summand is shifted. Insufficient rows are marked, and recorded as marked,
+    where this takes no extra work.
     """
+    if x.dtype.kind == "i" or (y is not None and y.dtype.kind == "i"):
+        return _combine_integers(block, summand, x, x if y is None else y, out)
     algorithm = choose(block).name
     if scan(block, summand, out, x, y):
         return _COMPLETE
@@ -238,6 +258,16 @@ def _scan(
     _, *scratch = _scan_scratch(summand, width)
     kernel = short_windows(summand, width) or sum_fixed_windows
     return bool(kernel(summand, x, y, width, 0.0, None, *scratch, out))
+
+
+def _combine_integers(
+    block: Block, summand: Summand, x: NDArray[Any], y: NDArray[Any], out: NDArray[np.float64]
+) -> Outcome:
+    """Any windows, where float64 would round the differences of integers from one anchor."""
+    paired = traits(summand).paired
+    operator, layout = prepare(operator_for(summand), [x.dtype, y.dtype] if paired else [x.dtype])
+    aggregate(block.over((x, y) if paired else (x,)), operator, layout, list(out))
+    return Outcome(algorithm="operator_scan")
 
 
 @np.errstate(all="ignore")

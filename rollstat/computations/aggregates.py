@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rollstat.algorithms import aggregate as aggregates
 from rollstat.algorithms import window_sums
 from rollstat.blocks import Block, Outcome
+from rollstat.dtypes import warn_of_rounding
 from rollstat.operators.interface import NOTHING, empty_result
 from rollstat.plan import NAMED, Choice, Computation, Output
 from rollstat.windows import Windows
@@ -126,5 +127,8 @@ class Combination(Computation):
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""
         algorithm = self.choose(block).name
+        if getattr(self._operator, "rounds_integers", False):
+            for values in (block.values, *block.others):
+                warn_of_rounding(values)
         aggregates.aggregate(block, self._operator, self._layout, results, algorithm, min_periods)
         return Outcome(algorithm=algorithm, base_added=True)

@@ -21,6 +21,7 @@ from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space.distances import float_deviations, integer_deviations, integer_distances
 from rollstat.kernels.rank_space.mad_sorted import find_distances_sorted
 from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
 from rollstat.plan import Choice, Computation, Output
 from rollstat.windows import Windows
 
@@ -202,8 +203,10 @@ class Hampel(_Distances):
 
 
 def _whole_center(lower: NDArray[Any], upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Medians of whole numbers of `dtype` as float64, from the keys of the two middle ones."""
-    if dtype == np.int64:
-        lower = (lower ^ SIGN_BIT).view(np.int64)
-        upper = (upper ^ SIGN_BIT).view(np.int64)
-    return (lower.astype(np.float64) + upper.astype(np.float64)) / 2
+    """Medians of whole numbers of `dtype` rounded once, from the keys of the two middle ones."""
+    signed, center = dtype == np.int64, np.empty(len(lower))
+    if signed:
+        lower, upper = lower ^ SIGN_BIT, upper ^ SIGN_BIT
+    pairs = np.full(len(lower), 2)
+    interpolate_large(lower, upper, signed, pairs, 0.5, INTERPOLATIONS["midpoint"], center)
+    return center

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from rollstat import thresholds, tiers
 from rollstat.algorithms import extrema, rank_bits, small_window, sorted_window, three_trees, two_heaps
 from rollstat.blocks import Block, Outcome, Point, Selection
+from rollstat.dtypes import is_large
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
     interpolate,
     interpolate_constant,
+    interpolate_large,
     interpolate_whole,
     kth_ranks,
     picks_upper,
@@ -301,6 +303,8 @@ class OrderStatistics(Computation):
         between = any(point.between for point in points)
         if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
             return False
+        if is_large(block.values):
+            return False
         written: bool = driver.select_points(block, points, results)
         return written
 
@@ -321,6 +325,10 @@ class OrderStatistics(Computation):
             upper = selection.upper[i]
             code = INTERPOLATIONS[request.interpolation]
             floating = result.dtype.kind == "f"
+            if floating and request.kind() == "interpolated" and is_large(block.values):
+                words, signed = (x.view(np.uint64) for x in (lower, upper)), lower.dtype.kind == "i"
+                interpolate_large(*words, signed, block.count, request.q, code, result)
+                continue
             if floating and selection.constant is not None and request.kind() == "interpolated":
                 position = request.q * (block.width - 1)
                 fraction = position - int(position)

@@ -15,7 +15,9 @@ from rollstat.algorithms.rank_space import (
     small_blocks,
 )
 from rollstat.algorithms.sorted_columns import sorted_columns
+from rollstat.algorithms.whole_numbers import about_anchor
 from rollstat.blocks import Block, Outcome, read_only
+from rollstat.dtypes import is_large, warn_of_rounding
 from rollstat.kernels.rank_space.sorted_columns import sums_of_columns
 from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means, trimmed_means_sorted
 from rollstat.plan import Choice, Computation, Output
@@ -47,7 +49,7 @@ class TrimmedMean(Computation):
         ``"auto"`` or a key of `TRIMMED_ALGORITHMS`.
     """
 
-    outputs = (Output("float"),)
+    outputs = (Output("interpolated"),)
 
     def __init__(
         self, dtype: np.dtype[Any], windows: Windows, proportion: float, winsorize: bool, algorithm: str
@@ -70,10 +72,14 @@ class TrimmedMean(Computation):
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean of every window."""
         result = np.empty(block.rows)
-        algorithm = self.choose(block, block.missing is None).name
+        algorithm, anchor = self.choose(block, block.missing is None).name, 0
+        if is_large(block.values):
+            less, anchor = about_anchor(block.values, block.missing)
+            warn_of_rounding(less)
+            block = block.over([less])
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             self._write(block, algorithm, result)
-            results[0][...] = result
+            results[0][...] = result + anchor if anchor else result
         return Outcome(algorithm=algorithm)
 
     def _write(self, block: Block, algorithm: str, result: NDArray[Any]) -> None:

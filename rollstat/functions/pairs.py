@@ -195,6 +195,6 @@ def rolling_linear_fit(
     """
     arrays = [arr] if x is None else [arr, x]
     slope, intercept, determination = formula(
-        arrays, window, comoments.linear_fits, 2, options, outputs=3, names=("arr", "x")
+        arrays, window, comoments.linear_fits, 2, options, 3, "interpolated", ("arr", "x")
     )
     return slope, intercept, determination

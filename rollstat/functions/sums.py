@@ -108,8 +108,8 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     array([nan, 1.5, 4. ])
     """
     if options.get("algorithm", "auto") != "auto":
-        return combine([arr], window, operators.Mean(), "mean", options, kind="float")[0]
-    return formula([arr], window, moments.means, 1, options)[0]
+        return combine([arr], window, operators.Mean(), "mean", options, kind="interpolated")[0]
+    return formula([arr], window, moments.means, 1, options, kind="interpolated")[0]
 
 
 @statistic(min_periods=0, source="definition", **_SUM)

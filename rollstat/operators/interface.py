@@ -50,6 +50,8 @@ class Operator(Protocol):
     - ``for_dtype(self, dtype)`` returns the operator for a dtype.
     - ``kinds`` are the supported kinds of dtype.
     - ``element_ndim`` is the number of dimensions of an element that is an array.
+    - ``rounds_integers`` is whether ``lift`` turns integers into floats, ``rounds_results`` whether results
+      are on the scale of the integers, but floats: then large integers cause a warning.
     - ``combine_into(self, accumulator, newer)`` may change the accumulator and returns it; it is called for
       Python objects only.
 

@@ -69,6 +69,7 @@ class LogSumExp(NamedTuple):
     """Logarithm of the sum of exponentials: state ``(largest, sum of exp(x - largest))``."""
 
     identity = (-np.inf, 1.0)
+    rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
 
     def lift(self, x: float) -> tuple[float, float]:
         return float(x), 1.0
@@ -104,6 +105,7 @@ class DecayedSum(NamedTuple):
 
     decay: float
     identity = (1.0, 0.0)
+    rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
 
     def lift(self, x: float) -> _Map:
         return self.decay, float(x)
@@ -121,6 +123,7 @@ class DecayedMean(NamedTuple):
     """Mean in which each element weighs ``decay`` times the next newer one."""
 
     decay: float
+    rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
 
     def lift(self, x: float) -> tuple[float, float, float]:
         return self.decay, float(x), 1.0

@@ -225,7 +225,11 @@ class Count(NamedTuple):
 
 
 class Mean(NamedTuple):
-    """Mean: a compensated sum over the count."""
+    """Mean: a compensated sum over the count; that of integers is exact and rounded once."""
+
+    def for_dtype(self, dtype: np.dtype[Any]) -> Any:
+        """Return the operator for elements of `dtype`."""
+        return {"i": IntegerMean(), "u": UnsignedMean()}.get(dtype.kind, self)
 
     def lift(self, x: float) -> tuple[float, float, int]:
         return float(x), 0.0, 1
@@ -240,8 +244,45 @@ class Mean(NamedTuple):
         return _round(state[0], state[1]) / state[2]
 
 
+class IntegerMean(NamedTuple):
+    """Mean of int64: the exact sum, as in :class:`IntegerSum`, over the count."""
+
+    rounds_results = True  # type: ignore[misc]  # of the class, not a field of the tuple
+
+    def lift(self, x: int) -> tuple[int, int, int]:
+        return x >> 32, x & _LOW_BITS, 1
+
+    def combine(self, older: tuple[int, int, int], newer: tuple[int, int, int]) -> tuple[int, int, int]:
+        return older[0] + newer[0], older[1] + newer[1], older[2] + newer[2]
+
+    def lower(self, state: tuple[int, int, int]) -> float:
+        high, low, count = state
+        high, low = _integer_total((high, low))
+        sign = 1.0
+        if high < 0:
+            sign = -1.0
+            high, low = _integer_total((-high, -low))
+        whole, low = high // count, low + ((high % count) << 32)  # the count is below 2**31
+        return sign * (float(whole) * 2.0**32 + (float(low // count) + float(low % count) / float(count)))
+
+
+class UnsignedMean(NamedTuple):
+    """Mean of uint64, with the state of :class:`IntegerMean`."""
+
+    rounds_results = True  # type: ignore[misc]  # of the class, not a field of the tuple
+
+    def lift(self, x: int) -> tuple[int, int, int]:
+        word = np.uint64(x)
+        return np.int64(word >> np.uint64(32)), np.int64(word & np.uint64(_LOW_BITS)), 1
+
+    combine = IntegerMean.combine
+    lower = IntegerMean.lower
+
+
 class WeightedMean(NamedTuple):
     """Mean of the first column, weighted by the second."""
+
+    rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
 
     def lift(self, x: float, weight: float) -> tuple[float, float, float, float]:
         return float(x) * float(weight), 0.0, float(weight), 0.0  # integers would overflow

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from rollstat.dtypes import warn_of_rounding
 from rollstat.pandas.columns import (
     as_codes,
     float_series,
@@ -132,6 +133,9 @@ class Call(NamedTuple):
         arrays = self.name == "aggregate" or len(REGISTRY[self.name].outputs) > 1 or self.labels is not None
         if not one_call or arrays or REGISTRY[self.name].series > 1 or "x" in self.parameters:
             return None
+        for i, dtype in enumerate(frame.dtypes):
+            if dtype.kind in "iu":
+                warn_of_rounding(frame.iloc[:, i].to_numpy())
         found = self.compute(frame.to_numpy() if self.keep_dtype else frame.to_numpy(np.float64), axis=0)
         index = self._index(frame)
         return frame._constructor(found, index=index, columns=frame.columns, copy=False)

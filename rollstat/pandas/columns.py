@@ -12,6 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # not in the stubs
 
+from rollstat.dtypes import warn_of_rounding
+
 __all__ = [
     "NotNumbers",
     "as_codes",
@@ -31,7 +33,10 @@ class NotNumbers(TypeError):
 
 
 def float_values(column: Any) -> NDArray[np.float64]:
-    """Return the values of a Series as float64, NaN where missing; raise NotNumbers if there are none."""
+    """Return the values of a Series as float64, NaN where missing; raise NotNumbers if there are none.
+
+    Integers that float64 may round cause a warning.
+    """
     dtype = column.dtype
     if dtype is _FLOAT64:
         return column.to_numpy()  # type: ignore[no-any-return]  # the type of a Series is not known
@@ -39,7 +44,11 @@ def float_values(column: Any) -> NDArray[np.float64]:
         raise NotNumbers(f"values of {dtype} are not numbers")
     try:
         if isinstance(dtype, np.dtype):
-            return column.to_numpy().astype(np.float64)  # type: ignore[no-any-return]  # as above
+            values = column.to_numpy()
+            warn_of_rounding(values)
+            return values.astype(np.float64)  # type: ignore[no-any-return]  # as above
+        if dtype.kind in "iu":
+            warn_of_rounding(column.array.to_numpy(dtype.numpy_dtype, na_value=0))
         return column.array.to_numpy(np.float64, na_value=np.nan)  # type: ignore[no-any-return]  # as above
     except (TypeError, ValueError) as error:
         raise NotNumbers(f"values of {dtype} are not numbers") from error

@@ -14,11 +14,19 @@ from numpy.typing import NDArray
 
 import rollstat.operators as operators
 from rollstat.algorithms.ranking import measurable
+from rollstat.algorithms.whole_numbers import about_anchor
+from rollstat.dtypes import is_large, warn_of_rounding
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.rank_space.rank import DENSE, METHODS, finish
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_kept, sum_in_four
-from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate, interpolate_whole, whole_spread
+from rollstat.kernels.selection.quantiles import (
+    INTERPOLATIONS,
+    interpolate,
+    interpolate_large,
+    interpolate_whole,
+    whole_spread,
+)
 from rollstat.kernels.stream import sorted_window, steps
 from rollstat.streaming.resizing import make_window
 from rollstat.streaming.windows.daba import DabaWindow
@@ -87,6 +95,11 @@ def _quantile(window: Any, heaps: Any, q: float) -> Any:
     if window.codec.kind == "f":
         return steps.quantile_point(below, above, count, q, code)
     blend, result = interpolate, np.zeros(1)
+    if window.codec.kind in "iu" and _is_between(window):
+        signed = window.codec.stored == np.int64
+        words = (np.array([x], window.codec.stored).view(np.uint64) for x in (below, above))
+        interpolate_large(*words, signed, np.array([count]), q, code, result)
+        return result[0]
     if not _is_between(window) or window.codec.kind in "mM":
         blend, result = interpolate_whole, np.zeros(1, window.codec.stored)
     blend(np.array([below]), np.array([above]), np.array([count]), q, code, result)
@@ -330,7 +343,7 @@ def hampel_answer(window: Any) -> Any:
         center = middle(lower, upper)
         distance = abs(own - center)
     else:
-        center, deviation = (float(lower) + float(upper)) / 2, deviation / 2
+        center, deviation = (lower + upper) / 2, deviation / 2
         distance = abs(2 * own - lower - upper) / 2
     outlier = distance > window.parameters["threshold"] * window.parameters["scale"] * deviation
     return (center if outlier else float(own)), outlier
@@ -346,5 +359,9 @@ def trimmed_mean_answer(window: Any, winsorize: bool) -> Any:
     """Return the mean of the observations without those at the ends, or with the ends replaced."""
     count = window.observations
     cut = int(window.parameters["proportion"] * count)
-    kept = window.representation.ordered[cut : count - cut].astype(np.float64)
-    return mean_of_kept(sum_in_four(kept), kept[0], kept[-1], count, cut, winsorize)
+    kept, anchor = window.representation.ordered[cut : count - cut], 0
+    if is_large(kept):
+        kept, anchor = about_anchor(kept, None)
+        warn_of_rounding(kept)
+    kept = kept.astype(np.float64)
+    return mean_of_kept(sum_in_four(kept), kept[0], kept[-1], count, cut, winsorize) + anchor

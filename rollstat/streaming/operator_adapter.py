@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 import rollstat.operators as operators
+from rollstat.dtypes import warn_of_rounded, warn_of_rounding
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
 from rollstat.streaming.codec import Codec, ObjectCodec
 
@@ -27,6 +28,8 @@ class OperatorAdapter:
         The operator, or a function of two states.
     dtype : dtype
         Of the elements; object for Python objects.
+    specialised : bool
+        Whether integers get an operator of their own, which earlier releases did not always have.
 
     Attributes
     ----------
@@ -40,7 +43,7 @@ class OperatorAdapter:
         Whether it takes the number of the row as well.
     """
 
-    def __init__(self, operator: Any, dtype: DTypeLike) -> None:
+    def __init__(self, operator: Any, dtype: DTypeLike, specialised: bool = True) -> None:
         self.operator = operators.as_operator(operator)
         self.objects = dtype is not None and np.dtype(dtype) == object
         self.codec: Any
@@ -51,13 +54,18 @@ class OperatorAdapter:
         self.ready: Any = self.operator
         self.layout: Any = None
         if not self.objects:
-            self.ready = for_dtype(self.operator, self.codec.stored)
-            # If the operator takes missing values as rows, they are NaN, whatever the dtype.
+            if specialised:
+                self.ready = for_dtype(self.operator, self.codec.stored)
+            # If the operator takes missing values as rows, their rows are inverted.
             self.counts_rows = bool(getattr(self.operator, "counts_rows", False))
-            self._type: Any = np.float64 if self.counts_rows else self.codec.stored.type
+            as_float = self.counts_rows and self.ready is self.operator
+            self._type: Any = np.float64 if as_float else self.codec.stored.type
             columns = [np.ones(1, self._type)] * self.columns + [np.zeros(1, np.int64)] * self.with_row
             self.layout = operators.describe(self.ready, _one_or_all(columns))
         self.identity = empty_result(self.ready)
+        integers = not self.objects and self.codec.kind in "iu"
+        self._rounds_integers = integers and bool(getattr(self.ready, "rounds_integers", False))
+        self._rounds_results = integers and bool(getattr(self.ready, "rounds_results", False))
 
     @property
     def is_plain(self) -> bool:
@@ -66,6 +74,11 @@ class OperatorAdapter:
             return False
         single = self.layout.single and self.layout.outputs[0] == np.float64
         return bool(single and not hasattr(self.ready, "overflowed"))
+
+    def has_states(self, dtype: np.dtype[Any]) -> bool:
+        """Return whether states are of this dtype, which may be packed."""
+        own = self.layout.state
+        return [own[name] for name in own.names or ()] == [dtype[name] for name in dtype.names or ()]
 
     @property
     def example(self) -> Any:
@@ -80,8 +93,10 @@ class OperatorAdapter:
         observed = not any(missing for _, missing in encoded)
         if self.objects:
             return encoded[0][0], observed
+        if self._rounds_integers:
+            warn_of_rounding(np.array([x for x, _ in encoded], self.codec.stored))
         if self.counts_rows:
-            encoded, observed = [(np.nan if missing else x, False) for x, missing in encoded], True
+            row, observed = row if observed else ~row, True
         return _one_or_all([self._type(x) for x, _ in encoded] + [np.int64(row)] * self.with_row), observed
 
     def arrays(self, columns: Any) -> list[Any]:
@@ -93,11 +108,6 @@ class OperatorAdapter:
             raise ValueError("the arrays must have the same length")
         return arrays
 
-    def _with_rows(self, columns: list[Any], row: int) -> Any:
-        if self.with_row:
-            columns.append(np.arange(row, row + len(columns[0])))
-        return _one_or_all(columns)
-
     def encode_columns(self, arrays: Any, row: int) -> tuple[Any, NDArray[np.bool_]]:
         """Return the operator's arguments for many rows, from number `row` on, and missing marks."""
         pairs = [self.codec.encode_array(array) for array in arrays]
@@ -105,13 +115,20 @@ class OperatorAdapter:
         for _, marks in pairs[1:]:
             missing |= marks
         columns = [column for column, _ in pairs]
-        if not self.objects and self.counts_rows:
-            columns = [np.where(missing, np.nan, column) for column in columns]
+        if self._rounds_integers:
+            for column in columns:
+                warn_of_rounding(column)
+        if self.with_row:
+            rows = np.arange(row, row + len(missing))
+            columns.append(np.where(missing, ~rows, rows) if self.counts_rows else rows)
+        if self.counts_rows:
             missing = np.zeros_like(missing)
-        return self._with_rows(columns, row), missing
+        return _one_or_all(columns), missing
 
     def finish(self, result: Any) -> Any:
-        """Return a result in the dtype of the elements."""
+        """Return a result in the dtype of the elements; warn if integers are rounded."""
+        if self._rounds_results:
+            warn_of_rounded(result)
         single = not self.objects and self.codec.dtype == np.float32
         return float(np.float32(result)) if single and isinstance(result, float) else result
 
@@ -143,6 +160,8 @@ class OperatorAdapter:
         identity = min_periods == 0 and self.identity is not NOTHING and self.layout.single
         incomplete = len(rows) > 0 and not identity
         out = out.astype(self.result_dtype(out.dtype, incomplete), copy=False)
+        if self._rounds_results:
+            warn_of_rounded(out[~insufficient])
         if len(rows):
             out[rows] = self.identity if identity else np.nan
         return out

@@ -338,6 +338,11 @@ class OperatorWindow:
             dtype=parameters["dtype"],
             algorithm=parameters["algorithm"],
         )
+        adapter = window.adapter
+        if adapter.ready is not adapter.operator and not adapter.has_states(arrays[1].dtype):
+            # The window goes on with the states of the release that made the snapshot.
+            window.adapter = OperatorAdapter(adapter.operator, adapter.codec.dtype, specialised=False)
+            window._create()
         window._adopt(parameters, arrays)
         return window
 

@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 import rollstat.thresholds as thresholds
 from rollstat.algorithms.bound_calls import BoundStep, bind, bind_push
 from rollstat.algorithms.boundary_extrema import write_extrema_of_ends
-from rollstat.dtypes import convert
+from rollstat.dtypes import convert, warn_of_rounded
 from rollstat.kernels.extrema.positions import move_origin
 from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.stream.steps import run
@@ -117,6 +117,8 @@ class StatisticWindow:
         if self.observations < self.needs:
             return (None,) * len(self.outputs)
         answer = self.row.answer(self)
+        if self.codec.kind in "iu" and self.outputs[0] == "interpolated":
+            warn_of_rounded(answer[0] if isinstance(answer, tuple) else answer)
         return answer if isinstance(answer, tuple) else (answer,)
 
     @property

@@ -316,7 +316,12 @@ _STATISTICS = [
     ),
     StatisticRow(
         *("RollingTrimmedMean", "trimmed_mean", "4, 0.25", "4.0, 1.0, 3.0, 90.0", "[nan, nan, nan, 3.5]"),
-        *(answers.sorted_window_of, partial(answers.trimmed_mean_answer, winsorize=False), None, ("float",)),
+        *(
+            answers.sorted_window_of,
+            partial(answers.trimmed_mean_answer, winsorize=False),
+            None,
+            ("interpolated",),
+        ),
         check=lambda proportion: {"proportion": check_share(proportion)},
         cost="O(m) additions",
     ),
@@ -328,7 +333,12 @@ _STATISTICS = [
             "4.0, 1.0, 3.0, 90.0",
             "[nan, nan, nan, 3.5]",
         ),
-        *(answers.sorted_window_of, partial(answers.trimmed_mean_answer, winsorize=True), None, ("float",)),
+        *(
+            answers.sorted_window_of,
+            partial(answers.trimmed_mean_answer, winsorize=True),
+            None,
+            ("interpolated",),
+        ),
         check=lambda proportion: {"proportion": check_share(proportion)},
         cost="O(m) additions",
     ),

@@ -18,6 +18,7 @@ from numba import types
 
 from rollstat._jit import kernel
 from rollstat._lowering import overloaded
+from rollstat.kernels.integers import half_integer
 
 __all__ = [
     "centers",
@@ -69,16 +70,6 @@ def near_distance(low, high, first, last, some_below, some_above):
 
 
 @kernel
-def _half_integer(integer, odd):
-    """Return ``integer + odd / 2`` rounded once; `odd` is 0 or 1."""
-    one = np.uint64(1)
-    if integer >> np.uint64(62) == 0:
-        return np.float64(integer << one | odd) * 0.5
-    # The half is far below the last digit of the result: it only decides a tie, as bit 0 does.
-    return np.float64(integer | odd)
-
-
-@kernel
 def integer_deviations(lower, upper, near, far, result):
     """Turn middle observations and distances of integers into median absolute deviations.
 
@@ -90,7 +81,7 @@ def integer_deviations(lower, upper, near, far, result):
         gap = upper[i] - lower[i]
         odd = (near[i] & one) + (far[i] & one) + (gap & one)
         integer = (near[i] >> one) + (far[i] >> one) + (gap >> one) + (odd >> one)
-        result[i] = _half_integer(integer, odd & one)
+        result[i] = half_integer(integer, odd & one)
 
 
 @kernel
@@ -110,7 +101,7 @@ def integer_distances(key, lower, upper, result):
             integer = key[i] - lower[i] - half - odd
         else:
             integer = half - (key[i] - lower[i])
-        result[i] = _half_integer(integer, odd)
+        result[i] = half_integer(integer, odd)
 
 
 @kernel

@@ -13,12 +13,14 @@ Statistical Packages*, definition 7, doi:10.2307/2684934, with the rounding of p
 import numpy as np
 
 from rollstat._jit import kernel
+from rollstat.kernels.integers import half_integer
 
 __all__ = [
     "INTERPOLATIONS",
     "between",
     "interpolate",
     "interpolate_constant",
+    "interpolate_large",
     "interpolate_whole",
     "kth_ranks",
     "picks_upper",
@@ -60,7 +62,10 @@ def between(below, above, fraction):
         return below
     if np.isinf(below) or np.isinf(above):
         return below + above
-    return below + (above - below) * fraction
+    gap = above - below
+    if np.isinf(gap):
+        return below * (1.0 - fraction) + above * fraction
+    return below + gap * fraction
 
 
 @kernel(forceinline=True)
@@ -70,7 +75,9 @@ def _point(below, above, fraction, middle):
     halves = below * 0.5 + above * 0.5
     mean = halves if np.abs(total) == np.inf else total * 0.5
     finite = (np.abs(below) != np.inf) & (np.abs(above) != np.inf)
-    point = below + (above - below) * fraction
+    gap = above - below
+    weighted = below * (1.0 - fraction) + above * fraction
+    point = weighted if np.abs(gap) == np.inf else below + gap * fraction
     linear = point if finite else total
     inner = mean if middle else linear
     return below if below == above else inner
@@ -151,6 +158,46 @@ def interpolate_whole(lower, upper, count, q, interpolation, result):
             result[i] = lower[i] + np.int64(part)
         else:
             result[i] = upper[i] if picks_upper(rank, fraction, interpolation) else lower[i]
+
+
+@kernel
+def interpolate_large(lower, upper, signed, count, q, interpolation, result):
+    """Write linear or midpoint quantiles of large integers, each rounded once.
+
+    Equal to :func:`interpolate` where float64 holds the integers.
+
+    Parameters
+    ----------
+    lower, upper : ndarray of uint64, shape (rows,)
+        Order statistics of rank ``floor(q * (count - 1))`` and one more, in two's complement if `signed`.
+    count, q, interpolation, result
+        As for :func:`interpolate`.
+    """
+    one, last = np.uint64(1), np.uint64(2**11 - 1)
+    for i in range(len(result)):
+        position = q * (count[i] - 1)
+        fraction = position - np.floor(position)
+        gap = np.uint64(0) if fraction == 0.0 or count[i] < 2 else upper[i] - lower[i]
+        if interpolation == 4:
+            whole, rest = gap >> one, 0.5 * (gap & one)
+        else:
+            # float64 holds both parts of a large gap.
+            low = gap & last if gap >> np.uint64(53) else np.uint64(0)
+            part = np.float64(gap - low) * fraction
+            rest = part - np.floor(part) + np.float64(low) * fraction
+            whole = np.uint64(part) + np.uint64(rest)
+            rest -= np.floor(rest)
+        magnitude = lower[i] + whole
+        negative = signed and magnitude >> np.uint64(63) != 0
+        if negative:
+            magnitude = np.uint64(0) - magnitude
+            if rest > 0.0:
+                magnitude, rest = magnitude - one, 1.0 - rest
+        if magnitude >> np.uint64(52) == 0:
+            point = np.float64(magnitude) + rest
+        else:  # what is left of the last digit only decides a tie, as one bit does
+            point = half_integer(magnitude, np.uint64(rest > 0.0))
+        result[i] = -point if negative else point
 
 
 @kernel
