@@ -76,7 +76,7 @@ def identity(value):
 def test_builtin_operators(operator, samples, meaning, rng):
     samples = [samples[k] for k in rng.integers(0, len(samples), 24)]
     if "Product" in type(operator).__name__:
-        samples = [x if abs(x) < 8 else 1 for x in samples]
+        samples = [x if isinstance(x, tuple) or abs(x) < 8 else 1 for x in samples]
     columns = as_columns(samples)
     if type(operator).__name__.startswith("Unsigned"):
         columns = (columns[0].astype(np.uint64),)
