@@ -58,6 +58,8 @@ class ExtremaOf(Computation):
         self.last = last
         self.relative_to = relative_to
         self.rows = windows.rows
+        # The wedge promises at most three comparisons a value, so it must see each value once.
+        self.one_block = algorithm == "wedge"
         kinds = [_KINDS[name] for name in names]
         if relative_to != "data":
             kinds = ["offset" if kind == "position" else kind for kind in kinds]

@@ -170,7 +170,8 @@ def rolling_minmax(
     -----
     Missing values are ignored; infinities are ordinary values. Results are exact. Tuples as `axis` and
     `window` give the extrema of boxes, see :func:`rolling_min`. With ``algorithm="wedge"`` both extrema
-    together take at most three comparisons per element, two on monotone data.
+    together take at most three comparisons per element, two on monotone data; each line is then computed by
+    one thread.
 
     Cost and Source: those of :func:`rolling_min`.
 

@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rollstat
 from rollstat.algorithms import extrema
 from rollstat.algorithms.extrema import Extrema
 from rollstat.blocks import UNKNOWN, Block
+from rollstat.kernels.extrema import wedge as wedges
 
 ALGORITHMS = [extrema.block_scan, extrema.wedge]
 FIXED = [*ALGORITHMS, extrema.doubling]
@@ -201,3 +203,31 @@ def test_positions_on_data_with_a_trend(last):
             extrema.doubling(Block.regular(series, UNKNOWN, width), found)
             extrema.wedge(Block.regular(series, UNKNOWN, width), wanted)
             assert_same_positions(found, wanted)
+
+
+@pytest.mark.parametrize("kind", ["rows", "times"])
+def test_a_wedge_sees_each_value_once_in_a_public_call(kind, rng, monkeypatch):
+    """At most three comparisons a value, over what other algorithms compute block by block."""
+    n, width = 1_200_000, 100_000
+    values, headers, create = rng.random(n), [], wedges.create
+
+    def created(*arguments, **options):
+        state = create(*arguments, **options)
+        headers.append(state[0])
+        return state
+
+    monkeypatch.setattr(wedges, "create", created)
+    if kind == "rows":
+        low, high = rollstat.rolling_minmax(values, width, algorithm="wedge", threads=2, min_periods=1)
+    else:
+        low, high = rollstat.rolling_minmax(
+            values, float(width), times=np.arange(n), algorithm="wedge", threads=2
+        )
+    state = create(width, np.float64)
+    none = np.empty(0, np.int64)
+    found, end = np.empty((2, n)), np.arange(1, n + 1)
+    wedges.fill(*state[:3], values, none.astype(bool), np.maximum(end - width, 0), end, *found, none, none)
+    assert (
+        sum(header[wedges.COMPARISONS] for header in headers) == state[0][wedges.COMPARISONS] <= 3 * (n - 1)
+    )
+    np.testing.assert_array_equal([low, high], found)

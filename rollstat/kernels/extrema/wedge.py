@@ -312,8 +312,10 @@ def load(header, position, value, observed, data, missing, pushed):
         absent = None if missing is None else missing[low - first : high - first]
         slot = low & (end - 1)
         count = _fill_observed(observed[slot : slot + high - low], block, absent)
-        asked = comparisons + 4 * count <= 3 * (held + count - 1)
-        comparisons += 2 * count if asked else 0
+        # The test compares missing rows too, because it has no branches.
+        tested = 2 * (high - low)
+        asked = comparisons + tested + 2 * count <= 3 * (held + count - 1)
+        comparisons += tested if asked else 0
         if not asked or _has_extremum(
             block,
             absent,

@@ -325,3 +325,16 @@ def test_positions_alone(rng):
         alone = np.empty_like(positions)
         wedge.extend_with_rows(*other, 200, part, alone, np.empty((2, 0)))
         np.testing.assert_array_equal(alone, positions)
+
+
+def test_comparisons_with_missing_rows_are_counted():
+    """Blocks without an extremum are compared as a whole, missing rows included."""
+    made = []
+    for rows in (640, 704):
+        data, missing = np.zeros(rows), np.zeros(rows, np.bool_)
+        data[-2:] = -1.0, 1.0
+        missing[: rows - 640 : 2] = True
+        state = make(1024)
+        wedge.load(*state, data, missing, rows)
+        made.append(int(state[0][wedge.COMPARISONS]))
+    assert made[1] - made[0] == 2 * 64
