@@ -124,7 +124,10 @@ def run_stream(spark: SparkSession, keys: int, folder: Path) -> tuple[int, int]:
     query.awaitTermination()
     (operator,) = next(p for p in query.recentProgress if p.numInputRows).stateOperators
     query.stop()
-    return operator.numRowsTotal, operator.customMetrics["rocksdbTotalBytesWritten"]
+    # Each partition also holds the definition of the stream.
+    return operator.numRowsTotal - operator.numShufflePartitions, operator.customMetrics[
+        "rocksdbTotalBytesWritten"
+    ]
 
 
 # Tables -------------------------------------------------------------------------------------------------

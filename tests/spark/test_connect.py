@@ -96,3 +96,62 @@ def test_connect_from_a_read_only_installation_without_a_home(tmp_path):
     )
     assert done.returncode == 0, done.stderr[-4000:]
     assert done.stdout.strip() == "done"
+
+
+STREAM = """
+import sys
+import numpy as np
+from pyspark.sql import functions as F
+import rollstat.spark as rs
+
+folder = sys.argv[1]
+spark = rs.session(remote="local[2]", conf={"spark.sql.shuffle.partitions": 2})
+shipped = rs.warmup(spark, {"n": ("count", "x")}, df=spark.sql("select 1d as x"), progress=False)
+assert shipped.compiled.statistics == ("count",), shipped
+text = ["id % 2 as key", "id as row", "timestamp_seconds(id) as time", "id * 1D as x", "id * 2D as y"]
+spark.range(60).selectExpr(*text).write.parquet(f"{folder}/in")
+
+def run(column="x", window=3):
+    stream = spark.readStream.schema("key long, row long, time timestamp, x double, y double")
+    result = rs.rolling_stream(
+        stream.parquet(f"{folder}/in"),
+        partition_by="key",
+        order_by="time",
+        window=window,
+        aggs={"m": ("median", column)},
+        watermark="5 seconds",
+    )
+    counts = result.groupBy(F.window("time", "10 seconds")).agg(F.count("m").alias("n"))
+    writer = counts.select("window.start", "n").writeStream.format("parquet")
+    writer = writer.option("checkpointLocation", f"{folder}/state").option("path", f"{folder}/out")
+    query = writer.trigger(availableNow=True).start()
+    query.awaitTermination()
+    if query.exception() is not None:
+        raise query.exception()
+
+run()
+found = [row.n for row in spark.read.parquet(f"{folder}/out").orderBy("start").collect()]
+assert found == [6, 10, 10, 10, 10], found
+spark.range(60, 70).selectExpr(*text).write.mode("append").parquet(f"{folder}/in")
+refused = (({"column": "y"}, "inputs was (x double) and is (y double)"), ({"window": 9}, "window was 3"))
+for changes, message in refused:
+    try:
+        run(**changes)
+    except Exception as error:
+        assert message in str(error), error
+    else:
+        raise AssertionError(changes)
+run(window=2)
+print("done")
+spark.stop()
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_streams_on_connect(tmp_path):
+    command = [sys.executable, "-c", STREAM, str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(command, check=False, env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert done.stdout.splitlines()[-1] == "done"
