@@ -182,6 +182,8 @@ def test_statistics_that_pandas_does_not_have(frame):
 
 def test_errors(frame):
     groups = frame.rollstat.groupby("key")
+    with pytest.raises(ValueError, match="transform=True does not apply to corr"):
+        groups.rolling(2, transform=True).corr()
     with pytest.raises(TypeError, match=r"rolling\(\) got an unexpected keyword argument 'wndow'"):
         groups.rolling(2, wndow=3)
     with pytest.raises(TypeError, match="window must not be"):
