@@ -182,7 +182,8 @@ def test_the_aggregates(spark, readings):
         assert row["k"] == np.sort(value)[1]
         assert row["c"] == pytest.approx(np.corrcoef(value, sensor)[0, 1])
         assert row["t"] == pytest.approx(rollstat.rolling_trimmed_mean(value, m, 0.2)[-1])
-    assert spark.sql("SELECT rollstat_max(x) FROM VALUES (1D) AS t(x) WHERE x > 1").first() == (None,)
+    nothing = spark.sql("SELECT rollstat_max(x) FROM VALUES (1D) AS t(x) WHERE x > 1").first()
+    assert nothing in ((None,), None)  # pyspark 4.1 returns no row
     exact = spark.sql("SELECT rollstat_max(id + 9007199254740992) FROM range(2)")
     with pytest.raises(Exception, match=r"9007199254740993 of rollstat_max is not exact as a double.* like"):
         exact.collect()

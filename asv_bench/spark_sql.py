@@ -1,0 +1,66 @@
+"""Compare the forms of a rolling median on Spark: `rolling`, the table function of SQL; and of an aggregate.
+
+    python asv_bench/spark_sql.py
+
+Two million rows in 20 and in 20,000 series, windows of 100 rows; aggregates over 20,000 groups. Results are
+compared first, then the forms take turns. ``--quick`` takes a tenth of the rows and groups.
+"""
+
+import argparse
+import tempfile
+import warnings
+from pathlib import Path
+
+from pyspark.sql import functions as F
+from spark_speed import CONF, median, run, take_turns, write_rows
+
+from rollstat.spark import register, rolling_udf, session
+
+TEXT = """
+    SELECT * FROM rollstat_rolling(
+        TABLE({}) PARTITION BY key ORDER BY row, on => 'row', window => 100, aggs => 'median(x) AS m')
+"""
+
+
+def main() -> None:
+    """Compare, measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    arguments = parser.parse_args()
+    scale = 10 if arguments.quick else 1
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+    spark = session("local[2]", app="rollstat SQL", conf=CONF)
+    register(spark)
+    with tempfile.TemporaryDirectory() as folder:
+        for keys in (20, 20_000 // scale):
+            frame = write_rows(spark, 2_000_000 // scale, keys, Path(folder))
+            frame.createOrReplaceTempView("rows")
+            forms = {
+                "rolling": lambda frame=frame: median(frame, 100, partition_by="key"),
+                "rollstat_rolling": lambda: spark.sql(TEXT.format("rows")),
+            }
+            found = [form().where("row < 50000").toArrow().sort_by("row") for form in forms.values()]
+            assert found[0].equals(found[1])
+            report(f"windows, {keys:,} series", forms, arguments.rounds)
+        groups = frame.groupBy("key")
+        aggregates = {
+            "median of Spark": lambda: groups.agg(F.median("x")),
+            "rolling_udf": lambda: groups.agg(rolling_udf("median")("x")),
+            "rolling_udf, pandas": lambda: groups.agg(rolling_udf("median", kind="pandas")("x")),
+        }
+        report(f"aggregates, {keys:,} groups", aggregates, arguments.rounds)
+    spark.stop()
+
+
+def report(title: str, forms: dict, rounds: int) -> None:
+    """Time the forms in turns and print them beside the first."""
+    times = take_turns({name: lambda form=form: run(form()) for name, form in forms.items()}, rounds)
+    first = next(iter(times.values()))
+    print(title)
+    for name, seconds in times.items():
+        print(f"    {name:<20} {seconds:6.2f} s  {seconds / first:5.2f}")
+
+
+if __name__ == "__main__":
+    main()
