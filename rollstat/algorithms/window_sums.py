@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat._jit import plain
 from rollstat.algorithms.aggregate import aggregate, prepare
+from rollstat.algorithms.extrema import Extrema, automatic
+from rollstat.algorithms.float_flags import clear_flags, range_left
 from rollstat.algorithms.whole_numbers import about_anchor, operator_for
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.dtypes import is_large
@@ -42,6 +44,10 @@ __all__ = [
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
 _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
+# Exponent to which fourth powers of differences, and sums of them, stay in the range of float64.
+_MODERATE = 200
+# Exponent of the sum of as many values as a window can have.
+_SPARE = 64
 _COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
 # Maximum number of float64 elements that a thread keeps for the next block.
 _LONGEST_KEPT = 1 << 19
@@ -163,6 +169,21 @@ def evaluate(
     """
     if x.dtype.kind == "i" or (y is not None and y.dtype.kind == "i"):
         return _combine_integers(block, summand, x, x if y is None else y, out)
+    clear_flags()
+    outcome = _evaluate(block, summand, out, x, y)
+    if range_left():
+        _rescale(block, summand, x, x if y is None else y, out)
+    return outcome
+
+
+def _evaluate(
+    block: Block,
+    summand: Summand,
+    out: NDArray[np.float64],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64] | None,
+) -> Outcome:
+    """As :func:`evaluate`, for floats; sums may overflow or underflow."""
     algorithm = choose(block).name
     if scan(block, summand, out, x, y):
         return _COMPLETE
@@ -291,6 +312,57 @@ def _sum_any_windows(
         longest = int((end - start).max())
         scratch = variable_windows.allocate(traits(summand).channels, len(out), longest)
         variable_windows.sum_variable_windows(summand, x, y, start, end, min_count, scratch, out)
+
+
+@np.errstate(all="ignore")
+def _rescale(
+    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+) -> None:
+    """Compute windows again whose sums may have left the range of float64, times powers of two."""
+    if not traits(summand).shifted:
+        rows = np.flatnonzero(~np.isfinite(out[0]))
+        _compute_scaled(block, summand, (x, y), (_SPARE, _SPARE), rows, out)
+        return
+    series = (x,) if x is y else (x, y)
+    if all(_is_moderate(values) for values in series):
+        return
+    low, high = np.empty((2, block.rows))
+    scales = np.zeros((2, block.rows), np.int64)
+    for scale, values in zip(scales, series):
+        automatic(block.over([values]), Extrema(minimum=low, maximum=high))
+        exponent = np.frexp(high * 0.5 - low * 0.5)[1]
+        scale[:] = np.where(np.abs(exponent) > _MODERATE, np.rint(exponent / _MODERATE) * _MODERATE, 0)
+    if len(series) == 1:
+        scales[1] = scales[0]
+    for pair in {(int(a), int(b)) for a, b in scales.T} - {(0, 0)}:
+        rows = np.flatnonzero((scales[0] == pair[0]) & (scales[1] == pair[1]))
+        _compute_scaled(block, summand, (x, y), pair, rows, out)
+
+
+def _is_moderate(values: NDArray[np.float64]) -> bool:
+    """Return whether powers of no difference of two values can leave the range of float64."""
+    size = np.abs(values)
+    size = size[(size > 0) & (size < np.inf)]
+    return not len(size) or bool(size.max() < 2.0**_MODERATE and size.min() > 2.0 ** (54 - _MODERATE))
+
+
+def _compute_scaled(
+    block: Block,
+    summand: Summand,
+    series: tuple[NDArray[np.float64], NDArray[np.float64]],
+    scales: tuple[int, int],
+    rows: NDArray[np.intp],
+    out: NDArray[np.float64],
+) -> None:
+    """Write these rows from both series divided by 2 to the power of their scales."""
+    if not len(rows):
+        return
+    scaled = [read_only(np.ldexp(values, -scale)) for values, scale in zip(series, scales)]
+    x, y = (scaled[0], scaled[0]) if series[0] is series[1] else scaled
+    again = np.empty((len(out), len(rows)))
+    _sum_any_windows(block, summand, x, y, block.start[rows], block.end[rows], again)
+    for result, part, powers in zip(out, again, traits(summand).powers(summand)):
+        result[rows] = np.ldexp(part, powers[0] * scales[0] + powers[1] * scales[1])
 
 
 def _observed(values: NDArray[np.float64], missing: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -32,6 +32,10 @@ TRIMMED_ALGORITHMS = {
 }
 
 
+# Exponent of the sum of as many values as a window can have.
+_SPARE = 64
+
+
 class TrimmedMean(Computation):
     """Mean without the outermost observations, or with them replaced by the outermost that is kept.
 
@@ -79,6 +83,11 @@ class TrimmedMean(Computation):
             block = block.over([less])
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             self._write(block, algorithm, result)
+            overflow = ~np.isfinite(result)
+            if block.values.dtype == np.float64 and overflow.any():
+                again = np.empty(block.rows)
+                self._write(block.over([np.ldexp(block.values, -_SPARE)]), algorithm, again)
+                result[overflow] = np.ldexp(again[overflow], _SPARE)
             results[0][...] = result + anchor if anchor else result
         return Outcome(algorithm=algorithm)
 

@@ -49,6 +49,7 @@ def test_variance_of_an_offset_does_not_grow_with_position(window, gap, rng):
         assert abs(Fraction(float(out[i])) - exact) <= Fraction(1, 10**12) * exact
 
 
+@pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")
 @pytest.mark.parametrize("dtype", ["i8", "u8", "i4", "u1"])
 def test_weighted_means_of_integers_do_not_overflow(dtype):
     high = np.iinfo(dtype).max

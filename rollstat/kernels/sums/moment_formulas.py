@@ -14,7 +14,7 @@ accuracy, which is never more than ``m + 1`` because `c` is in the window.
 State: none. Cost: a few instructions per vector, without branches.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -262,6 +262,8 @@ class Traits(NamedTuple):
         Whether there are two series. A row is then an observation if both have a value.
     lift, finish : callable
         The kernels behind the functions of these names.
+    powers : callable
+        Takes a summand; returns the powers of the units of x and y in the unit of each output.
     """
 
     channels: int
@@ -270,18 +272,27 @@ class Traits(NamedTuple):
     paired: bool
     lift: Callable[..., Any]
     finish: Callable[..., Any]
+    powers: Callable[[Any], Sequence[tuple[int, int]]]
+
+
+def _unit(*powers):
+    return lambda summand: powers
+
+
+def _units_of_correlation(summand):
+    return [(int(summand.slope), -int(summand.slope))]
 
 
 _TRAITS = {
-    Sum: Traits(1, 1, False, False, _lift_sum, _finish_sum),
-    Mean: Traits(1, 1, False, False, _lift_sum, _finish_mean),
-    Variance: Traits(2, 1, True, False, _lift_squares, _finish_variance),
-    Deviation: Traits(2, 1, True, False, _lift_squares, _finish_deviation),
-    Skewness: Traits(3, 1, True, False, _lift_cubes, _finish_skewness),
-    Kurtosis: Traits(4, 1, True, False, _lift_fourths, _finish_kurtosis),
-    Covariance: Traits(3, 1, True, True, _lift_product, _finish_covariance),
-    Correlation: Traits(5, 1, True, True, _lift_all_products, _finish_correlation),
-    Line: Traits(5, 3, True, True, _lift_all_products, _finish_line),
+    Sum: Traits(1, 1, False, False, _lift_sum, _finish_sum, _unit((1, 0))),
+    Mean: Traits(1, 1, False, False, _lift_sum, _finish_mean, _unit((1, 0))),
+    Variance: Traits(2, 1, True, False, _lift_squares, _finish_variance, _unit((2, 0))),
+    Deviation: Traits(2, 1, True, False, _lift_squares, _finish_deviation, _unit((1, 0))),
+    Skewness: Traits(3, 1, True, False, _lift_cubes, _finish_skewness, _unit((0, 0))),
+    Kurtosis: Traits(4, 1, True, False, _lift_fourths, _finish_kurtosis, _unit((0, 0))),
+    Covariance: Traits(3, 1, True, True, _lift_product, _finish_covariance, _unit((1, 1))),
+    Correlation: Traits(5, 1, True, True, _lift_all_products, _finish_correlation, _units_of_correlation),
+    Line: Traits(5, 3, True, True, _lift_all_products, _finish_line, _unit((1, -1), (1, 0), (0, 0))),
 }
 
 
