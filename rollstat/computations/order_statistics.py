@@ -171,7 +171,7 @@ class OrderStatistics(Computation):
 
     def _choose_selection(self, fixed: int) -> Choice:
         """Return the selection algorithm for windows of `fixed` rows, 0 where that varies."""
-        if self.algorithm in _FIXED_ONLY and not fixed:
+        if self.algorithm == "small_window" and not fixed:
             return Choice(
                 "rank_bits",
                 f"{self.algorithm} needs windows of one width, which boundary windows do not have",

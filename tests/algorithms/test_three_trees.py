@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import rollstat
 from rollstat.algorithms.three_trees import block_rows, select
 from rollstat.blocks import Block, Selection
 from tests.selections import check_selection, fixed_block, kth_rank, quantile_rank
@@ -36,9 +37,48 @@ def test_rows_that_are_not_wanted_are_left_alone(rng):
 
 
 def test_only_windows_of_a_fixed_number_of_rows():
-    block = Block(np.zeros(4), None, np.zeros(4, np.int64), np.arange(1, 5), 0)
+    block = Block(np.zeros(4), None, np.array([0, 1, 1]), np.array([2, 2, 4]), 0)
     with pytest.raises(ValueError, match="supports only windows of a fixed number of rows"):
-        select(block, Selection(np.zeros((1, 4), np.int64), (0,), np.zeros((1, 4))))
+        select(block, Selection(np.zeros((1, 3), np.int64), (0,), np.zeros((1, 3))))
+
+
+WINDOWS = {
+    "growing": (7, {"min_periods": 1}),
+    "centred": (6, {"min_periods": 2, "center": True}),
+    "closed": (5, {"min_periods": 1, "closed": "left"}),
+    "forward": (rollstat.Forward(4), {"min_periods": 1}),
+    "wider than the data": (100, {"min_periods": 1, "center": True}),
+    "expanding": (rollstat.Expanding(), {}),
+}
+
+
+@pytest.mark.parametrize("kind", WINDOWS)
+def test_every_row_of_a_public_call(kind, rng):
+    """Boundary windows and expanding ones too, by the trees that the call names."""
+    window, options = WINDOWS[kind]
+    values = rng.integers(0, 9, 60).astype(float)
+    values[rng.random(60) < 0.2] = np.nan
+    for function, parameters in (
+        (rollstat.rolling_kth, (2, window)),
+        (rollstat.rolling_kth, (-1, window)),
+        (rollstat.rolling_quantile, (window, 0.3)),
+        (rollstat.rolling_median, (window,)),
+        (rollstat.rolling_argkth, (2, window)),
+    ):
+        for array in (values, values.reshape(3, 20)):
+            got, wanted = (
+                function(array, *parameters, algorithm=a, **options) for a in ("three_trees", "rank_bits")
+            )
+            np.testing.assert_array_equal(got, wanted)
+        plan = rollstat.explain(function, values, *parameters, algorithm="three_trees", **options)
+        assert {step.algorithm for step in plan.steps} == {"three_trees"}
+
+
+@pytest.mark.parametrize("options", [{"step": 2}, {"segments": [0, 3, 9]}, {"times": np.arange(9.0) ** 2}])
+def test_other_windows_are_refused(options):
+    window = 3.0 if "times" in options else 3
+    with pytest.raises(ValueError, match="three_trees"):
+        rollstat.rolling_kth(np.arange(9.0), 1, window, algorithm="three_trees", min_periods=1, **options)
 
 
 def test_blocks_outweigh_the_rows_before_the_first_window():

@@ -29,10 +29,9 @@ def test_worst_push_of_three_trees(data, k):
     header = stream._window.representation.arrays[0]
     most = 0
     for x in HOSTILE[data].tolist():
-        before = int(header[three_trees.STEPS])
         stream.push(x)
-        most = max(most, int(header[three_trees.STEPS]) - before)
-    assert most <= STEPS_A_LEVEL * (abs(k) + 1).bit_length()
+        most = max(most, int(header[three_trees.STEPS]))  # those of the last push alone
+    assert abs(k).bit_length() <= most <= STEPS_A_LEVEL * (1 + np.log2(abs(k)))
 
 
 @hostile

@@ -139,6 +139,15 @@ def most_steps(header, links, values, new):
     return most
 
 
+@pytest.mark.parametrize("k", [1, 2, 3, -2])
+def test_steps_do_not_depend_on_the_window(rng, k):
+    """A tree of all rows of the window would take three times as many steps."""
+    m = 200_000
+    rows = np.arange(2.5 * m)
+    for new in (rng.random(len(rows)), rows, -rows, rows * np.where(rows % 2, 1, -1), rows % 1000):
+        assert most_steps(*three_trees.create(k, m, float), new) <= 64
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["random", "sorted", "reversed", "alternating", "saw-tooth", "constant"])
 def test_no_push_takes_more_than_log_k_steps(rng, shape):
