@@ -1,15 +1,21 @@
 """What all public functions share: registration, signature, and text of their docstrings."""
 
+import functools
 import inspect
 import textwrap
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
+import numpy as np
+
+from rollstat.foreign import call_like
 from rollstat.registry import REGISTRY, Statistic
 
 __all__ = ["statistic"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+_OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
 
 _SERIES = """\
 arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
@@ -147,18 +153,27 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
         Its other fields, except ``function`` and ``parameters``, which are read from the function.
     """
 
-    def decorate(function: Function) -> Function:
-        signature = inspect.signature(function)
+    def decorate(statistic_function: Function) -> Function:
+        @functools.wraps(statistic_function)
+        def function(*arguments: Any, **options: Any) -> Any:
+            if not arguments and first in options:
+                arguments = (options.pop(first),)
+            if not arguments or type(arguments[0]) in _OWN_KINDS:
+                return statistic_function(*arguments, **options)
+            return call_like(statistic_function, arguments[0], arguments[1:], options)
+
+        signature = inspect.signature(statistic_function)
+        first = next(iter(signature.parameters))
         shared = {"arr", "other", "x", "window", "m", "options"}
         parameters = tuple(name for name in signature.parameters if name not in shared)
-        function.__doc__ = _document(function.__doc__ or "")
-        function.__signature__ = _signature(function)  # type: ignore[attr-defined]  # functions have it, their type does not say so
+        function.__doc__ = _document(statistic_function.__doc__ or "")
+        function.__signature__ = _signature(statistic_function)  # type: ignore[attr-defined]  # functions have it, their type does not say so
         short = name or function.__name__.removeprefix("rolling_")
         REGISTRY.register(
             Statistic(
                 name=short, function=function, parameters=parameters, cost=textwrap.dedent(cost), **fields
             )
         )
-        return function
+        return cast(Function, function)
 
     return decorate
