@@ -1,5 +1,11 @@
 """Two indexed heaps as a stream: fixed windows, windows that grow and shrink, ranks of every kind."""
 
+import ast
+import os
+import subprocess
+import sys
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -161,6 +167,62 @@ def test_worst_push(rng, ties, kind, m, n):
     counts = written_places(state, values[m:], np.zeros(n, np.bool_))
     assert counts.max() <= 2 * levels(m // 2)
     assert counts.max() <= 20 * max(1, np.median(counts))
+
+
+class Compared(float):
+    """A number that notes with which other ones it is compared."""
+
+    pairs: ClassVar[set] = set()
+
+    def _note(self, other):
+        self.pairs.add(frozenset((id(self), id(other))))
+
+    def __lt__(self, other):
+        self._note(other)
+        return float(self) < float(other)
+
+    def __gt__(self, other):
+        self._note(other)
+        return float(self) > float(other)
+
+    def __eq__(self, other):
+        self._note(other)
+        return float(self) == float(other)
+
+    __hash__ = None
+
+
+def most_comparisons(m, n):
+    """The most pairs of values that a push compares, where kernels run as Python, by rule of ties."""
+    found = {}
+    for ties in (False, True):
+        most = 0
+        for values in hostile_series(m, m + n, np.random.default_rng(1)).values():
+            header, keys, links = two_heaps.create(m, float, width=m, ties=ties)
+            state = header, np.array([Compared(x) for x in keys], object), links
+            for x in values.tolist():
+                Compared.pairs.clear()
+                two_heaps.push(*state, Compared(x), False)
+                most = max(most, len(Compared.pairs))
+        found[ties] = most
+    return found
+
+
+def test_comparisons_of_the_worst_push():
+    """At most five comparisons in each level of each heap, counted without the compiler."""
+    m, n = 300, 700
+    module = "tests.kernels.selection.test_two_heaps"
+    code = f"from {module} import most_comparisons as most; print(most({m}, {n}))"
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    for most in ast.literal_eval(run.stdout).values():
+        assert levels(m // 2) < most <= 5 * 2 * levels(m // 2)
 
 
 def test_worst_push_with_missing_values(rng):
