@@ -333,8 +333,9 @@ def test_results_do_not_depend_on_later_rows(statistic, sample, rng):
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
 def test_bad_arrays_are_refused(statistic, sample):
     extra = [np.zeros(3)] * (statistic.series - 1)
-    objects = [] if statistic.name == "aggregate" else [np.array([1, "a", None], object)]
-    for bad in (np.array(["a", "b", "c"]), np.array([1j, 2, 3]), *objects):
+    # An operator may combine objects, and Sum combines complex numbers.
+    of_numbers = [np.array([1, "a", None], object), np.array([1j, 2, 3])]
+    for bad in (np.array(["a", "b", "c"]), *(of_numbers if statistic.name != "aggregate" else [])):
         with pytest.raises(TypeError, match="arr must hold"):
             call(statistic, [bad, *extra], 2, sample)
     with pytest.raises(ValueError, match="at least one dimension"):

@@ -12,7 +12,7 @@ from rollstat.explain import Explanation, PlanOnly, Step, explaining
 from rollstat.functions.apply import combine, operators
 from rollstat.functions.common import statistic
 from rollstat.operators import as_operator
-from rollstat.operators.interface import arguments_of_lift
+from rollstat.operators.interface import arguments_of_lift, is_builtin
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
 from rollstat.windows import Windows
@@ -22,10 +22,15 @@ __all__ = ["rolling_aggregate"]
 _OBJECT = np.dtype(object)
 
 
-def _is_objects(arr: Any) -> bool:
-    """Return whether the elements are Python objects, which only calls of Python can combine."""
+def _is_objects(arr: Any, operator: Any) -> bool:
+    """Return whether the elements are Python objects, which only calls of Python can combine.
+
+    Strings are for the caller's own operators, since the built-in ones combine numbers.
+    """
     if isinstance(arr, np.ndarray):
-        return arr.dtype.kind in "OUST"
+        return arr.dtype.kind in ("O" if is_builtin(operator) else "OUST")
+    if is_builtin(operator) and isinstance(arr, (list, tuple)) and all(isinstance(x, str) for x in arr):
+        return False
     return isinstance(arr, (list, tuple)) and any(
         not isinstance(element, (int, float, complex, list, tuple, np.number, np.bool_)) for element in arr
     )
@@ -156,8 +161,9 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     ----------
     arr : array_like of float, int, bool or complex, or sequence of Python objects, shape (..., n, ...)
         The series, along `axis`. Objects (sets, strings, sketches) form a 1-D series, in which None is
-        missing. For an operator of several series (its ``lift`` has several arguments) a tuple of as many
-        arrays; for :class:`~rollstat.operators.MatrixProduct` the matrices, shape (n, k, k). Complex numbers
+        missing; strings need an operator of your own. For an operator of several series (its ``lift`` has
+        several arguments) a tuple of as many arrays; for :class:`~rollstat.operators.MatrixProduct` the
+        matrices, shape (n, k, k). Complex numbers
         are supported by ``Sum`` and ``Product``.
     op : Operator or callable
         An operator of :mod:`rollstat.operators`; an instance of your own NamedTuple class with
@@ -214,7 +220,7 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
         return found[0] if len(found) == 1 else tuple(found)
     if getattr(operator, "element_ndim", 0):
         return _over_matrices(arr, window, operator, options)
-    if _is_objects(arr):
+    if _is_objects(arr, operator):
         return _over_objects(arr, window, operator, options)
     if np.asarray(arr).dtype.kind == "c":
         return _over_complex(arr, window, operator, options)

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from rollstat.kernels.aggregate import greedy
 from rollstat.options import whole_number
 from rollstat.streaming.base import State
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
@@ -162,6 +163,11 @@ class GreedyWindow:
         operator = operator_by_name(*parameters["operator"])
         times, given = parameters.get("times"), parameters["min_periods"]
         window = cls(operator, min_periods=given, dtype=parameters["dtype"], times=times)
+        adapter, states = window.adapter, arrays[greedy.Online._fields.index("cells")].dtype
+        if adapter.ready is not adapter.operator and not adapter.has_states(states):
+            # The window goes on with the states of the release that made the snapshot.
+            window.adapter = OperatorAdapter(adapter.operator, adapter.codec.dtype, specialised=False)
+            window.clear()
         if times is not None:
             *arrays, numbers = arrays
             window._times.load(numbers)
