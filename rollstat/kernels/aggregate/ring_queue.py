@@ -49,6 +49,7 @@ __all__ = [
     "create_log",
     "create_queue",
     "end_step",
+    "enlarge",
     "fetch",
     "fetch_extra",
     "finish_resize",
@@ -336,6 +337,29 @@ def _has_log_room(cells, entries):
 @overloaded(has_log_room)
 def _has_log_room_overload(cells, entries):
     return _has_log_room if _is_logged(cells) else (lambda cells, entries: True)
+
+
+def keeps_log(cells):
+    """Whether the cells have a log: then a step must not overwrite the cell of a state that it drops."""
+    return isinstance(cells, Logged)
+
+
+@overloaded(keeps_log)
+def _keeps_log_overload(cells):
+    return (lambda cells: True) if _is_logged(cells) else (lambda cells: False)
+
+
+def enlarge(header, arrays, size):
+    """Return plain rings with `size` cells, a power of two, with all states; update `header`."""
+    mask, counters = int(header[MASK]), np.arange(header[FRONT], header[END])
+    header[MASK] = size - 1
+    larger = []
+    for array in arrays:
+        new = np.zeros((size + len(array) - mask - 1, *array.shape[1:]), array.dtype)
+        new[counters & (size - 1)] = array[counters & mask]
+        new[size:] = array[mask + 1 :]
+        larger.append(new)
+    return larger
 
 
 def begin_step(header, cells):

@@ -42,6 +42,7 @@ from rollstat.kernels.aggregate.ring_queue import (
     fetch,
     has_log_room,
     is_oversized,
+    keeps_log,
     move_some,
     store,
 )
@@ -158,7 +159,8 @@ def advance(algorithm, operator, header, cells, stamps, limit, stamp, element, o
     """
     number = _number_to_drop(header, stamps, limit, False)
     end = header[END]
-    if observed and ((number == 0 and end - header[FRONT] > header[MASK]) or is_oversized(header, cells)):
+    full = end - header[FRONT] > header[MASK]
+    if observed and ((full and (number == 0 or keeps_log(cells))) or is_oversized(header, cells)):
         return RESIZE
     if not has_log_room(cells, _overwritten(algorithm, header, number)):
         return NO_LOG_ROOM

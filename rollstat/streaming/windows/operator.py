@@ -19,10 +19,12 @@ from rollstat.kernels.aggregate.ring_queue import (
     FRONT,
     MASK,
     create_log,
+    enlarge,
     finish_resize,
     is_oversized,
     resizable,
     resize,
+    ring_size,
     undo,
 )
 from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, NEXT, NO_LOG_ROOM
@@ -78,7 +80,8 @@ class NumberWindow(ArrayState):
         self.queue = queue
         self.operator, self.layout, self._algorithm, self._size = operator, layout, algorithm, size
         self._may_raise = not is_builtin(operator)
-        header, cells = queue.functions.create(layout.state, capacity)
+        # A step that can be undone needs a cell beside those of a full window.
+        header, cells = queue.functions.create(layout.state, capacity + self._may_raise)
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
         ring = np.zeros(int(header[MASK]) + 1, stamps)
         stamp = ring[0].item()
@@ -287,9 +290,12 @@ class NumberWindow(ArrayState):
         shapes = header.shape == own_header.shape and cells.shape[1:] == own_cells.shape[1:]
         cells = np.ascontiguousarray(cells).astype(own_cells.dtype)
         fits = shapes and stamps.dtype == own_stamps.dtype and len(stamps) == header[MASK] + 1
-        fits = fits and (self._size != "fixed" or len(stamps) >= len(own_stamps))
+        smallest = ring_size(self._arguments[4]) if self._size == "fixed" else 0
+        fits = fits and len(stamps) >= smallest
         if not (fits and header[FOLDED] >= 0 and self.queue.functions.check(header, cells)):
             raise ValueError("its arrays do not fit together")
+        if smallest and len(stamps) < len(own_stamps):
+            cells, stamps = enlarge(header, [cells, stamps], len(own_stamps))
         self.state = [header, cells, stamps]
 
     @property
