@@ -33,6 +33,7 @@ from rollstat.spark.builders import BUILDERS
 from rollstat.spark.expanding import carrying
 from rollstat.spark.rolling_plan import plan_rolling
 from rollstat.spark.session import known_warnings
+from rollstat.spark.shipped_kernels import install_shipped_kernels
 from rollstat.spark.udf import aggregate_columns, is_ordered
 from rollstat.windows import Expanding
 
@@ -188,6 +189,8 @@ class RollingTable:
                 "WITH SINGLE PARTITION if the table is one series"
             )
         if self._walk is None:
+            if context is not None:
+                install_shipped_kernels()
             self._walk = self._plan.walk()
         if rows.num_rows:
             try:
