@@ -251,7 +251,8 @@ class _Windows:
         """Return the maximum of each window, as pandas does."""
         windows = self._windows_for(engine)
         if windows is None:
-            return self._pandas("max")(numeric_only, engine, engine_kwargs)
+            # pandas' own takes and drops further positional arguments.
+            return self._pandas("max")(numeric_only, engine=engine, engine_kwargs=engine_kwargs)
         return self._statistic(windows, "max", numeric_only)
 
     def var(

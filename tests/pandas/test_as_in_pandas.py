@@ -290,3 +290,11 @@ def test_regular_times_run_as_rows(zone):
     ):
         call(pd.Series(np.arange(30.0), dates), "rolling", "sum", {}, "10h")
         call(pd.Series(np.arange(30.0), dates), "rolling", "median", {}, "9h", 2)
+
+
+@pytest.mark.parametrize("method", ["sum", "mean", "median", "min", "max", "var", "std"])
+def test_the_engine_reaches_pandas(method, monkeypatch):
+    column = pd.Series([1.0, 2.0])
+    for windows in (column.rollstat.rolling(2), column.rollstat.expanding()):
+        monkeypatch.setattr(type(windows), "_numba_apply", lambda *_, **__: pd.Series([9.0]), raising=False)
+        assert getattr(windows, method)(engine="numba").tolist() == [3.0 if method == "std" else 9.0]
