@@ -203,7 +203,18 @@ class _Accessor(Generic[Data]):
     def expanding(
         self, min_periods: int = 1, method: str = "single", **options: Unpack[WindowOptions]
     ) -> Expanding[Data]: ...
-    def ewm(self, *args: Any, **kwargs: Any) -> Any: ...
+    def ewm(
+        self,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        alpha: float | None = None,
+        min_periods: int | None = 0,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        times: Any = None,
+        method: str = "single",
+    ) -> Any: ...
     def groupby(self, by: Any = None, level: Any = None, **options: Any) -> GroupBy[Data]: ...
     def aggregate(self, op: Any, window: Any, **options: Unpack[_ShortcutOptions]) -> Any: ...
     def all(self, window: Any, **options: Unpack[_ShortcutOptions]) -> Data: ...

@@ -191,9 +191,50 @@ class _Accessor:
         """
         return GroupBy(self._data.groupby(by, level=level, **options))
 
-    def ewm(self, *args: Any, **kwargs: Any) -> Any:
-        """Return exponentially weighted windows: those of :meth:`pandas.Series.ewm`."""
-        return self._data.ewm(*args, **kwargs)
+    def ewm(
+        self,
+        com: float | None = None,
+        span: float | None = None,
+        halflife: Any = None,
+        alpha: float | None = None,
+        min_periods: int | None = 0,
+        adjust: bool = True,
+        ignore_na: bool = False,
+        times: Any = None,
+        method: str = "single",
+    ) -> Any:
+        """Return exponentially weighted windows, which pandas computes.
+
+        Parameters
+        ----------
+        com, span, halflife, alpha, min_periods, adjust, ignore_na, times, method
+            As in :meth:`pandas.Series.ewm`.
+
+        Returns
+        -------
+        ExponentialMovingWindow
+            That of pandas.
+        """
+        return self._data.ewm(
+            com=com,
+            span=span,
+            halflife=halflife,
+            alpha=alpha,
+            min_periods=min_periods,
+            adjust=adjust,
+            ignore_na=ignore_na,
+            times=times,
+            method=method,
+        )
+
+
+def _without_data(text: str | None) -> str:
+    """Return the docstring of a function of this module for the method of the accessors."""
+    return (text or "").replace("    data : Series or DataFrame\n        The data.\n", "")
+
+
+_Accessor.rolling.__doc__ = _without_data(rolling.__doc__)
+_Accessor.expanding.__doc__ = _without_data(expanding.__doc__)
 
 
 for _name in REGISTRY:

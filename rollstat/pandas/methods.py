@@ -12,6 +12,7 @@ __all__ = [
     "NUMERIC_ONLY",
     "PANDAS_METHODS",
     "LazyMethod",
+    "document",
     "own_parameters",
     "shortcut_document",
     "window_method",
@@ -102,6 +103,35 @@ def window_method(name: str) -> Callable[..., Any]:
     method.__name__ = method.__qualname__ = name
     method.__doc__ = _document(statistic, {parameter.name for parameter in parameters}, _METHOD_OPTIONS)
     return method
+
+
+_PARAMETERS = {
+    "q": "float or list of float\n    Which quantile, from 0 to 1. Several are the columns of the result.",
+    "interpolation": (
+        '{"linear", "lower", "higher", "nearest", "midpoint"}\n'
+        "    How to compute a quantile that lies between two observations."
+    ),
+    "method": (
+        '{"average", "min", "max", "dense", "first"}\n    Rank of equal values; pandas has the first three.'
+    ),
+    "ascending": "bool, default True\n    Whether the smallest value has the first rank.",
+    "pct": "bool, default False\n    Whether to divide the ranks by the number of observations.",
+    "other": "Series or DataFrame, optional\n    The other columns. Default: those of the data.",
+    "pairwise": "bool, optional\n    Whether to combine all columns, not only those of one name.",
+    "ddof": "int, default 1\n    The divisor is the number of observations minus `ddof`.",
+    "numeric_only": "bool, default False\n    Leave out columns of a DataFrame that do not hold numbers.",
+    "engine": 'str, optional\n    With ``"numba"`` pandas computes.',
+    "engine_kwargs": "dict, optional\n    Options of the engine of pandas.",
+}
+
+
+def document(method: Callable[..., Any]) -> None:
+    """Add the parameters and the result to the docstring of a method that pandas has too."""
+    names = [name for name in inspect.signature(method).parameters if name != "self"]
+    lines = [inspect.getdoc(method) or "", "", "Parameters", "----------"]
+    lines += [f"{name} : {_PARAMETERS[name]}" for name in names]
+    lines += ["", "Returns", "-------", "Series or DataFrame", "    As pandas returns it."]
+    method.__doc__ = "\n".join(lines)
 
 
 _SHORTCUT_OPTIONS = """\

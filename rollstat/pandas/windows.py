@@ -22,7 +22,7 @@ from pandas.errors import DataError
 import rollstat
 from rollstat.pandas.calls import Call, RowWindows
 from rollstat.pandas.columns import NotNumbers, float_series, float_values, to_array
-from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, window_method
+from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, document, window_method
 from rollstat.registry import REGISTRY
 
 __all__ = ["Expanding", "Rolling", "WindowIndexer", "WindowOptions", "checked_options", "pandas_window"]
@@ -479,6 +479,8 @@ class Expanding(_Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a b
         return RowWindows(rollstat.Expanding(), options)
 
 
+for _name in PANDAS_METHODS:
+    document(getattr(_Windows, _name))
 for _name in REGISTRY:
     if _name not in PANDAS_METHODS and _name != "aggregate":
         setattr(_Windows, _name, LazyMethod(_Windows, _name, window_method))

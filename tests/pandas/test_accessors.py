@@ -149,7 +149,14 @@ def test_every_statistic_is_a_method(series):
         method = getattr(series.rollstat.rolling(5), name)
         assert inspect.getdoc(method)
         assert not {"arr", "window", "m", "axis"} & set(inspect.signature(method).parameters)
+        for parameter in inspect.signature(method).parameters:
+            assert name == "aggregate" or parameter in inspect.getdoc(method), (name, parameter)
         assert name == "aggregate" or own <= set(inspect.signature(method).parameters)
+    for method in (series.rollstat.rolling, series.rollstat.expanding, series.rollstat.ewm):
+        text = inspect.getdoc(method)
+        for parameter in inspect.signature(method).parameters:
+            assert parameter in text
+        assert "data : " not in text
     assert repr(series.rollstat.rolling(5, center=True)) == repr(series.rolling(5, center=True))
 
 
