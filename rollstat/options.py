@@ -116,6 +116,8 @@ def whole_number(name: str, value: Any, minimum: int) -> int:
         raise TypeError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
     if value < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
+    if value >= 2**63:
+        raise ValueError(f"{name} must be an integer below 2**63; it was {value!r}")
     return int(value)
 
 
@@ -452,7 +454,8 @@ def _checked_times(
     first, last = offsets[:-1], offsets[1:] - 1
     inner = first <= last
     if inner.any() and (array[first[inner]] > array[last[inner]]).any():
-        array = -array  # windows depend on distances only, so descending times can be negated
+        # Windows depend on distances only, so descending times can be negated. ``~`` does not overflow.
+        array = -array if array.dtype.kind == "f" else ~array
     array = np.ascontiguousarray(array)
     gap = int(regular_gap(array)) if len(offsets) == 2 and array.dtype.kind == "i" else 0
     row = -1 if gap else int(first_unordered(array, offsets))

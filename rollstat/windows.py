@@ -254,13 +254,14 @@ class FixedWindows(OffsetWindows):
         step: int = 1,
         forward: bool = False,
     ) -> None:
+        self.min_periods = m
+        m = min(m, 2 * int(offsets[-1]) + 4)  # more rows change no bound, but their sums could overflow
         ahead = (m - 1) // 2 if center or m == 0 else 0
         if forward:
             ahead = m - 1
         self.right = ahead + 1 - (closed in ("left", "neither"))
         self.kind = "forward" if forward else "rows"
         self.left = m - ahead - 1 + (closed in ("left", "both"))
-        self.min_periods = m
         super().__init__(offsets, step)
 
     @property

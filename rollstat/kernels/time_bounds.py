@@ -19,8 +19,10 @@ O(log n). `regular_gap` and `lags_agree` read the times once, and stop where the
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from rollstat._jit import INDEX, kernel
+from rollstat._lowering import overloaded
 
 __all__ = ["first_unordered", "lags_agree", "regular_gap", "time_bounds"]
 
@@ -61,17 +63,57 @@ def _boundary(boundaries, now):
 
 @kernel(forceinline=True)
 def _passes(boundaries, now):
-    """Return whether the bound passes times equal to the boundary: all of them if that is clamped ahead."""
-    return boundaries.passes | (boundaries.ahead & (now > boundaries.limit))
+    """Return whether the bound passes times equal to the boundary: all if it is clamped ahead, else none."""
+    if boundaries.ahead:
+        return boundaries.passes | (now > boundaries.limit)
+    return boundaries.passes & (now >= boundaries.limit)
+
+
+@kernel(forceinline=True)
+def _integer_lies_before(boundaries, now, time):
+    boundary = _boundary(boundaries, now)
+    return (time < boundary) | (_passes(boundaries, now) & (time == boundary))
+
+
+@kernel(forceinline=True)
+def _is_farther(newer, older, width, closed):
+    """Return whether a distance is more than `width`, or equal to it and not `closed`, as if not rounded.
+
+    A rounded distance that differs from the width is on the same side of it as the exact one. Equal
+    infinities have the distance 0.
+    """
+    distance = newer - older
+    part = newer - distance
+    error = (newer - (distance + part)) + (part - older)
+    return (distance > width) | ((distance == width) & ((error > 0.0) | ((error == 0.0) & (not closed))))
+
+
+@kernel(forceinline=True)
+def _float_lies_before(boundaries, now, time):
+    if boundaries.ahead:
+        return not _is_farther(time, now, boundaries.width, boundaries.passes)
+    return _is_farther(now, time, boundaries.width, not boundaries.passes)
+
+
+def lies_before(boundaries, now, time):
+    """Return whether a row lies before the bound of a window, given the times of both."""
+    compare = _float_lies_before if isinstance(now, float) else _integer_lies_before
+    return compare(boundaries, now, time)
+
+
+@overloaded(lies_before)
+def _lies_before(boundaries, now, time):
+    if isinstance(now, types.Float):
+        return lambda boundaries, now, time: _float_lies_before(boundaries, now, time)
+    return lambda boundaries, now, time: _integer_lies_before(boundaries, now, time)
 
 
 @kernel
 def _bisect(times, boundaries, i, low, high):
     """Return the bound of row `i`, which lies in ``low, ..., high``."""
-    boundary, passes = _boundary(boundaries, times[i]), _passes(boundaries, times[i])
     while low < high:
         middle = (low + high) // 2
-        if times[middle] < boundary or (passes and times[middle] == boundary):
+        if lies_before(boundaries, times[i], times[middle]):
             low = middle + 1
         else:
             high = middle
@@ -82,9 +124,8 @@ def _bisect(times, boundaries, i, low, high):
 def _step(times, boundaries, origin, step, high, row, bound, out):
     """Move the bound of `row`, or write it and go to the next row; return both."""
     i = origin + row * step
-    now, limit = times[i & INDEX], high if boundaries.ahead else i
-    time, boundary = times[min(bound, high - 1) & INDEX], _boundary(boundaries, now)
-    before = (time < boundary) | (_passes(boundaries, now) & (time == boundary))
+    limit = high if boundaries.ahead else i
+    before = lies_before(boundaries, times[i & INDEX], times[min(bound, high - 1) & INDEX])
     moves = np.int64(before & (bound < limit))
     out[row & INDEX] = bound
     return row + 1 - moves, bound + moves
@@ -171,25 +212,40 @@ def time_bounds(
         first = last
 
 
+@kernel(forceinline=True)
+def _integer_is_outside(newer, older, width, ahead, closed):
+    if ahead:
+        return (newer > older + width) | ((not closed) & (newer == older + width))
+    return (older < newer - width) | ((not closed) & (older == newer - width))
+
+
+def is_outside(newer, older, width, ahead, closed):
+    """Return whether a time lies outside a window that begins or ends at another one."""
+    if isinstance(newer, float):
+        return _is_farther(newer, older, width, closed)
+    return _integer_is_outside(newer, older, width, ahead, closed)
+
+
+@overloaded(is_outside)
+def _is_outside(newer, older, width, ahead, closed):
+    if isinstance(newer, types.Float):
+        return lambda newer, older, width, ahead, closed: _is_farther(newer, older, width, closed)
+    return lambda newer, older, width, ahead, closed: _integer_is_outside(newer, older, width, ahead, closed)
+
+
 @kernel
 def lags_agree(times, lag, width, ahead, closed, inside):
     """Return whether all pairs of times `lag` rows apart are at most `width` apart, or all are farther.
 
-    All are wanted to be `inside`, or none. A distance equal to the width counts as inside if `closed`. It is
-    computed from the newer time or, with `ahead`, from the older one, as :func:`time_bounds` does.
+    All are wanted to be `inside`, or none. A distance equal to the width counts as inside if `closed`.
+    Integers are compared from the newer time or, with `ahead`, from the older one.
     """
     for first in range(0, len(times) - lag, _BLOCK):
         newer = times[first + lag : first + lag + _BLOCK]
         older = times[first : first + len(newer)]
         different = 0
-        if ahead:
-            for i in range(len(newer)):
-                future = older[i] + width
-                different |= ((newer[i] < future) | (closed & (newer[i] == future))) ^ inside
-        else:
-            for i in range(len(newer)):
-                past = newer[i] - width
-                different |= ((older[i] > past) | (closed & (older[i] == past))) ^ inside
+        for i in range(len(newer)):
+            different |= is_outside(newer[i], older[i], width, ahead, closed) == inside
         if different:
             return False
     return True
