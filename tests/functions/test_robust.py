@@ -43,6 +43,7 @@ def test_iqr_is_the_difference_of_quantiles(rng):
     np.testing.assert_allclose(result, scipy.stats.iqr(windows, axis=1), rtol=1e-13)
 
 
+@pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")
 @pytest.mark.parametrize("shift", [0, 2**62, -(2**63)])
 def test_results_do_not_depend_on_a_large_offset_of_integers(rng, shift):
     small = rng.integers(0, 100, 300)
