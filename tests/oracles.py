@@ -126,7 +126,10 @@ def quantile(view: View, q: float, interpolation: str = "linear") -> Any:
     with np.errstate(all="ignore"):
         if np.isinf(below) or np.isinf(above):
             return np.float64(below) + np.float64(above)
-        return np.float64(below) + (np.float64(above) - np.float64(below)) * fraction
+        gap = np.float64(above) - np.float64(below)
+        if np.isinf(gap):
+            return np.float64(below) * (1 - fraction) + np.float64(above) * fraction
+        return np.float64(below) + gap * fraction
 
 
 @oracle("min")
