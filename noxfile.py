@@ -157,6 +157,12 @@ def types(session: nox.Session) -> None:
     session.install("-e", ".[spark,plot]", *groups("types"))
     session.run("mypy")
     session.run("mypy", TYPED_CALLS)
+
+
+@nox.session
+def pyright(session: nox.Session) -> None:
+    """Check with pyright what type checkers learn about the pandas accessor; it downloads itself through npm."""
+    session.install("-e", ".", *groups("types"), "pyright>=1.1.400")
     session.run("pyright", TYPED_CALLS)
 
 

@@ -114,11 +114,12 @@ def whole_number(name: str, value: Any, minimum: int) -> int:
     """Return `value` as an int of at least `minimum`, or raise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
-    if value < minimum:
+    number = int(value)
+    if number < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
-    if value >= 2**63:
+    if number >= 2**63:
         raise ValueError(f"{name} must be an integer below 2**63; it was {value!r}")
-    return int(value)
+    return number
 
 
 def choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
