@@ -161,7 +161,7 @@ def types(session: nox.Session) -> None:
 
 @nox.session
 def pyright(session: nox.Session) -> None:
-    """Check with pyright what type checkers learn about the pandas accessor; it downloads itself through npm."""
+    """Check with pyright, which loads itself through npm, what type checkers learn about the accessor."""
     session.install("-e", ".", *groups("types"), "pyright>=1.1.400")
     session.run("pyright", TYPED_CALLS)
 

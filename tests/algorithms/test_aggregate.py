@@ -151,8 +151,8 @@ def test_overflow_names_the_first_row_that_is_wanted(algorithm):
     assert total[0] == 2**63 - 5
     missing = np.array([False, False, False, True, True, True])
     start, end = np.array([0, 1, 1]), np.array([2, 3, 6])
-    (total,) = compute(ops.Sum(), Block(values, missing, start, end), algorithm, wanted=3)
-    assert total[0] == 2**62 + 1
+    # No window has three observations, so no sum is wanted, and the one out of reach is no error.
+    compute(ops.Sum(), Block(values, missing, start, end), algorithm, wanted=3)
 
 
 def test_windows_without_observations():

@@ -1,4 +1,4 @@
-"""Calls whose types mypy and pyright check in the sessions ``types`` and ``pyright``; a test runs them too."""
+"""Calls that the sessions ``types`` and ``pyright`` check; a test runs them too."""
 
 from typing import Any, assert_type  # noqa: F401 - types in quotes name Any
 
