@@ -110,15 +110,15 @@ def get_threads() -> int:
     return _setting["threads"]
 
 
-def whole_number(name: str, value: Any, minimum: int) -> int:
-    """Return `value` as an int of at least `minimum`, or raise."""
+def whole_number(name: str, value: Any, minimum: int, most: float = 2**63 - 1) -> int:
+    """Return `value` as an int of at least `minimum` and at most `most`, or raise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
     number = int(value)
     if number < minimum:
         raise ValueError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
-    if number >= 2**63:
-        raise ValueError(f"{name} must be an integer below 2**63; it was {value!r}")
+    if number > most:
+        raise ValueError(f"{name} must be an integer of at most {most}; it was {value!r}")
     return number
 
 
@@ -455,8 +455,9 @@ def _checked_times(
     first, last = offsets[:-1], offsets[1:] - 1
     inner = first <= last
     if inner.any() and (array[first[inner]] > array[last[inner]]).any():
-        # Windows depend on distances only, so descending times can be negated. ``~`` does not overflow.
-        array = -array if array.dtype.kind == "f" else ~array
+        # Windows depend on distances only, so descending times can be negated. ``~`` does not overflow; of
+        # datetimes only NaT would, and it must stay the smallest number.
+        array = ~array if array.dtype.kind == "i" and unit is None else -array
     array = np.ascontiguousarray(array)
     gap = int(regular_gap(array)) if len(offsets) == 2 and array.dtype.kind == "i" else 0
     row = -1 if gap else int(first_unordered(array, offsets))

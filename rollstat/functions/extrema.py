@@ -1,5 +1,6 @@
 """Rolling minimum, maximum, their positions and their difference."""
 
+import math
 from typing import Any, Unpack
 
 import numpy as np
@@ -375,7 +376,7 @@ def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDA
         if array.dtype.kind != "f":
             raise ValueError(f"arr must have no masked entries; it was masked {array.dtype}")
         values = np.where(mask, values.dtype.type(np.nan), values)
-    radius = min(whole_number("radius", radius, 0), len(values))
+    radius = min(whole_number("radius", radius, 0, math.inf), len(values))
     low, high = np.empty_like(values), np.empty_like(values)
     nan = algorithms.lower_upper_envelope(values, radius, low, high)
     if nan:

@@ -53,7 +53,7 @@ class WindowSpec:
             return cls(_EXPANDING)
         duration: Any = np.timedelta64
         if isinstance(window, numbers.Integral) and not isinstance(window, duration):
-            rows = whole_number("window", window, 1)
+            rows = whole_number("window", window, 1, math.inf)
             if rows > _MOST_ROWS:
                 raise ValueError(
                     f"window must be at most {_MOST_ROWS} rows, allocated up front; it was {rows}"
