@@ -255,7 +255,7 @@ class FixedWindows(OffsetWindows):
         forward: bool = False,
     ) -> None:
         self.min_periods = m
-        m = min(m, 2 * int(offsets[-1]) + 4)  # more rows change no bound, but their sums could overflow
+        m = min(m, 2**62)  # no array has as many rows, and sums with their numbers do not overflow
         ahead = (m - 1) // 2 if center or m == 0 else 0
         if forward:
             ahead = m - 1

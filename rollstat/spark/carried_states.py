@@ -356,7 +356,7 @@ def initial_state(call: Call, dtypes: Sequence[np.dtype[Any]], options: Mapping[
     options : mapping
         The common options.
     """
-    if call.statistic in DECIMAL_SUMS and isinstance(call.types[0], T.DecimalType):
+    if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):
         return _DecimalState(call, options)
     if not _is_operator(call.statistic):
         return _SelectionState(call, options, dtypes[0])

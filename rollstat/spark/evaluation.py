@@ -25,7 +25,7 @@ def evaluate_call(
     call: Call, columns: Sequence[MaskedColumn], window: Any, options: Mapping[str, Any]
 ) -> list[NDArray[Any]]:
     """Return one array for each result of a call, from the columns that it takes."""
-    if call.statistic in DECIMAL_SUMS and isinstance(call.types[0], T.DecimalType):
+    if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):
         return [rolling_decimals(call.statistic, columns[0], window, options)]
     statistic = REGISTRY[call.statistic]
     if columns[0].dtype != np.dtype(object):
