@@ -134,7 +134,7 @@ def test_errors_are_those_of_pandas(frame):
 
 
 def test_weighted_windows_tables_and_engines_are_those_of_pandas(frame):
-    pytest.importorskip("scipy")
+    pytest.importorskip("scipy", reason="pandas needs SciPy for weighted windows")
     call(frame, "rolling", "mean", {}, 3, win_type="triang")
     call(frame["x"], "rolling", "sum", {"engine": "cython", "engine_kwargs": None}, 3)
     assert type(frame.rollstat.ewm(com=1)) is type(frame.ewm(com=1))

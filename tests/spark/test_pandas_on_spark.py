@@ -32,7 +32,9 @@ def frame():
 
 @pytest.fixture(scope="module")
 def on_spark(spark, frame):
-    ps = pytest.importorskip("pyspark.pandas", exc_type=ImportError)
+    ps = pytest.importorskip(
+        "pyspark.pandas", reason="cannot be imported with pandas 3", exc_type=ImportError
+    )
     import rollstat.spark.pandas  # noqa: F401  # registers the accessor
 
     return ps.from_pandas(frame)
