@@ -1,5 +1,7 @@
 """Settings and fixtures of all tests."""
 
+import gc
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -9,6 +11,13 @@ settings.register_profile(
     "rollstat", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow], derandomize=True
 )
 settings.load_profile("rollstat")
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage less often: what is loaded stays, and compiling makes few cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(200_000, 50, 1_000)
 
 
 @pytest.fixture

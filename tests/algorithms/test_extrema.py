@@ -10,6 +10,7 @@ from rollstat.algorithms import extrema
 from rollstat.algorithms.extrema import Extrema
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.extrema import wedge as wedges
+from tests.arrays import read_only
 
 ALGORITHMS = [extrema.block_scan, extrema.wedge]
 FIXED = [*ALGORITHMS, extrema.doubling]
@@ -31,7 +32,7 @@ def expected(values, missing, start, end, last):
 
 def assert_right(algorithm, values, missing, start, end, width=0, last=False, mask=None):
     """The block gets `mask`; `missing` says which values are missing."""
-    block = Block(values, mask, start, end, width)
+    block = Block(read_only(values), mask, start, end, width)
     rows = len(start)
     low, high = np.empty((2, rows), values.dtype)
     positions = np.empty((2, rows), np.int64)
@@ -96,14 +97,17 @@ def test_only_what_is_wanted_is_written(algorithm, rng):
     values = rng.standard_normal(50)
     start = np.arange(46)
     whole = Extrema(*np.empty((2, 46)), *np.empty((2, 46), np.int64))
-    algorithm(Block(values, None, start, start + 5, 5), whole)
+    algorithm(Block(read_only(values), None, start, start + 5, 5), whole)
     for name in ("minimum", "maximum", "minimum_position", "maximum_position"):
         out = np.empty_like(getattr(whole, name))
-        algorithm(Block(values, None, start, start + 5, 5), Extrema(**{name: out}))
+        algorithm(Block(read_only(values), None, start, start + 5, 5), Extrema(**{name: out}))
         np.testing.assert_array_equal(out, getattr(whole, name))
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.int8, pytest.param(np.uint64, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "dtype",
+    [np.float64, np.uint8, *(pytest.param(dtype, marks=pytest.mark.long) for dtype in (np.int8, np.uint64))],
+)
 def test_doubling_at_every_width(dtype, rng):
     """Every remainder of widths and rows by the lanes of a vector, and several levels of totals."""
     for length in (1, 5, 64, 100, 1000):
@@ -114,8 +118,8 @@ def test_doubling_at_every_width(dtype, rng):
             for given_mask in (None, mask):
                 found = Extrema(*np.empty((2, length - width + 1), dtype))
                 wanted = Extrema(*np.empty((2, length - width + 1), dtype))
-                extrema.doubling(Block.regular(values, given_mask, width), found)
-                extrema.block_scan(Block.regular(values, given_mask, width), wanted)
+                extrema.doubling(Block.regular(read_only(values), given_mask, width), found)
+                extrema.block_scan(Block.regular(read_only(values), given_mask, width), wanted)
                 np.testing.assert_array_equal(found.minimum, wanted.minimum)
                 np.testing.assert_array_equal(found.maximum, wanted.maximum)
 
@@ -126,10 +130,10 @@ def test_doubling_in_several_chunks(rng):
     for width in (8, 1234, 20_000):
         found = Extrema(*np.empty((2, 60_001 - width)), *np.empty((2, 60_001 - width), np.int64))
         wanted = Extrema(*np.empty((2, 60_001 - width)), *np.empty((2, 60_001 - width), np.int64))
-        block = Block.regular(values, UNKNOWN, width)
+        block = Block.regular(read_only(values), UNKNOWN, width)
         assert not extrema.automatic(block, found).complete
         assert not block.searched
-        extrema.wedge(Block.regular(values, UNKNOWN, width), wanted)
+        extrema.wedge(Block.regular(read_only(values), UNKNOWN, width), wanted)
         answered = wanted.minimum_position >= 0
         for name in ("minimum", "maximum"):
             for kind in (name, f"{name}_position"):
@@ -183,8 +187,8 @@ def test_positions_at_every_width(last, rng):
             for given_mask in (None, mask):
                 found = Extrema(None, None, *np.empty((2, length - width + 1), np.int64), last)
                 wanted = Extrema(None, None, *np.empty((2, length - width + 1), np.int64), last)
-                extrema.doubling(Block.regular(values, given_mask, width), found)
-                extrema.block_scan(Block.regular(values, given_mask, width), wanted)
+                extrema.doubling(Block.regular(read_only(values), given_mask, width), found)
+                extrema.block_scan(Block.regular(read_only(values), given_mask, width), wanted)
                 assert_same_positions(found, wanted)
 
 
@@ -200,8 +204,8 @@ def test_positions_on_data_with_a_trend(last):
             rows = len(series) - width + 1
             found = Extrema(None, None, *np.empty((2, rows), np.int64), last)
             wanted = Extrema(None, None, *np.empty((2, rows), np.int64), last)
-            extrema.doubling(Block.regular(series, UNKNOWN, width), found)
-            extrema.wedge(Block.regular(series, UNKNOWN, width), wanted)
+            extrema.doubling(Block.regular(read_only(series), UNKNOWN, width), found)
+            extrema.wedge(Block.regular(read_only(series), UNKNOWN, width), wanted)
             assert_same_positions(found, wanted)
 
 

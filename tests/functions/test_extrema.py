@@ -51,7 +51,9 @@ def test_full_windows_with_missing_values_and_infinities(name, window, rng):
                 np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "u1"])
+@pytest.mark.parametrize(
+    "dtype", ["f8", "i8", *(pytest.param(name, marks=pytest.mark.long) for name in ("f4", "u1"))]
+)
 @pytest.mark.parametrize("name", ["min", "max", "argmin", "argmax", "minmax"])
 def test_boundary_windows(name, dtype, rng):
     function = getattr(rollstat, f"rolling_{name}")

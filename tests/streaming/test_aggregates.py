@@ -276,7 +276,7 @@ def test_objects(operator):
 
 
 @pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.long), "i8"])
 def test_long_arrays_are_left_to_the_function(name, sample, dtype, rng):
     columns = columns_of(name, rng, 90, dtype)
     wanted = batch(name, sample, columns, 5, min_periods=2)

@@ -32,7 +32,11 @@ WINDOWS = {
     "by time": lambda operator, **kw: TimeAggregate(operator, 20, **kw),
     "free": SlidingAggregate,
 }
-every = pytest.mark.parametrize("name", OPERATORS)
+FURTHER_TYPES = dict.fromkeys(("narrow", "unsigned", "order"), pytest.mark.long)
+every = pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=FURTHER_TYPES.get(name, ())) for name in OPERATORS],
+)
 window = pytest.mark.parametrize("window", WINDOWS)
 
 

@@ -12,6 +12,7 @@ from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.simd.pairs import Arg, Both
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
+from tests.arrays import read_only
 
 NOTHING = np.empty(0, np.bool_)
 
@@ -35,6 +36,7 @@ def expected_positions(order, last, values, width):
 
 
 def extrema_and_positions(order, last, values, width, block, shift=0):
+    values = read_only(values)
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned_empty(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
@@ -110,7 +112,8 @@ def test_data_with_and_without_a_trend(order, last, rng):
 
 
 @pytest.mark.parametrize(
-    "dtype", [np.uint64, *(pytest.param(dtype, marks=pytest.mark.long) for dtype in (np.float32, np.int32))]
+    "dtype",
+    [np.int64, *(pytest.param(dtype, marks=pytest.mark.long) for dtype in (np.uint64, np.float32, np.int32))],
 )
 def test_other_dtypes(dtype, rng):
     values = rng.integers(0, 9, 300).astype(dtype)

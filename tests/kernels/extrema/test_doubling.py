@@ -8,6 +8,7 @@ from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
 from rollstat.kernels.simd.pairs import Both
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
+from tests.arrays import read_only
 
 WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 130, 200, 255, 257, 513, 577, 2100)
 
@@ -35,14 +36,16 @@ def where_all_is_missing(order, values, width):
 RULES = {nan_policy.SKIP: expected, nan_policy.ANY: strictly, nan_policy.ALL: where_all_is_missing}
 
 
-def one(*arguments):
+def one(order, values, *arguments):
     """Run the kernel for one extremum, without a bitmap."""
-    return doubling.rolling(*arguments, NO_BITMAP, False)
+    return doubling.rolling(order, read_only(values), *arguments, NO_BITMAP, False)
 
 
 def both_of(values, width, chunk, scratch, low, high, rule, past_caches=False):
     """Run the kernel for both extrema, without a bitmap."""
-    return doubling.rolling(Both(), values, width, chunk, scratch, (low, high), rule, NO_BITMAP, past_caches)
+    return doubling.rolling(
+        Both(), read_only(values), width, chunk, scratch, (low, high), rule, NO_BITMAP, past_caches
+    )
 
 
 def series(dtype, length, share, rng):
