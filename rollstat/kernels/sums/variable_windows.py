@@ -123,7 +123,9 @@ def _carry(high, low, term):
     return new, low + replace_nan(error, zeros_like(error))
 
 
-@kernel
+# Both scans are inlined: a call pushes all arrays of `scratch` onto the stack, which takes longer than the
+# scan of a short window.
+@kernel(forceinline=True)
 def _scan_older(summand, x, y, first, border, scratch):
     """Write the sums from every row of ``[first, border)`` to the border."""
     shift_x, shift_y = broadcast(x[border - 1]), broadcast(y[border - 1])
@@ -139,7 +141,7 @@ def _scan_older(summand, x, y, first, border, scratch):
         high, low = _carry(high, low, _total(one))
 
 
-@kernel
+@kernel(forceinline=True)
 def _scan_newer(summand, x, y, border, last, scratch):
     """Write the sums from the border to every row of ``[border, last)``."""
     shift_x, shift_y = broadcast(x[border - 1]), broadcast(y[border - 1])
