@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
 
-__all__ = ["UNKNOWN", "Block", "Outcome", "Point", "Selection", "read_only"]
+__all__ = ["UNKNOWN", "Block", "Missing", "Outcome", "Point", "Selection", "read_only"]
 
 
 _NO_ROWS = np.empty(0, np.int64)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.dtypes import (
     check_array,
     convert,
@@ -108,12 +108,16 @@ class Execution:
 
     def run_line(self) -> None:
         """Compute the only line by one kernel call if the plan has one; the rest by blocks."""
-        plan, values = self.plan, self.arrays[0]
+        plan = self.plan
         kernel, insufficient, blocks = plan.line_kernel, plan.insufficient, plan.blocks
         if kernel is not None:
-            results = [array[0, kernel.rows] for array in self.results.arrays]
-            if kernel.write(values[0, kernel.values], *results):
+            views = [array[0, kernel.rows] for array in self.results.arrays]
+            written = [same_memory(view, computed) for view, computed in zip(views, plan.computed)]
+            if kernel.write([array[0, kernel.values] for array in self.arrays], written):
                 insufficient, blocks = kernel.insufficient, kernel.blocks
+                for view, array in zip(views, written):
+                    if view is not array:
+                        convert(array, view)
             else:
                 plan.line_kernel = None  # more data of this kind is likely to follow
         for rows in insufficient:
@@ -127,8 +131,10 @@ class Execution:
         plan, (first, last, width) = self.plan, rows
         if plan.plain and width:
             low = first - plan.windows.left
-            values = self.arrays[0][line, low : low + last - first + width - 1]
-            block = Block.regular(values, UNKNOWN, width, (), low, plan.min_periods.nan_below(width))
+            high = low + last - first + width - 1
+            values, *others = [array[line, low:high] for array in self.arrays]
+            nan_below = plan.min_periods.nan_below(width)
+            block = Block.regular(values, plan.missing, width, tuple(others), low, nan_below)
             self._compute(block, line, first, last)
             return
         geometry = plan.geometry(rows)
@@ -143,9 +149,9 @@ class Execution:
 
     def _data(self, line: int, low: int, high: int) -> tuple[list[NDArray[Any]], Any]:
         """Return the values and the mask of the data rows ``low, ..., high - 1``."""
-        missing: Any = UNKNOWN
+        missing: Any = self.plan.missing
         if self.plan.plain:
-            return [self.arrays[0][0, low:high]], missing
+            return [array[0, low:high] for array in self.arrays], missing
         values = [read_only(plain(array[line, low:high])) for array in self.arrays]
         if self.mask is not None:
             missing = np.ascontiguousarray(self.mask[line, low:high])
@@ -263,10 +269,10 @@ def run(
     Result
         One array for each output of the computation.
     """
-    if len(arrays) == 1 and not stack:
-        plan = plain_plan(arrays[0], window, make, options)
+    if not stack:
+        plan = plain_plan(arrays, window, make, options)
         if plan is not None:
-            return _execute_plain(plan, arrays[0])
+            return _execute_plain(plan, arrays)
     _refuse_table(names, arrays, options.axis)
     checked = [check_array(name, array) for name, array in zip(names, arrays)]
     shape = checked[0].shape
@@ -295,14 +301,17 @@ def _refuse_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) 
             )
 
 
-def _execute_plain(plan: Plan, values: Any) -> Result:
+def _execute_plain(plan: Plan, arrays: Sequence[Any]) -> Result:
     """Execute the cached plan of a plain call."""
     if explaining.active:
         raise PlanOnly(explain_plan(plan))
     results = ResultLines.allocate(1, plan.rows, plan.dtypes)
-    line = values.reshape(1, -1)
-    line.flags.writeable = False
-    Execution(plan, [line], None, results).run_line()
+    lines = []
+    for array in arrays:
+        line = array.reshape(1, -1)
+        line.flags.writeable = False
+        lines.append(line)
+    Execution(plan, lines, None, results).run_line()
     return Result([array[0] for array in results.arrays])
 
 

@@ -8,7 +8,7 @@
                                            +--> rows whose windows are certainly too short
 
 A plan depends on the dtype and the shape of the input, never on its values, so one plan serves every array
-like it. Plans of plain calls (one series, a window of rows, no further options) are cached: planning takes
+like it. Plans of plain calls (1-d series, a window of rows, few further options) are cached: planning takes
 some 0.1 ms, which is more than the kernels need for thousands of values.
 """
 
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.blocks import Block, Outcome
+from rollstat.blocks import UNKNOWN, Block, Missing, Outcome
 from rollstat.dtypes import compute_dtype, missing_value, result_dtype
 from rollstat.lines import check_axis
 from rollstat.options import Options, Window
@@ -96,7 +96,7 @@ class LineKernel(NamedTuple):
     Attributes
     ----------
     write : callable
-        Takes the values and one array for each output; returns whether the results are right.
+        Takes a list of series and one of arrays for the outputs; returns whether the results are right.
     values : slice
         The rows of data that it reads.
     rows : slice
@@ -167,7 +167,7 @@ class Computation:
     ) -> Callable[..., bool] | None:
         """Return what writes `rows` results of windows of `width` in one call; None if no kernel does.
 
-        It is called with the values that the windows cover, read-only, and an array for each
+        It is called with the values of each series that the windows cover, read-only, and an array for each
         output, and returns whether the results are right. Positions count from `base`; rows with fewer
         observations than `nan_below` are NaN. The arrays begin with `short` rows that are NaN, whatever it
         returns, and `head` rows whose windows begin where the first full one does.
@@ -176,10 +176,14 @@ class Computation:
 
 
 class Recipe(NamedTuple):
-    """A computation class and its parameters, which must be hashable: equal recipes share a cached plan."""
+    """A computation class and its parameters, which must be hashable: equal recipes share a cached plan.
+
+    `key` tells apart parameters that are equal but not the same, as tuples of different classes are.
+    """
 
     computation: Callable[..., Computation]
     parameters: tuple[Any, ...] = ()
+    key: Any = None
 
     def __call__(self, dtype: np.dtype[Any], windows: Windows) -> Computation:
         """Return the computation for an input of `dtype` and these windows."""
@@ -294,6 +298,8 @@ class Plan:
         Which rows have too few observations.
     plain : bool
         Whether blocks can read the values as they are, and have no mask and no rows of their own.
+    missing : UNKNOWN or None
+        None for a plain call whose values cannot be missing.
     line_kernel : LineKernel or None
         One call in place of nearly all blocks; the engine sets it to None after data that it does not serve.
     """
@@ -332,6 +338,7 @@ class Plan:
             self.windows = options.windows(window, np.append(starts, self.lines * length))
             self.windows.min_periods = default
         self.plain = False
+        self.missing: Missing = UNKNOWN
         self.line_kernel: LineKernel | None = None
 
     def _plan_outputs(self) -> None:
@@ -484,56 +491,78 @@ class Plan:
         if len(full) != 1:
             return
         first, last, width = full[0]
-        nan_below, head = self.min_periods.nan_below(width), 0
+        nan_below = self.min_periods.nan_below(width)
         before = self.blocks[: self.blocks.index(full[0])]
+        low = first - self.windows.left
+        for head, short in self._rows_before(first, width, before, nan_below):
+            write = self.computation.line_kernel(self.dtype, width, last - first, low, nan_below, head, short)
+            if write is not None:
+                self.line_kernel = LineKernel(
+                    write,
+                    slice(low, low + last - first + width - 1),
+                    slice(first - head - short, last),
+                    self.insufficient[int(short > 0) :],
+                    self.blocks[1:] if head or not before else (*before, *self.blocks[len(before) + 1 :]),
+                )
+                return
+
+    def _rows_before(
+        self, first: int, width: int, before: Sequence[BlockRows], nan_below: int | None
+    ) -> Iterator[tuple[int, int]]:
+        """Yield `head` and `short` of :meth:`Computation.line_kernel`, the longest call first."""
+        head = short = 0
         if before:
             begin, end, _ = before[0]
             head = end - begin
             grows = self.windows.grows(begin, end) and nan_below == self.min_periods.nan_below(0)
             if not grows or end != first or self.windows.bound(begin)[1] != width - head:
-                return
-        short = first - head
-        if nan_below is None or self.insufficient[:1] != (slice(0, short),):
-            short = 0
-        low = first - self.windows.left
-        write = self.computation.line_kernel(self.dtype, width, last - first, low, nan_below, head, short)
-        if write is not None:
-            self.line_kernel = LineKernel(
-                write,
-                slice(low, low + last - first + width - 1),
-                slice(first - head - short, last),
-                self.insufficient[int(short > 0) :],
-                self.blocks[len(before) + 1 :],
-            )
+                head = 0
+        if nan_below is not None and self.insufficient[:1] == (slice(0, first - head),):
+            short = first - head
+        if (head or short) and self.computed == self.dtypes:
+            yield head, short
+        yield 0, 0
 
 
-def plain_plan(arr: ArrayLike, window: Window, make: MakeComputation, options: Options) -> Plan | None:
+def plain_plan(
+    arrays: Sequence[ArrayLike], window: Window, make: MakeComputation, options: Options
+) -> Plan | None:
     """Return the cached plan of a plain call; None for any other.
 
-    A plain call has one series of native byte order in contiguous memory, an int as its window, and no
-    options but those that :attr:`Options.plain` allows.
+    The series of a plain call have one length and native byte order, and lie in contiguous memory. Its window
+    is an int, and it has no options but those that :attr:`Options.plain` allows.
     """
-    if (
-        type(window) is not int
-        or type(arr) is not np.ndarray
-        or not options.plain
-        or type(make) is not Recipe
-    ):
+    if type(window) is not int or type(make) is not Recipe or not options.plain:
         return None
-    dtype, flags = arr.dtype, arr.flags
-    if arr.ndim != 1 or dtype.char not in PLAIN_DTYPES or not dtype.isnative:
-        return None
-    if not flags.c_contiguous or not flags.aligned:
-        return None
-    return _cached_plan(make, window, options, dtype, len(arr))
+    dtypes: tuple[np.dtype[Any], ...] = ()
+    length = -1
+    for array in arrays:
+        if type(array) is not np.ndarray or array.ndim != 1:
+            return None
+        dtype, flags = array.dtype, array.flags
+        if (
+            dtype.char not in PLAIN_DTYPES
+            or not dtype.isnative
+            or not flags.c_contiguous
+            or not flags.aligned
+        ):
+            return None
+        if len(array) != length >= 0:
+            return None
+        dtypes, length = (*dtypes, dtype), len(array)
+    return _cached_plan(make, window, options, dtypes, length)
 
 
-@lru_cache(maxsize=64, typed=True)
-def _cached_plan(make: Recipe, window: int, options: Options, dtype: np.dtype[Any], length: int) -> Plan:
+@lru_cache(maxsize=256, typed=True)
+def _cached_plan(
+    make: Recipe, window: int, options: Options, dtypes: tuple[np.dtype[Any], ...], length: int
+) -> Plan:
     """Return the plan of a plain call."""
-    plan = Plan(dtype, (length,), window, make, options)
-    if dtype.kind == "f":
-        plan.plain = not plan.computation.reads_own_row
+    plan = Plan(dtypes[0], (length,), window, make, options, others=dtypes[1:])
+    plan.plain = not plan.computation.reads_own_row and all(dtype.kind != "b" for dtype in dtypes)
+    if all(dtype.kind != "f" for dtype in dtypes):
+        plan.missing = None
+    if plan.plain:
         plan.find_line_kernel()
     return plan
 

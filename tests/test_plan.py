@@ -1,7 +1,9 @@
 """Plans: cached ones give the results of any other, however often and in whatever order calls are made."""
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,8 +11,9 @@ import pytest
 import rollstat
 from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.computations.extrema import ExtremaOf
+from rollstat.operators.interface import key_of
 from rollstat.options import Options
-from rollstat.plan import Plan, Recipe, forget_plans, plain_plan
+from rollstat.plan import Plan, Recipe, _cached_plan, forget_plans, plain_plan
 from rollstat.results import MinPeriods
 
 FUNCTIONS = [
@@ -46,6 +49,67 @@ def test_plain_and_other_calls_agree(function, dtype, missing):
                     found = function(plain, window, **options)
                     np.testing.assert_array_equal(found, function(strided, window, **options))
                     assert np.asarray(found).dtype == np.asarray(function(strided, window)).dtype
+
+
+@pytest.mark.parametrize("function", [*FUNCTIONS, rollstat.rolling_median], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("shift", [0, 2**56])
+def test_plain_and_other_calls_of_integers_agree(function, shift):
+    for length, window in ((0, 4), (5, 4), (200, 1), (200, 5), (200, 60), (5, 300)):
+        for options in ({}, {"min_periods": 1}, {"center": True}, {"closed": "left", "min_periods": 0}):
+            plain = series(length).astype(np.int64) + shift
+            strided = np.repeat(plain, 2)[::2]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", rollstat.PrecisionWarning)
+                for _ in range(2):
+                    found = function(plain, window, **options)
+                    np.testing.assert_array_equal(found, function(strided, window, **options))
+
+
+@pytest.mark.parametrize("function", [rollstat.rolling_cov, rollstat.rolling_corr, rollstat.rolling_beta])
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_plain_and_other_calls_of_two_series_agree(function, missing):
+    for length, window in ((0, 4), (5, 4), (200, 5), (200, 60)):
+        for options in ({}, {"min_periods": 2}, {"center": True}):
+            x, y = series(length, missing=missing), series(length)[::-1].copy()
+            for first, second in ((x, y), (y, x), (y, y.astype(np.int64))):
+                expected = function(np.repeat(first, 2)[::2], second, window, **options)
+                for _ in range(2):
+                    np.testing.assert_array_equal(function(first, second, window, **options), expected)
+
+
+def test_operators_and_pairs_have_cached_plans():
+    values = series(100)
+    for call in (
+        lambda: rollstat.rolling_aggregate(values, rollstat.operators.Product(), 5),
+        lambda: rollstat.rolling_sum(values.astype(np.int64), 5),
+        lambda: rollstat.rolling_cov(values, values, 5),
+    ):
+        call()
+        made = _cached_plan.cache_info().misses
+        call()
+        assert _cached_plan.cache_info().misses == made
+
+
+class Weighted(NamedTuple):
+    """A sum of values times a factor."""
+
+    factor: float
+
+    def lift(self, x):
+        return x * self.factor
+
+    def combine(self, older, newer):
+        return older + newer
+
+
+def test_plans_of_operators_that_are_equal_as_tuples_differ():
+    values = np.arange(6)
+    for operator in (rollstat.operators.Sum(), rollstat.operators.Product()):
+        expected = rollstat.rolling_aggregate(np.repeat(values, 2)[::2], operator, 2)
+        np.testing.assert_array_equal(rollstat.rolling_aggregate(values, operator, 2), expected)
+    assert key_of(Weighted(1)) != key_of(Weighted(1.0))
+    assert key_of(Weighted(0.0)) != key_of(Weighted(-0.0))
+    assert key_of(Weighted(np.ones(2))) is None
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
@@ -106,16 +170,16 @@ def test_threads_set_later_are_used():
     ],
 )
 def test_other_arrays_are_no_plain_series(array):
-    assert plain_plan(array, 2, Recipe(ExtremaOf, (("min",),)), Options.check()) is None
+    assert plain_plan([array], 2, Recipe(ExtremaOf, (("min",),)), Options.check()) is None
 
 
 @pytest.mark.parametrize("options", [{"step": 2}, {"mode": "valid"}, {"fill_value": 0.0}, {"axis": 0}])
 def test_other_options_are_not_plain(options):
     assert not Options.check(**options).plain
     recipe = Recipe(ExtremaOf, (("min",),))
-    assert plain_plan(np.zeros(5), 2, recipe, Options.check(**options)) is None
-    assert plain_plan(np.zeros(5), 2, recipe, Options.check()) is plain_plan(
-        np.ones(5), 2, recipe, Options.check()
+    assert plain_plan([np.zeros(5)], 2, recipe, Options.check(**options)) is None
+    assert plain_plan([np.zeros(5)], 2, recipe, Options.check()) is plain_plan(
+        [np.ones(5)], 2, recipe, Options.check()
     )
 
 
@@ -167,11 +231,11 @@ def test_data_that_one_kernel_call_does_not_serve_is_computed_by_blocks():
     recipe = Recipe(ExtremaOf, (("argmin",), "auto", False, "data"))
     rollstat.rolling_argmin(values, 7, min_periods=1)  # plans are forgotten once its kernel is ready
     forget_plans()
-    plan = plain_plan(values, 7, recipe, Options.check(min_periods=1))
+    plan = plain_plan([values], 7, recipe, Options.check(min_periods=1))
     expected = rollstat.rolling_argmin(np.repeat(values, 2)[::2], 7, min_periods=1)
     for _ in range(2):
         np.testing.assert_array_equal(rollstat.rolling_argmin(values, 7, min_periods=1), expected)
-    assert plan is plain_plan(values, 7, recipe, Options.check(min_periods=1))
+    assert plan is plain_plan([values], 7, recipe, Options.check(min_periods=1))
     assert plan.line_kernel is None
 
 

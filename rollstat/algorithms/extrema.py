@@ -311,7 +311,8 @@ def one_kernel(
         kernel, sizes, length = _kernel_for_positions(width, rows, dtype.itemsize, last)
         by_value = Arg(order, Newest() if last else Oldest())
 
-        def write_positions(values: NDArray[Any], position: NDArray[np.int64]) -> bool:
+        def write_positions(series: list[NDArray[Any]], outputs: list[NDArray[np.int64]]) -> bool:
+            (values,), (position,) = series, outputs
             arguments = by_value, values, *sizes, _with_positions(length, dtype), base, position
             if not codes:
                 codes.append(bind(kernel, *arguments))
@@ -322,12 +323,15 @@ def one_kernel(
     both = len(wanted) == 2
     rolling, size, length = _kernel_for_values(width, rows, dtype.itemsize, both)
     orders = (Least(), Greatest()) if both else (order,)
-    rule, missing = _rule_for(least, width), dtype.type(np.nan)
+    if dtype.kind != "f":
+        least = None
+    rule = _rule_for(least, width)
 
-    def write_values(values: NDArray[Any], *outputs: NDArray[Any]) -> bool:
+    def write_values(series: list[NDArray[Any]], results: list[NDArray[Any]]) -> bool:
+        (values,), outputs = series, tuple(results)
         if short:
             for out in outputs:
-                out[:short] = missing
+                out[:short] = np.nan
             outputs = tuple(out[short:] for out in outputs)
         if head:
             parts = [(order, out[:head]) for order, out in zip(orders, outputs)]

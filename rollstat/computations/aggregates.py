@@ -78,6 +78,10 @@ class Combination(Computation):
 
     Parameters
     ----------
+    dtype : numpy.dtype
+        Of the first series.
+    windows : Windows
+        The windows of the call.
     operator : Operator
         What combines them.
     dtypes : sequence of numpy.dtype
@@ -94,6 +98,8 @@ class Combination(Computation):
 
     def __init__(
         self,
+        dtype: np.dtype[Any],
+        windows: Windows,
         operator: Any,
         dtypes: Sequence[np.dtype[Any]],
         algorithm: str = "auto",

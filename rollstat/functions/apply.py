@@ -1,6 +1,7 @@
 """Run a formula or an associative operator over the windows of an array."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,12 @@ from rollstat.blocks import Block, Outcome
 from rollstat.computations.aggregates import Combination, Formula
 from rollstat.dtypes import check_array
 from rollstat.engine import run
+from rollstat.operators.interface import key_of
 from rollstat.options import CommonOptions, Options, Window
-from rollstat.plan import PLAIN_DTYPES, Choice, Computation, Recipe
+from rollstat.plan import PLAIN_DTYPES, Choice, Recipe
 from rollstat.registry import check_algorithm
-from rollstat.windows import Windows
 
-__all__ = ["COMBINED", "combine", "ends", "formula", "numbers", "operators"]
+__all__ = ["COMBINED", "combine", "ends", "formula", "numbers", "operators", "with_ddof"]
 
 operators: Any = built_in  # type checkers take class attributes of the operators for fields
 
@@ -111,6 +112,16 @@ def ends(
     return combine([arr], window, operator, name, options, required, kind)[0]
 
 
+@lru_cache(maxsize=64)
+def with_ddof(write: Callable[[Block, int, NDArray[Any]], Outcome], ddof: int) -> Callable[..., Outcome]:
+    """Return `write` for one `ddof`: the same object for the same arguments."""
+
+    def write_block(block: Block, result: NDArray[Any]) -> Outcome:
+        return write(block, ddof, result)
+
+    return write_block
+
+
 def combine(
     arrays: list[ArrayLike],
     window: Window,
@@ -124,9 +135,8 @@ def combine(
     """Run an associative operator over the windows, and return its results, see :func:`formula`."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, ALGORITHMS, name)
-    dtypes = [_plain_dtype(numbers(n, array).dtype) for n, array in zip(names, arrays)]
-
-    def make(dtype: np.dtype[Any], windows: Windows) -> Computation:
-        return Combination(operator, dtypes, checked.algorithm, required, kind)
-
+    dtypes = tuple(_plain_dtype(numbers(n, array).dtype) for n, array in zip(names, arrays))
+    key = key_of(operator)
+    recipe = Recipe(Combination, (operator, dtypes, checked.algorithm, required, kind), key)
+    make = recipe.__call__ if key is None else recipe  # without a hash, the plan is not cached
     return run(arrays, window, make, checked, names=names).arrays

@@ -1,14 +1,13 @@
 """Rolling variance, standard deviation, standard error, skewness and kurtosis."""
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import moments
 from rollstat.blocks import Block, Outcome
-from rollstat.functions.apply import formula
+from rollstat.functions.apply import formula, with_ddof
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window, whole_number
 
@@ -32,16 +31,6 @@ _MOMENT: dict[str, Any] = {
 _WITH_DDOF: dict[str, Any] = {**_MOMENT, "samples": ({"ddof": 1}, {"ddof": 0})}
 
 
-@lru_cache(maxsize=64)
-def _with_ddof(write: Callable[[Block, int, NDArray[Any]], Outcome], ddof: int) -> Callable[..., Outcome]:
-    """Return `write` for one `ddof`: the same object for the same arguments."""
-
-    def write_block(block: Block, result: NDArray[Any]) -> Outcome:
-        return write(block, ddof, result)
-
-    return write_block
-
-
 def _from_variance(
     write: Callable[[Block, int, NDArray[Any]], Outcome],
     arr: ArrayLike,
@@ -50,7 +39,7 @@ def _from_variance(
     options: CommonOptions,
 ) -> NDArray[Any]:
     ddof = whole_number("ddof", ddof, 0)
-    return formula([arr], window, _with_ddof(write, ddof), ddof + 1, options)[0]
+    return formula([arr], window, with_ddof(write, ddof), ddof + 1, options)[0]
 
 
 @statistic(pandas="var", **_WITH_DDOF)

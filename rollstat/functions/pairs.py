@@ -1,13 +1,11 @@
 """Rolling covariance, correlation, regression slope and least-squares lines."""
 
-from functools import partial
 from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import comoments
-from rollstat.blocks import Block, Outcome
-from rollstat.functions.apply import formula
+from rollstat.functions.apply import formula, with_ddof
 from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window, whole_number
 
@@ -25,10 +23,6 @@ _COMOMENT: dict[str, Any] = {
     "cost": "O(1) amortised, O(m) worst case",
     "source": "Chan, Golub and LeVeque (1983), for products of two series; van Herk (1992)",
 }
-
-
-def _covariances(ddof: int, block: Block, result: NDArray[Any]) -> Outcome:
-    return comoments.covariances(block, ddof, result)
 
 
 @statistic(series=2, samples=({"ddof": 1}, {"ddof": 0}), pandas="cov", **_COMOMENT)
@@ -70,7 +64,7 @@ def rolling_cov(
     array([nan, nan,  2.])
     """
     ddof = whole_number("ddof", ddof, 0)
-    return formula([arr, other], window, partial(_covariances, ddof), ddof + 1, options)[0]
+    return formula([arr, other], window, with_ddof(comoments.covariances, ddof), ddof + 1, options)[0]
 
 
 @statistic(series=2, pandas="corr", **_COMOMENT)

@@ -22,6 +22,7 @@ __all__ = [
     "for_dtype",
     "function_operator",
     "is_builtin",
+    "key_of",
 ]
 
 
@@ -168,6 +169,17 @@ def as_operator(operator: Any) -> Any:
     raise TypeError(
         f"operator must be a function of two states or have combine(older, newer); it was {operator!r}"
     )
+
+
+def key_of(operator: Any) -> Any:
+    """Return what tells an operator from others that are equal as tuples; None if a field has no hash."""
+    if not isinstance(operator, tuple):
+        return None
+    try:
+        hash(operator)
+    except TypeError:
+        return None
+    return type(operator), tuple.__repr__(operator)
 
 
 def is_builtin(operator: Any) -> bool:

@@ -1,0 +1,91 @@
+"""Time every statistic over 100 values: the functions, the pandas accessor, and pandas.
+
+    python asv_bench/small_calls.py --output docs/performance/tables/small_calls.rst
+
+One thread. Times are medians of several rounds in which the calls of a row take turns.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from benchmarks.tables import list_table, write
+
+import rollstat.pandas  # noqa: F401  # registers the accessor
+from rollstat import set_threads, tiers
+from rollstat.registry import REGISTRY
+
+N, WINDOW = 100, 10
+KEYS = ("function", "accessor", "pandas")
+
+
+def calls(name, values):
+    """Return the calls to time: the function, the accessor's method, and that of pandas if it has one."""
+    row = REGISTRY[name]
+    series = [values, values[::-1].copy()][: row.series]
+    options = row.samples[0]
+    found = {"function": lambda: row.function(*series, WINDOW, **options)}
+    mine, other = (pd.Series(array) for array in (series[0], series[-1]))
+    pairs = [other] if row.series == 2 else []
+    if hasattr(mine.rollstat.rolling(WINDOW), name):
+        found["accessor"] = lambda: getattr(mine.rollstat.rolling(WINDOW), name)(*pairs, **options)
+    if row.pandas:
+        found["pandas"] = lambda: getattr(mine.rolling(WINDOW), row.pandas)(*pairs, **options)
+    return found
+
+
+def measure(found, rounds, repeats):
+    """Return the median microseconds of each call; calls that fail are left out."""
+    times = {}
+    for key, call in found.items():
+        try:
+            call()
+        except (TypeError, ValueError, NotImplementedError) as error:
+            print(f"  {key}: {type(error).__name__}: {error}", file=sys.stderr)
+        else:
+            times[key] = []
+    for _ in range(rounds):
+        for key, results in times.items():
+            begin = time.perf_counter()
+            for _ in range(repeats):
+                found[key]()
+            results.append((time.perf_counter() - begin) / repeats * 1e6)
+    return {key: statistics.median(results) for key, results in times.items()}
+
+
+def main():
+    """Print the table, and write it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", help="statistics; default: all")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--repeats", type=int, default=100)
+    parser.add_argument("--output", type=Path)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    set_threads(1)
+    rng = np.random.default_rng(1)
+    data = {"float64": rng.standard_normal(N), "int64": rng.integers(-9, 10, N)}
+    head = ["statistic"] + [f"{key}, {dtype}" for dtype in data for key in KEYS]
+    table = []
+    for name in arguments.names or REGISTRY:
+        cells = [name]
+        for values in data.values():
+            with tiers.using("fast"):
+                times = measure(calls(name, values), arguments.rounds, arguments.repeats)
+            cells += [f"{times[key]:.1f}" if key in times else "" for key in KEYS]
+        table.append(cells)
+        print("".join(f"{cell:>{20 if i == 0 else 9}}" for i, cell in enumerate(cells)), flush=True)
+    if arguments.output:
+        write(arguments.output, list_table(head, table))
+
+
+if __name__ == "__main__":
+    main()
