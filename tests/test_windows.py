@@ -311,6 +311,28 @@ def test_bounds_of_times_by_definition(gaps, dtype):
             np.testing.assert_array_equal(found, wanted, str((width, options)))
 
 
+@pytest.mark.parametrize("kind", ["small", "large", "infinite", "integer"])
+def test_bounds_of_extreme_times_by_definition(rng, kind):
+    largest = float(np.finfo(np.float64).max)
+    low, high = -(2**63), 2**63 - 1
+    times, widths = {
+        "small": (rng.integers(-30, 30, 300) * 0.1, (0.1, 0.3, 0.7, 1.0)),
+        "large": (rng.integers(-9, 10, 300) / 9 * largest, (1.0, largest / 9, largest / 4.5, largest)),
+        "infinite": (rng.choice([-np.inf, -largest, -1.0, 0.0, largest, np.inf], 40), (1.0, 5e-300, largest)),
+        "integer": (
+            rng.choice([low, low + 1, low + 2, -1, 0, high - 2, high - 1, high], 300),
+            (1, 2, 5, 2**62),
+        ),
+    }[kind]
+    times = np.sort(times)
+    edges = {-np.inf: Fraction(-(10**400)), np.inf: Fraction(10**400)}
+    exact = [edges.get(time) or Fraction(time) for time in times.tolist()]
+    for width, center, closed in itertools.product(widths, (False, True), CLOSED):
+        wanted = bounds_by_definition(exact, width, center, closed, range(len(times)))
+        found = bounds(width, len(times), times=times, center=center, closed=closed)
+        np.testing.assert_array_equal(found, wanted, str((width, center, closed)))
+
+
 def test_long_irregular_times_by_bisection(rng):
     times = np.sort(rng.integers(0, 3000, 2000))
     for closed, step in itertools.product(CLOSED, (1, 7)):

@@ -6,14 +6,14 @@
     row 4            [-------]            (6 - 4, 6]: without later rows of the same time
     row 5            [-----------]
 
-A bound is found by a merge of the times with the boundaries of the windows, which never decrease either. Each
-step moves the bound or goes to the next row. Its direction is data, not a branch, because at irregular times
-no processor can predict it. Four parts of the rows are merged by turns, so that no step waits for the one
-before.
+A bound is found by a merge of the times with the boundaries of the windows, which never decrease either. A
+row compares its boundary with the next four times, and the bound moves by the number of those before it. There
+is seldom a branch, because at irregular times no processor can predict one. Four parts of the rows are merged
+by turns, so that no row waits for the one before.
 
-State: a row and a bound for each part. Invariant: every row before the bound lies outside the window. Cost:
-one step for each row and each move of the bound; the first row of a part finds its bound by bisection,
-O(log n). `regular_gap` and `lags_agree` read the times once, and stop where they are irregular.
+State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step for
+a row, and one for four moves of the bound; the first row of a part finds its bound by bisection, O(log n).
+`regular_gap` and `lags_agree` read the times once, and stop where they are irregular.
 """
 
 from typing import NamedTuple
@@ -22,57 +22,146 @@ import numpy as np
 from numba import types
 
 from rollstat._jit import INDEX, kernel
-from rollstat._lowering import overloaded
+from rollstat._lowering import dispatched, overloaded
 
 __all__ = ["first_unordered", "lags_agree", "regular_gap", "time_bounds"]
 
+_SMALLEST = -np.finfo(np.float64).max
 # Rows of a segment from which it is merged in four parts.
 _PARTS_FROM = 256
 # Times in one pass of a loop without branches, which compiles to vector code.
 _BLOCK = 1024
 
 
-class Boundaries(NamedTuple):
-    """One boundary of the windows of all rows.
+class Past(NamedTuple):
+    """The boundary before the time of each row.
 
     Attributes
     ----------
     width : int64 or float64
         Distance from the time of the row.
     limit : int64 or float64
-        The time up to which the width can be added, or from which it can be subtracted, without overflow.
-    ahead : bool
-        Whether the boundary lies after the time of the row.
+        The time from which the width can be subtracted without overflow.
     passes : bool
         Whether a time equal to the boundary lies before the bound.
     """
 
     width: np.int64 | np.float64
     limit: np.int64 | np.float64
-    ahead: bool
     passes: bool
 
 
-@kernel(forceinline=True)
-def _boundary(boundaries, now):
-    """Return the boundary of a window at the time `now`, clamped so that it does not overflow."""
-    if boundaries.ahead:
-        return min(now, boundaries.limit) + boundaries.width
-    return max(now, boundaries.limit) - boundaries.width
+class Future(NamedTuple):
+    """The boundary after the time of each row; `limit` is the time up to which the width can be added."""
+
+    width: np.int64 | np.float64
+    limit: np.int64 | np.float64
+    passes: bool
+
+
+Boundaries = Past | Future
+
+
+class Edge(NamedTuple):
+    """The last time before a bound, or the first one after it.
+
+    Attributes
+    ----------
+    time : int64 or float64
+        Integers up to `time` lie before a bound ahead, integers below it before a bound behind.
+    includes : bool
+        Whether floats equal to `time` lie before the bound.
+    """
+
+    time: np.int64 | np.float64
+    includes: bool
 
 
 @kernel(forceinline=True)
-def _passes(boundaries, now):
-    """Return whether the bound passes times equal to the boundary: all if it is clamped ahead, else none."""
-    if boundaries.ahead:
-        return boundaries.passes | (now > boundaries.limit)
-    return boundaries.passes & (now >= boundaries.limit)
+def _past_integer(boundaries, now):
+    """Return the edge of a row; nothing lies before a boundary that would overflow."""
+    passes = boundaries.passes & (now >= boundaries.limit)
+    return Edge(max(now, boundaries.limit) - boundaries.width + np.int64(passes), False)
 
 
 @kernel(forceinline=True)
-def _integer_lies_before(boundaries, now, time):
-    boundary = _boundary(boundaries, now)
-    return (time < boundary) | (_passes(boundaries, now) & (time == boundary))
+def _future_integer(boundaries, now):
+    """Return the edge of a row; everything lies before a boundary that would overflow."""
+    passes = boundaries.passes | (now > boundaries.limit)
+    return Edge(min(now, boundaries.limit) + boundaries.width - np.int64(not passes), False)
+
+
+@kernel(forceinline=True)
+def _float_edge(now, distance, passes):
+    """Return the edge at ``now + distance``, as if not rounded: the error of the sum decides equal times.
+
+    Equal infinite times have the distance 0.
+    """
+    rounded = now + distance
+    part = rounded - now
+    error = (now - (rounded - part)) + (distance - part)
+    if abs(now) == np.inf:
+        return Edge(rounded, distance > 0.0)
+    if rounded == -np.inf:
+        return Edge(_SMALLEST, False)  # only -inf is farther away
+    return Edge(rounded, (error > 0.0) | ((error == 0.0) & passes))
+
+
+@kernel(forceinline=True)
+def _past_float(boundaries, now):
+    return _float_edge(now, -boundaries.width, boundaries.passes)
+
+
+@kernel(forceinline=True)
+def _future_float(boundaries, now):
+    return _float_edge(now, boundaries.width, boundaries.passes)
+
+
+def edge_of(boundaries, now):
+    """Return the edge of the row with the time `now`."""
+    return _edge_kernel(isinstance(boundaries, Past), isinstance(now, float))(boundaries, now)
+
+
+@dispatched(edge_of)
+def _edge_of(boundaries, now):
+    return _edge_kernel(boundaries.instance_class is Past, isinstance(now, types.Float))
+
+
+def _edge_kernel(past, float_times):
+    """Return the kernel for a kind of boundary and of times."""
+    return ((_future_integer, _future_float), (_past_integer, _past_float))[past][float_times]
+
+
+@kernel(forceinline=True)
+def _before_past(boundaries, edge, time):
+    return time < edge.time
+
+
+@kernel(forceinline=True)
+def _before_future(boundaries, edge, time):
+    return time <= edge.time
+
+
+@kernel(forceinline=True)
+def _before_float(boundaries, edge, time):
+    return (time < edge.time) | (edge.includes & (time == edge.time))
+
+
+def lies_before(boundaries, edge, time):
+    """Return whether a row lies before the bound of a window, given its time and the edge of the window."""
+    return _before_kernel(isinstance(boundaries, Past), isinstance(time, float))(boundaries, edge, time)
+
+
+@dispatched(lies_before)
+def _lies_before(boundaries, edge, time):
+    return _before_kernel(boundaries.instance_class is Past, isinstance(time, types.Float))
+
+
+def _before_kernel(past, float_times):
+    """Return the kernel for a kind of boundary and of times."""
+    if float_times:
+        return _before_float
+    return _before_past if past else _before_future
 
 
 @kernel(forceinline=True)
@@ -88,32 +177,13 @@ def _is_farther(newer, older, width, closed):
     return (distance > width) | ((distance == width) & ((error > 0.0) | ((error == 0.0) & (not closed))))
 
 
-@kernel(forceinline=True)
-def _float_lies_before(boundaries, now, time):
-    if boundaries.ahead:
-        return not _is_farther(time, now, boundaries.width, boundaries.passes)
-    return _is_farther(now, time, boundaries.width, not boundaries.passes)
-
-
-def lies_before(boundaries, now, time):
-    """Return whether a row lies before the bound of a window, given the times of both."""
-    compare = _float_lies_before if isinstance(now, float) else _integer_lies_before
-    return compare(boundaries, now, time)
-
-
-@overloaded(lies_before)
-def _lies_before(boundaries, now, time):
-    if isinstance(now, types.Float):
-        return lambda boundaries, now, time: _float_lies_before(boundaries, now, time)
-    return lambda boundaries, now, time: _integer_lies_before(boundaries, now, time)
-
-
 @kernel
 def _bisect(times, boundaries, i, low, high):
     """Return the bound of row `i`, which lies in ``low, ..., high``."""
+    edge = edge_of(boundaries, times[i])
     while low < high:
         middle = (low + high) // 2
-        if lies_before(boundaries, times[i], times[middle]):
+        if lies_before(boundaries, edge, times[middle]):
             low = middle + 1
         else:
             high = middle
@@ -121,14 +191,20 @@ def _bisect(times, boundaries, i, low, high):
 
 
 @kernel(forceinline=True)
-def _step(times, boundaries, origin, step, high, row, bound, out):
-    """Move the bound of `row`, or write it and go to the next row; return both."""
-    i = origin + row * step
-    limit = high if boundaries.ahead else i
-    before = lies_before(boundaries, times[i & INDEX], times[min(bound, high - 1) & INDEX])
-    moves = np.int64(before & (bound < limit))
-    out[row & INDEX] = bound
-    return row + 1 - moves, bound + moves
+def _advance(times, boundaries, i, bound, high):
+    """Return the bound of row `i`, which lies in ``bound, ..., high``."""
+    edge = edge_of(boundaries, times[i & INDEX])
+    while bound <= high - 4:
+        one = np.int64(lies_before(boundaries, edge, times[bound & INDEX]))
+        two = np.int64(lies_before(boundaries, edge, times[(bound + 1) & INDEX]))
+        three = np.int64(lies_before(boundaries, edge, times[(bound + 2) & INDEX]))
+        four = np.int64(lies_before(boundaries, edge, times[(bound + 3) & INDEX]))
+        bound += (one + two) + (three + four)
+        if not four:
+            return bound
+    while bound < high and lies_before(boundaries, edge, times[bound & INDEX]):
+        bound += 1
+    return bound
 
 
 @kernel
@@ -139,28 +215,22 @@ def _merge(times, boundaries, origin, step, low, high, first, last, out):
     """
     size = (last - first) // 4 if last - first >= _PARTS_FROM else 0
     a, b, c, d = first, first + size, first + 2 * size, first + 3 * size
-    end_a, end_b, end_c = b, c, d
-    i = origin + a * step
-    at_a = _bisect(times, boundaries, i, low, high if boundaries.ahead else i)
-    i = origin + b * step
-    at_b = _bisect(times, boundaries, i, at_a, high if boundaries.ahead else i)
-    i = origin + c * step
-    at_c = _bisect(times, boundaries, i, at_b, high if boundaries.ahead else i)
-    i = origin + d * step
-    at_d = _bisect(times, boundaries, i, at_c, high if boundaries.ahead else i)
-    while (a < end_a) & (b < end_b) & (c < end_c) & (d < last):
-        a, at_a = _step(times, boundaries, origin, step, high, a, at_a, out)
-        b, at_b = _step(times, boundaries, origin, step, high, b, at_b, out)
-        c, at_c = _step(times, boundaries, origin, step, high, c, at_c, out)
-        d, at_d = _step(times, boundaries, origin, step, high, d, at_d, out)
-    while a < end_a:
-        a, at_a = _step(times, boundaries, origin, step, high, a, at_a, out)
-    while b < end_b:
-        b, at_b = _step(times, boundaries, origin, step, high, b, at_b, out)
-    while c < end_c:
-        c, at_c = _step(times, boundaries, origin, step, high, c, at_c, out)
-    while d < last:
-        d, at_d = _step(times, boundaries, origin, step, high, d, at_d, out)
+    at_a = _bisect(times, boundaries, origin + a * step, low, high)
+    at_b = _bisect(times, boundaries, origin + b * step, at_a, high)
+    at_c = _bisect(times, boundaries, origin + c * step, at_b, high)
+    at_d = _bisect(times, boundaries, origin + d * step, at_c, high)
+    for k in range(size):
+        at_a = _advance(times, boundaries, origin + (a + k) * step, at_a, high)
+        at_b = _advance(times, boundaries, origin + (b + k) * step, at_b, high)
+        at_c = _advance(times, boundaries, origin + (c + k) * step, at_c, high)
+        at_d = _advance(times, boundaries, origin + (d + k) * step, at_d, high)
+        out[(a + k) & INDEX] = at_a
+        out[(b + k) & INDEX] = at_b
+        out[(c + k) & INDEX] = at_c
+        out[(d + k) & INDEX] = at_d
+    for row in range(d + size, last):
+        at_d = _advance(times, boundaries, origin + row * step, at_d, high)
+        out[row & INDEX] = at_d
 
 
 @kernel
@@ -186,8 +256,8 @@ def time_bounds(
     `earliest` and `latest` are the limits of the type of the times, infinite for floats. Within a segment
     the rows `position` are equally far apart.
     """
-    past = Boundaries(width, earliest + width, False, not left_closed)
-    future = Boundaries(width, latest - width, True, right_closed)
+    past = Past(width, earliest + width, not left_closed)
+    future = Future(width, latest - width, right_closed)
     first = segment = 0
     while first < len(position):
         while offsets[segment + 1] <= position[first]:
@@ -207,7 +277,7 @@ def time_bounds(
             for row in range(first, last):
                 end[row] = origin + row * step + 1
         else:
-            now_itself = Boundaries(width - width, earliest, False, False)
+            now_itself = Past(width - width, earliest, False)
             _ends_before_now(times, now_itself, position, first, last, low, start, end)
         first = last
 
