@@ -7,12 +7,13 @@
     row 5            [-----------]
 
 A bound is found by a merge of the times with the boundaries of the windows, which never decrease either. A
-row compares its boundary with the next four times, and the bound moves by the number of those before it. There
-is seldom a branch, because at irregular times no processor can predict one. Four parts of the rows are merged
+row compares its boundary with the next four times, and the bound moves by the number of those before it. So
+branches are rare, because at irregular times no processor can predict one. Four parts of the rows are merged
 by turns, so that no row waits for the one before.
 
-State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step for
-a row, and one for four moves of the bound; the first row of a part finds its bound by bisection, O(log n).
+State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step
+for a row, and one for four moves of the bound; the first row of a part finds its bound by bisection,
+O(log n).
 `regular_gap` and `lags_agree` read the times once, and stop where they are irregular.
 """
 
