@@ -4,21 +4,24 @@ Missing values are removed before any kernel runs, and bounds are converted to p
 observations, so an operator needs no identity for missing values.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numba import config
 from numpy.typing import NDArray
 
+from rollstat.algorithms.bound_calls import bind
 from rollstat.blocks import Block
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
+from rollstat.kernels.missing.counting import has_nan
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
 from rollstat.operators.layout import Layout, computing_dtype, describe
 
-__all__ = ["ALGORITHMS", "AggregateOverflow", "aggregate", "block_rows", "prepare"]
+__all__ = ["ALGORITHMS", "AggregateOverflow", "aggregate", "block_rows", "line_kernel", "prepare"]
 
 ALGORITHMS = {
     "operator_scan": "any windows; the quickest",
@@ -183,6 +186,39 @@ def aggregate(
         for result, values_written in zip(results, written):
             if result is not values_written:
                 result[...] = values_written
+
+
+def line_kernel(
+    operator: Any, layout: Layout, width: int, rows: int, short: int
+) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
+    """Return a function that writes the results of windows of `width` in one kernel call; None if none does.
+
+    It gives up if a value is missing or a result does not fit its dtype. The results have the dtypes of
+    `layout`. See :meth:`rollstat.plan.Computation.line_kernel`.
+    """
+    if getattr(operator, "with_row", False) or config.DISABLE_JIT:
+        return None
+    codes: list[Any] = []
+
+    def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
+        if short:
+            for out in outputs:
+                out[:short] = np.nan
+        if any(values.dtype.kind == "f" and has_nan(values) for values in series):
+            return False
+        columns = tuple(
+            _frozen(np.ascontiguousarray(values, computing_dtype(values.dtype))) for values in series
+        )
+        results = tuple(out[short:] for out in outputs) if short else tuple(outputs)
+        suffix, failed = np.empty(width, layout.state), np.zeros(rows, np.bool_)
+        values = columns if len(columns) > 1 else columns[0]
+        arguments = operator, values, width, suffix, results[0] if layout.single else results, failed
+        if not codes:
+            codes.append(bind(scan_fixed, *arguments))
+        codes[0](*arguments)
+        return not failed.any()
+
+    return write
 
 
 def _fill_empty(operator: Any, layout: Layout, empty: NDArray[np.bool_], results: Sequence[Any]) -> None:

@@ -12,7 +12,7 @@ from functools import cache
 
 from numba import config
 
-__all__ = ["clear_flags", "range_left"]
+__all__ = ["clear_flags", "have_flags", "range_left"]
 
 _ALL = 0x3F
 # The bits of overflow and underflow: x86, ARM, Windows.
@@ -39,6 +39,11 @@ def _flags() -> _Flags | None:
         if found == [True, True, False]:
             return clear, test, mask
     return None
+
+
+def have_flags() -> bool:
+    """Return whether flags can be read; otherwise a number may always have left the range."""
+    return _flags() is not None
 
 
 def clear_flags() -> None:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat._jit import plain
 from rollstat.algorithms.aggregate import aggregate, prepare
+from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.extrema import Extrema, automatic
-from rollstat.algorithms.float_flags import clear_flags, range_left
+from rollstat.algorithms.float_flags import clear_flags, have_flags, range_left
 from rollstat.algorithms.whole_numbers import about_anchor, operator_for
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.dtypes import is_large
@@ -35,6 +36,7 @@ __all__ = [
     "differences",
     "evaluate",
     "grid",
+    "line_kernel",
     "observations",
     "scan",
     "working_row",
@@ -279,6 +281,42 @@ def _scan(
     _, *scratch = _scan_scratch(summand, width)
     kernel = short_windows(summand, width) or sum_fixed_windows
     return bool(kernel(summand, x, y, width, 0.0, None, *scratch, out))
+
+
+def line_kernel(
+    summand: Summand, dtype: np.dtype[Any], width: int, short: int
+) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
+    """Return a function that writes the only output of `summand` in one kernel call; None if there is none.
+
+    It gives up if a value is missing, sums leave the range of float64, or integers are large. See
+    :meth:`rollstat.plan.Computation.line_kernel`.
+    """
+    if dtype == np.float32 or not have_flags():
+        return None
+    kernel: Any = short_windows(summand, width) or sum_fixed_windows
+    paired = traits(summand).paired
+    codes: list[Any] = []
+
+    def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
+        (out,) = outputs
+        if short:
+            out[:short] = np.nan
+        if any(is_large(values) for values in series):
+            return False
+        x = _as_floats(series[0])
+        y = _as_floats(series[1]) if paired else x
+        arguments = summand, x, y, width, 0.0, None, *_scan_scratch(summand, width)[1:], out[None, short:]
+        if not codes:
+            codes.append(bind(kernel, *arguments))
+        clear_flags()
+        return not codes[0](*arguments) and not range_left()
+
+    return write
+
+
+def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    """Return read-only values as float64."""
+    return values if values.dtype == np.float64 else read_only(values.astype(np.float64))
 
 
 def _combine_integers(

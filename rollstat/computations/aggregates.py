@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from rollstat.algorithms import aggregate as aggregates
 from rollstat.algorithms import window_sums
 from rollstat.blocks import Block, Outcome
-from rollstat.dtypes import warn_of_rounding
+from rollstat.dtypes import compute_dtype, warn_of_rounding
+from rollstat.kernels.sums.moment_formulas import Summand
 from rollstat.operators.interface import NOTHING, empty_result
 from rollstat.plan import NAMED, Choice, Computation, Output
 from rollstat.windows import Windows
@@ -39,6 +40,8 @@ class Formula(Computation):
         Kind of the outputs.
     choose : callable
         Takes a block; returns the :class:`Choice` that `write` makes.
+    summand : Summand, optional
+        What to sum, if the only output follows from sums, see :mod:`rollstat.kernels.sums.moment_formulas`.
     """
 
     def __init__(
@@ -50,8 +53,10 @@ class Formula(Computation):
         outputs: int = 1,
         kind: str = "float",
         choose: Callable[[Block], Choice] = window_sums.choose,
+        summand: Summand | None = None,
     ) -> None:
         self._write = write
+        self._summand = summand
         self._converts = dtype != _FLOAT64
         self._choose = choose
         self.outputs = [Output(kind, required)] * outputs
@@ -67,6 +72,21 @@ class Formula(Computation):
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block."""
         return self._choose(block)
+
+    def line_kernel(
+        self,
+        dtype: np.dtype[Any],
+        width: int,
+        rows: int,
+        base: int,
+        nan_below: int | None,
+        head: int,
+        short: int,
+    ) -> Callable[..., bool] | None:
+        """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
+        if self._summand is None or head:
+            return None
+        return window_sums.line_kernel(self._summand, dtype, width, short)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""
@@ -129,6 +149,25 @@ class Combination(Computation):
         if self._algorithm == "auto":
             return Choice("operator_scan", "the fastest for any windows of numbers")
         return Choice(self._algorithm, NAMED)
+
+    def line_kernel(
+        self,
+        dtype: np.dtype[Any],
+        width: int,
+        rows: int,
+        base: int,
+        nan_below: int | None,
+        head: int,
+        short: int,
+    ) -> Callable[..., bool] | None:
+        """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
+        operator, layout = self._operator, self._layout
+        named = self._algorithm not in ("auto", "operator_scan")
+        rounds = dtype.kind != "f" and getattr(operator, "rounds_integers", False)
+        computed = [compute_dtype(output.kind, dtype) for output in self.outputs]
+        if head or named or rounds or computed != list(layout.outputs):
+            return None
+        return aggregates.line_kernel(operator, layout, width, rows, short)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""

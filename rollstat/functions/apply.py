@@ -15,6 +15,7 @@ from rollstat.blocks import Block, Outcome
 from rollstat.computations.aggregates import Combination, Formula
 from rollstat.dtypes import check_array
 from rollstat.engine import run
+from rollstat.kernels.sums.moment_formulas import Summand
 from rollstat.operators.interface import key_of
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.plan import PLAIN_DTYPES, Choice, Recipe
@@ -59,6 +60,7 @@ def formula(
     kind: str = "float",
     names: tuple[str, ...] = ("arr", "other"),
     choose: Callable[[Block], Choice] = choose_sums,
+    summand: Summand | None = None,
 ) -> list[NDArray[Any]]:
     """Run a statistic that `write` computes block by block.
 
@@ -80,8 +82,8 @@ def formula(
         Kind of the result's dtype, see :func:`rollstat.dtypes.result_dtype`.
     names : tuple of str
         Names of the series in messages.
-    **engine
-        Further arguments of :func:`rollstat.engine.run`.
+    choose, summand
+        See :class:`rollstat.computations.aggregates.Formula`.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def formula(
     """
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {}, "this statistic")
-    recipe = Recipe(Formula, (write, required, outputs, kind, choose))
+    recipe = Recipe(Formula, (write, required, outputs, kind, choose, summand))
     for name, array in zip(names, arrays):
         numbers(name, array)
     return run(arrays, window, recipe, checked, names=names).arrays

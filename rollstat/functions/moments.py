@@ -1,6 +1,7 @@
 """Rolling variance, standard deviation, standard error, skewness and kurtosis."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, NDArray
@@ -9,6 +10,7 @@ from rollstat.algorithms import moments
 from rollstat.blocks import Block, Outcome
 from rollstat.functions.apply import formula, with_ddof
 from rollstat.functions.common import statistic
+from rollstat.kernels.sums.moment_formulas import Deviation, Kurtosis, Skewness, Summand, Variance
 from rollstat.options import CommonOptions, Window, whole_number
 
 __all__ = [
@@ -33,13 +35,15 @@ _WITH_DDOF: dict[str, Any] = {**_MOMENT, "samples": ({"ddof": 1}, {"ddof": 0})}
 
 def _from_variance(
     write: Callable[[Block, int, NDArray[Any]], Outcome],
+    summand: Callable[[float], Summand],
     arr: ArrayLike,
     window: Window,
     ddof: int,
     options: CommonOptions,
 ) -> NDArray[Any]:
     ddof = whole_number("ddof", ddof, 0)
-    return formula([arr], window, with_ddof(write, ddof), ddof + 1, options)[0]
+    of_ddof = summand(float(ddof))
+    return formula([arr], window, with_ddof(write, ddof), ddof + 1, options, summand=of_ddof)[0]
 
 
 @statistic(pandas="var", **_WITH_DDOF)
@@ -80,7 +84,7 @@ def rolling_var(
     >>> rollstat.rolling_var([1e9 + 1.0, 1e9 + 2.0, 1e9 + 4.0], 3)
     array([       nan,        nan, 2.33333333])
     """
-    return _from_variance(moments.variances, arr, window, ddof, options)
+    return _from_variance(moments.variances, Variance, arr, window, ddof, options)
 
 
 @statistic(pandas="std", **_WITH_DDOF)
@@ -117,7 +121,7 @@ def rolling_std(
     >>> rollstat.rolling_std([1.0, 2.0, 3.0], 3)
     array([nan, nan,  1.])
     """
-    return _from_variance(moments.deviations, arr, window, ddof, options)
+    return _from_variance(moments.deviations, partial(Deviation, error=0.0), arr, window, ddof, options)
 
 
 @statistic(pandas="sem", **_WITH_DDOF)
@@ -155,7 +159,7 @@ def rolling_sem(
     >>> rollstat.rolling_sem([1.0, 2.0, 3.0, 6.0], 4)
     array([       nan,        nan,        nan, 1.08012345])
     """
-    return _from_variance(moments.standard_errors, arr, window, ddof, options)
+    return _from_variance(moments.standard_errors, partial(Deviation, error=1.0), arr, window, ddof, options)
 
 
 @statistic(pandas="skew", **_MOMENT)
@@ -191,7 +195,7 @@ def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_skew([1.0, 2.0, 6.0], 3).round(4)
     array([   nan,    nan, 1.4579])
     """
-    return formula([arr], window, moments.skewnesses, 3, options)[0]
+    return formula([arr], window, moments.skewnesses, 3, options, summand=Skewness())[0]
 
 
 @statistic(pandas="kurt", **_MOMENT)
@@ -226,4 +230,4 @@ def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_kurt([1.0, 2.0, 3.0, 9.0], 4).round(4)
     array([   nan,    nan,    nan, 3.0144])
     """
-    return formula([arr], window, moments.kurtoses, 4, options)[0]
+    return formula([arr], window, moments.kurtoses, 4, options, summand=Kurtosis())[0]

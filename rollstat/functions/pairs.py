@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.algorithms import comoments
 from rollstat.functions.apply import formula, with_ddof
 from rollstat.functions.common import statistic
+from rollstat.kernels.sums.moment_formulas import Correlation, Covariance
 from rollstat.options import CommonOptions, Window, whole_number
 
 __all__ = [
@@ -64,7 +65,8 @@ def rolling_cov(
     array([nan, nan,  2.])
     """
     ddof = whole_number("ddof", ddof, 0)
-    return formula([arr, other], window, with_ddof(comoments.covariances, ddof), ddof + 1, options)[0]
+    write, summand = with_ddof(comoments.covariances, ddof), Covariance(float(ddof))
+    return formula([arr, other], window, write, ddof + 1, options, summand=summand)[0]
 
 
 @statistic(series=2, pandas="corr", **_COMOMENT)
@@ -103,7 +105,7 @@ def rolling_corr(
     >>> rollstat.rolling_corr([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 3)
     array([nan, nan,  1.])
     """
-    return formula([arr, other], window, comoments.correlations, 1, options)[0]
+    return formula([arr, other], window, comoments.correlations, 1, options, summand=Correlation(0.0))[0]
 
 
 @statistic(series=2, **_COMOMENT)
@@ -143,7 +145,7 @@ def rolling_beta(
     >>> rollstat.rolling_beta([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], 3)
     array([nan, nan,  2.])
     """
-    return formula([arr, other], window, comoments.betas, 2, options)[0]
+    return formula([arr, other], window, comoments.betas, 2, options, summand=Correlation(1.0))[0]
 
 
 @statistic(outputs=("slope", "intercept", "determination"), **_COMOMENT)

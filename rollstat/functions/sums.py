@@ -10,6 +10,7 @@ from rollstat.algorithms.aggregate import ALGORITHMS
 from rollstat.functions.apply import COMBINED, combine, ends, formula, numbers, operators
 from rollstat.functions.checks import check_decay
 from rollstat.functions.common import statistic
+from rollstat.kernels.sums.moment_formulas import Mean, Sum
 from rollstat.options import CommonOptions, Window
 
 __all__ = [
@@ -73,7 +74,7 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     integral = numbers("arr", arr).dtype.kind in "iub"
     if integral or options.get("algorithm", "auto") != "auto":
         return combine([arr], window, operators.Sum(), "sum", options, required=0)[0]
-    return formula([arr], window, moments.sums, 0, options)[0]
+    return formula([arr], window, moments.sums, 0, options, summand=Sum())[0]
 
 
 @statistic(exact=False, source=_SCAN, pandas="mean", **_SUM)
@@ -109,7 +110,7 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     """
     if options.get("algorithm", "auto") != "auto":
         return combine([arr], window, operators.Mean(), "mean", options, kind="interpolated")[0]
-    return formula([arr], window, moments.means, 1, options, kind="interpolated")[0]
+    return formula([arr], window, moments.means, 1, options, kind="interpolated", summand=Mean())[0]
 
 
 @statistic(min_periods=0, source="definition", **_SUM)
