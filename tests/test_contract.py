@@ -287,6 +287,33 @@ def test_layouts_axes_and_masks_do_not_change_results(statistic, sample, rng):
 
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_which_results_are_equal_to_the_bit(statistic, sample, rng):
+    """The table of docs/guide/numerics.rst: threads never change a bit, the form of the call only where sums round."""
+    n, m = 200, 20
+    dtype = taken(statistic)[0]
+    arrays = [(rng.lognormal(size=n) * 100).astype(dtype) for _ in range(statistic.series)]
+    plain = outputs(call(statistic, arrays, m, sample, min_periods=1))
+    rows = np.arange(n)
+    bounds = np.maximum(rows - m + 1, 0), rows + 1
+    lines = [np.stack([array] * 3) for array in arrays]
+    double = [np.tile(array, 2) for array in arrays]
+    by_line = outputs(call(statistic, lines, m, sample, min_periods=1, axis=1))
+    by_segment = outputs(call(statistic, double, m, sample, min_periods=1, segments=[0, n, 2 * n]))
+    stepped = outputs(call(statistic, arrays, m, sample, min_periods=1, step=3))
+    bounded = outputs(call(statistic, arrays, bounds, sample, min_periods=1))
+    threaded = outputs(call(statistic, arrays, m, sample, min_periods=1, threads=2))
+    lines_threaded = outputs(call(statistic, lines, m, sample, min_periods=1, axis=1, threads=2))
+    for i, result in enumerate(plain):
+        np.testing.assert_array_equal(threaded[i], result)
+        np.testing.assert_array_equal(lines_threaded[i], by_line[i])
+        positions = statistic.name.startswith("arg")  # of the whole series, which segments only divide
+        equal(statistic, by_segment[i][n:] - n if positions else by_segment[i][n:], result)
+        equal(statistic, by_line[i], np.stack([result] * 3))
+        equal(statistic, stepped[i], result[::3])
+        equal(statistic, bounded[i], result)
+
+
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
 def test_small_and_empty_input(statistic, sample):
     dtype = taken(statistic)[0]
     for n, window in itertools.product((0, 1, 2), (1, 2, 5)):
