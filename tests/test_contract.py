@@ -288,7 +288,7 @@ def test_layouts_axes_and_masks_do_not_change_results(statistic, sample, rng):
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
 def test_which_results_are_equal_to_the_bit(statistic, sample, rng):
-    """The table of docs/guide/numerics.rst: threads never change a bit, the form of the call only where sums round."""
+    """The table of docs/guide/numerics.rst: only sums of floats round differently."""
     n, m = 200, 20
     dtype = taken(statistic)[0]
     arrays = [(rng.lognormal(size=n) * 100).astype(dtype) for _ in range(statistic.series)]
