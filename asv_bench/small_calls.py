@@ -10,6 +10,7 @@ import statistics
 import sys
 import time
 import warnings
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,8 @@ def calls(name, values):
     row = REGISTRY[name]
     series = [values, values[::-1].copy()][: row.series]
     options = row.samples[0]
-    found = {"function": lambda: row.function(*series, WINDOW, **options)}
+    width = {"m" if "m" in signature(row.function).parameters else "window": WINDOW}
+    found = {"function": lambda: row.function(*series, **width, **options)}
     mine, other = (pd.Series(array) for array in (series[0], series[-1]))
     pairs = [other] if row.series == 2 else []
     if hasattr(mine.rollstat.rolling(WINDOW), name):

@@ -26,6 +26,7 @@ FUNCTIONS = [
     rollstat.rolling_std,
     rollstat.rolling_count,
     rollstat.rolling_first,
+    rollstat.rolling_median,
 ]
 
 
@@ -51,7 +52,7 @@ def test_plain_and_other_calls_agree(function, dtype, missing):
                     assert np.asarray(found).dtype == np.asarray(function(strided, window)).dtype
 
 
-@pytest.mark.parametrize("function", [*FUNCTIONS, rollstat.rolling_median], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("shift", [0, 2**56])
 def test_plain_and_other_calls_of_integers_agree(function, shift):
     for length, window in ((0, 4), (5, 4), (200, 1), (200, 5), (200, 60), (5, 300)):
@@ -63,6 +64,33 @@ def test_plain_and_other_calls_of_integers_agree(function, shift):
                 for _ in range(2):
                     found = function(plain, window, **options)
                     np.testing.assert_array_equal(found, function(strided, window, **options))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("order", [np.asarray, np.sort], ids=["mixed", "sorted"])
+def test_plain_and_other_order_statistics_agree(missing, order):
+    for window in (5, 6):
+        for dtype in (np.float64, np.int64) if not missing else (np.float64,):
+            values = order(series(200, missing=missing)).astype(dtype)
+            strided = np.repeat(values, 2)[::2]
+            for k in (1, 2, -1):
+                for _ in range(2):
+                    found = rollstat.rolling_kth(values, k, window)
+                    np.testing.assert_array_equal(found, rollstat.rolling_kth(strided, k, window))
+            for interpolation in ("linear", "midpoint", "nearest"):
+                options = {"interpolation": interpolation, "min_periods": 2}
+                for _ in range(2):
+                    found = rollstat.rolling_quantile(values, window, 0.3, **options)
+                    expected = rollstat.rolling_quantile(strided, window, 0.3, **options)
+                    np.testing.assert_array_equal(found, expected)
+
+
+def test_medians_of_one_thread_do_not_mix():
+    values, long = series(200), series(1000)
+    expected = [rollstat.rolling_median(np.repeat(x, 2)[::2], 6) for x in (values, long)]
+    for _ in range(2):
+        for x, result in zip((values, long), expected):
+            np.testing.assert_array_equal(rollstat.rolling_median(x, 6), result)
 
 
 @pytest.mark.parametrize("function", [rollstat.rolling_cov, rollstat.rolling_corr, rollstat.rolling_beta])

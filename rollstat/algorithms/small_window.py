@@ -4,14 +4,19 @@ Besides :func:`select`, which every selection algorithm has, :func:`select_point
 two ranks (quantiles, the median of an even number) while both ranks are in the cache.
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds, tiers
+from rollstat.algorithms.bound_calls import bind
 from rollstat.blocks import Block, Point, Selection, read_only
+from rollstat.dtypes import is_large
+from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.selection.network_five import point_of_five
 from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
 from rollstat.kernels.selection.quantiles import interpolate_constant
@@ -21,6 +26,7 @@ from rollstat.kernels.selection.selection_network import (
     MIDPOINT,
     UPPER,
     LaneScratch,
+    Network,
     run_network,
 )
 from rollstat.kernels.selection.sortedness import direction
@@ -31,6 +37,7 @@ __all__ = [
     "LARGEST_WIDTH",
     "block_rows",
     "fast_kernel",
+    "line_kernel",
     "select",
     "select_points",
     "select_points_of_five",
@@ -44,7 +51,11 @@ LARGEST_WIDTH = 512
 """Widest window served: comparisons grow with log^2 m, the time to build a network with m log^2 m."""
 
 _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead; more exceed the cache
+_LONGEST_KEPT = 1 << 14  # elements of scratch that a thread keeps: clearing new memory takes time
 _RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
+
+Ranges = tuple[tuple[int, int], ...]
+Outputs = tuple[tuple[int, int, int], ...]
 
 
 def serves(block: Block, request: Selection) -> bool:
@@ -134,22 +145,64 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
         )
     if select_points_of_five(block, points, results):
         return True
-    between = [point.between for point in points]
-    ranges = tuple((point.rank, point.rank + above) for point, above in zip(points, between))
-    outputs, first = [], 0
-    for i, (point, above) in enumerate(zip(points, between)):
-        outputs.append((first, MIDPOINT if point.midpoint else LINEAR if above else LOWER, i))
-        first += 1 + above
-    fractions = [point.fraction for point in points]
     if len(results) == 1 and results[0].flags.c_contiguous:
         stacked = results[0][None, :]
     else:
         stacked = np.empty((len(results), block.rows), results[0].dtype)
-    _find(block.values, block.width, ranges, outputs, fractions, stacked, stacked)
+    _find(block.values, block.width, *_asked(points), stacked, stacked)
     for row, result in zip(stacked, results):
         if not np.may_share_memory(row, result):
             result[...] = row
     return True
+
+
+def _asked(points: Sequence[Point]) -> tuple[Ranges, Outputs, tuple[float, ...]]:
+    """Return the ranges of ranks, the outputs and the fractions with which :func:`_find` writes points."""
+    ranges, outputs, first = [], [], 0
+    for i, point in enumerate(points):
+        above = int(point.between)
+        ranges.append((point.rank, point.rank + above))
+        outputs.append((first, MIDPOINT if point.midpoint else LINEAR if above else LOWER, i))
+        first += 1 + above
+    return tuple(ranges), tuple(outputs), tuple(point.fraction for point in points)
+
+
+def line_kernel(
+    point: Point, width: int, rows: int, short: int
+) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool]:
+    """Return a function that writes one point of every window of a line in one kernel call.
+
+    It gives up if a value is missing, integers are large, or another algorithm is faster. See
+    :meth:`rollstat.plan.Computation.line_kernel`.
+    """
+    asked = _asked([point])
+    codes: list[Any] = []
+    five = width == 5 and not point.midpoint
+
+    def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
+        (values,), (out,) = series, outputs
+        if short:
+            out[:short] = np.nan
+            out = out[short:]
+        if is_large(values) or not suits_values(values, width):
+            return False
+        if five:
+            arguments = values, point.rank, point.fraction, out
+            if not codes:
+                codes.append(bind(point_of_five, *arguments))
+            return bool(codes[0](*arguments))
+        if values.dtype.kind == "f" and has_nan(values):
+            return False
+        target = out[None, :]
+        if not codes or direction(values):
+            _find(values, width, *asked, target, target)
+            if not direction(values):
+                codes.append(bind(run_network, *_arguments(values, width, *asked, target, target)))
+        else:
+            codes[0](*_arguments(values, width, *asked, target, target))
+        return True
+
+    return write
 
 
 def select_points_of_five(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
@@ -187,9 +240,9 @@ def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 def _find(
     values: NDArray[Any],
     width: int,
-    ranges: tuple[tuple[int, int], ...],
-    outputs: Sequence[tuple[int, int, int]],
-    fractions: Sequence[float],
+    ranges: Ranges,
+    outputs: Outputs,
+    fractions: tuple[float, ...],
     lower: NDArray[Any],
     upper: NDArray[Any],
 ) -> None:
@@ -207,21 +260,59 @@ def _find(
             else:
                 interpolate_constant(found[which], found[which + 1], fraction, kind == MIDPOINT, lower[row])
         return
-    network = selection_network(width, ranges, _windows_per_lane(width))
-    vector_lanes = VECTOR_BYTES // values.itemsize
-    blocks = -(-rows // network.results.shape[1])
-    lanes = min(_ROW_BYTES // values.itemsize, -(-blocks // vector_lanes) * vector_lanes)
-    stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
-    scratch = LaneScratch(
-        _aligned_zeros(network.rows * stride, values.dtype),
-        _aligned_zeros(4 * lanes, lower.dtype),
-        lanes,
-        stride,
-    )
-    run_network(
-        values, network, scratch, np.array(outputs, np.int64), np.array(fractions, np.float64), lower, upper
-    )
+    run_network(*_arguments(values, width, ranges, outputs, fractions, lower, upper))
     tiers.note_ready(run_network, values.dtype)
+
+
+@lru_cache(maxsize=64)
+def _prepare(
+    width: int, ranges: Ranges, outputs: Outputs, fractions: tuple[float, ...], rows: int, itemsize: int
+) -> tuple[Network, int, int, NDArray[np.int64], NDArray[np.float64]]:
+    """Return the network, the lanes and the stride of its scratch, the outputs and the fractions."""
+    network = selection_network(width, ranges, _windows_per_lane(width))
+    vector_lanes = VECTOR_BYTES // itemsize
+    blocks = -(-rows // network.results.shape[1])
+    lanes = min(_ROW_BYTES // itemsize, -(-blocks // vector_lanes) * vector_lanes)
+    stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
+    return network, lanes, stride, np.array(outputs, np.int64), np.array(fractions, np.float64)
+
+
+class _Kept(threading.local):
+    """The scratch memory of the last call of a thread, if it was small."""
+
+    key: Any = None
+    scratch: LaneScratch
+
+    def get(self, rows: int, lanes: int, stride: int, values: Any, points: Any) -> LaneScratch:
+        """Return the scratch of the last call if its key was the same, else new scratch."""
+        key = rows, lanes, stride, values, points
+        if key == self.key:
+            return self.scratch
+        scratch = LaneScratch(
+            _aligned_zeros(rows * stride, values), _aligned_zeros(4 * lanes, points), lanes, stride
+        )
+        if rows * stride <= _LONGEST_KEPT:
+            self.key, self.scratch = key, scratch
+        return scratch
+
+
+_scratch = _Kept()
+
+
+def _arguments(
+    values: NDArray[Any],
+    width: int,
+    ranges: Ranges,
+    outputs: Outputs,
+    fractions: tuple[float, ...],
+    lower: NDArray[Any],
+    upper: NDArray[Any],
+) -> tuple[Any, ...]:
+    """Return the arguments of :func:`run_network`."""
+    rows = lower.shape[1]
+    network, lanes, stride, *rest = _prepare(width, ranges, outputs, fractions, rows, values.itemsize)
+    scratch = _scratch.get(network.rows, lanes, stride, values.dtype, lower.dtype)
+    return values, network, scratch, *rest, lower, upper
 
 
 def _select_constant(block: Block, request: Selection) -> None:
@@ -238,7 +329,7 @@ def _select_constant(block: Block, request: Selection) -> None:
         first += high + 1 - low
     lower = _contiguous(request.lower)
     upper = lower if request.upper is None else _contiguous(request.upper)
-    _find(block.values, block.width, ranges, outputs, [0.0] * len(outputs), lower, upper)
+    _find(block.values, block.width, ranges, tuple(outputs), (0.0,) * len(outputs), lower, upper)
     if lower is not request.lower:
         request.lower[...] = lower
     if request.upper is not None and upper is not request.upper:
@@ -262,9 +353,9 @@ def _select_varying(block: Block, request: Selection, i: int) -> None:
     for low in range(first, top + 1, _RANKS_AT_ONCE):
         high = min(low + _RANKS_AT_ONCE - 1, top)
         found = np.empty((min(high + pair, block.width - 1) - low + 1, block.rows), keys.dtype)
-        outputs = [(number, LOWER, number) for number in range(len(found))]
+        outputs = tuple((number, LOWER, number) for number in range(len(found)))
         ranges = ((low, low + len(found) - 1),)
-        _find(keys, block.width, ranges, outputs, [0.0] * len(found), found, found)
+        _find(keys, block.width, ranges, outputs, (0.0,) * len(found), found, found)
         pick(found, low, high, rank, request.lower[i], upper)
         tiers.note_ready(pick, keys.dtype)
 

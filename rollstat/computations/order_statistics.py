@@ -1,6 +1,6 @@
 """k-th smallest, median, quantiles: ranks for the selection algorithms, and interpolation between ranks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -228,6 +228,33 @@ class OrderStatistics(Computation):
         dtype = self.dtype
         same = all(request.kind() == "value" for request in self.requests) or dtype.kind in "fmM"
         return same and all(_is_end(request.point(width), width) for request in self.requests)
+
+    def line_kernel(
+        self,
+        dtype: np.dtype[Any],
+        width: int,
+        rows: int,
+        base: int,
+        nan_below: int | None,
+        head: int,
+        short: int,
+    ) -> Callable[..., bool] | None:
+        """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
+        if self.positions or head or len(self.requests) > 1 or self.requests[0].required > width:
+            return None
+        choice = self._choose_selection(width)
+        if self.algorithm == "auto" and self._all_ends(width):
+            names = self._end_names(width)
+            if extrema.serves_quickly(names, dtype, width, self.rows):
+                return None
+            return extrema.one_kernel(names, dtype, width, rows, base, False, None, head, short)
+        if self.algorithm == "auto":
+            kernels = (small_window.fast_kernel(dtype, True),)
+            seconds = sorted_window.seconds(self.rows, width, False)
+            choice = tiers.choose(choice, "sorted_window", kernels, self.rows, seconds)
+        if choice.name != "small_window":
+            return None
+        return small_window.line_kernel(self.requests[0].point(width), width, rows, short)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the order statistics of every row with at least `min_periods` observations."""
