@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.kernels.row_bounds import row_bounds
 from rollstat.kernels.time_bounds import lags_agree, time_bounds
 
 __all__ = [
@@ -169,14 +170,12 @@ class OffsetWindows(_RowWindows):
         return self.bounds_around(self.position(first, last))
 
     def bounds_around(self, position: NDArray[np.int64]) -> Bounds:
-        """Return the bounds of the windows around these rows of data, int64."""
-        low: Any = 0
-        high: Any = self.length
-        if not self._single:
-            segment = np.searchsorted(self.offsets, position, side="right") - 1
-            low, high = self.offsets[segment], self.offsets[segment + 1]
-        start = np.minimum(np.maximum(position - self.left, low), high)
-        end = np.minimum(np.maximum(position + self.right, start), high)
+        """Return the bounds of the windows around these rows of data, which ascend, int64."""
+        if self._single:
+            start = np.minimum(np.maximum(position - self.left, 0), self.length)
+            return start, np.minimum(np.maximum(position + self.right, start), self.length)
+        start, end = np.empty(len(position), np.int64), np.empty(len(position), np.int64)
+        row_bounds(self.offsets, position, self.left, self.right, start, end)
         return start, end
 
     def bound(self, row: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ LEVELS = [
     ["_extras", "_sources"],
     ["_cache"],
     ["_jit", "_fast_call", "_lowering", "thresholds"],
-    ["kernels.search", "kernels.simd", "kernels.integers", "kernels.time_bounds"],
+    ["kernels.search", "kernels.simd", "kernels.integers", "kernels.row_bounds", "kernels.time_bounds"],
     ["kernels.missing"],
     ["kernels.extrema", "kernels.selection", "kernels.sums"],
     ["kernels.rank_space", "kernels.aggregate"],
