@@ -25,7 +25,7 @@ from numba import types
 from rollstat._jit import INDEX, kernel
 from rollstat._lowering import dispatched, overloaded
 
-__all__ = ["first_unordered", "lags_agree", "regular_gap", "time_bounds"]
+__all__ = ["Past", "edge_of", "first_unordered", "lags_agree", "lies_before", "regular_gap", "time_bounds"]
 
 _SMALLEST = -np.finfo(np.float64).max
 # Rows of a segment from which it is merged in four parts.

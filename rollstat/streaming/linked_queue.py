@@ -12,9 +12,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LinkedQueue"]
+__all__ = ["LinkedQueue", "number_up_to"]
 
 _CHUNK = 512
+
+
+def number_up_to(numbers: NDArray[Any], limit: Any) -> int:
+    """Return how many numbers, which never decrease, are at most `limit`; none if it is NaN."""
+    return 0 if limit != limit else int(np.searchsorted(numbers, limit, side="right"))
 
 
 class LinkedQueue:
@@ -76,7 +81,7 @@ class LinkedQueue:
         end = self._first + self._length
         for i, chunk in enumerate(self._chunks):
             first, last = self._first if i == 0 else 0, min(end - i * _CHUNK, _CHUNK)
-            found = int(np.searchsorted(chunk[first:last], limit, side="right"))
+            found = number_up_to(chunk[first:last], limit)
             if found < last - first:
                 return i * _CHUNK + first + found - self._first
         return self._length

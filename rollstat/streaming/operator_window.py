@@ -119,7 +119,7 @@ class OperatorWindow:
     def full(self) -> bool:
         """Whether a window of rows has all its rows, or a width begins at the first row or later."""
         if self.spec.timed:
-            return self._first_time is not None and self._newest_time - self._first_time >= self.spec.size
+            return self._first_time is not None and self._first_time <= self.spec.limit(self._newest_time)
         return bool(self.spec.fixed) and self.rows == self.spec.fixed
 
     @property

@@ -27,6 +27,7 @@ from rollstat.kernels.stream.steps import run
 from rollstat.registry import REGISTRY
 from rollstat.streaming.base import State
 from rollstat.streaming.codec import Codec
+from rollstat.streaming.linked_queue import number_up_to
 from rollstat.streaming.window_spec import Times, WindowSpec
 
 __all__ = ["StatisticWindow"]
@@ -281,7 +282,7 @@ class StatisticWindow:
         if self.spec.fixed:
             first = max(0, len(array) - self.spec.fixed)
         elif times is not None and len(array):
-            first = int(np.searchsorted(times, self.spec.limit(times[-1].item()), side="right"))
+            first = number_up_to(times, self.spec.limit(times[-1].item()))
             self._times.load(times[first:])
         last = array[first:]
         if self.codec.kind == "f" and getattr(self.representation, "finds_missing", False):

@@ -9,6 +9,7 @@
 
 import math
 import numbers
+import sys
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -96,8 +97,8 @@ class WindowSpec:
         return self.size if self.kind in (_ROWS, _NUMBER) else Expanding()
 
     def limit(self, time: Any) -> Any:
-        """Return the last time before the window whose newest row has `time`."""
-        return max(time - self.size, _EARLIEST) if self.kind == _TIME else time - self.size
+        """Return the last time before the window whose newest row has `time`; NaN if there is none."""
+        return max(time - self.size, _EARLIEST) if self.kind == _TIME else _float_limit(time, self.size)
 
     def check_min_periods(self, min_periods: Any) -> int:
         """Return the number of observations that an answer needs; raise if `min_periods` does not fit."""
@@ -153,6 +154,21 @@ class WindowSpec:
         if (fine.astype(array.dtype) != array).any():
             raise ValueError(f"times must fit in 64 bits of nanoseconds; it was {times!r}")
         return fine.view(np.int64)
+
+
+def _float_limit(time: float, width: float) -> float:
+    """Return the largest float that is at most ``time - width`` without rounding.
+
+    Equal infinities have the distance 0, as in the functions over arrays.
+    """
+    if math.isinf(time):
+        return sys.float_info.max if time > 0 else math.nan
+    limit = time - width
+    if math.isinf(limit):
+        return limit
+    part = time - limit
+    error = (time - (limit + part)) + (part - width)  # of the subtraction, exact
+    return math.nextafter(limit, -math.inf) if error < 0 else limit
 
 
 def _from_objects(array: NDArray[Any]) -> NDArray[Any]:

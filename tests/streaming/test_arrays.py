@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 import rollstat
 from rollstat import operators
@@ -90,9 +92,9 @@ def test_what_does_not_fit_changes_nothing(name, window, rng):
     stream.extend(*columns, **({"times": np.arange(N)} if timed else {}))
     before = stream.snapshot()
     words = [column.astype(str) for column in columns]
-    for given in (words, [column[:, None] for column in columns], [*columns, columns[0]]):
+    for bad in (words, [column[:, None] for column in columns], [*columns, columns[0]]):
         with pytest.raises((TypeError, ValueError)):
-            stream.extend(*given, **({"times": np.arange(N, 2 * N)} if timed else {}))
+            stream.extend(*bad, **({"times": np.arange(N, 2 * N)} if timed else {}))
     for times in (np.arange(N), np.arange(2 * N)) if timed else (np.arange(N, 2 * N),):
         with pytest.raises((TypeError, ValueError)):
             stream.extend(*columns, times=times)
@@ -239,3 +241,39 @@ def test_half_a_window_at_once(name, gaps, rng):
     assert [len(part) for part in parts] == np.diff(ends).tolist()
     np.testing.assert_allclose(results, expected, 1e-11, 1e-11)
     assert len(stream) == 7_000
+
+
+# Differences of these times and the width round; infinities and distances beyond the largest float occur.
+FLOAT_TIMES = st.one_of(
+    st.floats(allow_nan=False),
+    st.integers(0, 200).map(lambda i: 1e15 + i / 10),
+    st.integers(0, 60).map(lambda i: i * 0.1),
+)
+MAKERS = [
+    (rollstat.rolling_min, rollstat.RollingMin),
+    (rollstat.rolling_sum, rollstat.RollingSum),
+    (rollstat.rolling_sum, lambda width: TimeAggregate(operators.Sum(), width)),
+]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(FLOAT_TIMES, max_size=12), st.sampled_from([5.9, 0.1, 0.3, 1e15, 1.7e308]))
+@example([1e15 + 24, 1e15 + 29.9], 5.9)
+@example([-np.inf, -np.inf, 0.0, np.inf, np.inf], 5.9)
+@example([-1.7e308, 1.7e308], 1.7e308)
+def test_float_times_at_the_edge_of_a_window(times, width):
+    times = np.sort(np.array(times, float))
+    values = np.arange(1.0, len(times) + 1)
+    for function, make in MAKERS:
+        wanted = function(values, width, times=times)
+        stream = make(width)
+        np.testing.assert_array_equal([stream.push(x, t) for x, t in zip(values, times)], wanted)
+        for split in (0, len(times) // 2):
+            stream = make(width)
+            parts = [
+                stream.extend(values[part], times=times[part]) for part in (slice(split), slice(split, None))
+            ]
+            np.testing.assert_array_equal(np.concatenate(parts), wanted)
+    if len(times):
+        tail = rollstat.RollingMin.from_tail(values, width, times=times)
+        assert tail.value == rollstat.rolling_min(values, width, times=times)[-1]

@@ -140,12 +140,15 @@ _set_single = method_of_algorithm("set_single", "header, cells, state")
 
 @kernel
 def _number_to_drop(header, stamps, limit, closed):
-    """How many states are stamped before `limit`, or at `limit` unless the window is `closed` there."""
+    """How many states are stamped before `limit`, or at `limit` unless the window is `closed` there.
+
+    None if the limit is NaN.
+    """
     front, end, mask = header[FRONT], header[END], header[MASK]
     counter = front
     while counter < end:
         stamp = fetch(stamps, counter, mask)
-        if stamp > limit or (closed and stamp == limit):
+        if not stamp <= limit or (closed and stamp == limit):
             break
         counter += 1
     return counter - front
