@@ -284,18 +284,28 @@ def _scan(
 
 
 def line_kernel(
-    summand: Summand, dtype: np.dtype[Any], width: int, short: int
+    summand: Summand, dtype: np.dtype[Any], width: int, least: int | None, head: int, short: int
 ) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
     """Return a function that writes the only output of `summand` in one kernel call; None if there is none.
 
     It gives up if a value is missing, sums leave the range of float64, or integers are large. See
     :meth:`rollstat.plan.Computation.line_kernel`.
     """
-    if dtype == np.float32 or not have_flags():
+    if dtype == np.float32 or not have_flags() or head >= thresholds.EXPANDING_AS_FIXED:
         return None
     kernel: Any = short_windows(summand, width) or sum_fixed_windows
     paired = traits(summand).paired
     codes: list[Any] = []
+    growing: list[Any] = []
+    bounds = np.zeros(head, np.int64), np.arange(width - head, width)
+
+    def write_head(x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]) -> None:
+        scratch = variable_windows.allocate(traits(summand).channels, 1, width - 1)
+        x_or_y = x[: width - 1], y[: width - 1]
+        arguments = summand, *x_or_y, *bounds, float(least or 0), scratch, out[None, :]
+        if not growing:
+            growing.append(bind(variable_windows.sum_variable_windows, *arguments))
+        growing[0](*arguments)
 
     def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
         (out,) = outputs
@@ -305,11 +315,16 @@ def line_kernel(
             return False
         x = _as_floats(series[0])
         y = _as_floats(series[1]) if paired else x
-        arguments = summand, x, y, width, 0.0, None, *_scan_scratch(summand, width)[1:], out[None, short:]
+        full = out[None, short + head :]
+        arguments = summand, x, y, width, 0.0, None, *_scan_scratch(summand, width)[1:], full
         if not codes:
             codes.append(bind(kernel, *arguments))
         clear_flags()
-        return not codes[0](*arguments) and not range_left()
+        if codes[0](*arguments):
+            return False
+        if head:
+            write_head(x, y, out[short : short + head])
+        return not range_left()
 
     return write
 

@@ -84,9 +84,9 @@ class Formula(Computation):
         short: int,
     ) -> Callable[..., bool] | None:
         """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
-        if self._summand is None or head:
+        if self._summand is None:
             return None
-        return window_sums.line_kernel(self._summand, dtype, width, short)
+        return window_sums.line_kernel(self._summand, dtype, width, nan_below, head, short)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""
