@@ -502,7 +502,7 @@ class Plan:
                     slice(low, low + last - first + width - 1),
                     slice(first - head - short, last),
                     self.insufficient[int(short > 0) :],
-                    self.blocks[1:] if head or not before else (*before, *self.blocks[len(before) + 1 :]),
+                    (() if head else before) + self.blocks[len(before) + 1 :],
                 )
                 return
 

@@ -36,6 +36,7 @@ __all__ = [
     "SAMPLED",
     "SHORT_LINE",
     "SORTED_BY_NETWORK",
+    "SORTED_HEAD",
     "SORTED_WINDOW_OF_DEVIATIONS",
     "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
@@ -177,6 +178,9 @@ BLOCKWISE_BOTH_BYTES = 5_000
 
 PAST_CACHES_BYTES = 12_000_000
 """Bytes of both extrema from which they are written past the caches, which would read their memory first."""
+
+SORTED_HEAD = 64
+"""Most growing windows before the first full one whose order statistics are read off a sorted array."""
 
 EXPANDING_AS_FIXED = 64
 """Fewest expanding windows whose sums are computed as fixed windows behind missing rows."""

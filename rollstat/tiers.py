@@ -36,6 +36,7 @@ __all__ = [
     "QuickChoice",
     "algorithm_for",
     "choose",
+    "has_negative_zero",
     "note_ready",
     "note_work",
     "serves_quickly",
@@ -127,7 +128,7 @@ def algorithm_for(choice: Choice, block: Block) -> str:
     """Return the algorithm for a block with these values, and note how long it takes."""
     if not isinstance(choice, QuickChoice):
         return choice.name
-    if choice.returns_values and _has_negative_zero(block.values):
+    if choice.returns_values and has_negative_zero(block.values):
         return choice.fast
     for kernel in choice.kernels:
         note_work(*kernel, block.rows * choice.seconds)
@@ -149,7 +150,7 @@ def note_ready(kernel: Any, variant: Hashable) -> None:
         forget_plans()  # plans were made for the quick kernel
 
 
-def _has_negative_zero(values: NDArray[Any]) -> bool:
+def has_negative_zero(values: NDArray[Any]) -> bool:
     """Return whether a value is -0.0, which equals 0.0.
 
     Selection and extrema may return either, and kernels differ in which. Everything else is equal to the bit.

@@ -85,6 +85,19 @@ def test_plain_and_other_order_statistics_agree(missing, order):
                     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("function", [rollstat.rolling_min, rollstat.rolling_mean, rollstat.rolling_median])
+def test_growing_windows_are_part_of_the_one_call(function):
+    values, blocks = series(100), []
+    for least in (1, 3):
+        function(values, 7, min_periods=least)
+        forget_plans()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rollstat.engine.Execution.work", lambda *block: blocks.append(block))
+            found = function(values, 7, min_periods=least)
+        np.testing.assert_array_equal(found, function(np.repeat(values, 2)[::2], 7, min_periods=least))
+    assert not blocks
+
+
 def test_medians_of_one_thread_do_not_mix():
     values, long = series(200), series(1000)
     expected = [rollstat.rolling_median(np.repeat(x, 2)[::2], 6) for x in (values, long)]

@@ -240,8 +240,11 @@ class OrderStatistics(Computation):
         short: int,
     ) -> Callable[..., bool] | None:
         """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
-        if self.positions or head or len(self.requests) > 1 or self.requests[0].required > width:
+        if self.positions or len(self.requests) > 1 or self.requests[0].required > width:
             return None
+        if head:
+            full = self.line_kernel(dtype, width, rows, base, nan_below, 0, 0)
+            return full and self._with_head(full, width, nan_below or 0, head, short)
         choice = self._choose_selection(width)
         if self.algorithm == "auto" and self._all_ends(width):
             names = self._end_names(width)
@@ -255,6 +258,25 @@ class OrderStatistics(Computation):
         if choice.name != "small_window":
             return None
         return small_window.line_kernel(self.requests[0].point(width), width, rows, short)
+
+    def _with_head(
+        self, full: Callable[..., bool], width: int, min_periods: int, head: int, short: int
+    ) -> Callable[..., bool] | None:
+        """Return what also writes the rows before those that `full` writes, see :meth:`line_kernel`."""
+        if head > thresholds.SORTED_HEAD:
+            return None
+
+        def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
+            (values,), (out,) = series, outputs
+            out[:short] = np.nan
+            grown = values[: width - 1]
+            if not full(series, [out[short + head :]]) or tiers.has_negative_zero(grown):
+                return False
+            block = Block.growing(grown, None, width - head, head)
+            self._select(sorted_window, block, min_periods, [out[short : short + head]])
+            return True
+
+        return write
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the order statistics of every row with at least `min_periods` observations."""
