@@ -2,7 +2,8 @@
 
     python asv_bench/small_calls.py --output docs/performance/tables/small_calls.rst
 
-One thread. Times are medians of several rounds in which the calls of a row take turns.
+One thread. Times are microseconds of processor time, medians of several rounds in which the calls of a row
+take turns. Calls of the accessor that take longer than those of pandas are in bold.
 """
 
 import argparse
@@ -38,7 +39,8 @@ def calls(name, values):
     mine, other = (pd.Series(array) for array in (series[0], series[-1]))
     pairs = [other] if row.series == 2 else []
     if hasattr(mine.rollstat.rolling(WINDOW), name):
-        found["accessor"] = lambda: getattr(mine.rollstat.rolling(WINDOW), name)(*pairs, **options)
+        named = {"func" if key == "op" else key: value for key, value in options.items()}
+        found["accessor"] = lambda: getattr(mine.rollstat.rolling(WINDOW), name)(*pairs, **named)
     if row.pandas:
         found["pandas"] = lambda: getattr(mine.rolling(WINDOW), row.pandas)(*pairs, **options)
     return found
@@ -56,10 +58,10 @@ def measure(found, rounds, repeats):
             times[key] = []
     for _ in range(rounds):
         for key, results in times.items():
-            begin = time.perf_counter()
+            begin = time.process_time()
             for _ in range(repeats):
                 found[key]()
-            results.append((time.perf_counter() - begin) / repeats * 1e6)
+            results.append((time.process_time() - begin) / repeats * 1e6)
     return {key: statistics.median(results) for key, results in times.items()}
 
 
@@ -77,16 +79,19 @@ def main():
     data = {"float64": rng.standard_normal(N), "int64": rng.integers(-9, 10, N)}
     head = ["statistic"] + [f"{key}, {dtype}" for dtype in data for key in KEYS]
     table = []
-    for name in arguments.names or REGISTRY:
+    for name in arguments.names or sorted(REGISTRY):
         cells = [name]
         for values in data.values():
             with tiers.using("fast"):
                 times = measure(calls(name, values), arguments.rounds, arguments.repeats)
-            cells += [f"{times[key]:.1f}" if key in times else "" for key in KEYS]
+            shown = {key: f"{time:.1f}" for key, time in times.items()}
+            if times.get("accessor", 0) > times.get("pandas", float("inf")):
+                shown["accessor"] = f"**{shown['accessor']}**"
+            cells += [shown.get(key, "") for key in KEYS]
         table.append(cells)
-        print("".join(f"{cell:>{20 if i == 0 else 9}}" for i, cell in enumerate(cells)), flush=True)
+        print("".join(f"{cell:>{20 if i == 0 else 11}}" for i, cell in enumerate(cells)), flush=True)
     if arguments.output:
-        write(arguments.output, list_table(head, table))
+        write(arguments.output, list_table([head, *table]))
 
 
 if __name__ == "__main__":
