@@ -2,34 +2,30 @@
 
 ::
 
-    values    . . a b c d | e f g h .           one by one, for any monotone windows
-              suffix: best of  | running: best of
-              each tail of the | what came after
-              left block       | the boundary
-                [-------------)        answer = better of suffix[left] and running
+    values    . . a b c d | e f g h .
+              best of each | best of each
+              tail of the  | head of the
+              left block   | right block
+                [-------------)        answer = better of a suffix and a prefix
 
     rows of a block         a b c d     S[r]  the best of each lane from row r to the last row
                             e f g h     P[r]  the best of each lane from the first row to row r
     from c to the end       S[1] at a and b, S[0] at c and d
     from the first to g     P[0] at h, P[1] at e, f and g
 
-`scan` serves any windows. `prefixes` and `suffixes` compute the two scans of whole blocks in vectors: a row
-is one vector, S and P need no shifts, and both scans are windows as long as a row over the rows of S, or of
-P, laid end to end, which doubling finds. The better of a suffix and a prefix is a window over the better of
-both series, so one doubling serves the two.
+`prefixes` and `suffixes` compute the two scans of whole blocks in vectors: a row is one vector, S and P need
+no shifts, and both scans are windows as long as a row over the rows of S, or of P, laid end to end, which
+doubling finds. The better of a suffix and a prefix is a window over the better of both series, so one
+doubling serves the two.
 
-State: of `scan`, ``suffix`` in the dtype of the values, as long as the longest window, the boundary, and
-the running best. Invariant: ``suffix[j - base]`` is the best of ``values[j:boundary]`` for every j between
-the left bound and the boundary, and ``running`` the best of ``values[boundary:right]``; when the left bound
-passes the boundary, the boundary moves to the right bound. S and P hold no NaN. Cost: `scan`, at most 3
-comparisons a value, amortised, and O(window) for the row that moves the boundary; in vectors, for each vector
-of results a load and an operation for each scan, and twice log2(lanes) operations for both together.
+State: S of the older block, or the last row of P. Invariant: S and P hold no NaN. Cost: for each vector of
+results a load and an operation for each scan, and twice log2(lanes) operations for both together.
 
 Source: M. van Herk, A fast algorithm for local minimum and maximum filters on rectangular and octagonal
 kernels, Pattern Recognition Letters 13 (1992) 517-521, doi:10.1016/0167-8655(92)90069-C; J. Gil and
 M. Werman, Computing 2-D min, median, and max filters, IEEE TPAMI 15 (1993) 504-507,
-doi:10.1109/34.211471; here with boundaries where the windows need them instead of every `width` rows. The
-doubling is that of :mod:`rollstat.kernels.extrema.doubling`; the combination is own construction.
+doi:10.1109/34.211471. The doubling is that of :mod:`rollstat.kernels.extrema.doubling`; the combination is
+own construction.
 """
 
 from rollstat._jit import kernel
@@ -39,37 +35,7 @@ from rollstat.kernels.simd.comparator import prefer, worst_of
 from rollstat.kernels.simd.fill_copy import store_and_prefetch
 from rollstat.kernels.simd.vectors import broadcast, lanes_of, load, replace_nan, store
 
-__all__ = ["prefixes", "scan", "suffixes"]
-
-
-@kernel
-def scan(order, values, missing, start, end, suffix, out):
-    """Write the best of every window ``values[start[i]:end[i]]`` to `out`, the worst value where none is.
-
-    NaN and rows with `missing` set are no observations; `missing` may have no length. Returns whether
-    a NaN was seen.
-    """
-    masked = len(missing) > 0
-    base = boundary = right = 0
-    neutral = running = worst_of(order, values)
-    has_nan = False
-    for i in range(len(start)):
-        left = start[i]
-        if left >= boundary:
-            base, boundary = left, max(left, right)
-            running = neutral
-            best = neutral
-            for j in range(boundary - 1, left - 1, -1):
-                if not (masked and missing[j]):
-                    best = prefer(order, values[j], best)
-                suffix[j - base] = best
-        for j in range(max(right, boundary), end[i]):
-            has_nan |= values[j] != values[j]
-            if not (masked and missing[j]):
-                running = prefer(order, values[j], running)
-        right = end[i]
-        out[i] = prefer(order, suffix[left - base], running) if left < boundary else running
-    return has_nan
+__all__ = ["prefixes", "suffixes"]
 
 
 @kernel(forceinline=True)

@@ -1,0 +1,33 @@
+"""Boxes over an image: rollstat beside scipy.ndimage."""
+
+import numpy as np
+from scipy import ndimage
+
+import rollstat
+
+WIDTHS = [5, 15]
+OPTIONS = {"axis": (0, 1), "center": True, "mode": "reflect"}
+CALLS = {
+    ("min", "rollstat"): lambda image, width: rollstat.rolling_min(image, (width, width), **OPTIONS),
+    ("min", "scipy"): lambda image, width: ndimage.minimum_filter(image, width, mode="reflect"),
+    ("median", "rollstat"): lambda image, width: rollstat.rolling_median(image, (width, width), **OPTIONS),
+    ("median", "scipy"): lambda image, width: ndimage.median_filter(image, width, mode="reflect"),
+}
+
+
+class Boxes:
+    """Centred boxes over 1000 x 1000 pixels."""
+
+    params = (["min", "median"], WIDTHS, ["float64", "uint8"], ["rollstat", "scipy"])
+    param_names = ("statistic", "width", "dtype", "library")
+    timeout = 300
+
+    def setup(self, statistic, width, dtype, library):
+        """Make the image, compile, and warm the caches."""
+        rng = np.random.default_rng(20261121)
+        self.image = (rng.random((1000, 1000)) * 255).astype(dtype)
+        self.time_call(statistic, width, dtype, library)
+
+    def time_call(self, statistic, width, dtype, library):
+        """Time one call."""
+        CALLS[statistic, library](self.image, width)
