@@ -29,6 +29,7 @@ __all__ = [
     "result_dtype",
     "same_memory",
     "union_mask",
+    "warn_of_precision",
     "warn_of_rounded",
     "warn_of_rounding",
 ]
@@ -39,7 +40,11 @@ EXACT = 2**53
 
 
 class PrecisionWarning(UserWarning):
-    """Integers beyond 2**53 became float64, which rounds some of them: in a result, or to compute with."""
+    """A result is less precise than it should be.
+
+    Integers beyond 2**53 became float64, which rounds some of them: in a result, or to compute with. Or sums
+    left the range of float64 in an operator, which does not scale them.
+    """
 
 
 def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
@@ -170,7 +175,8 @@ def is_large(values: NDArray[Any]) -> bool:
     return int(values.max()) > EXACT or int(values.min()) < -EXACT
 
 
-def _warn(text: str) -> None:
+def warn_of_precision(text: str) -> None:
+    """Warn with PrecisionWarning, at the line that called the package."""
     warnings.warn(text, PrecisionWarning, stacklevel=_level_of_caller())
 
 
@@ -178,7 +184,7 @@ def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
     """Copy results to `view`; warn if an integer is rounded."""
     view[...] = values
     if view.dtype == np.float64 and is_large(values):
-        _warn(
+        warn_of_precision(
             "integers beyond 2**53 are rounded in a float64 result; "
             "mode='valid' or fill_value= keep them exact"
         )
@@ -188,13 +194,13 @@ def warn_of_rounded(points: Any) -> None:
     """Warn if points between integers, or means of them, are so large that float64 rounds integers."""
     with np.errstate(invalid="ignore"):
         if (np.abs(points) >= EXACT).any():
-            _warn("results beyond 2**53 are rounded to float64; subtract a common integer first")
+            warn_of_precision("results beyond 2**53 are rounded to float64; subtract a common integer first")
 
 
 def warn_of_rounding(values: NDArray[Any]) -> None:
     """Warn if a computation in float64 rounds its input."""
     if is_large(values):
-        _warn("integers beyond 2**53 are rounded to float64; subtract a common integer first")
+        warn_of_precision("integers beyond 2**53 are rounded to float64; subtract a common integer first")
 
 
 def refuse_missing(arrays: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None) -> None:

@@ -12,6 +12,7 @@ from numba import config
 from numpy.typing import NDArray
 
 from rollstat.algorithms.bound_calls import bind
+from rollstat.algorithms.float_flags import clear_flags, is_sum, range_left, warn_of_range
 from rollstat.blocks import Block
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
@@ -175,7 +176,9 @@ def aggregate(
     width = block.width if missing is None else 0
     with np.errstate(all="ignore"):
         bounds = _frozen(start), _frozen(end)
+        clear_flags()
         _run(algorithm, operator, layout.state, values, bounds, width, out, failed, min_periods)
+        warn_of_range(operator, columns, range_left())
     if failed.any():
         rows = np.flatnonzero(failed & (end - start >= min_periods))
         if len(rows):
@@ -193,8 +196,8 @@ def line_kernel(
 ) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
     """Return a function that writes the results of windows of `width` in one kernel call; None if none does.
 
-    It gives up if a value is missing or a result does not fit its dtype. The results have the dtypes of
-    `layout`. See :meth:`rollstat.plan.Computation.line_kernel`.
+    It gives up if a value is missing, a result does not fit its dtype, or sums leave the range of float64.
+    The results have the dtypes of `layout`. See :meth:`rollstat.plan.Computation.line_kernel`.
     """
     if getattr(operator, "with_row", False) or config.DISABLE_JIT:
         return None
@@ -215,8 +218,10 @@ def line_kernel(
         arguments = operator, values, width, suffix, results[0] if layout.single else results, failed
         if not codes:
             codes.append(bind(scan_fixed, *arguments))
+        clear_flags()
         codes[0](*arguments)
-        return not failed.any()
+        left = is_sum(operator) and range_left()  # functions of NumPy clear the flags
+        return not (left or failed.any())
 
     return write
 

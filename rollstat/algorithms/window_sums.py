@@ -17,7 +17,7 @@ from rollstat._jit import plain
 from rollstat.algorithms.aggregate import aggregate, prepare
 from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.extrema import Extrema, automatic
-from rollstat.algorithms.float_flags import clear_flags, have_flags, range_left
+from rollstat.algorithms.float_flags import MODERATE, clear_flags, have_flags, is_moderate, range_left
 from rollstat.algorithms.whole_numbers import about_anchor, operator_for
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.dtypes import is_large
@@ -46,8 +46,6 @@ __all__ = [
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
 _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
-# Exponent to which fourth powers of differences, and sums of them, stay in the range of float64.
-_MODERATE = 200
 # Exponent of the sum of as many values as a window can have.
 _SPARE = 64
 _COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
@@ -377,26 +375,19 @@ def _rescale(
         _compute_scaled(block, summand, (x, y), (_SPARE, _SPARE), rows, out)
         return
     series = (x,) if x is y else (x, y)
-    if all(_is_moderate(values) for values in series):
+    if all(is_moderate(values) for values in series):
         return
     low, high = np.empty((2, block.rows))
     scales = np.zeros((2, block.rows), np.int64)
     for scale, values in zip(scales, series):
         automatic(block.over([values]), Extrema(minimum=low, maximum=high))
         exponent = np.frexp(high * 0.5 - low * 0.5)[1]
-        scale[:] = np.where(np.abs(exponent) > _MODERATE, np.rint(exponent / _MODERATE) * _MODERATE, 0)
+        scale[:] = np.where(np.abs(exponent) > MODERATE, np.rint(exponent / MODERATE) * MODERATE, 0)
     if len(series) == 1:
         scales[1] = scales[0]
     for pair in {(int(a), int(b)) for a, b in scales.T} - {(0, 0)}:
         rows = np.flatnonzero((scales[0] == pair[0]) & (scales[1] == pair[1]))
         _compute_scaled(block, summand, (x, y), pair, rows, out)
-
-
-def _is_moderate(values: NDArray[np.float64]) -> bool:
-    """Return whether powers of no difference of two values can leave the range of float64."""
-    size = np.abs(values)
-    size = size[(size > 0) & (size < np.inf)]
-    return not len(size) or bool(size.max() < 2.0**_MODERATE and size.min() > 2.0 ** (54 - _MODERATE))
 
 
 def _compute_scaled(
