@@ -4,14 +4,16 @@
     python asv_bench/migration.py --n 20000 --rounds 1 --libraries scipy   # a quick look
 
 Each pair of calls is text that is evaluated, so the tables show what was run. The results are compared
-before anything is timed. Both libraries have one thread and take turns; a ratio is the median over the
-rounds, and is in bold if rollstat is slower.
+before anything is timed. Both libraries have one thread and take turns. Times are processor times: on a
+busy machine, other processes add more to the wall-clock time of a long call than to that of a short one. A
+ratio is the median over the rounds, and is in bold if rollstat is slower.
 """
 
 import argparse
 import os
 import platform
 import sys
+import time
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -220,7 +222,7 @@ def measure(call: Call, library: str, data: dict[str, Any], rounds: int) -> str:
     runs = {
         name: partial(eval, compile(text, name, "eval"), data) for name, text in zip(("theirs", "ours"), call)
     }
-    found = ratio(milliseconds(runs, rounds), "theirs", "ours")
+    found = ratio(milliseconds(runs, rounds, time.process_time), "theirs", "ours")
     text = f"{found:.2f}" if found < 2 else f"{found:.1f}" if found < 20 else f"{found:.0f}"
     return text if found >= 1 else f"**{text}**"
 

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 
-def turn(run: Callable[[], Any], at_least: float = 30.0) -> float:
+def turn(
+    run: Callable[[], Any], at_least: float = 30.0, clock: Callable[[], float] = time.perf_counter
+) -> float:
     """Return the milliseconds of a call in one turn: the median of its calls, without the first.
 
     A turn lasts at least so many milliseconds. A short call is so timed with caches and free memory as its
@@ -14,13 +16,15 @@ def turn(run: Callable[[], Any], at_least: float = 30.0) -> float:
     """
     times: list[float] = []
     while sum(times) < at_least:
-        start = time.perf_counter()
+        start = clock()
         run()
-        times.append(1e3 * (time.perf_counter() - start))
+        times.append(1e3 * (clock() - start))
     return statistics.median(times[1:] or times)
 
 
-def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+def milliseconds(
+    runs: dict[str, Callable[[], Any]], rounds: int, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, list[float]]:
     """Return the milliseconds of several calls that take turns in each round.
 
     The speed of a shared machine drifts within a second, so that only what is of one round is compared.
@@ -28,7 +32,7 @@ def milliseconds(runs: dict[str, Callable[[], Any]], rounds: int) -> dict[str, l
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():
-            times[name].append(turn(run))
+            times[name].append(turn(run, clock=clock))
     return times
 
 
