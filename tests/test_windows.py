@@ -376,3 +376,12 @@ def test_missing_times_are_named(row, ascending):
     times[row] = np.datetime64("NaT")
     with pytest.raises(ValueError, match=f"times must not be missing; row {row} is NaT"):
         rollstat.rolling_min(np.zeros(10), "3s", times=times)
+
+
+def test_the_longest_window_ahead():
+    values = np.array([3.0, 1.0, 2.0])
+    window = rollstat.Forward(2**63 - 1)
+    np.testing.assert_array_equal(rollstat.rolling_last(values, window, min_periods=1), [2.0, 2.0, 2.0])
+    np.testing.assert_array_equal(rollstat.rolling_first(values, window, min_periods=1), values)
+    np.testing.assert_array_equal(rollstat.rolling_median(values, window, min_periods=1), [2.0, 1.5, 2.0])
+    assert np.isnan(rollstat.rolling_last(values, window)).all()

@@ -3,11 +3,13 @@
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from itertools import count
+from typing import Any, ClassVar
 
 import numpy as np
 
 import rollstat
+import rollstat.operators
 from benchmarks.data import series
 
 Q = 0.05
@@ -85,6 +87,52 @@ def filled(library: str, stream: Any, values: np.ndarray) -> Callable[[float], A
         for x in values.tolist():
             push(x)
     return push
+
+
+def _add_and_drop(m: int) -> Callable[[Any], None]:
+    stream = rollstat.SlidingAggregate(rollstat.operators.Sum())
+    stream.extend(np.ones(m))
+
+    def step(x: float) -> None:
+        stream.add(x)
+        stream.drop()
+
+    return step
+
+
+def _greedy_times(m: int) -> Callable[[Any], None]:
+    stream = rollstat.GreedyAggregate(rollstat.operators.Sum(), times=float)
+    stream.extend(np.ones(m), times=np.arange(m, dtype=float))
+    times = count(m)
+
+    def step(x: float) -> None:
+        time = float(next(times))
+        stream.push(x, time)
+        stream.move(time - m, time)
+
+    return step
+
+
+def _strings(m: int) -> Callable[[Any], None]:
+    words = ["a", "b", "c", "d"] * m
+    return lambda x: rollstat.rolling_aggregate(words, max, m)
+
+
+class OperatorSteps:
+    """Steps of streams of operators without results or by times, and windows over strings."""
+
+    makers: ClassVar = {"add and drop": _add_and_drop, "greedy times": _greedy_times, "strings": _strings}
+    param_names = ("what", "window")
+    params = (list(makers), [10, 1_000])
+
+    def setup(self, what, window):
+        """Fill the window, and compile."""
+        self.step = self.makers[what](window)
+        self.step(1.0)
+
+    def time_step(self, what, window):
+        """Time one step."""
+        self.step(2.0)
 
 
 class Streams:

@@ -56,7 +56,8 @@ class Codec:
                 "m": "timedeltas",
             }
             served = ", ".join(name for key, name in names.items() if key in kinds)
-            raise TypeError(f"dtype must be one of {served}; it was {self.dtype}")
+            hint = "; float32 holds every float16" if self.dtype == np.float16 else ""
+            raise TypeError(f"dtype must be one of {served}; it was {self.dtype}{hint}")
         if kind in "mM" and np.datetime_data(self.dtype)[0] in ("generic", "Y", "M"):
             raise TypeError(f"dtype must have a unit of a fixed length; it was {self.dtype}")
         self.kind = kind

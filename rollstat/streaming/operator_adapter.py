@@ -54,6 +54,11 @@ class OperatorAdapter:
         self.ready: Any = self.operator
         self.layout: Any = None
         if not self.objects:
+            if getattr(self.operator, "element_ndim", 0):
+                name = type(self.operator).__name__
+                raise TypeError(
+                    f"dtype must be object for {name}, whose elements are arrays; it was {dtype!r}"
+                )
             if specialised:
                 self.ready = for_dtype(self.operator, self.codec.stored)
             # If the operator takes missing values as rows, their rows are inverted.

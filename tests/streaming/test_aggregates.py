@@ -455,3 +455,27 @@ def test_a_state_without_a_spare_cell_is_adopted(algorithm):
     assert len(twin._window.states.stamps) == len(stream._window.states.stamps)
     np.testing.assert_array_equal(twin._window.states.header[-5:], counters)
     assert twin._window.states.value() == stream._window.states.value()
+
+
+def test_matrices_are_objects(rng):
+    matrices = rng.integers(0, 3, (7, 2, 2)).astype(float)
+    wanted = rollstat.rolling_aggregate(matrices, operators.MatrixProduct(), 3, min_periods=1)
+    for cls, arguments in ((FixedAggregate, (3,)), (TimeAggregate, (3,)), (SlidingAggregate, ())):
+        with pytest.raises(TypeError, match="dtype must be object for MatrixProduct"):
+            cls(operators.MatrixProduct(), *arguments)
+    stream = FixedAggregate(operators.MatrixProduct(), 3, min_periods=1, dtype=object)
+    np.testing.assert_array_equal([stream.push(matrix) for matrix in matrices], wanted)
+    timed = TimeAggregate(operators.MatrixProduct(), 3, dtype=object)
+    np.testing.assert_array_equal([timed.push(matrix, i) for i, matrix in enumerate(matrices)], wanted)
+
+
+def test_float16_is_refused_with_the_dtype_to_take():
+    for cls, arguments in ((rollstat.RollingMedian, (3,)), (FixedAggregate, (operators.Sum(), 3))):
+        with pytest.raises(TypeError, match="it was float16; float32 holds every float16"):
+            cls(*arguments, dtype=np.float16)
+        values = np.array([0.1, 2.0, 3.5, 1.0], np.float16)
+        stream = cls(*arguments, dtype=np.float32)
+        assert (
+            stream.extend(values)[-1]
+            == cls(*arguments, dtype=np.float32).extend(values.astype(np.float32))[-1]
+        )
