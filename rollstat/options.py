@@ -395,6 +395,8 @@ def parse_width(window: Any) -> Fraction | None:
 
 def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int) -> tuple[Any, bool]:
     """Return the width divided by `parts`, in units of the times, and whether that is exact."""
+    if type(window) is int and unit is None and parts == 1 and dtype.kind == "i" and 0 < window < 2**63:
+        return np.int64(window), True
     length = parse_width(window)
     if (length is None) != (unit is None):
         expected = "a plain number" if unit is None else "a width such as '5min' or a Timedelta"

@@ -7,6 +7,7 @@ block at a time, so that windows over a long series take no memory of their own.
 
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -29,6 +30,9 @@ __all__ = [
 ]
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+# Time windows of so many rows keep their bounds.
+_FEW_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -349,7 +353,15 @@ class TimeWindows(_RowWindows):
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
+        if self.rows <= _FEW_ROWS:
+            start, end = self._all_bounds
+            return start[first:last], end[first:last]
         return self._bounds_of(self.position(first, last))
+
+    @cached_property
+    def _all_bounds(self) -> Bounds:
+        """The bounds of all output rows; the plan of a short series asks for some of them several times."""
+        return self._bounds_of(self.position(0, self.rows))
 
     def _bounds_of(self, position: NDArray[np.int64]) -> Bounds:
         """Return the bounds of the windows of data rows that are equally far apart within a segment."""

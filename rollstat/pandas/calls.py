@@ -131,7 +131,7 @@ class Call(NamedTuple):
 
     def table(self, frame: Any) -> Any:
         """Return the result for all columns in one call; None if columns must be computed one by one."""
-        dtypes = set(frame.dtypes)
+        dtypes = {block.dtype for block in frame._mgr.blocks}  # faster than `frame.dtypes`, a Series
         kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in dtypes}
         one_call = len(dtypes) == 1 and kinds == {"f"} if self.keep_dtype else kinds <= set("fiub")
         several = self.name == "aggregate" or len(REGISTRY[self.name].outputs) > 1 or self.labels is not None
@@ -142,8 +142,8 @@ class Call(NamedTuple):
                 warn_of_rounding(frame.iloc[:, i].to_numpy())
         values = frame.to_numpy() if self.keep_dtype else frame.to_numpy(np.float64)
         if len(frame) <= _FEW_ROWS and frame.shape[1] <= _FEW_COLUMNS:
-            parts = [self.compute(np.ascontiguousarray(values[:, i])) for i in range(frame.shape[1])]
-            found = np.stack(parts, axis=1)
+            columns = np.ascontiguousarray(values.T)
+            found = np.array([self.compute(column) for column in columns]).T
         else:
             found = self.compute(values, axis=0)
         index = self._index(frame)
