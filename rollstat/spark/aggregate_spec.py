@@ -343,6 +343,6 @@ def check_new_names(names: Sequence[str], old: Sequence[str], *, case_sensitive:
 def _column_kind(schema: T.StructType, column: str, new: Any, *, strings: bool) -> Kind:
     """Return the kind of the one column with a name."""
     if schema.names.count(column) != 1:
-        found = "is there more than once" if column in schema.names else "is not among"
+        found = "appears more than once" if column in schema.names else "is not among"
         raise ValueError(f"column {column!r} of aggs[{new!r}] {found}: {', '.join(schema.names)}")
     return kind_of(schema[column].dataType, f"column {column!r} of aggs[{new!r}]", strings=strings)

@@ -77,9 +77,7 @@ class ColumnReferences:
         else:
             same = [name for name in self._names if name.lower() == given.lower()]
         if len(same) > 1:
-            raise ValueError(
-                f"{argument}: column {given!r} is there more than once: {', '.join(self._names)}"
-            )
+            raise ValueError(f"{argument}: column {given!r} appears more than once: {', '.join(self._names)}")
         if same:
             return same[0]
         return self._name_of_path(given) if _PATH.search(given) else given

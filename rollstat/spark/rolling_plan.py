@@ -340,7 +340,7 @@ def _columns(schema: T.StructType, names: str | Sequence[str], argument: str) ->
         raise TypeError(f"{argument} must be a column name or a sequence of them; it was {names!r}")
     for name in given:
         if schema.names.count(name) != 1:
-            found = "is there more than once" if name in schema.names else "is not among"
+            found = "appears more than once" if name in schema.names else "is not among"
             raise ValueError(f"{argument}: column {name!r} {found}: {', '.join(schema.names)}")
     if len(set(given)) != len(given):
         raise ValueError(f"{argument} must name each column once; it was {names!r}")

@@ -150,7 +150,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         raise ValueError("df must be a streaming frame; rollstat.spark.rolling serves batches")
     if center:
         raise ValueError(
-            "center must be False on a stream: a centred window needs rows that have not come yet; "
+            "center must be False on a stream: a centred window needs rows that have not arrived yet; "
             f"it was {center!r}"
         )
     options = {"min_periods": min_periods, "center": False, "closed": closed}

@@ -124,7 +124,7 @@ def rolling_udf(
         raise ValueError(f"stat {statistic.name!r} gives {len(types)} results here: ask for one of them")
     result = _result_type(returns, types[0] if given is not None else T.DoubleType())
     if kind == "pandas" and not isinstance(result, (T.DoubleType, T.FloatType)):
-        raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: take kind='arrow'")
+        raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: use kind='arrow'")
     call = Call(statistic.name, tuple(range(statistic.series)), dict(parameters), (result,), positions=False)
     made = _make(_Job(call, window, options, kind == "pandas"))
     return made if window is not None else _Aggregation(made)

@@ -90,7 +90,7 @@ def test_a_name_with_a_dot_is_a_column_before_it_is_a_path(frame):
 
 def test_case_matters_as_spark_is_configured(spark):
     frame = spark.sql("select id as row, id * 1D as x, id * 2D as X from range(3)")
-    with pytest.raises(ValueError, match=r"aggs\['median'\]: column 'x' is there more than once: row, x, X"):
+    with pytest.raises(ValueError, match=r"aggs\['median'\]: column 'x' appears more than once: row, x, X"):
         rolling(frame, order_by="row", window=1, aggs=[rs.median("x")])
     spark.conf.set("spark.sql.caseSensitive", True)
     try:

@@ -257,7 +257,7 @@ def test_two_columns_of_one_name_only_matter_where_they_are_named(spark):
     assert [tuple(row) for row in sorted(result.collect())][1:] == [
         (i, i, i, i, i - 0.5) for i in range(1, 4)
     ]
-    with pytest.raises(ValueError, match="order_by: column 'a' is there more than once"):
+    with pytest.raises(ValueError, match="order_by: column 'a' appears more than once"):
         rolling(frame, order_by="a", window=2, aggs=MEDIAN)
 
 
