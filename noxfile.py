@@ -227,7 +227,7 @@ def coverage(session: nox.Session) -> None:
     session.install("-e", ".[plot]", *groups("test", "coverage"))
     session.env["NUMBA_DISABLE_JIT"] = "1"
     folders = ["tests/kernels", "tests/algorithms", "tests/streaming"]
-    session.run("coverage", "run", "-m", "pytest", *folders, "-m", "not slow", *session.posargs)
+    session.run("coverage", "run", "-m", "pytest", *folders, "-m", "not slow and not long", *session.posargs)
     session.run("coverage", "report", "--include", "rollstat/kernels/*,rollstat/algorithms/*")
 
 
@@ -239,7 +239,8 @@ def bounds(session: nox.Session) -> None:
     session.env["NUMBA_BOUNDSCHECK"] = "1"
     session.env["NUMBA_CACHE_DIR"] = folder
     try:
-        session.run("pytest", "tests", "-m", "not spark", "--ignore=tests/spark", *session.posargs)
+        chosen = "-m", "not spark and not long", "--ignore=tests/spark"
+        session.run("pytest", "tests", *chosen, *session.posargs)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
