@@ -100,11 +100,11 @@ def warmup(
 
     Notes
     -----
-    It serves :func:`rolling`, :func:`rolling_stream` and the SQL function ``rollstat_rolling``, but not
-    :func:`rolling_udf`. It covers the calls of :func:`rollstat.warmup`; operators of your own are compiled on
-    first use. Compiling takes seconds to a minute for each statistic, once for each driver machine. Executors
-    must have the versions of Python and Numba and the kind of processor of the driver; others compile for
-    themselves.
+    It serves :func:`rolling`, :func:`rolling_stream`, :func:`rolling_udf` and the SQL function
+    ``rollstat_rolling``. It covers the calls of :func:`rollstat.warmup`; operators of your own are compiled
+    on first use. Compiling takes seconds to a minute for each statistic, once for each driver machine.
+    Executors must have the versions of Python and Numba and the kind of processor of the driver; others
+    compile for themselves.
 
     Examples
     --------

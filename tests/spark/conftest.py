@@ -1,8 +1,13 @@
 """One Spark session for all tests of a process."""
 
+import os
 import warnings
 
 import pytest
+
+# Jobs of tests are short: Java's optimising compiler and parallel collectors cost more than they gain.
+# Sessions in the processes that tests start inherit this.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 @pytest.fixture(scope="session")

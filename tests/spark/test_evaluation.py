@@ -88,6 +88,18 @@ def test_other_statistics_of_decimals_still_ask_for_a_cast(frame):
         rolling(frame, order_by="row", window=3, aggs=[rs.std("d")])
 
 
+@pytest.mark.spark
+@pytest.mark.parametrize("name", ["sum", "mean"])
+def test_decimals_of_more_digits_are_refused_before_a_row_is_read(spark, name):
+    frame = spark.sql(
+        "select id as row, cast(raise_error('a row was read') as decimal(19, 2)) as d from range(3)"
+    )
+    with pytest.raises(
+        TypeError, match=r"'d' of aggs.* was decimal\(19,2\); decimals may have at most 18 digits: cast it"
+    ):
+        rolling(frame, order_by="row", window=3, aggs={"result": (name, "d")})
+
+
 def brute_force(rows, window, statistic):
     """Return the statistic of each window of strings; None is a missing string."""
     results = []

@@ -5,11 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import rollstat
 from rollstat._cache import MARKER, cache_folder
-from rollstat.spark import shipped_kernels
+from rollstat.spark import rolling_udf, shipped_kernels, udf
 from rollstat.spark.shipped_kernels import install_shipped_kernels, used_files, warmup
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,6 +77,15 @@ def test_workers_copy_what_is_shipped_once(tmp_path, monkeypatch):
     assert [file.name for file in cache.iterdir()] == ["b"]
     monkeypatch.setattr(shipped_kernels, "cache_folder", lambda: None)
     install_shipped_kernels()
+
+
+def test_an_aggregate_takes_what_is_shipped_once_for_each_job(monkeypatch):
+    taken = []
+    monkeypatch.setattr(udf, "install_shipped_kernels", lambda: taken.append("kernels"))
+    median = rolling_udf("median").func
+    for _ in range(3):  # groups
+        assert median(pa.array([1.0, 3.0])) == 2
+    assert taken == ["kernels"]
 
 
 @pytest.mark.spark
