@@ -1,10 +1,14 @@
 """Settings and fixtures of all tests."""
 
 import gc
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+from rollstat._cache import KernelCache, _operators
 
 # An example may compile a kernel, so none has a deadline.
 settings.register_profile(
@@ -18,6 +22,21 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(200_000, 50, 1_000)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _every_kernel_of_the_library_is_stored() -> Iterator[None]:
+    """Fail if a kernel cannot be stored, such as one that gets another kernel as an argument."""
+
+    def save(self: KernelCache, sig: Any, data: Any) -> None:
+        own = all(cls.__module__.startswith("rollstat.") for cls in _operators(sig))
+        assert not (own and data.library.has_dynamic_globals), f"{self._function} cannot be stored"
+        save_overload(self, sig, data)
+
+    save_overload = KernelCache.save_overload
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(KernelCache, "save_overload", save)
+        yield
 
 
 @pytest.fixture

@@ -118,9 +118,11 @@ class StatisticWindow:
         if self.observations < self.needs:
             return (None,) * len(self.outputs)
         answer = self.row.answer(self)
-        if self.codec.kind in "iu" and self.outputs[0] == "interpolated":
-            warn_of_rounded(answer[0] if isinstance(answer, tuple) else answer)
-        return answer if isinstance(answer, tuple) else (answer,)
+        answers = answer if isinstance(answer, tuple) else (answer,)
+        # The filtered value of a missing element is missing.
+        if self.codec.kind in "iu" and self.outputs[0] == "interpolated" and answers[0] is not None:
+            warn_of_rounded(answers[0])
+        return answers
 
     @property
     def value(self) -> Any:

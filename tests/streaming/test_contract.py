@@ -288,3 +288,15 @@ def test_an_empty_window_has_no_answer(name, sample, window):
         with pytest.raises(ValueError, match="n must be at most"):
             stream.pop()
     assert len(stream) == 0
+
+
+@each
+def test_integers_of_which_the_newest_is_missing(name, sample):
+    """The streams of integers answer as those of floats."""
+    kinds, number = REGISTRY[name].kinds, REGISTRY[name].series
+    answers = []
+    for dtype in ("i8", "f8"):
+        if np.dtype(dtype).kind in kinds:
+            stream = make(name, sample, 3, min_periods=1, dtype=dtype)
+            answers.append([stream.push(*[x] * number) for x in (1, 2, None, 4, None)])
+    np.testing.assert_array_equal(np.array(answers[0], float), np.array(answers[-1], float))

@@ -23,7 +23,7 @@ roundings deep up to 8 values, six up to 31. Cost: O(1) per row for leaves and r
 from typing import Any, NamedTuple
 
 from rollstat._jit import kernel
-from rollstat._lowering import prefetch
+from rollstat._lowering import dispatched, prefetch
 from rollstat.kernels.missing.simd_counts import count_vectors, observations_between
 from rollstat.kernels.simd.float64x8_math import nan_where_below, replace_unobserved
 from rollstat.kernels.simd.vectors import (
@@ -246,7 +246,7 @@ def _write_leaves(job, x, first, vectors):
 
 
 @kernel
-def _sum_shifted(job, x, y, first, vectors, out, to):
+def _sum_shifted(way, job, x, y, first, vectors, out, to):
     """Sum each window about its first observation; return whether a sum is NaN."""
     summand, width, counts = job.summand, job.width, job.scratch.counts
     series = series_of(summand, x, y)
@@ -269,7 +269,7 @@ def _sum_shifted(job, x, y, first, vectors, out, to):
 
 
 @kernel
-def _sum_leaves(job, x, y, first, vectors, out, to):
+def _sum_leaves(way, job, x, y, first, vectors, out, to):
     """Sum each window as up to three leaves and the rest; return whether a sum is NaN."""
     leaf, rest = job.scratch.leaf, job.scratch.rest
     size = 8 * channel_count(job.summand)
@@ -290,7 +290,7 @@ def _sum_leaves(job, x, y, first, vectors, out, to):
 
 
 @kernel
-def _sum_few(job, x, y, first, vectors, out, to):
+def _sum_few(way, job, x, y, first, vectors, out, to):
     """Sum each window of fewer than eight values directly; return whether a sum is NaN."""
     found_nan = False
     zero = broadcast(0.0)
@@ -316,9 +316,35 @@ def _sum_few(job, x, y, first, vectors, out, to):
     return found_nan
 
 
+class Direct(NamedTuple):
+    """The way of :func:`_sum_few`."""
+
+
+class Leaves(NamedTuple):
+    """The way of :func:`_sum_leaves`."""
+
+
+class Shifted(NamedTuple):
+    """The way of :func:`_sum_shifted`."""
+
+
+_WAYS = {Direct: _sum_few, Leaves: _sum_leaves, Shifted: _sum_shifted}
+
+
+def _sum_block(way, job, x, y, first, vectors, out, to):
+    """Sum the windows of a block; return whether a sum is NaN."""
+    return _WAYS[type(way)](way, job, x, y, first, vectors, out, to)
+
+
+# A kernel that is passed as an argument would not be stored.
+@dispatched(_sum_block)
+def _sum_block_kernel(way, job, x, y, first, vectors, out, to):
+    return _WAYS[way.instance_class]
+
+
 @kernel
-def _sum_blocks(sum_block, job, x, y, out):
-    """Call `sum_block` for blocks of windows; return whether it gave up because a value is NaN."""
+def _sum_blocks(way, job, x, y, out):
+    """Sum all windows, block by block; return whether it gave up because a value is NaN."""
     counts, spare = job.scratch.counts, job.scratch.spare
     padded_x, padded_y = job.scratch.padded_x, job.scratch.padded_y
     windows = out.shape[1]
@@ -336,7 +362,7 @@ def _sum_blocks(sum_block, job, x, y, out):
             target, at = spare, 0
         series = series_of(job.summand, source_x, source_y)
         observed = count_next(counts, series, first, series, first + job.width, vectors, observed)
-        found_nan = sum_block(job, source_x, source_y, first, vectors, target, at)
+        found_nan = _sum_block(way, job, source_x, source_y, first, vectors, target, at)
         if found_nan and counts is None:
             return True
         if last:
@@ -351,7 +377,7 @@ def sum_few_values(summand, x, y, width, min_count, counts, memory, spare, out):
     Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
     """
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    return _sum_blocks(_sum_few, job, x, y, out)
+    return _sum_blocks(Direct(), job, x, y, out)
 
 
 @kernel
@@ -361,7 +387,7 @@ def sum_few_leaves(summand, x, y, width, min_count, counts, memory, spare, out):
     Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
     """
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    return _sum_blocks(_sum_leaves, job, x, y, out)
+    return _sum_blocks(Leaves(), job, x, y, out)
 
 
 @kernel
@@ -371,7 +397,7 @@ def sum_few_shifted(summand, x, y, width, min_count, counts, memory, spare, out)
     Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
     """
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    return _sum_blocks(_sum_shifted, job, x, y, out)
+    return _sum_blocks(Shifted(), job, x, y, out)
 
 
 def short_windows(summand, width):
