@@ -26,6 +26,7 @@ from rollstat._cache import KernelCache, record
 
 __all__ = [
     "INDEX",
+    "inner_function",
     "kernel",
     "plain",
 ]
@@ -109,6 +110,13 @@ class _InnerCompiler(_UncountedCompiler):
         return result
 
 
+class _CountingCompiler(_InnerCompiler):
+    """An inner compiler for functions that may make arrays."""
+
+    def _choose_counting(self, args):
+        self.targetoptions["_nrt"] = True
+
+
 class _InnerKernel(CPUDispatcher):
     """A kernel for calls from other kernels, compiled for the types of the arguments, never for a literal."""
 
@@ -146,6 +154,13 @@ def _dispatcher(cls, compiler_class, function, options):
     kept = ("py_func", "targetdescr", "targetoptions", "locals", "pipeline_class")
     dispatcher._compiler = compiler_class(*(getattr(dispatcher._compiler, name) for name in kept))
     return dispatcher
+
+
+def inner_function(function, forceinline=False):
+    """Return a dispatcher of any Python function, such as a method of an operator, for calls from kernels."""
+    options = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": forceinline}
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return _dispatcher(_InnerKernel, _CountingCompiler, function, options)
 
 
 def plain(function):

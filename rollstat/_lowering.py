@@ -6,22 +6,24 @@
     @dispatched(lift)           ->  a call of another kernel, chosen by the types of the arguments
     @overloaded(combine)        ->  a Python function, made for these types, that Numba compiles
 
-The function itself stays a Python function, which is called where kernels are not compiled. The first two are
-resolved during type inference. An overload that Numba inlines would do the same, but takes the compiler
-some 20 ms for every call in every kernel.
+The function itself stays a Python function, which is called where kernels are not compiled. All are resolved
+during type inference. Numba's own overloads would do the same, but Numba optimises each of them and turns it
+into machine code by itself, which takes some 20 ms.
 
 The module also has functions that are single instructions: counting bits and prefetching.
 """
 
 import inspect
+from functools import cache, partial
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import lower_builtin, overload, register_jitable, type_callable
+from numba.extending import lower_builtin, type_callable
+
+from rollstat._jit import inner_function
 
 __all__ = [
-    "NO_ENTRIES",
     "constant",
     "count_leading_zeros",
     "count_ones",
@@ -33,17 +35,6 @@ __all__ = [
     "prefetch",
     "prefetch_to_write",
 ]
-
-# Functions that only kernels call need no wrappers for Python and for C. Compiling these can take as long as
-# compiling the functions.
-NO_ENTRIES = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-jitable = register_jitable(**NO_ENTRIES)
-
-
-def overloaded(function):
-    """As Numba's ``overload``, without wrappers for Python and C."""
-    return overload(function, jit_options=NO_ENTRIES)
 
 
 def lowered(function, *kinds):
@@ -102,6 +93,31 @@ def dispatched(function):
         return choose
 
     return decorate
+
+
+def overloaded(function):
+    """Let the decorated function make the function that calls of `function` in kernels go to.
+
+    It gets the types of the arguments and returns a Python function with the same parameters.
+    """
+
+    def decorate(make):
+        compiled = cache(partial(inner_function, forceinline=True))
+
+        @cache
+        def choose(*arguments):
+            return compiled(make(*arguments))
+
+        dispatched(function)(lambda *arguments: choose(*map(types.unliteral, arguments)))
+        return make
+
+    return decorate
+
+
+def jitable(function):
+    """Let kernels call the decorated Python function."""
+    overloaded(function)(lambda *arguments: function)
+    return function
 
 
 def count_trailing_zeros(word):

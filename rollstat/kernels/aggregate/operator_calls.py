@@ -26,9 +26,10 @@ from functools import cache
 from inspect import getattr_static
 from types import FunctionType
 
-from numba import njit, types
+from numba import types
 
-from rollstat._lowering import NO_ENTRIES, jitable, overloaded
+from rollstat._jit import inner_function
+from rollstat._lowering import jitable, overloaded
 
 __all__ = [
     "combine",
@@ -57,11 +58,7 @@ def define(parameters, body, **names):
 @cache
 def _compiled(function):
     """Return the function so that compiled code can call it; Numba knows some builtins and ufuncs itself."""
-    if isinstance(function, FunctionType):
-        # A user's method may make arrays, although kernels do not.
-        options = {"_nrt": True, "forceinline": False} | NO_ENTRIES
-        return njit(nogil=True, error_model="numpy", **options)(function)
-    return function
+    return inner_function(function) if isinstance(function, FunctionType) else function
 
 
 def method_call(cls, name, parameters, arguments):
