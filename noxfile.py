@@ -223,11 +223,21 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def coverage(session: nox.Session) -> None:
-    """Measure line coverage with the JIT disabled, so that the lines of kernels count."""
+    """Measure coverage of lines and branches with the JIT disabled, so that those of kernels count."""
     session.install("-e", ".[plot]", *groups("test", "coverage"))
     session.env["NUMBA_DISABLE_JIT"] = "1"
     folders = ["tests/kernels", "tests/algorithms", "tests/streaming"]
-    session.run("coverage", "run", "-m", "pytest", *folders, "-m", "not slow and not long", *session.posargs)
+    session.run(
+        "coverage",
+        "run",
+        "--branch",
+        "-m",
+        "pytest",
+        *folders,
+        "-m",
+        "not slow and not long",
+        *session.posargs,
+    )
     session.run("coverage", "report", "--include", "rollstat/kernels/*,rollstat/algorithms/*")
 
 

@@ -59,7 +59,9 @@ def test_the_script_for_kafka_runs_on_files(tmp_path):
     ]
     (tmp_path / "in" / "1.json").write_text("".join(lines) + '{"sensor": "a", "value": 5}\nno message\n')
     folders = [str(tmp_path / name) for name in ("in", "out", "checkpoint")]
-    done = run([sys.executable, str(GUIDE / "examples" / "kafka_stream.py"), *folders], PWD=str(tmp_path))
+    few_stores = "--conf spark.sql.shuffle.partitions=2 pyspark-shell"  # a store of states for each
+    command = [sys.executable, str(GUIDE / "examples" / "kafka_stream.py"), *folders]
+    done = run(command, PWD=str(tmp_path), PYSPARK_SUBMIT_ARGS=few_stores)
     assert "0 {'rows': 0, 'late': 0, 'null_time': 2}" in done.stdout
     assert "1 {'rows': 53, 'late': 0, 'null_time': 0}" in done.stdout
 

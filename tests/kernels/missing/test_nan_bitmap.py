@@ -49,7 +49,7 @@ def test_mark_insufficient(dtype, width, gaps, rng):
             np.testing.assert_array_equal(out, other)
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4"])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.long)])
 @pytest.mark.parametrize("first", [0, 1, 700, 2900])
 def test_bitmaps_that_extrema_kernels_record(dtype, first, rng):
     """The bitmap is complete wherever the first NaN is, also if monotone runs are answered directly."""
