@@ -160,13 +160,14 @@ def used_files(statistics: list[str], dtype: str) -> list[str]:
     """Return the names of the files that the usual calls load, which a new process finds out."""
     paths = [str(Path(rollstat.__file__).parent.parent), os.environ.get("PYTHONPATH", "")]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    command = [sys.executable, "-m", "rollstat.spark.shipped_kernels", dtype, *statistics]
+    code = "from rollstat.spark import shipped_kernels as s; import sys; s.print_used_files(*sys.argv[1:])"
+    command = [sys.executable, "-c", code, dtype, *statistics]
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     names: list[str] = json.loads(done.stdout.splitlines()[-1])
     return names
 
 
-def _print_used_files(dtype: str, *statistics: str) -> None:
+def print_used_files(dtype: str, *statistics: str) -> None:
     """Make the usual calls and print the names of all files that they need."""
     compile_kernels(statistics, dtype, progress=False)
     target = _target(cpu_target.target_context.codegen())
@@ -211,7 +212,3 @@ def _copy(file: Path, target: Path) -> None:
     os.close(handle)
     shutil.copyfile(file, name)
     os.replace(name, target)
-
-
-if __name__ == "__main__":
-    _print_used_files(*sys.argv[1:])
