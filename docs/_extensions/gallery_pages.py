@@ -31,7 +31,8 @@ def _page(script: Path) -> str:
     return "\n".join(
         [
             *(title, "=" * len(title), ""),
-            *(f".. image:: pictures/{script.stem}.png", f"   :alt: {title}", "   :width: 100%", ""),
+            *(".. container:: plot", ""),
+            *(f"   .. image:: pictures/{script.stem}.png", f"      :alt: {title}", "      :width: 100%", ""),
             *(text, ""),
             *(
                 f".. literalinclude:: scripts/{script.name}",
