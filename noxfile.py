@@ -131,8 +131,9 @@ def package(session: nox.Session) -> None:
 def compile_events(session: nox.Session) -> None:
     """Install a wheel that `wheels` has built, and count what the calls of README and guide compile."""
     (wheel,) = Path("dist").glob(f"*-cp{str(session.python).replace('.', '')}-*.whl")
-    session.install("--force-reinstall", str(wheel))
-    session.run("python", "asv_bench/compile_events.py", *session.posargs)
+    session.install("--force-reinstall", "--no-deps", str(wheel))
+    session.install(f"{wheel}[spark,plot]", *groups("test"))
+    session.run("python", "asv_bench/compile_events.py", "--spark", *session.posargs)
 
 
 @nox.session

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.functions import lower_upper_envelope
+from rollstat.functions import lower_upper_envelope, rolling_aggregate
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.streaming import (
     REASONS,
@@ -97,12 +97,14 @@ def _masked(array: NDArray[Any]) -> Any:
 
 def _kinds_of_windows(rows: int) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield windows of all kinds, with the options that name them."""
-    seconds = np.arange(rows) * 2
+    regular = np.arange(rows) * 2
+    seconds = regular + (regular % 3 == 0)
     widths = {"f8": 20.0, "i8": 20, "M8[ns]": "20s", "M8[us]": "20s", "M8[s]": "20s"}
     for window in (_NARROW, _WIDE, Expanding(), Forward(_NARROW)):
         yield window, {}
     for dtype, width in widths.items():
         yield width, {"times": seconds.astype(dtype)}
+    yield "20s", {"times": regular.astype("M8[s]")}
     yield 20.0, {"times": seconds.astype("f8"), "center": True, "closed": "both"}
     end = np.arange(1, rows + 1)
     yield (np.maximum(end - 7, 0), end), {}
@@ -125,6 +127,8 @@ def _array_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
             for width in _WIDTHS:
                 yield partial(call, data(kind, 3 * width + 50), width)
             yield partial(call, data(kind, thresholds.NETWORK_ROWS_A_ROW * _NARROW + _NARROW), _NARROW)
+        if statistic.name == "kth":
+            yield partial(call, data("normal", _ROWS), _WIDE, algorithm="three_trees")
         for kind in {"normal", kinds[-1]}:
             arrays = data(kind, _ROWS)
             masked = [_masked(array) for array in arrays]
@@ -244,16 +248,19 @@ def _use_carried_state(operator: Any, columns: list[NDArray[Any]], dtype: np.dty
     windows[0].copy().fold()
 
 
-def _state_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
-    """Yield uses of carried states, if the statistic has them."""
+def _operator_calls(statistic: Statistic, dtype: np.dtype[Any]) -> Iterator[Call]:
+    """Yield uses of the operator of a statistic, if it has one: over an array, and as a carried state."""
     row = STREAMS[statistic.name]._row if statistic.name in STREAMS else None
     if not isinstance(row, OperatorRow):
         return
     of = dtype if statistic.series == 1 else np.dtype(np.float64)
     columns = [_series("normal", _ROWS, of, number) for number in range(statistic.series)]
+    array = columns[0] if statistic.series == 1 else tuple(columns)
     for sample in statistic.samples:
         given = {name: value for name, value in sample.items() if name in row.operator._fields}
-        yield partial(_use_carried_state, row.operator(**given), columns, of)
+        operator = row.operator(**given)
+        yield partial(_use_carried_state, operator, columns, of)
+        yield partial(rolling_aggregate, array, operator, _NARROW)
 
 
 def usual_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
@@ -263,7 +270,7 @@ def usual_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
         return
     yield from _array_calls(entry, dtype)
     yield from _stream_calls(statistic, dtype)
-    yield from _state_calls(entry, dtype)
+    yield from _operator_calls(entry, dtype)
     if statistic == "aggregate":
         objects = _series("normal", _ROWS, dtype).astype(object)
         bounds = np.maximum(np.arange(_ROWS) - 7, 0), np.arange(1, _ROWS + 1)
