@@ -1,8 +1,8 @@
 """A stream that survives a kill
 
-A process pushes readings and saves a snapshot after every 500. It is killed without a warning. A second
-process restores the last snapshot and continues with the next reading. Its results equal those of a
-process that was never killed, to the bit.
+A process pushes readings and saves a snapshot after every 500. It is killed without warning. A second
+process restores the last snapshot and continues with the next reading. Its results are equal to the bit
+to those of a process that was never killed.
 """
 
 import os

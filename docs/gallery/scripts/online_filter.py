@@ -1,8 +1,8 @@
 """An online filter and its latency
 
 A stream cleans readings as they arrive: each push returns the median of the last 25 readings. The lower
-plot shows how long single pushes took. A push takes O(log m) steps in the worst case, so there is no
-rare slow one; the largest times are interruptions by the operating system.
+plot shows how long single pushes took. A push takes O(log m) steps in the worst case, so no push is
+slow; the largest times are interruptions by the operating system.
 """
 
 import time

@@ -1,8 +1,8 @@
 """One giant series on Spark
 
-All departures of the year are one series here, with no key to distribute it by. ``split`` cuts it into
-overlapping buckets that Spark computes in parallel. The results equal those of one process over the
-whole array, to the bit.
+Here all departures of the year form one series, with no key to distribute it by. ``split`` cuts it into
+overlapping buckets that Spark computes in parallel. The results are equal to the bit to those of one
+process over the whole array.
 """
 
 from importlib.util import find_spec
