@@ -1,4 +1,4 @@
-"""What a call would do, without doing it: windows, algorithms and reasons, blocks, threads, dtypes.
+"""What a call would do, without running it: windows, algorithms and reasons, blocks, threads, dtypes.
 
 ::
 
@@ -32,14 +32,14 @@ class Step:
     Attributes
     ----------
     algorithm : str
-        Its name, as ``algorithm=`` takes it where it can be named.
+        Its name, as passed to ``algorithm=`` if that is possible.
     windows : str
         ``"full"`` windows of one width, ``"boundary"`` windows, which the first or last row of the data
         cuts short, or ``"all"``.
     reason : str
         Why it was chosen.
     at_run_time : tuple of (str, str)
-        What runs instead if the values call for it, and when.
+        Algorithms that may run instead, depending on the values, and the condition for each.
     blocks : int
         Blocks that it computes.
     rows : int
@@ -65,13 +65,13 @@ class Explanation:
     windows : str
         Kind of windows: rows, forward, expanding, time, bounds, pandas indexer, box.
     width : object
-        Rows of a window, or its width in time, as given; None where there is no one width.
+        Rows of a window, or its width in time, as given; None if windows have different widths.
     min_periods : int
-        Observations that a result needs.
+        Minimum number of observations for a result.
     rows : int
         Windows of each line.
     too_short : int
-        Those that certainly have too few rows, so that no algorithm runs.
+        Windows that certainly have too few rows, so that no algorithm runs.
     lines : int
         Series in the input.
     steps : tuple of Step
@@ -83,7 +83,7 @@ class Explanation:
     dtype : numpy.dtype
         Of the input.
     computed, results : tuple of numpy.dtype
-        In which each output is computed, and of each result.
+        The dtype in which each output is computed, and the dtype of each result.
     """
 
     statistic: str
@@ -168,7 +168,7 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     TypeError
         If `function` is not a function of rollstat.
     ValueError, TypeError
-        Whatever the function raises for these arguments before it computes.
+        Whatever the function raises for these arguments before it computes anything.
 
     Examples
     --------

@@ -7,8 +7,8 @@ Importing this module registers it::
     series.rollstat.median(100)
     frame.with_columns(median=pl.col("speed").rollstat.median("5min", times=pl.col("time")))
 
-Every statistic is a method with the parameters of its function. Results are null where they are missing.
-Several results, such as those of ``minmax``, are the fields of a struct.
+Every statistic is a method with the parameters of its function. Missing results are null. Several results,
+such as those of ``minmax``, are the fields of a struct.
 """
 
 from collections.abc import Callable
@@ -86,7 +86,7 @@ class ExpressionNamespace(_Namespace):
     """``expression.rollstat``: every statistic as a method that returns an expression.
 
     Further series and `times` may be expressions. A lazy frame needs `return_dtype`, the dtype of the result,
-    where polars cannot find it by a trial, as within ``over``.
+    if polars cannot find it by a trial call, as within ``over``.
 
     Examples
     --------

@@ -161,10 +161,9 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     ----------
     arr : array_like of float, int, bool or complex, or sequence of Python objects, shape (..., n, ...)
         The series, along `axis`. Objects (sets, strings, sketches) form a 1-D series, in which None is
-        missing; strings need an operator of your own. For an operator of several series (its ``lift`` has
-        several arguments) a tuple of as many arrays; for :class:`~rollstat.operators.MatrixProduct` the
-        matrices, shape (n, k, k). Complex numbers
-        are supported by ``Sum`` and ``Product``.
+        missing; strings need an operator of your own. An operator of several series (its ``lift`` has several
+        arguments) takes a tuple of as many arrays; :class:`~rollstat.operators.MatrixProduct` takes matrices,
+        shape (n, k, k). ``Sum`` and ``Product`` support complex numbers.
     op : Operator or callable
         An operator of :mod:`rollstat.operators`; an instance of your own NamedTuple class with
         ``combine(self, older, newer)`` and, optionally, ``lift``, ``lower`` and ``identity``; or a function
@@ -176,8 +175,8 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     Returns
     -------
     ndarray, shape (..., rows, ...), or tuple of ndarray for an operator that returns tuples
-        Floating results as floats. Integer results as integers with ``mode="valid"`` or ``fill_value=``,
-        otherwise as float64. For objects an array of objects, None where missing. With ``min_periods=0`` the
+        Floats for floating results. Integers for integer results with ``mode="valid"`` or ``fill_value=``,
+        otherwise float64. An array of objects for objects, None where missing. With ``min_periods=0`` the
         result of an empty window is the operator's identity, if it has one.
 
     Raises

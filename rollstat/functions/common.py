@@ -46,7 +46,7 @@ min_periods : int, optional
 center : bool, default False
     Whether the window is centred on its row.
 closed : {"right", "left", "both", "neither"}, optional
-    Which ends of the window belong to it, as in pandas. Default: ``"right"``.
+    Which ends the window includes, as in pandas. Default: ``"right"``.
 step : int, optional
     Compute only every `step`-th row. Default: 1.
 times : array_like of datetime64, timedelta64, int or float, shape (n,), optional
@@ -57,16 +57,16 @@ segments : array_like of int, shape (segments + 1,), optional
 axis : int, default -1
     Axis along which the window slides.
 nan_policy : {"omit", "propagate", "raise"}, default "omit"
-    What to do with missing values (NaN, NaT, masked elements): do not count them as observations; return a
-    missing result for every window that contains one; or raise ValueError.
+    What to do with missing values (NaN, NaT, masked elements): ignore them; return a missing result for every
+    window that contains one; or raise ValueError.
 mode : {"same", "valid"}, default "same"
     Return a result for every row, or only for windows that lie entirely inside the data.
 fill_value : scalar, optional
-    Value of a missing result, exact in its dtype. With it, or with ``mode="valid"`` if no result can be
-    missing, integers keep their dtype. A result that is undefined, such as the correlation with a constant,
-    is NaN nevertheless.
+    Value of a missing result, which the result dtype must be able to hold exactly. With it, or with
+    ``mode="valid"`` if no result can be missing, integers keep their dtype. An undefined result, such as the
+    correlation with a constant, is still NaN.
 out : ndarray, or tuple of ndarray for several results, optional
-    Receives the result; of its shape and dtype. It may share memory with the input, the times or the bounds,
+    Array for the result, of its shape and dtype. It may share memory with the input, the times or the bounds,
     but not with another result.
 threads : int, optional
     Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend on it.

@@ -69,10 +69,10 @@ def rolling_var(
 
     Notes
     -----
-    Missing values are ignored; the result is missing if `ddof` observations or fewer remain. Deviations are
-    taken from one value c of the window, so a common offset, however large, costs no digits. Values that have
-    left the window have no influence. Constant windows give exactly 0. The relative error is at most
-    ``80 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance``.
+    Missing values are ignored; the result is missing if the window has at most `ddof` observations.
+    Deviations are taken from one value c of the window, so even a large common offset costs no digits. Values
+    that have left the window have no influence. Constant windows give exactly 0. The relative error is at
+    most ``80 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance``.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
     Gil and Werman (1993) with a shift inside the window, after Chan, Golub and LeVeque (1983),

@@ -51,10 +51,10 @@ def rolling_cov(
 
     Notes
     -----
-    A row where either series is missing is ignored; the result is missing if `ddof` observations or fewer
-    remain. Deviations of each series are taken from one of its values in the window, and values that have
-    left the window have no influence. The error is at most ``80 u``, u = 2**-53, times the product of the two
-    standard deviations, for series that lie within a few standard deviations of that value.
+    A row where either series is missing is ignored; the result is missing if the window has at most `ddof`
+    observations. Deviations of each series are taken from one of its values in the window, and values that
+    have left the window have no influence. The error is at most ``80 u``, u = 2**-53, times the product of
+    the two standard deviations, for series that lie within a few standard deviations of that value.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -93,7 +93,7 @@ def rolling_corr(
 
     Notes
     -----
-    Results lie in [-1, 1]; where either series is constant they are NaN. A row where either series is missing
+    Results lie in [-1, 1]. They are NaN where either series is constant. A row where either series is missing
     is ignored. Values that have left the window have no influence. The error of the covariance in the
     numerator is that of :func:`rolling_cov`.
 
@@ -132,10 +132,9 @@ def rolling_beta(
 
     Notes
     -----
-    The slope is the covariance of the two series divided by the variance of `other`; where `other` is
-    constant it is NaN. A row where either series is missing is ignored; at least two observations are needed.
-    Values that have left the window have no influence. The error of the covariance is that of
-    :func:`rolling_cov`.
+    The slope is the covariance of the two series divided by the variance of `other`. It is NaN where `other`
+    is constant. A row where either series is missing is ignored; at least two observations are needed. Values
+    that have left the window have no influence. The error of the covariance is that of :func:`rolling_cov`.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -165,8 +164,8 @@ def rolling_linear_fit(
     Returns
     -------
     slope, intercept, determination : ndarray of float, shape (..., rows, ...)
-        The line, and the share of the variance that it explains (R²), which is NaN where `arr` is constant.
-        All three are NaN where `x` is constant. float32 for float32 input, otherwise float64.
+        The line, and the proportion of the variance that it explains (R²), which is NaN where `arr` is
+        constant. All three are NaN where `x` is constant. float32 for float32 input, otherwise float64.
 
     Raises
     ------

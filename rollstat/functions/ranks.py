@@ -61,7 +61,7 @@ def rolling_rank(
     -------
     ndarray of float, shape (..., rows, ...)
         float32 for float32 input, otherwise float64. NaN where missing, and where the last row of the window
-        is missing itself.
+        is itself missing.
 
     Raises
     ------

@@ -106,7 +106,7 @@ def rolling_iqr(
     Notes
     -----
     The difference of two results of :func:`rolling_quantile`. 64-bit integers are subtracted before anything
-    is rounded, so the result is accurate to the last digits however large they are: it has at most three
+    is rounded, so results for large integers are accurate to the last digits: they have at most three
     roundings. Missing values are ignored; the difference of two equal infinities is 0.
 
     Cost: O(log m) per element, amortised and in the worst case; one selection finds both quantiles. Source:
@@ -170,11 +170,11 @@ def rolling_mad(
     Equal bit for bit to ``np.median(abs(x - np.median(x)))`` of the observations x of a window in float64:
     distances are rounded in the same way and selected exactly. float32 is rounded once more at the end.
     Results for integers are exact up to one final rounding, also beyond 2**53. Missing values are ignored.
-    Infinities are ordinary values, but where the median is infinite the result is NaN.
+    Infinities are ordinary values, but the result is NaN where the median is infinite.
 
     Cost: O(log m) per element, amortised and in the worst case. The distances form two sorted sequences; the
     boundary of their nearest half moves by a few observations or, in alternating signals for instance, is
-    found by one descent of both sequences. Windows of up to 512 rows are kept as a sorted array, or sorted
+    found by one descent of both sequences. Windows of up to 512 rows are stored as a sorted array, or sorted
     many at a time, which is O(m) but faster. Source: Frederickson and Johnson, *The Complexity of Selection
     and Ranking in X + Y and Matrices with Sorted Columns*, J. Comput. Syst. Sci. 24, 1982,
     doi:10.1016/0022-0000(82)90048-4.
@@ -239,10 +239,10 @@ def hampel_filter(
     Notes
     -----
     With ``center=True`` the window surrounds its row, otherwise it ends with it; with ``closed="left"`` a
-    value is compared with earlier ones only. Where more than half of the observations of a window are equal
-    the deviation is 0, and every other value is an outlier. Missing values are ignored and are not outliers.
-    An infinite value is an outlier unless the median is infinite too. Medians and deviations have the
-    accuracy of :func:`rolling_median` and :func:`rolling_mad`.
+    value is compared with earlier ones only. If more than half of the observations of a window are equal, the
+    deviation is 0 and every other value is an outlier. Missing values are ignored and are not outliers. An
+    infinite value is an outlier unless the median is infinite too. Medians and deviations have the accuracy
+    of :func:`rolling_median` and :func:`rolling_mad`.
 
     Cost: as :func:`rolling_mad`. Source: Hampel, *The Influence Curve and Its Role in Robust Estimation*, J.
     Amer. Statist. Assoc. 69 (1974), doi:10.1080/01621459.1974.10482962.
@@ -367,8 +367,8 @@ def rolling_trimmed_mean(
 
     Notes
     -----
-    Missing values are ignored. No sum contains a value that is cut off, an infinity for instance, and nothing
-    is ever subtracted from a sum, so values that have left the window have no influence. The error is at most
+    Missing values are ignored. No sum contains a value that is cut off, such as an infinity, and nothing is
+    ever subtracted from a sum, so values that have left the window have no influence. The error is at most
     ``(log2(m) + 20) * 2**-53`` times the mean of the absolute values that are kept. Integers and float32 are
     added up in float64, too.
 

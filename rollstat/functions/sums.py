@@ -98,7 +98,7 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     Notes
     -----
     Missing values are ignored, and values that have left the window have no influence. The error is that of
-    :func:`rolling_sum` and of one division.
+    :func:`rolling_sum` plus the rounding of one division.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_sum`.
 

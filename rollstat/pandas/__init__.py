@@ -8,8 +8,8 @@ Importing this module registers them::
     series.rollstat.kth(2, 100)
 
 After ``.rollstat``, ``rolling(...)`` and ``expanding(...)`` take the parameters of pandas and have its
-methods, results and errors. Every other statistic of rollstat is a method too. Whatever rollstat does not
-compute itself, pandas computes.
+methods, results and errors. Every other statistic of rollstat is a method too. pandas computes whatever
+rollstat does not.
 
 ========================  =============================================================================
 ``columns.py``            columns as arrays, and results as columns

@@ -6,7 +6,7 @@ Importing this module registers ``rollstat`` on them::
 
     psdf.rollstat.rolling(100).median()
 
-Windows are exact, and a long frame is split over buckets instead of moving to one partition.
+Results are exact, and a long frame is split into buckets instead of moving to one partition.
 """
 
 from functools import partial
@@ -108,8 +108,8 @@ class _Accessor:
         Parameters
         ----------
         window : int, str, timedelta, Forward or Expanding
-            A number of rows in the order of the frame; or a width of the index, or of the column `on`. Rows
-            are then in the order of that.
+            A number of rows in the order of the frame, or a width over the index or the column `on`, which
+            then orders the rows.
         min_periods, center, closed
             As in :meth:`pandas.DataFrame.rolling`.
         on : str, optional

@@ -71,10 +71,10 @@ def rolling(  # 13 parameters: one for each public option
         (except maps and variants, which have no order), so the result does not depend on how Spark moves
         rows. ``"error"`` raises an error that names the row.
     split : int or "auto", optional
-        Split series that are too long for one task (a task should take seconds) into this many
-        overlapping buckets by the first column of `order_by`; ``"auto"`` chooses the number by their
-        lengths. This reads that column at once. The default is ``"auto"`` without `partition_by`, and not
-        to split with it; 1 leaves a single series in one task.
+        Split series that are too long for one task (a task should take seconds) into this many overlapping
+        buckets by the first column of `order_by`; ``"auto"`` chooses the number by their lengths. This reads
+        that column immediately. Default: ``"auto"`` without `partition_by`, no splitting with it; 1 leaves a
+        single series in one task.
     min_periods, center, closed, nan_policy, algorithm
         As in the array functions. Nulls and NaN are missing values, and a missing result is null.
 
@@ -88,9 +88,11 @@ def rolling(  # 13 parameters: one for each public option
     ValueError, TypeError
         For bad arguments, before any job starts.
 
-    Notes ----- The job is one exchange by the keys, one sort, and one pass over Arrow batches. A worker
-    holds the rows of one window and one batch, whatever the length of a series. Each result equals that of
-    the array function on the sorted series: to the bit for order statistics, extrema and integers.
+    Notes
+    -----
+    The job is one exchange by the keys, one sort, and one pass over Arrow batches. A worker holds the rows of
+    one window and one batch, regardless of the length of a series. Each result equals that of the array
+    function on the sorted series: to the bit for order statistics, extrema and integers.
 
     For expanding windows a worker holds a state instead: the k smallest values for a k-th smallest, or the
     state of an operator. A statistic without such a state, such as the median, holds its columns of a whole

@@ -71,9 +71,9 @@ def warmup(
 ) -> ShippedKernels:
     """Compile the kernels of statistics on the driver and ship them to all executors.
 
-    An executor then compiles nothing for usual calls, also if it starts later. Call it before the first job:
-    a worker takes shipped kernels when a job starts in it. It is not needed where the executors have a wheel
-    with compiled kernels.
+    Executors then compile nothing for common calls, even if they start later. Call it before the first job,
+    because a worker loads shipped kernels when a job starts in it. It is not needed if the executors have a
+    wheel with compiled kernels.
 
     Parameters
     ----------
@@ -100,11 +100,11 @@ def warmup(
 
     Notes
     -----
-    It serves :func:`rolling`, :func:`rolling_stream`, :func:`rolling_udf` and the SQL function
+    It works for :func:`rolling`, :func:`rolling_stream`, :func:`rolling_udf` and the SQL function
     ``rollstat_rolling``. It covers the calls of :func:`rollstat.warmup`; operators of your own are compiled
     on first use. Compiling takes seconds to a minute for each statistic, once for each driver machine.
-    Executors must have the versions of Python and Numba and the kind of processor of the driver; others
-    compile for themselves.
+    Executors must have the same versions of Python and Numba and the same kind of processor as the driver;
+    others compile for themselves.
 
     Examples
     --------

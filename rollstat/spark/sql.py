@@ -70,8 +70,8 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> list[str]:
 
     `window` is a number of rows, a width as text or as an interval, or ``'expanding'``. `on` names the first
     column of ``ORDER BY``; it may be left out if the table has exactly one date or timestamp. Rows that are
-    not in the order of that column are an error, so a missing ``ORDER BY`` gives no wrong results.
-    ``descending => true`` goes with ``ORDER BY time DESC``. A table that is one series takes ``WITH SINGLE
+    not in the order of that column are an error, so a missing ``ORDER BY`` cannot cause wrong results. Use
+    ``descending => true`` with ``ORDER BY time DESC``. A table that is one series takes ``WITH SINGLE
     PARTITION`` instead of ``PARTITION BY``. Further constants are `min_periods`, `center`, `closed` and
     `nan_policy`.
 

@@ -83,27 +83,28 @@ def rolling_stream(  # 14 parameters: one for each public option
         Columns whose values name the series of a row, at least one.
     order_by : str or sequence of str
         Columns that order the rows of a series: integers, strings, dates or timestamps. The other columns
-        order rows of one micro-batch that tie. Rows that lack the first column are dropped and counted.
+        order rows of one micro-batch that tie. Rows in which the first column is null are dropped and
+        counted.
     window : int, str, timedelta
         A number of rows, or a width of time on the first column of `order_by`.
     aggs : mapping or list
         As in :func:`rollstat.spark.rolling`, of columns given by name.
     watermark : str, optional
-        How late rows may come, such as ``"10 minutes"``; the first column of `order_by` must be a
-        timestamp. Rows then wait until no earlier row can come, and are returned in order, and the first
-        column of `order_by` has this watermark in the result. Without it the rows of a micro-batch are
-        returned immediately.
+        How late rows may arrive, such as ``"10 minutes"``; the first column of `order_by` must be a
+        timestamp. Rows then wait until no earlier row can arrive, and are returned in order. The first column
+        of `order_by` keeps this watermark in the result. Without it the rows of a micro-batch are returned
+        immediately.
     ttl : str or timedelta, optional
-        Forget a series after this time without a row, such as ``"7 days"``; its next row starts a new
-        series. With a watermark this is event time, otherwise the time of the clock. Behind a watermark a
-        series with a window of time is forgotten without `ttl` as soon as its rows have left the window,
-        unless a statistic returns positions.
+        Forget a series after this time without a row, such as ``"7 days"``; its next row starts a new series.
+        With a watermark this is event time, otherwise processing time. With a watermark and a time window, a
+        series is forgotten even without `ttl` as soon as its rows have left the window, unless a statistic
+        returns positions.
     initial : DataFrame, optional
         A batch frame with the same columns whose rows come before the stream.
     metrics : str
-        Name under which each progress report of the query counts the ``rows`` returned and the rows
-        dropped: ``late`` rows come before a row that was already returned, or before the watermark, and
-        ``null_time`` rows lack the first column of `order_by`.
+        Name under which each progress report of the query counts the ``rows`` returned and the rows dropped:
+        ``late`` rows come before a row that was already returned, or before the watermark, and in
+        ``null_time`` rows the first column of `order_by` is null.
     min_periods, closed, nan_policy, algorithm
         As in the array functions.
     center : bool
@@ -117,19 +118,19 @@ def rolling_stream(  # 14 parameters: one for each public option
     Raises
     ------
     ValueError, TypeError, RuntimeError
-        For bad arguments and missing requirements, before the stream starts. A query that is restarted from
-        a checkpoint of another definition fails before it processes a row, with a message that names what
+        For bad arguments and missing requirements, before the stream starts. A query restarted from a
+        checkpoint with a different definition fails before it processes a row, with a message that names what
         changed. It may add statistics over the same columns, or take a smaller window.
 
     Notes
     -----
-    Each row is returned exactly once, also after the query is stopped or killed, if the sink writes each
-    micro-batch once. Results equal those of :func:`rollstat.spark.rolling` over the rows returned so far.
-    The state store must be RocksDB; :func:`rollstat.spark.session` sets it.
+    Each row is returned exactly once, even if the query is stopped or killed, provided that the sink writes
+    each micro-batch once. Results equal those of :func:`rollstat.spark.rolling` over the rows returned so
+    far. The state store must be RocksDB; :func:`rollstat.spark.session` sets it.
 
-    With `ttl` but without a watermark Spark runs batches without rows too, to look for expired state, so a
-    query with the trigger ``availableNow`` ends only if ``spark.sql.streaming.noDataMicroBatches.enabled``
-    is false.
+    With `ttl` but without a watermark, Spark also runs batches without rows to look for expired state, so a
+    query with the trigger ``availableNow`` ends only if ``spark.sql.streaming.noDataMicroBatches.enabled`` is
+    false.
 
     Examples
     --------

@@ -81,12 +81,12 @@ def rolling_udf(
 
     Notes
     -----
-    An aggregation is one call of Python for each group, so it costs about 0.2 ms for each group. Some
-    statistics exist in Spark, exact and without Python. Prefer these: ``min``, ``max``, ``sum``, ``avg``,
-    ``count``, ``stddev``, ``var_samp``, ``corr``, ``covar_samp``; ``median`` and ``percentile``, which are
-    exact and interpolate linearly, unlike ``percentile_approx``; ``count_distinct`` for ``"nunique"``; and
-    ``mode(column, True)``, which returns the smallest of several modes as ``"mode"`` does. They do not
-    ignore NaN, which is a missing value here.
+    An aggregation calls Python once for each group, which costs about 0.2 ms per group. Prefer the statistics
+    that Spark computes exactly and without Python: ``min``, ``max``, ``sum``, ``avg``, ``count``, ``stddev``,
+    ``var_samp``, ``corr``, ``covar_samp``; ``median`` and ``percentile``, which are exact and interpolate
+    linearly, unlike ``percentile_approx``; ``count_distinct`` for ``"nunique"``; and ``mode(column, True)``,
+    which returns the smallest of several modes as ``"mode"`` does. They do not ignore NaN, which is a missing
+    value here.
 
     ``.over(Window...)`` calls the function once for each row with all rows of its frame, so it is
     quadratic in the length of the frame. The first such use warns; :func:`rollstat.spark.rolling` gives

@@ -186,7 +186,7 @@ class RollingStream(Stream, abstract=True):
 
     @property
     def full(self) -> bool:
-        """Whether a window of a fixed number of rows has that many; other windows are never full."""
+        """Whether a window of a fixed number of rows has that many rows; other windows are never full."""
         fixed = self._window.spec.fixed
         return bool(fixed) and len(self) == fixed
 
@@ -226,7 +226,7 @@ class RollingStream(Stream, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            What the function over arrays returns for these rows; equal to pushing one by one.
+            The results of the function over arrays for these rows; they equal those of single pushes.
         """
         return self._extend((array,), times)
 

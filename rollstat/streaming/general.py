@@ -68,8 +68,9 @@ class OperatorStream(RollingStream, abstract=True):
 
         Notes
         -----
-        Saves the combination that a result takes, and calls of ``combine_into`` can change the total of a
-        growing window of objects in place, because nobody has seen it. Errors are those of :meth:`push`.
+        This saves the combination that a result takes. ``combine_into`` can also change the total of a
+        growing window of objects in place, because that total has not been returned. Errors are those of
+        :meth:`push`.
         """
         self._window.add(*self._parts("add", elements))
 
@@ -105,8 +106,8 @@ class OperatorStream(RollingStream, abstract=True):
         -------
         ndarray or tuple of ndarray
             Equal to pushing one by one: to the bit in the general windows, within the bound of rounding in
-            those of named sums and moments. Integer results are integers if none of them is missing, else
-            float64 with NaN. Results of objects are an array of objects, None where missing.
+            those of named sums and moments. Integer results are integers if none of them is missing,
+            otherwise float64 with NaN. Results for objects are an array of objects, None where missing.
 
         Raises
         ------
@@ -114,16 +115,16 @@ class OperatorStream(RollingStream, abstract=True):
             For elements that do not fit the dtype, or times that are missing or decrease. The stream is
             not changed.
         OverflowError
-            If an exact result does not fit in 64 bits. The elements have been added then, but in a named
-            class not those of an array of four windows or more.
+            If an exact result does not fit in 64 bits. The elements have then been added, except that a named
+            class does not add an array of four windows or more.
         Exception
             Whatever methods of the operator raise. The stream does not change.
 
         Notes
         -----
-        Cost: in total the combinations of the pushes, about the time of :func:`rolling_aggregate`. Work that
-        later pushes would do is done immediately, so a short array can cost as much as a window. With an
-        operator of your own the window is copied first, because the operator may raise.
+        Cost: the same combinations as single pushes, in about the time of :func:`rolling_aggregate`. Some
+        work of later pushes is done immediately, so a short array can cost as much as a window. If the
+        operator is your own, the window is copied first, because the operator may raise.
         """
         return self._extend(columns, times)
 
@@ -254,7 +255,7 @@ class TimeAggregate(_General):
 class GreedyAggregate(Stream):
     """Any associative operator over a sequence of windows, with the fewest possible combinations.
 
-    :meth:`push` adds elements, and :meth:`move` moves to the window of rows ``[start, end)``, or of times in
+    :meth:`push` adds elements. :meth:`move` moves to the window of rows ``[start, end)``, or of times in
     ``(start, end]``; start and end must never decrease.
 
     Parameters
@@ -270,10 +271,10 @@ class GreedyAggregate(Stream):
 
     Notes
     -----
-    Cost: O(1) per element; over all windows as few combinations as associativity allows, none for a repeated
-    or an empty window; memory for the rows from the start of the last window on. Source: Basin, Klaedtke,
-    Zalinescu, Greedily computing associative aggregations on sliding windows, Information Processing Letters
-    115 (2015), doi:10.1016/j.ipl.2014.09.009.
+    Cost: O(1) per element. All windows together take the fewest combinations that associativity allows; a
+    repeated or an empty window takes none. Memory holds the rows from the start of the last window on.
+    Source: Basin, Klaedtke, Zalinescu, Greedily computing associative aggregations on sliding windows,
+    Information Processing Letters 115 (2015), doi:10.1016/j.ipl.2014.09.009.
 
     Examples
     --------
