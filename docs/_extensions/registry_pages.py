@@ -20,6 +20,7 @@ def _table() -> str:
     """Return the table of statistics: name, summary, algorithms and cost."""
     lines = [
         ".. list-table::",
+        "   :class: wide-table",
         "   :header-rows: 1",
         "   :widths: 24 36 20 20",
         "",
