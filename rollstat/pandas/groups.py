@@ -183,7 +183,9 @@ class _Groups:
     def _pair(self, name: str, other: Any, **parameters: Any) -> None:
         """Leave covariance and correlation to pandas."""
         if self._align_to is not None:
-            raise ValueError(f"transform=True does not apply to {name}, which has several rows for each row")
+            raise ValueError(
+                f"transform=True does not apply to {name}, which returns several rows for each row"
+            )
 
 
 class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name

@@ -53,8 +53,8 @@ def checked_options(method: str, options: Any) -> dict[str, Any] | None:
     unknown = sorted(options.keys() - WindowOptions.__annotations__.keys())
     if unknown:
         raise TypeError(
-            f"{method}() got an unexpected keyword argument {unknown[0]!r}; beside those of pandas the "
-            f"options are {', '.join(WindowOptions.__annotations__)}"
+            f"{method}() got an unexpected keyword argument {unknown[0]!r}; "
+            f"in addition to those of pandas, the options are {', '.join(WindowOptions.__annotations__)}"
         )
     return dict(options)
 

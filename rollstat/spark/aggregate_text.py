@@ -31,7 +31,7 @@ def parse_aggregates(text: Any) -> list[Aggregate]:
     Aggregate(statistic='kth', columns=('the delay',), parameters={'k': 2})
     """
     if not isinstance(text, str) or not text.strip():
-        raise TypeError(f"aggs must be a text such as {_EXAMPLE!r}; it was {text!r}")
+        raise TypeError(f"aggs must be a string such as {_EXAMPLE!r}; it was {text!r}")
     return [_parse_call(part) for part in _parts(text)]
 
 
@@ -88,4 +88,6 @@ def _literal(text: str, call: str) -> Any:
     try:
         return ast.literal_eval(plain)
     except (SyntaxError, ValueError):
-        raise ValueError(f"parameters must be numbers, texts or lists; {text!r} of {call!r} is not") from None
+        raise ValueError(
+            f"parameters must be numbers, strings or lists; {text!r} of {call!r} is not"
+        ) from None

@@ -230,7 +230,7 @@ class Walk:
             if plan.unique and tie >= 0:
                 raise ValueError(
                     f"two rows tie in the order at {self._describe(batch, first + tie)}: "
-                    "add a column to order_by that tells them apart, or use ties='columns'"
+                    "add a column to order_by that distinguishes them, or use ties='columns'"
                 )
 
     def _read_times(self, batch: pa.RecordBatch, index: int, kind: Kind) -> NDArray[Any]:

@@ -117,7 +117,7 @@ def rolling(  # 13 parameters: one for each public option
     """
     check_frame("df", df)
     if df.isStreaming:
-        raise ValueError("df must be a batch frame; rollstat.spark.rolling_stream serves streams")
+        raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
     columns, width = ColumnReferences(df), len(df.columns)
@@ -263,8 +263,8 @@ def check_frame(name: str, df: Any) -> None:
     if not isinstance(df, DataFrame):
         kind = f"{type(df).__module__}.{type(df).__qualname__}"
         raise TypeError(
-            f"{name} must be a pyspark.sql.DataFrame; it was {kind}: spark.createDataFrame takes one of "
-            "pandas, to_spark() gives one of pandas-on-Spark"
+            f"{name} must be a pyspark.sql.DataFrame; it was {kind}: spark.createDataFrame converts a "
+            "pandas frame, and to_spark() one of pandas-on-Spark"
         )
 
 
@@ -300,7 +300,7 @@ def plan_rolling(
     keys = _columns(schema, partition_by, "partition_by")
     order = _columns(schema, order_by, "order_by")
     if not order:
-        raise ValueError("order_by must name at least one column: a window has no meaning without an order")
+        raise ValueError("order_by must name at least one column: windows need an order of the rows")
     if both := set(keys) & set(order):
         raise ValueError(
             f"order_by must not name columns of partition_by; it named {', '.join(sorted(both))}"
@@ -389,12 +389,12 @@ def _check_types(schema: T.StructType, keys: Sequence[str], order: Sequence[str]
         if not all(part.isUTF8BinaryCollation() for part in strings):
             raise TypeError(
                 f"partition_by: {name!r} is {schema[name].dataType.simpleString()}; only strings of the "
-                f"collation UTF8_BINARY are compared here: add a column collation_key({name}) instead"
+                f"collation UTF8_BINARY are supported: add a column collation_key({name}) instead"
             )
     for field in schema:
         if _contains(field.dataType, (T.CalendarIntervalType, T.YearMonthIntervalType)):
             raise TypeError(
-                f"column {field.name!r} is {field.dataType.simpleString()}, which Spark does not hand to "
+                f"column {field.name!r} is {field.dataType.simpleString()}, which Spark cannot pass to "
                 "Python workers: drop it or cast it to a number"
             )
 

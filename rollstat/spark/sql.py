@@ -198,7 +198,7 @@ class RollingTable:
             except RuntimeError as error:
                 raise ValueError(
                     f"{error}. ORDER BY must begin with {self._plan.names[-1]!r}; "
-                    "on => '...' names another column, and descending => true goes with DESC"
+                    "on => '...' names another column, and DESC needs descending => true"
                 ) from error
 
     def terminate(self) -> Iterator[pa.RecordBatch]:

@@ -148,7 +148,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     if initial is not None:
         check_frame("initial", initial)
     if not df.isStreaming:
-        raise ValueError("df must be a streaming frame; rollstat.spark.rolling serves batches")
+        raise ValueError("df must be a streaming frame; use rollstat.spark.rolling for batch frames")
     if center:
         raise ValueError(
             "center must be False on a stream: a centred window needs rows that have not arrived yet; "
@@ -224,7 +224,7 @@ def _kept_for(plan: Plan, watermark: str | None, ttl: Any) -> int | None:
 def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame | None) -> None:
     """Raise an error for what a stream cannot do."""
     if not plan.keys:
-        raise ValueError("partition_by must name at least one column, whose values tell the series apart")
+        raise ValueError("partition_by must name at least one column, whose values identify the series")
     if plan.looks_ahead:
         raise ValueError("window must not look ahead of its row on a stream")
     if isinstance(plan.window, Expanding):

@@ -122,7 +122,7 @@ def rolling_udf(
         options,
     )
     if len(types) != 1:
-        raise ValueError(f"stat {statistic.name!r} gives {len(types)} results here: ask for one of them")
+        raise ValueError(f"stat {statistic.name!r} returns {len(types)} results here: request only one")
     result = _result_type(returns, types[0] if given is not None else T.DoubleType())
     if kind == "pandas" and not isinstance(result, (T.DoubleType, T.FloatType)):
         raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: use kind='arrow'")
@@ -278,7 +278,7 @@ def _from_pandas(series: pd.Series, data_type: pa.DataType) -> pa.Array:
 
 
 class _Aggregation:
-    """A user-defined aggregate whose columns warn when they are used over a window of Spark.
+    """A user-defined aggregate whose columns warn when they are used over a Spark window.
 
     Everything else is that of the function: Spark sees its type, its name and how it is evaluated.
     """
@@ -306,7 +306,7 @@ class _Aggregation:
 @cache
 def _warn_once() -> None:
     warnings.warn(
-        "a rolling_udf over a window of Spark is called once for each row with all rows of its frame: "
+        "a rolling_udf over a Spark window is called once for each row with all rows of its frame: "
         "rollstat.spark.rolling gives the same results in one pass",
         stacklevel=3,
     )

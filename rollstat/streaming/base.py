@@ -200,14 +200,14 @@ class RollingStream(Stream, abstract=True):
         Raises
         ------
         ValueError, TypeError
-            If there are fewer rows, or the window is not of free size. The stream does not change.
+            If there are fewer rows, or the stream was not made with ``None``. The stream does not change.
         """
         self._window.pop(self._rows_to_pop(n))
         return self.value
 
     def _rows_to_pop(self, n: int) -> int:
         if not self._window.spec.free:
-            raise TypeError("pop needs a window of free size, made with None")
+            raise TypeError("pop needs a stream made with window=None")
         number = whole_number("n", n, 0)
         if number > len(self):
             raise ValueError(f"n must be at most the rows in the window, {len(self)}; it was {n}")

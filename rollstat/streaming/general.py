@@ -80,7 +80,7 @@ class OperatorStream(RollingStream, abstract=True):
         Raises
         ------
         ValueError, TypeError
-            If there are fewer rows, or the window is not of free size. The stream does not change.
+            If there are fewer rows, or the stream was not made with ``None``. The stream does not change.
         """
         return self._window.pop_and_evaluate(self._rows_to_pop(n))
 

@@ -135,7 +135,7 @@ def test_columns_without_numbers_raise():
         pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}).rollstat.kth(1, 2)
     with pytest.raises(TypeError, match="unexpected keyword argument 'mode'"):
         pd.Series([1.0]).rollstat.median(5, mode="valid")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'mode'; beside those"):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'mode'; in addition to those"):
         pd.Series([1.0]).rollstat.rolling(5, mode="valid")
 
 

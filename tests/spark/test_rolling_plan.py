@@ -131,7 +131,7 @@ def test_every_type_comes_back_unchanged(spark):
 def test_intervals_that_spark_keeps_to_itself_are_refused_by_name(spark):
     for kind in ("interval '1' month", "make_interval(1)"):
         frame = spark.sql(f"select 1L as row, {kind} as span, 1.0D as x")
-        with pytest.raises(TypeError, match=r"column 'span' is .*interval.*does not hand to Python workers"):
+        with pytest.raises(TypeError, match=r"column 'span' is .*interval.*cannot pass to Python workers"):
             rolling(frame, order_by="row", window=2, aggs={"m": ("median", "x")})
 
 

@@ -37,11 +37,11 @@ def test_aggregates_as_text(text, wanted):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "aggs must be a text such as 'median"),
+        ("", "aggs must be a string such as 'median"),
         ("median x", "aggs must be calls such as .* one was 'median x'"),
         ("middle(x)", "statistic must be one of .*median.*; it was 'middle'"),
         ("kth(x)", "missing a required argument: 'k'"),
-        ("kth(x, y)", "parameters must be numbers, texts or lists; 'y' of .* is not"),
+        ("kth(x, y)", "parameters must be numbers, strings or lists; 'y' of .* is not"),
         ("median(x),", "one was ''"),
     ],
 )
@@ -138,7 +138,7 @@ BAD = [
     ("PARTITION BY sensor ORDER BY time", "window => 2, aggs => 'median(nope)'", "column 'nope' of aggs"),
     ("PARTITION BY sensor ORDER BY time", "window => 2, steps => 3, " + MEDIAN, "has no argument 'steps'"),
     ("PARTITION BY sensor ORDER BY value", "window => 2, " + MEDIAN, "ORDER BY must begin with 'time'"),
-    ("PARTITION BY sensor ORDER BY time DESC", "window => 2, " + MEDIAN, "descending => true goes with DESC"),
+    ("PARTITION BY sensor ORDER BY time DESC", "window => 2, " + MEDIAN, "DESC needs descending => true"),
     ("", "window => 2, " + MEDIAN, "add PARTITION BY after TABLE"),
 ]
 

@@ -140,7 +140,7 @@ BAD = [
     (("median", 0), {}, ValueError, "window must be an integer of at least 1"),
     (("median", "5min"), {}, ValueError, "window must be a number of rows, Forward or Expanding here"),
     (("kth", 3), {"k": 4}, ValueError, r"k must lie in 1\.\.3"),
-    (("kth", 3), {"k": [1, 2]}, ValueError, "gives 2 results here"),
+    (("kth", 3), {"k": [1, 2]}, ValueError, "returns 2 results here"),
     (("median", 3), {"kind": "polars"}, ValueError, "kind must be 'arrow' or 'pandas'; it was 'polars'"),
     (("median", 3), {"kind": "pandas", "returns": "bigint"}, ValueError, "cannot hold bigint beside null"),
     (("median", 3), {"returns": "string"}, TypeError, "returns must be a number"),
