@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
 
-__all__ = ["UNKNOWN", "Block", "Missing", "Outcome", "Point", "Selection", "read_only"]
+__all__ = ["UNKNOWN", "Block", "Line", "Missing", "Outcome", "Point", "Selection", "read_only"]
 
 
 _NO_ROWS = np.empty(0, np.int64)
@@ -34,6 +34,34 @@ UNKNOWN: Final = _Unknown()
 """In place of a mask: the values have not been searched for NaN."""
 
 Missing = NDArray[np.bool_] | _Unknown | None
+
+
+class Line(NamedTuple):
+    """What one kernel call is to write: the results of full windows over a line, and rows before them.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Of the values.
+    width, rows : int
+        Rows of each full window, and number of these windows.
+    base : int
+        Row number of the first value, from which positions count.
+    nan_below : int or None
+        Windows with fewer observations have no result. None if only missing values can make them so few.
+    head : int
+        Growing windows before the first full one, which begin where it does.
+    short : int
+        Rows before those, whose results are NaN.
+    """
+
+    dtype: np.dtype[Any]
+    width: int
+    rows: int
+    base: int
+    nan_below: int | None
+    head: int
+    short: int
 
 
 class Outcome(NamedTuple):

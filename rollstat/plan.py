@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.blocks import UNKNOWN, Block, Missing, Outcome
+from rollstat.blocks import UNKNOWN, Block, Line, Missing, Outcome
 from rollstat.dtypes import compute_dtype, missing_value, result_dtype
 from rollstat.lines import check_axis
 from rollstat.options import Options, Window
@@ -155,22 +155,11 @@ class Computation:
         """Write the result of every row with at least `min_periods` observations; None if all is default."""
         raise NotImplementedError  # every computation has its own
 
-    def line_kernel(
-        self,
-        dtype: np.dtype[Any],
-        width: int,
-        rows: int,
-        base: int,
-        nan_below: int | None,
-        head: int,
-        short: int,
-    ) -> Callable[..., bool] | None:
-        """Return what writes `rows` results of windows of `width` in one call; None if no kernel does.
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
+        """Return what writes the results of a line in one call; None if no kernel does.
 
         It is called with the values of each series that the windows cover, read-only, and an array for each
-        output, and returns whether the results are right. Positions count from `base`; rows with fewer
-        observations than `nan_below` are NaN. The arrays begin with `short` rows that are NaN, whatever it
-        returns, and `head` rows whose windows begin where the first full one does.
+        output, and returns whether the results are right. The rows of NaN are written whatever it returns.
         """
         return None
 
@@ -495,7 +484,9 @@ class Plan:
         before = self.blocks[: self.blocks.index(full[0])]
         low = first - self.windows.left
         for head, short in self._rows_before(first, width, before, nan_below):
-            write = self.computation.line_kernel(self.dtype, width, last - first, low, nan_below, head, short)
+            write = self.computation.line_kernel(
+                Line(self.dtype, width, last - first, low, nan_below, head, short)
+            )
             if write is not None:
                 self.line_kernel = LineKernel(
                     write,
@@ -509,7 +500,7 @@ class Plan:
     def _rows_before(
         self, first: int, width: int, before: Sequence[BlockRows], nan_below: int | None
     ) -> Iterator[tuple[int, int]]:
-        """Yield `head` and `short` of :meth:`Computation.line_kernel`, the longest call first."""
+        """Yield `head` and `short` of :class:`rollstat.blocks.Line`, the longest call first."""
         head = short = 0
         if before:
             begin, end, _ = before[0]

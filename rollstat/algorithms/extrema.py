@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rollstat import tiers
 from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.boundary_extrema import values_of_boundary, write_boundary
-from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.blocks import UNKNOWN, Block, Line, Outcome, read_only
 from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
@@ -286,21 +286,12 @@ def doubling(block: Block, request: Extrema) -> Outcome:
     return Outcome(complete=not block.searched and not nan, marked=marked, algorithm="doubling")
 
 
-def one_kernel(
-    wanted: tuple[str, ...],
-    dtype: np.dtype[Any],
-    width: int,
-    rows: int,
-    base: int,
-    last: bool,
-    least: int | None,
-    head: int,
-    short: int,
-) -> Callable[..., bool] | None:
+def one_kernel(wanted: tuple[str, ...], line: Line, last: bool) -> Callable[..., bool] | None:
     """Return a function that writes extrema, or positions of one, in one kernel call; None if there is none.
 
     See :meth:`rollstat.plan.Computation.line_kernel`.
     """
+    dtype, width, rows, base, least, head, short = line
     positions = wanted in (("argmin",), ("argmax",))
     values = wanted in (("min",), ("max",), ("min", "max"))
     if rows < FEW_EXTREMA_ROWS or not (values or (positions and head == short == 0)):

@@ -7,7 +7,7 @@ two ranks (quantiles, the median of an even number) while both ranks are in the 
 import threading
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,8 +54,13 @@ _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead;
 _LONGEST_KEPT = 1 << 14  # elements of scratch that a thread keeps: clearing new memory takes time
 _RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
 
-Ranges = tuple[tuple[int, int], ...]
-Outputs = tuple[tuple[int, int, int], ...]
+
+class _Asked(NamedTuple):
+    """Ranges of ranks that are wanted, and the outputs and fractions of :func:`run_network`."""
+
+    ranges: tuple[tuple[int, int], ...]
+    outputs: tuple[tuple[int, int, int], ...]
+    fractions: tuple[float, ...]
 
 
 def serves(block: Block, request: Selection) -> bool:
@@ -149,22 +154,22 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
         stacked = results[0][None, :]
     else:
         stacked = np.empty((len(results), block.rows), results[0].dtype)
-    _find(block.values, block.width, *_asked(points), stacked, stacked)
+    _find(block.values, block.width, _asked(points), stacked, stacked)
     for row, result in zip(stacked, results):
         if not np.may_share_memory(row, result):
             result[...] = row
     return True
 
 
-def _asked(points: Sequence[Point]) -> tuple[Ranges, Outputs, tuple[float, ...]]:
-    """Return the ranges of ranks, the outputs and the fractions with which :func:`_find` writes points."""
+def _asked(points: Sequence[Point]) -> _Asked:
+    """Return what :func:`_find` is asked to write points."""
     ranges, outputs, first = [], [], 0
     for i, point in enumerate(points):
         above = int(point.between)
         ranges.append((point.rank, point.rank + above))
         outputs.append((first, MIDPOINT if point.midpoint else LINEAR if above else LOWER, i))
         first += 1 + above
-    return tuple(ranges), tuple(outputs), tuple(point.fraction for point in points)
+    return _Asked(tuple(ranges), tuple(outputs), tuple(point.fraction for point in points))
 
 
 def line_kernel(
@@ -195,11 +200,11 @@ def line_kernel(
             return False
         target = out[None, :]
         if not codes or direction(values):
-            _find(values, width, *asked, target, target)
+            _find(values, width, asked, target, target)
             if not direction(values):
-                codes.append(bind(run_network, *_arguments(values, width, *asked, target, target)))
+                codes.append(bind(run_network, *_arguments(values, width, asked, target, target)))
         else:
-            codes[0](*_arguments(values, width, *asked, target, target))
+            codes[0](*_arguments(values, width, asked, target, target))
         return True
 
     return write
@@ -240,9 +245,7 @@ def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 def _find(
     values: NDArray[Any],
     width: int,
-    ranges: Ranges,
-    outputs: Outputs,
-    fractions: tuple[float, ...],
+    asked: _Asked,
     lower: NDArray[Any],
     upper: NDArray[Any],
 ) -> None:
@@ -251,30 +254,30 @@ def _find(
     values = read_only(values)
     rising = direction(values)
     if rising:
-        ranks = [rank for low, high in ranges for rank in range(low, high + 1)]
+        ranks = [rank for low, high in asked.ranges for rank in range(low, high + 1)]
         first = ranks if rising > 0 else [width - 1 - rank for rank in ranks]
         found = [values[i : i + rows] for i in first]
-        for (which, kind, row), fraction in zip(outputs, fractions):
+        for (which, kind, row), fraction in zip(asked.outputs, asked.fractions):
             if kind < LINEAR:
                 (upper if kind == UPPER else lower)[row] = found[which]
             else:
                 interpolate_constant(found[which], found[which + 1], fraction, kind == MIDPOINT, lower[row])
         return
-    run_network(*_arguments(values, width, ranges, outputs, fractions, lower, upper))
+    run_network(*_arguments(values, width, asked, lower, upper))
     tiers.note_ready(run_network, values.dtype)
 
 
 @lru_cache(maxsize=64)
 def _prepare(
-    width: int, ranges: Ranges, outputs: Outputs, fractions: tuple[float, ...], rows: int, itemsize: int
+    width: int, asked: _Asked, rows: int, itemsize: int
 ) -> tuple[Network, int, int, NDArray[np.int64], NDArray[np.float64]]:
     """Return the network, the lanes and the stride of its scratch, the outputs and the fractions."""
-    network = selection_network(width, ranges, _windows_per_lane(width))
+    network = selection_network(width, asked.ranges, _windows_per_lane(width))
     vector_lanes = VECTOR_BYTES // itemsize
     blocks = -(-rows // network.results.shape[1])
     lanes = min(_ROW_BYTES // itemsize, -(-blocks // vector_lanes) * vector_lanes)
     stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
-    return network, lanes, stride, np.array(outputs, np.int64), np.array(fractions, np.float64)
+    return network, lanes, stride, np.array(asked.outputs, np.int64), np.array(asked.fractions, np.float64)
 
 
 class _Kept(threading.local):
@@ -302,15 +305,13 @@ _scratch = _Kept()
 def _arguments(
     values: NDArray[Any],
     width: int,
-    ranges: Ranges,
-    outputs: Outputs,
-    fractions: tuple[float, ...],
+    asked: _Asked,
     lower: NDArray[Any],
     upper: NDArray[Any],
 ) -> tuple[Any, ...]:
     """Return the arguments of :func:`run_network`."""
     rows = lower.shape[1]
-    network, lanes, stride, *rest = _prepare(width, ranges, outputs, fractions, rows, values.itemsize)
+    network, lanes, stride, *rest = _prepare(width, asked, rows, values.itemsize)
     scratch = _scratch.get(network.rows, lanes, stride, values.dtype, lower.dtype)
     return values, network, scratch, *rest, lower, upper
 
@@ -329,7 +330,8 @@ def _select_constant(block: Block, request: Selection) -> None:
         first += high + 1 - low
     lower = _contiguous(request.lower)
     upper = lower if request.upper is None else _contiguous(request.upper)
-    _find(block.values, block.width, ranges, tuple(outputs), (0.0,) * len(outputs), lower, upper)
+    asked = _Asked(ranges, tuple(outputs), (0.0,) * len(outputs))
+    _find(block.values, block.width, asked, lower, upper)
     if lower is not request.lower:
         request.lower[...] = lower
     if request.upper is not None and upper is not request.upper:
@@ -355,7 +357,7 @@ def _select_varying(block: Block, request: Selection, i: int) -> None:
         found = np.empty((min(high + pair, block.width - 1) - low + 1, block.rows), keys.dtype)
         outputs = tuple((number, LOWER, number) for number in range(len(found)))
         ranges = ((low, low + len(found) - 1),)
-        _find(keys, block.width, ranges, outputs, (0.0,) * len(found), found, found)
+        _find(keys, block.width, _Asked(ranges, outputs, (0.0,) * len(found)), found, found)
         pick(found, low, high, rank, request.lower[i], upper)
         tiers.note_ready(pick, keys.dtype)
 

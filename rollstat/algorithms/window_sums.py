@@ -19,7 +19,7 @@ from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.extrema import Extrema, automatic
 from rollstat.algorithms.float_flags import MODERATE, clear_flags, have_flags, is_moderate, range_left
 from rollstat.algorithms.whole_numbers import about_anchor, operator_for
-from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.blocks import UNKNOWN, Block, Line, Outcome, read_only
 from rollstat.dtypes import is_large
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
 from rollstat.kernels.simd.vectors import aligned_empty
@@ -282,13 +282,14 @@ def _scan(
 
 
 def line_kernel(
-    summand: Summand, dtype: np.dtype[Any], width: int, least: int | None, head: int, short: int
+    summand: Summand, line: Line
 ) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
     """Return a function that writes the only output of `summand` in one kernel call; None if there is none.
 
     It gives up if a value is missing, sums leave the range of float64, or integers are large. See
     :meth:`rollstat.plan.Computation.line_kernel`.
     """
+    dtype, width, _, _, least, head, short = line
     if dtype == np.float32 or not have_flags() or head >= thresholds.EXPANDING_AS_FIXED:
         return None
     kernel: Any = short_windows(summand, width) or sum_fixed_windows

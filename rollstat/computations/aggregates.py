@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms import aggregate as aggregates
 from rollstat.algorithms import window_sums
-from rollstat.blocks import Block, Outcome
+from rollstat.blocks import Block, Line, Outcome
 from rollstat.dtypes import compute_dtype, warn_of_rounding
 from rollstat.kernels.sums.moment_formulas import Summand
 from rollstat.operators.interface import NOTHING, empty_result
@@ -73,20 +73,11 @@ class Formula(Computation):
         """Return the algorithm for a block."""
         return self._choose(block)
 
-    def line_kernel(
-        self,
-        dtype: np.dtype[Any],
-        width: int,
-        rows: int,
-        base: int,
-        nan_below: int | None,
-        head: int,
-        short: int,
-    ) -> Callable[..., bool] | None:
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
         """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
         if self._summand is None:
             return None
-        return window_sums.line_kernel(self._summand, dtype, width, nan_below, head, short)
+        return window_sums.line_kernel(self._summand, line)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""
@@ -150,24 +141,15 @@ class Combination(Computation):
             return Choice("operator_scan", "the fastest for any windows of numbers")
         return Choice(self._algorithm, NAMED)
 
-    def line_kernel(
-        self,
-        dtype: np.dtype[Any],
-        width: int,
-        rows: int,
-        base: int,
-        nan_below: int | None,
-        head: int,
-        short: int,
-    ) -> Callable[..., bool] | None:
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
         """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
         operator, layout = self._operator, self._layout
         named = self._algorithm not in ("auto", "operator_scan")
-        rounds = dtype.kind != "f" and getattr(operator, "rounds_integers", False)
-        computed = [compute_dtype(output.kind, dtype) for output in self.outputs]
-        if head or named or rounds or computed != list(layout.outputs):
+        rounds = line.dtype.kind != "f" and getattr(operator, "rounds_integers", False)
+        computed = [compute_dtype(output.kind, line.dtype) for output in self.outputs]
+        if line.head or named or rounds or computed != list(layout.outputs):
             return None
-        return aggregates.line_kernel(operator, layout, width, rows, short)
+        return aggregates.line_kernel(operator, layout, line.width, line.rows, line.short)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""

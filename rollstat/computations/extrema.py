@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rollstat import tiers
 from rollstat.algorithms import extrema
-from rollstat.blocks import Block, Outcome
+from rollstat.blocks import Block, Line, Outcome
 from rollstat.plan import NAMED, Choice, Computation, Output
 from rollstat.registry import refuse_algorithm
 from rollstat.windows import Windows
@@ -77,23 +77,16 @@ class ExtremaOf(Computation):
             return extrema.choose(block, tuple(self.names), self.rows, self.last)
         return Choice(self.algorithm, NAMED)
 
-    def line_kernel(
-        self,
-        dtype: np.dtype[Any],
-        width: int,
-        rows: int,
-        base: int,
-        nan_below: int | None,
-        head: int,
-        short: int,
-    ) -> Callable[..., bool] | None:
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
         """Return what writes nearly all extrema of a line in one call, see :class:`Computation`."""
         if "ptp" in self.names or self.relative_to != "data" or self.algorithm not in ("auto", "doubling"):
             return None
         names = tuple(self.names)
-        if self.algorithm == "auto" and extrema.serves_quickly(names, dtype, width, self.rows, self.last):
+        if self.algorithm == "auto" and extrema.serves_quickly(
+            names, line.dtype, line.width, self.rows, self.last
+        ):
             return None
-        return extrema.one_kernel(names, dtype, width, rows, base, self.last, nan_below, head, short)
+        return extrema.one_kernel(names, line, self.last)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds, tiers
 from rollstat.algorithms import extrema, rank_bits, small_window, sorted_window, three_trees, two_heaps
-from rollstat.blocks import Block, Outcome, Point, Selection
+from rollstat.blocks import Block, Line, Outcome, Point, Selection
 from rollstat.dtypes import is_large
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
@@ -229,50 +229,41 @@ class OrderStatistics(Computation):
         same = all(request.kind() == "value" for request in self.requests) or dtype.kind in "fmM"
         return same and all(_is_end(request.point(width), width) for request in self.requests)
 
-    def line_kernel(
-        self,
-        dtype: np.dtype[Any],
-        width: int,
-        rows: int,
-        base: int,
-        nan_below: int | None,
-        head: int,
-        short: int,
-    ) -> Callable[..., bool] | None:
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
         """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
+        width = line.width
         if self.positions or len(self.requests) > 1 or self.requests[0].required > width:
             return None
-        if head:
-            full = self.line_kernel(dtype, width, rows, base, nan_below, 0, 0)
-            return full and self._with_head(full, width, nan_below or 0, head, short)
+        if line.head:
+            full = self.line_kernel(line._replace(head=0, short=0))
+            return full and self._with_head(full, line)
         choice = self._choose_selection(width)
         if self.algorithm == "auto" and self._all_ends(width):
             names = self._end_names(width)
-            if extrema.serves_quickly(names, dtype, width, self.rows):
+            if extrema.serves_quickly(names, line.dtype, width, self.rows):
                 return None
-            return extrema.one_kernel(names, dtype, width, rows, base, False, None, head, short)
+            return extrema.one_kernel(names, line._replace(nan_below=None), False)
         if self.algorithm == "auto":
-            kernels = (small_window.fast_kernel(dtype, True),)
+            kernels = (small_window.fast_kernel(line.dtype, True),)
             seconds = sorted_window.seconds(self.rows, width, False)
             choice = tiers.choose(choice, "sorted_window", kernels, self.rows, seconds)
         if choice.name != "small_window":
             return None
-        return small_window.line_kernel(self.requests[0].point(width), width, rows, short)
+        return small_window.line_kernel(self.requests[0].point(width), width, line.rows, line.short)
 
-    def _with_head(
-        self, full: Callable[..., bool], width: int, min_periods: int, head: int, short: int
-    ) -> Callable[..., bool] | None:
+    def _with_head(self, full: Callable[..., bool], line: Line) -> Callable[..., bool] | None:
         """Return what also writes the rows before those that `full` writes, see :meth:`line_kernel`."""
+        head, short, min_periods = line.head, line.short, line.nan_below or 0
         if head > thresholds.SORTED_HEAD:
             return None
 
         def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
             (values,), (out,) = series, outputs
             out[:short] = np.nan
-            grown = values[: width - 1]
+            grown = values[: line.width - 1]
             if not full(series, [out[short + head :]]) or tiers.has_negative_zero(grown):
                 return False
-            block = Block.growing(grown, None, width - head, head)
+            block = Block.growing(grown, None, line.width - head, head)
             self._select(sorted_window, block, min_periods, [out[short : short + head]])
             return True
 
