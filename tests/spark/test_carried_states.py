@@ -12,6 +12,7 @@ import rollstat.operators as operators
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Call, evaluate
 from rollstat.spark.carried_states import counts_rows, initial_state, why_no_state
+from tests.streaming.cases import FURTHER
 from tests.test_contract import CASES, equal, taken
 
 UNBOUNDED = {
@@ -52,29 +53,36 @@ def in_buckets(call, columns, options, cuts):
     return results
 
 
-@pytest.mark.parametrize(("statistic", "sample"), KINDS)
-def test_ranges_equal_the_whole(statistic, sample, rng):
+@pytest.mark.parametrize(
+    ("statistic", "sample", "dtype"),
+    [
+        pytest.param(*case.values, dtype, id=f"{case.id}-{dtype}", marks=pytest.mark.long if further else ())
+        for case in KINDS
+        for dtype in taken(case.values[0], ["f8", "f4", "i8", "?", "M8[us]"])
+        for further in [dtype == np.int64 and case.values[0].name in FURTHER]
+    ],
+)
+def test_ranges_equal_the_whole(statistic, sample, dtype, rng):
     assert why_no_state(statistic.name, {}) is None
     rows = 60
-    for dtype in taken(statistic, ["f8", "f4", "i8", "?", "M8[us]"]):
-        for policy in ("omit", "propagate"):
-            for min_periods in (None, 0, 1, 5):
-                values = rng.integers(0, 6, (statistic.series, rows)).astype(dtype)
-                missing = rng.random(values.shape) < (0.2 if policy == "omit" else 0.03)
-                missing[:, : rng.integers(0, 4)] = True
-                columns = [np.ma.MaskedArray(*pair) for pair in zip(values, missing)]
-                options = {"min_periods": min_periods, "nan_policy": policy, "algorithm": "auto"}
-                call = Call(statistic.name, tuple(range(statistic.series)), sample, (), False)
-                whole = evaluate(statistic, columns, rollstat.Expanding(), sample, options)
-                cuts = [0, *np.sort(rng.integers(0, rows + 1, 4)).tolist(), rows]
-                for way in (in_ranges, in_buckets):
-                    found = [np.ma.concatenate(p) for p in zip(*way(call, columns, options, cuts))]
-                    for wanted, result in zip(whole, found, strict=True):
-                        data, mask = np.ma.getdata(wanted), np.ma.getmaskarray(wanted)
-                        if statistic.name.startswith("arg"):
-                            mask = mask | (data < 0)
-                        np.testing.assert_array_equal(np.ma.getmaskarray(result), mask)
-                        equal(statistic, result.data[~mask].astype(data.dtype), data[~mask])
+    for policy in ("omit", "propagate"):
+        for min_periods in (None, 0, 1, 5):
+            values = rng.integers(0, 6, (statistic.series, rows)).astype(dtype)
+            missing = rng.random(values.shape) < (0.2 if policy == "omit" else 0.03)
+            missing[:, : rng.integers(0, 4)] = True
+            columns = [np.ma.MaskedArray(*pair) for pair in zip(values, missing)]
+            options = {"min_periods": min_periods, "nan_policy": policy, "algorithm": "auto"}
+            call = Call(statistic.name, tuple(range(statistic.series)), sample, (), False)
+            whole = evaluate(statistic, columns, rollstat.Expanding(), sample, options)
+            cuts = [0, *np.sort(rng.integers(0, rows + 1, 4)).tolist(), rows]
+            for way in (in_ranges, in_buckets):
+                found = [np.ma.concatenate(p) for p in zip(*way(call, columns, options, cuts))]
+                for wanted, result in zip(whole, found, strict=True):
+                    data, mask = np.ma.getdata(wanted), np.ma.getmaskarray(wanted)
+                    if statistic.name.startswith("arg"):
+                        mask = mask | (data < 0)
+                    np.testing.assert_array_equal(np.ma.getmaskarray(result), mask)
+                    equal(statistic, result.data[~mask].astype(data.dtype), data[~mask])
 
 
 def test_statistics_without_a_bounded_state_are_known():

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
 from rollstat.registry import REGISTRY
 from rollstat.streaming import REASONS, STREAMS
@@ -28,10 +29,18 @@ CASES = [(name, sample) for name in ORDERS for sample in samples(name)]
 FIRST = [(name, samples(name)[0]) for name in ORDERS]
 AGGREGATES = [(name, sample) for name in SUMS for sample in samples(name)]
 NAMED = [*FIRST, *((name, samples(name)[0]) for name in SUMS)]
+# A dtype, algorithm or window that compiles all of these once more is left to `nox -s sweeps`. The other
+# operators differ most in their elements, states and results.
+FURTHER = set(SUMS) - {"sum", "prod", "var", "any", "cov", "linear_fit"}
 
 
-def identity(case: Any) -> str | None:
-    return case if isinstance(case, str) else "-".join(map(str, case.values()))
+def typical(cases: list[tuple[str, Any]]) -> list[Any]:
+    """Mark the cases of the further statistics as long."""
+    return [pytest.param(*case, marks=pytest.mark.long if case[0] in FURTHER else ()) for case in cases]
+
+
+def identity(case: Any) -> str:
+    return "-".join(map(str, case.values())) if isinstance(case, dict) else str(case)
 
 
 def make(name: str, sample: dict[str, Any], window: Any, **options: Any) -> Any:
@@ -104,6 +113,7 @@ __all__ = [
     "AGGREGATES",
     "CASES",
     "FIRST",
+    "FURTHER",
     "NAMED",
     "batch",
     "columns_of",
@@ -114,4 +124,5 @@ __all__ = [
     "push_all",
     "same",
     "samples",
+    "typical",
 ]

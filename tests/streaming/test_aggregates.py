@@ -13,7 +13,16 @@ from rollstat import operators
 from rollstat.kernels.aggregate.ring_queue import enlarge
 from rollstat.streaming import STREAMS, FixedAggregate, SlidingAggregate, TimeAggregate
 from tests.spans import counting_operator
-from tests.streaming.cases import AGGREGATES, batch, columns_of, identity, make, outputs, push_all
+from tests.streaming.cases import (
+    AGGREGATES,
+    batch,
+    columns_of,
+    identity,
+    make,
+    outputs,
+    push_all,
+    typical,
+)
 
 OPERATORS = {
     "Sum": (operators.Sum(), np.sum),
@@ -193,8 +202,15 @@ def test_named_streams_of_everything_keep_one_state(name, sample, rng):
     assert len(stream.snapshot()) <= room + 8
 
 
-@pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
-@both
+@pytest.mark.parametrize(
+    ("algorithm", "name", "sample"),
+    [
+        pytest.param(algorithm, *case.values, marks=case.marks if algorithm == "two_stacks" else ())
+        for algorithm in ("two_stacks", "daba")
+        for case in typical(AGGREGATES)
+    ],
+    ids=identity,
+)
 def test_merge_of_everything_seen(name, sample, algorithm, rng):
     columns = columns_of(name, rng, 90)
     parts = [make(name, sample, rollstat.Expanding(), min_periods=4, algorithm=algorithm) for _ in range(3)]
@@ -275,8 +291,16 @@ def test_objects(operator):
         FixedAggregate(operator, 3, dtype=object, algorithm="daba")
 
 
-@pytest.mark.parametrize(("name", "sample"), AGGREGATES, ids=identity)
-@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.long), "i8"])
+@pytest.mark.parametrize(
+    ("dtype", "name", "sample"),
+    [
+        pytest.param(dtype, *case.values, marks=marks[dtype])
+        for case in typical(AGGREGATES)
+        for marks in [{"f8": (), "f4": pytest.mark.long, "i8": case.marks}]
+        for dtype in marks
+    ],
+    ids=identity,
+)
 def test_long_arrays_are_left_to_the_function(name, sample, dtype, rng):
     columns = columns_of(name, rng, 90, dtype)
     wanted = batch(name, sample, columns, 5, min_periods=2)

@@ -71,7 +71,7 @@ def test_combinations_of_daba_in_every_single_step(rng):
             assert counter[0] - before <= 3 + 1
 
 
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i8", "M8[s]"])
+@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.long), "i8", "M8[s]"])
 @pytest.mark.parametrize("cls", [rollstat.RollingMin, rollstat.RollingMax])
 def test_extrema_by_daba(cls, dtype, rng):
     values = rng.integers(0, 20, 200).astype(dtype)

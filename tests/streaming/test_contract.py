@@ -25,6 +25,7 @@ from tests.streaming.cases import (
     outputs,
     push_all,
     same,
+    typical,
 )
 
 every = pytest.mark.parametrize(("name", "sample"), CASES, ids=identity)
@@ -161,7 +162,7 @@ def test_restarts_of_windows_by_time(name, sample, rng):
     same(name, push_all(twin, rest, range(20, N)), push_all(stream, rest, range(20, N)))
 
 
-@pytest.mark.parametrize(("name", "sample"), NAMED, ids=identity)
+@pytest.mark.parametrize(("name", "sample"), typical(NAMED), ids=identity)
 def test_times_at_the_ends_of_their_range(name, sample, rng):
     first, last = np.datetime64(-(2**63) + 1, "ns"), np.datetime64(2**63 - 1, "ns")
     times = np.array([first, first, first + 3, last - 2, last, last])
@@ -274,8 +275,15 @@ def test_a_window_without_end_is_refused():
         rollstat.RollingMedian(2**70)
 
 
-@pytest.mark.parametrize(("name", "sample"), NAMED, ids=identity)
-@pytest.mark.parametrize("window", [5, 5.0, None])
+@pytest.mark.parametrize(
+    ("window", "name", "sample"),
+    [
+        pytest.param(window, *case.values, marks=case.marks if window is None else ())
+        for window in (5, 5.0, None)
+        for case in typical(NAMED)
+    ],
+    ids=identity,
+)
 def test_an_empty_window_has_no_answer(name, sample, window):
     stream = make(name, sample, window)
     for value in outputs(stream.value):
