@@ -46,6 +46,9 @@ from .functions import (
     rolling_argmin as rolling_argmin,
 )
 from .functions import (
+    rolling_argminmax as rolling_argminmax,
+)
+from .functions import (
     rolling_beta as rolling_beta,
 )
 from .functions import (
@@ -182,6 +185,9 @@ from .streaming import (
 )
 from .streaming import (
     RollingArgmin as RollingArgmin,
+)
+from .streaming import (
+    RollingArgMinMax as RollingArgMinMax,
 )
 from .streaming import (
     RollingBeta as RollingBeta,

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.dtypes import greatest_magnitude
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
 
 __all__ = ["UNKNOWN", "Block", "Line", "Missing", "Outcome", "Point", "Selection", "read_only"]
@@ -123,6 +124,7 @@ class Block:
     __slots__ = (
         "_count",
         "_end",
+        "_magnitude",
         "_missing",
         "_start",
         "base",
@@ -162,6 +164,7 @@ class Block:
         self._end = end
         self._missing = missing
         self._count: NDArray[np.int64] | None = None
+        self._magnitude: int | None = None
 
     @classmethod
     def regular(
@@ -247,6 +250,13 @@ class Block:
                         self._missing = np.zeros(len(series), np.bool_)
                     mark_nan(series, self._missing)
         return self._missing
+
+    @property
+    def magnitude(self) -> int:
+        """The greatest absolute value if `values` are integers of 64 bits, else 0."""
+        if self._magnitude is None:
+            self._magnitude = greatest_magnitude(self.values)
+        return self._magnitude
 
     @property
     def count(self) -> NDArray[np.int64]:

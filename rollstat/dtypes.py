@@ -21,6 +21,7 @@ __all__ = [
     "check_array",
     "compute_dtype",
     "convert",
+    "greatest_magnitude",
     "is_large",
     "lossless",
     "missing_value",
@@ -168,11 +169,16 @@ def _level_of_caller() -> int:
     return level
 
 
+def greatest_magnitude(values: NDArray[Any]) -> int:
+    """Return the greatest absolute value of integers of 64 bits, 0 for other values."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or values.size == 0:
+        return 0
+    return max(int(values.max()), -int(values.min()))
+
+
 def is_large(values: NDArray[Any]) -> bool:
     """Return whether there are integers that float64 may round."""
-    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or values.size == 0:
-        return False
-    return int(values.max()) > EXACT or int(values.min()) < -EXACT
+    return greatest_magnitude(values) > EXACT
 
 
 def warn_of_precision(text: str) -> None:

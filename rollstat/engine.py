@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import Block, Outcome, read_only
 from rollstat.dtypes import (
+    EXACT,
     check_array,
     convert,
     plain,
@@ -181,7 +182,8 @@ class Execution:
                 convert(array, view)
         if not outcome.marked:
             self._mark_insufficient(block, outcome, line, first, last)
-        if plan.dtype.kind in "iu" and plan.dtype.itemsize == 8:
+        # A difference of two values can be twice as large as they are.
+        if "interpolated" in plan.kinds and 2 * block.magnitude >= EXACT:
             for kind, view in zip(plan.kinds, views):
                 if kind == "interpolated":
                     warn_of_rounded(view)

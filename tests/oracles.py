@@ -179,6 +179,13 @@ def argmax(view: View, ties: str = "first", relative_to: str = "data") -> Any:
     return position(view, maximum(view), ties, relative_to)
 
 
+@oracle("argminmax")
+def argminmax(view: View, relative_to: str = "data") -> Any:
+    """Of equal values the older counts as the smaller."""
+    low, high = minimum(view), maximum(view)
+    return position(view, low, "first", relative_to), position(view, high, "last", relative_to)
+
+
 @oracle("rank")
 def rank(view: View, method: str = "average", ascending: bool = True, pct: bool = False) -> Any:
     if view.newest is None:

@@ -83,6 +83,8 @@ class Extrema:
         Receive the positions of the extrema in ``block.values``.
     last : bool
         Whether the position of equal values is the last of them instead of the first.
+    opposite : bool
+        Whether the rule for the position of the maximum is the opposite one, so that one wedge gives both.
     base : int
         Added to positions.
     least : int or None
@@ -94,6 +96,7 @@ class Extrema:
     minimum_position: NDArray[np.int64] | None = None
     maximum_position: NDArray[np.int64] | None = None
     last: bool = False
+    opposite: bool = False
     base: int = 0
     least: int | None = None
 
@@ -128,11 +131,11 @@ def _mask(block: Block) -> NDArray[np.bool_]:
     return block.missing
 
 
-def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any]]:
-    """Return the orders of the wanted extrema, with their outputs for values and for positions."""
+def _wanted(request: Extrema) -> list[tuple[Least | Greatest, Any, Any, bool]]:
+    """Return the orders of the wanted extrema, their outputs for values and positions, and rules of ties."""
     each = (
-        (Least(), request.minimum, request.minimum_position),
-        (Greatest(), request.maximum, request.maximum_position),
+        (Least(), request.minimum, request.minimum_position, request.last),
+        (Greatest(), request.maximum, request.maximum_position, request.last != request.opposite),
     )
     return [row for row in each if row[1] is not None or row[2] is not None]
 
@@ -142,11 +145,11 @@ def block_scan(block: Block, request: Extrema) -> Outcome:
     values, mask, start, end = block.values, _mask(block), block.start, block.end
     older, newer = np.empty((2, block.longest + 1), values.dtype)
     nan = False
-    for order, out, position in _wanted(request):
+    for order, out, position, last in _wanted(request):
         best = np.empty(block.rows, values.dtype) if out is None else out
         nan |= scan(order, values, mask, start, end, older, newer, best)
         if position is not None:
-            locate(order, values, mask, start, end, request.last, best, position)
+            locate(order, values, mask, start, end, last, best, position)
             position += request.base
     return Outcome(complete=not block.searched and not nan, algorithm="block_scan")
 
@@ -264,24 +267,22 @@ def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArr
 def doubling(block: Block, request: Extrema) -> Outcome:
     """Compute in machine vectors, by doubling or blockwise, for windows of a fixed number of rows."""
     wanted = _wanted(request)
-    extrema = [(order, out) for order, out, _ in wanted if out is not None]
+    extrema = [(order, out) for order, out, *_ in wanted if out is not None]
     nan = False
     if len(extrema) == 2 and len(_mask(block)) == 0:
         nan = _extrema(Both(), (request.minimum, request.maximum), block.values, block.width, request.least)
     else:
         for order, out in extrema:
             nan |= _extrema(order, out, _observed(order, block), block.width, request.least)
-    for order, _, position in wanted:
+    for order, _, position, last in wanted:
         if position is None:
             continue
         # Positions are as large as values, and count within a chunk: four bytes suffice for most windows.
         values = _observed(order, block, 4 if block.width < _WIDEST_OF_32_BITS else 8)
-        found = _positions(order, request.last, values, block.width, request.base, position)
+        found = _positions(order, last, values, block.width, request.base, position)
         nan |= found > 0
         if found == 2 or len(_mask(block)) > 0:
-            correct_positions(
-                order, block.values, _mask(block), block.width, request.last, request.base, position
-            )
+            correct_positions(order, block.values, _mask(block), block.width, last, request.base, position)
     marked = request.least is not None and len(extrema) == len(wanted)
     return Outcome(complete=not block.searched and not nan, marked=marked, algorithm="doubling")
 
@@ -374,13 +375,20 @@ def wedge(block: Block, request: Extrema) -> Outcome:
         low_position += request.base
         high_position += request.base
 
-    # A wedge gives the wanted rule of ties to one side only, so two positions take two wedges.
+    # The rules of ties of a wedge's two sides are opposite, so two positions with one rule take two wedges.
+    lower, upper = (
+        _NO_POSITIONS if position is None else position
+        for position in (request.minimum_position, request.maximum_position)
+    )
     lower_ties, upper_ties = ("minimum_first", "minimum_last")[:: -1 if request.last else 1]
-    if request.minimum_position is not None:
-        run(low, high, request.minimum_position, _NO_POSITIONS, lower_ties)
+    if request.opposite and (len(lower) > 0 or len(upper) > 0):
+        run(low, high, lower, upper, lower_ties)
+        low = high = lower = upper = no_values
+    if len(lower) > 0:
+        run(low, high, lower, _NO_POSITIONS, lower_ties)
         low = high = no_values
-    if request.maximum_position is not None:
-        run(low, high, _NO_POSITIONS, request.maximum_position, upper_ties)
+    if len(upper) > 0:
+        run(low, high, _NO_POSITIONS, upper, upper_ties)
         low = high = no_values
     if len(low) > 0 or len(high) > 0:
         run(low, high, _NO_POSITIONS, _NO_POSITIONS, "any")
@@ -394,12 +402,12 @@ def boundary(block: Block, request: Extrema) -> Outcome:
         return block_scan(block, request)
     wanted = _wanted(request)
     extrema = [
-        (order, np.empty(block.rows, block.values.dtype) if out is None else out) for order, out, _ in wanted
+        (order, np.empty(block.rows, block.values.dtype) if out is None else out) for order, out, *_ in wanted
     ]
     nan = write_boundary(extrema, *found, request.least)
-    for (order, best), (_, _, position) in zip(extrema, wanted):
+    for (order, best), (_, _, position, last) in zip(extrema, wanted):
         if position is not None:
-            locate(order, block.values, _NO_MASK, block.start, block.end, request.last, best, position)
+            locate(order, block.values, _NO_MASK, block.start, block.end, last, best, position)
             position += request.base
     return Outcome(not block.searched and not nan, request.least is not None, algorithm="boundary")
 
@@ -426,7 +434,8 @@ def _fast_kernels(
     for name in names:
         if name.startswith("arg"):
             wide = dtype if dtype.itemsize >= 4 else np.dtype(f"{dtype.kind}4")
-            by_value = Arg(orders[name[3:]], Newest() if last else Oldest())
+            opposite = name == "argmax" and "argmin" in names
+            by_value = Arg(orders[name[3:]], Newest() if last != opposite else Oldest())
             rolling = _kernel_for_positions(width, rows, wide.itemsize, last)[0]
             kernels.append((rolling, _variant(by_value, wide)))
     return tuple(kernels)

@@ -35,11 +35,11 @@ class ExtremaOf(Computation):
     windows : Windows
         The windows of the call.
     names : sequence of {"min", "max", "argmin", "argmax", "ptp"}
-        One output each.
+        One output each. If both positions are wanted, their rules for equal values are opposite.
     algorithm : str
         ``"auto"`` or a key of `ALGORITHMS`.
     last : bool
-        Whether the position of equal values is the last of them.
+        Whether the position of equal values is the last of them; with both positions, that of the minimum.
     relative_to : {"data", "oldest", "newest"}
         Where positions count from.
     """
@@ -90,7 +90,7 @@ class ExtremaOf(Computation):
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""
-        request = extrema.Extrema(last=self.last)
+        request = extrema.Extrema(last=self.last, opposite={"argmin", "argmax"} <= set(self.names))
         if not block.searched:
             request.least = block.nan_below
         absolute = self.relative_to == "data"

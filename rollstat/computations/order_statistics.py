@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rollstat import thresholds, tiers
 from rollstat.algorithms import extrema, rank_bits, small_window, sorted_window, three_trees, two_heaps
 from rollstat.blocks import Block, Line, Outcome, Point, Selection
-from rollstat.dtypes import is_large
+from rollstat.dtypes import EXACT
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
     interpolate,
@@ -343,7 +343,7 @@ class OrderStatistics(Computation):
         between = any(point.between for point in points)
         if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
             return False
-        if is_large(block.values):
+        if block.magnitude > EXACT:
             return False
         written: bool = driver.select_points(block, points, results)
         return written
@@ -365,7 +365,7 @@ class OrderStatistics(Computation):
             upper = selection.upper[i]
             code = INTERPOLATIONS[request.interpolation]
             floating = result.dtype.kind == "f"
-            if floating and request.kind() == "interpolated" and is_large(block.values):
+            if floating and request.kind() == "interpolated" and block.magnitude > EXACT:
                 words, signed = (x.view(np.uint64) for x in (lower, upper)), lower.dtype.kind == "i"
                 interpolate_large(*words, signed, block.count, request.q, code, result)
                 continue

@@ -13,6 +13,9 @@ from .extrema import (
     rolling_argmin as rolling_argmin,
 )
 from .extrema import (
+    rolling_argminmax as rolling_argminmax,
+)
+from .extrema import (
     rolling_max as rolling_max,
 )
 from .extrema import (

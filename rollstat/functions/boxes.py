@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms.separable import box_extremum, extended_rows
+from rollstat.computations.extrema import ExtremaOf
 from rollstat.dtypes import (
     check_array,
     convert,
@@ -18,9 +19,11 @@ from rollstat.dtypes import (
     result_dtype,
     union_mask,
 )
+from rollstat.engine import run
 from rollstat.explain import Explanation, PlanOnly, Step, explaining
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
 from rollstat.options import Options, choice, whole_number
+from rollstat.plan import Recipe
 from rollstat.results import check_out
 
 __all__ = ["Box", "box_extrema"]
@@ -51,7 +54,10 @@ def _shortened(
 
 @dataclass(frozen=True)
 class Box:
-    """A checked call: the array, its mask if it is masked, the axes of the box, its rows before and after."""
+    """A checked call: the array, its mask if it is masked, the axes of the box, its rows before and after.
+
+    `kind` says what the results are, values or positions.
+    """
 
     array: NDArray[Any]
     mask: NDArray[np.bool_] | None
@@ -61,13 +67,15 @@ class Box:
     mode: str
     min_periods: int
     options: Options
+    kind: str = "value"
 
     @classmethod
-    def check(cls, arr: ArrayLike, window: Any, options: dict[str, Any]) -> "Box":
+    def check(cls, arr: ArrayLike, window: Any, options: dict[str, Any], kind: str = "value") -> "Box":
         """Return the checked call, or raise."""
         array = check_array("arr", arr)
         axis, mode = options["axis"], options.get("mode", "same")
-        choice("mode", mode, ("same", "valid", *_EXTENSIONS))
+        # An element beyond the edges has no position.
+        choice("mode", mode, ("same", "valid", *(_EXTENSIONS if kind == "value" else ())))
         checked = Options.check(**{**options, "axis": -1, "mode": "same"})
         for name in _FOR_ONE_AXIS:
             value = options.get(name)
@@ -90,7 +98,7 @@ class Box:
         after = [(width - 1) // 2 if checked.center else 0 for width in rows]
         before = [width - 1 - rows_after for width, rows_after in zip(rows, after)]
         axes = [a % array.ndim for a in axes]
-        return cls(array, union_mask([arr], [array]), axes, before, after, mode, min_periods, checked)
+        return cls(array, union_mask([arr], [array]), axes, before, after, mode, min_periods, checked, kind)
 
     @property
     def extension(self) -> str:
@@ -101,9 +109,9 @@ class Box:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Dtype of the result: that of the array where no result can be missing."""
+        """Dtype of the result: for values that of the array where no result can be missing."""
         replaced = self.mask is not None or self.options.fill_value is not None
-        return result_dtype("value", self.array.dtype, replaced or self.mode != "same")
+        return result_dtype(self.kind, self.array.dtype, replaced or self.mode != "same")
 
     @property
     def fill(self) -> Any:
@@ -111,7 +119,7 @@ class Box:
         given = self.options.fill_value
         if self.mode == "constant" and given is None:
             given = np.zeros((), self.array.dtype)[()]
-        return missing_value("value", self.dtype, given)
+        return missing_value(self.kind, self.dtype, given)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -185,6 +193,27 @@ class Box:
             result[insufficient[self.whole()]] = fill
         return result
 
+    def position(self, name: str, last: bool, insufficient: NDArray[np.bool_] | None, fill: Any) -> Any:
+        """Return where the minimum or maximum of every box is in the flattened axes, and `fill` as above.
+
+        A pass along each axis, from the last on, finds the best of the bests of the axes after it.
+        """
+        observed, recipe = self.observed(), Recipe(ExtremaOf, ((name,), "auto", last, "data"))
+        best = plain(self.array)
+        missing = np.zeros(best.shape, np.bool_) if observed is None else ~observed
+        place, elements = np.zeros(best.shape, np.int64), 1
+        for axis, before, after in zip(self.axes[::-1], self.before[::-1], self.after[::-1]):
+            options = Options.check(axis=axis, center=self.options.center, min_periods=1)
+            masked = best if observed is None else np.ma.MaskedArray(best, missing)
+            row = np.ma.getdata(run([masked], before + 1 + after, recipe, options).arrays[0])
+            missing, row = row < 0, np.maximum(row, 0)
+            best, place = (np.take_along_axis(each, row, axis) for each in (best, place))
+            place += elements * row
+            elements *= self.array.shape[axis]
+        if insufficient is not None:
+            place[insufficient] = fill
+        return place[self.whole()]
+
 
 def _explained(box: Box, window: Any, outputs: int) -> Explanation:
     """Return the explanation of a call."""
@@ -197,9 +226,9 @@ def _explained(box: Box, window: Any, outputs: int) -> Explanation:
 
 
 def box_extrema(
-    arr: ArrayLike, window: Any, names: Sequence[str], options: dict[str, Any]
+    arr: ArrayLike, window: Any, names: Sequence[str], options: dict[str, Any], last: bool = False
 ) -> list[NDArray[Any]]:
-    """Return the minimum, the maximum or both of each box.
+    """Return the minimum, the maximum or both of each box, or their positions.
 
     Parameters
     ----------
@@ -207,17 +236,19 @@ def box_extrema(
         Image, volume or array of more dimensions.
     window : tuple of int
         Rows of the box along each axis of ``options["axis"]``.
-    names : sequence of {"min", "max"}
-        The extrema to compute.
+    names : sequence of {"min", "max"} or of {"argmin", "argmax"}
+        The extrema or the positions to compute.
     options : dict
         The options given; those that concern a window along one axis do not apply.
+    last : bool
+        Whether the position of equal values is the last of them; with both positions, that of the minimum.
 
     Returns
     -------
     list of ndarray
         The extrema, one array for each of `names`.
     """
-    box = Box.check(arr, window, options)
+    box = Box.check(arr, window, options, "position" if names[0].startswith("arg") else "value")
     if box.options.nan_policy == "raise":
         refuse_missing([box.array], box.mask)
     fill = box.fill
@@ -225,7 +256,11 @@ def box_extrema(
     if explaining.active:
         raise PlanOnly(_explained(box, window, len(names)))
     insufficient = box.insufficient()
-    results = [box.extremum(name, insufficient, fill) for name in names]
+    if box.kind == "value":
+        results = [box.extremum(name, insufficient, fill) for name in names]
+    else:
+        lasts = (last, last != (len(names) == 2))
+        results = [box.position(name, rule, insufficient, fill) for name, rule in zip(names, lasts)]
     for i, target in enumerate(targets):
         if target is not None:
             target[...] = results[i]

@@ -20,6 +20,7 @@ __all__ = [
     "lower_upper_envelope",
     "rolling_argmax",
     "rolling_argmin",
+    "rolling_argminmax",
     "rolling_max",
     "rolling_min",
     "rolling_minmax",
@@ -56,9 +57,11 @@ def _extrema(
 ) -> list[NDArray[Any]]:
     """Return the extrema `wanted`, over windows along one axis or over boxes."""
     if isinstance(options.get("axis"), tuple):
-        if not set(names) <= {"min", "max"}:
+        if "ptp" in names:
             raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
-        return box_extrema(arr, window, names, dict(options))
+        if relative_to != "data":
+            raise ValueError(f"relative_to must be 'data' for boxes; it was {relative_to!r}")
+        return box_extrema(arr, window, names, dict(options), last)
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, ALGORITHMS, name)
     recipe = Recipe(ExtremaOf, (names, checked.algorithm, last, relative_to))
@@ -231,6 +234,12 @@ def rolling_argmin(
     -----
     Missing values are ignored; infinities are ordinary values.
 
+    If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box, and a
+    position is the index of an element in the flattened axes: ``np.unravel_index(position, shape)`` returns
+    its index along each of them, where ``shape = [arr.shape[i] for i in axis]``. The first of equal values
+    is that with the smallest index. The same options apply as in :func:`rolling_min`, but `mode` is
+    ``"same"`` or ``"valid"``, and positions count from the first element of the data.
+
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_min`; Lemire's wedge
     stores positions anyway.
 
@@ -241,6 +250,12 @@ def rolling_argmin(
     array([-1, -1,  1,  1,  3])
     >>> rollstat.rolling_argmin([4.0, 1.0, 3.0, 1.0, 5.0], 3, ties="last", relative_to="newest")
     array([-1, -1,  1,  0,  1])
+    >>> image = np.array([[5, 2, 7], [3, 4, 1]])
+    >>> places = rollstat.rolling_argmin(image, (2, 2), axis=(0, 1), mode="valid")
+    >>> places
+    array([[1, 5]])
+    >>> np.unravel_index(places, image.shape)
+    (array([[0, 1]]), array([[1, 2]]))
     """
     return _position(arr, window, "argmin", ties, relative_to, options)
 
@@ -277,7 +292,8 @@ def rolling_argmax(
 
     Notes
     -----
-    Missing values are ignored; infinities are ordinary values.
+    Missing values are ignored; infinities are ordinary values. Tuples as `axis` and `window` give positions
+    in boxes, see :func:`rolling_argmin`.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_argmin`.
 
@@ -288,6 +304,61 @@ def rolling_argmax(
     array([-1, -1,  0,  1,  2])
     """
     return _position(arr, window, "argmax", ties, relative_to, options)
+
+
+@statistic(
+    outputs=("argmin", "argmax"),
+    **_EXTREMA,
+    samples=({}, {"relative_to": "oldest"}, {"relative_to": "newest"}),
+)
+def rolling_argminmax(
+    arr: ArrayLike, window: Window, relative_to: str = "data", **options: Unpack[CommonOptions]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Positions of the minimum and the maximum of each window, in one pass.
+
+    Parameters
+    ----------
+    {series}
+    {window}
+    relative_to : {"data", "oldest", "newest"}, default "data"
+        Where positions count from: the first row of the data; the oldest row of the window, forward; or its
+        newest row, backward (as in bottleneck).
+    {options}
+
+    Returns
+    -------
+    argmin, argmax : ndarray of int64, shape (..., rows, ...)
+        Positions along `axis`; -1, or `fill_value`, where missing. `out` takes a pair of arrays.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Of equal values the older counts as the smaller, as in :func:`rolling_argkth`: these are the first of
+    equal minima and the last of equal maxima. With this rule both positions come from one wedge: with
+    ``algorithm="wedge"`` they take at most three comparisons per element together, and each line is computed
+    by one thread.
+
+    Missing values are ignored; infinities are ordinary values. Tuples as `axis` and `window` give positions
+    in boxes, see :func:`rolling_argmin`.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_argmin`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> low, high = rollstat.rolling_argminmax([4.0, 1.0, 3.0, 1.0, 4.0], 4, min_periods=1)
+    >>> low
+    array([0, 1, 1, 1, 1])
+    >>> high
+    array([0, 0, 0, 0, 4])
+    """
+    choice("relative_to", relative_to, ("data", "oldest", "newest"))
+    names = "argmin", "argmax"
+    low, high = _extrema(arr, window, names, "argminmax", options, relative_to=relative_to)
+    return low, high
 
 
 @statistic(**_EXTREMA)

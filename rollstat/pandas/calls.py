@@ -24,7 +24,7 @@ __all__ = ["Call", "RowWindows"]
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
 # Statistics whose results are rows.
-_POSITIONS = ("argkth", "argmin", "argmax")
+_POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
 
 # Up to these sizes, one call for each column takes less time than one call for all.
 _FEW_ROWS, _FEW_COLUMNS = 10_000, 8
@@ -88,10 +88,11 @@ class Call(NamedTuple):
             return REGISTRY[self.name].function(values, **options)
         fill = options.pop("fill_value", None)
         found = REGISTRY[self.name].function(values, **options)
-        rows = np.ma.getdata(found).T if options.get("axis") == 0 else np.ma.getdata(found)
-        rows -= np.where(rows >= 0, self.group_starts, 0)
-        if fill is not None:
-            rows[rows < 0] = fill
+        for result in found if isinstance(found, tuple) else (found,):
+            rows = np.ma.getdata(result).T if options.get("axis") == 0 else np.ma.getdata(result)
+            rows -= np.where(rows >= 0, self.group_starts, 0)
+            if fill is not None:
+                rows[rows < 0] = fill
         return found
 
     def column(self, column: Any) -> Any:

@@ -31,7 +31,7 @@ from rollstat.windows import Expanding
 
 __all__ = ["CarriedState", "counts_rows", "initial_state", "why_no_state"]
 
-_EXTREMA = ("min", "max", "minmax", "ptp", "argmin", "argmax")
+_EXTREMA = ("min", "max", "minmax", "ptp", "argmin", "argmax", "argminmax")
 _ALL_ROWS = np.int64(2**62)
 _QUEUE_CELLS = 64  # states of single rows that wait to be combined
 

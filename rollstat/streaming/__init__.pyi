@@ -40,6 +40,9 @@ from .named_classes import (
     RollingArgmin as RollingArgmin,
 )
 from .named_classes import (
+    RollingArgMinMax as RollingArgMinMax,
+)
+from .named_classes import (
     RollingBeta as RollingBeta,
 )
 from .named_classes import (

@@ -39,16 +39,21 @@ Step = tuple[Any, tuple[Any, ...]]
 # Order statistics: two heaps or three trees.
 
 
+def _heaps_or_trees(window: Any, **rule: Any) -> Any:
+    """Make heaps, or trees if the parameters name them, which order equal values by row in any case."""
+    trees = window.parameters.get("algorithm") == "three_trees"
+    if trees and not window.spec.fixed:
+        raise ValueError("algorithm 'three_trees' supports only windows of a fixed number of rows")
+    rule |= {"dtype": window.codec.stored, "min_periods": window.min_periods}
+    return make_window(window.spec.fixed, partial(TreeWindow if trees else HeapWindow, **rule))
+
+
 def kth_window(window: Any, ties: bool = False) -> Any:
     """Make heaps or trees for the k-th smallest observation; with `ties` equal values are ordered by row."""
     k, fixed = window.parameters["k"], window.spec.fixed
     if fixed and abs(k) > fixed:
         raise ValueError(f"k must lie in 1..{fixed} or -{fixed}..-1; it was {k}")
-    trees = window.parameters.get("algorithm") == "three_trees"
-    if trees and not fixed:
-        raise ValueError("algorithm 'three_trees' supports only windows of a fixed number of rows")
-    rule = {"k": k, "min_periods": window.min_periods, "ties": ties}
-    return make_window(fixed, partial(TreeWindow if trees else HeapWindow, dtype=window.codec.stored, **rule))
+    return _heaps_or_trees(window, k=k, ties=ties)
 
 
 def kth_step(window: Any) -> Step:
@@ -63,8 +68,9 @@ def kth_answer(window: Any) -> Any:
 
 
 def argkth_step(window: Any) -> Step:
-    """Return the step of heaps that answers with a row."""
-    return steps.Argkth(), (window.representation.state,)
+    """Return the step of heaps or trees that answers with a row."""
+    held = window.representation
+    return (steps.ArgkthByTrees() if isinstance(held, TreeWindow) else steps.ArgkthByHeaps()), (held.state,)
 
 
 def argkth_answer(window: Any) -> Any:
@@ -73,10 +79,8 @@ def argkth_answer(window: Any) -> Any:
 
 
 def quantile_window(window: Any, q: float | None = None) -> Any:
-    """Make heaps for a quantile, by default that of the parameter `q`, or the median."""
-    q = window.parameters.get("q", 0.5) if q is None else q
-    rule: dict[str, Any] = {"q": q, "min_periods": window.min_periods, "ties": False}
-    return make_window(window.spec.fixed, partial(HeapWindow, dtype=window.codec.stored, **rule))
+    """Make heaps or trees for a quantile, by default that of the parameter `q`, or the median."""
+    return _heaps_or_trees(window, q=window.parameters.get("q", 0.5) if q is None else q, ties=False)
 
 
 def _interpolation(window: Any) -> str:
@@ -107,14 +111,17 @@ def _quantile(window: Any, heaps: Any, q: float) -> Any:
 
 
 def median_step(window: Any) -> Step:
-    """Return the step of heaps that answers with the median."""
+    """Return the step of heaps or trees that answers with the median."""
+    if isinstance(window.representation, TreeWindow):
+        return quantile_step(window)
     return steps.Median(), (window.representation.state,)
 
 
 def quantile_step(window: Any) -> Step:
-    """Return the step of heaps that answers with a quantile."""
-    p = window.parameters
-    return steps.Quantile(), (p["q"], INTERPOLATIONS[p["interpolation"]], window.representation.state)
+    """Return the step of heaps or trees that answers with a quantile."""
+    held = window.representation
+    step = steps.QuantileByTrees() if isinstance(held, TreeWindow) else steps.Quantile()
+    return step, (window.parameters.get("q", 0.5), INTERPOLATIONS[_interpolation(window)], held.state)
 
 
 def quantile_answer(window: Any) -> Any:
@@ -238,6 +245,16 @@ def position_window(window: Any, side: int) -> Any:
 def position_answer(window: Any, side: int) -> Any:
     """Return the row of the minimum (side 0) or the maximum (side 1)."""
     return window.representation.positions()[side]
+
+
+def positions_window(window: Any) -> Any:
+    """Make a wedge for the rows of the first minimum and the last maximum."""
+    return _wedge(window, "minimum_first")
+
+
+def positions_answer(window: Any) -> Any:
+    """Return the rows of minimum and maximum."""
+    return window.representation.positions()
 
 
 # Statistics of all observations in order: a sorted array.

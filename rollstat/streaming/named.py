@@ -102,7 +102,7 @@ def _docstring(row: StreamRow) -> str:
 
 def _missing(row: StreamRow) -> str:
     """Describe the missing result of a class."""
-    if isinstance(row, StatisticRow) and row.outputs == ("position",):
+    if isinstance(row, StatisticRow) and row.outputs in (("position",), ("position", "position")):
         return "-1; rows count\nfrom the first row pushed"
     if isinstance(row, OperatorRow):
         return "NaN, or None for\ninteger results"

@@ -44,7 +44,13 @@ class RollingAny(_OneSeries):
 
 class RollingArgkth(RollingStream):
     def __init__(
-        self, k: int, m: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...
+        self,
+        k: int,
+        m: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
     ) -> None: ...
 
 class RollingArgmax(RollingStream):
@@ -56,6 +62,9 @@ class RollingArgmin(RollingStream):
     def __init__(
         self, window: Window, ties: str = "first", *, min_periods: int | None = None, dtype: DTypeLike = ...
     ) -> None: ...
+
+class RollingArgMinMax(RollingStream):
+    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
 
 class RollingBeta(OperatorStream):
     def __init__(
@@ -227,7 +236,14 @@ class RollingMean(_OneSeries):
     ) -> None: ...
 
 class RollingMedian(RollingStream):
-    def __init__(self, window: Window, *, min_periods: int | None = None, dtype: DTypeLike = ...) -> None: ...
+    def __init__(
+        self,
+        window: Window,
+        *,
+        min_periods: int | None = None,
+        dtype: DTypeLike = ...,
+        algorithm: str = "auto",
+    ) -> None: ...
 
 class RollingMin(RollingStream):
     def __init__(
@@ -270,6 +286,7 @@ class RollingQuantile(RollingStream):
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
+        algorithm: str = "auto",
     ) -> None: ...
 
 class RollingRank(RollingStream):

@@ -349,7 +349,8 @@ class StatisticWindow:
             WindowSpec(*parameters["window"]),
             min_periods=parameters["min_periods"],
             dtype=parameters["dtype"],
-            parameters=dict(parameters["own"]),
+            # Earlier releases did not name an algorithm if there was one.
+            parameters=({"algorithm": "auto"} if row.algorithms else {}) | parameters["own"],
         )
         values, missing, times, pushed = arrays
         rows = len(values)

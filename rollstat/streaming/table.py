@@ -179,9 +179,10 @@ def _check_hampel(threshold: Any, scale: Any) -> dict[str, Any]:
     return {"threshold": threshold, "scale": check_number("scale", scale, 0.0, np.inf)}
 
 
-_KTH_ALGORITHMS = {
+_ORDER_ALGORITHMS = {
     "two_heaps": "O(log m) in the worst single push",
-    "three_trees": "O(log k) in the worst single push, for windows of a fixed number of rows",
+    "three_trees": "O(log k) in the worst single push, k from the nearer end of the order, for windows of a\n"
+    "fixed number of rows",
 }
 _EXTREMUM: dict[str, Any] = {
     "step_windows": thresholds.STREAM_DEQUE_WINDOWS,
@@ -190,10 +191,11 @@ _EXTREMUM: dict[str, Any] = {
         "daba": "O(1) in every single push",
     },
 }
+_FROM_FIRST_ROW = {"relative_to": "a stream counts from its first row"}
 _POSITION: dict[str, Any] = {
     "outputs": ("position",),
     "check": _check_ties,
-    "refused": {"relative_to": "a stream counts from its first row"},
+    "refused": _FROM_FIRST_ROW,
     "cost": _WEDGE,
 }
 
@@ -204,26 +206,26 @@ _STATISTICS = [
         *(answers.kth_window, answers.kth_answer, answers.kth_step),
         check=_check_k,
         described={"k": ("int", _SMALLEST)},
-        algorithms=_KTH_ALGORITHMS,
+        algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingArgkth", "argkth", "1, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[-1, -1, 1, 1, 3]"),
         *(partial(answers.kth_window, ties=True), answers.argkth_answer, answers.argkth_step, ("position",)),
         check=_check_k,
         described={"k": ("int", f"{_SMALLEST}\n    {_OLDER}")},
-        cost=_LOG,
+        algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingMedian", "median", "3, min_periods=1", "4.0, 1.0, 3.0, 2.0", "[4.0, 2.5, 3.0, 2.0]"),
         *(answers.quantile_window, answers.quantile_answer, answers.median_step, ("interpolated",)),
-        cost=_LOG,
+        algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingQuantile", "quantile", "3, 0.25", "4.0, 1.0, 3.0, 2.0", "[nan, nan, 2.0, 1.5]"),
         *(answers.quantile_window, answers.quantile_answer, answers.quantile_step, answers.quantile_outputs),
         check=_check_quantile,
         described={"q": ("float", "Between 0 and 1.")},
-        cost=_LOG,
+        algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingIqr", "iqr", "4", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, nan, 1.5, 1.75]"),
@@ -270,6 +272,15 @@ _STATISTICS = [
         *(partial(answers.position_window, side=1), partial(answers.position_answer, side=1)),
         partial(answers.wedge_step, step=steps.Argmax),
         **_POSITION,
+    ),
+    StatisticRow(
+        *("RollingArgMinMax", "argminmax", "3, min_periods=1", "4.0, 1.0, 3.0", "[(0, 0), (1, 0), (1, 0)]"),
+        *(answers.positions_window, answers.positions_answer),
+        partial(answers.wedge_step, step=steps.ArgMinMax),
+        ("position", "position"),
+        notes="A result is a pair: the rows of the first of equal minima and of the last of equal maxima.",
+        refused=_FROM_FIRST_ROW,
+        cost=_WEDGE,
     ),
     # Statistics of all observations in order, in a sorted array.
     StatisticRow(

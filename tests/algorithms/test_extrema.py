@@ -32,16 +32,18 @@ def expected(values, missing, start, end, last):
 
 def assert_right(algorithm, values, missing, start, end, width=0, last=False, mask=None):
     """The block gets `mask`; `missing` says which values are missing."""
-    block = Block(read_only(values), mask, start, end, width)
-    rows = len(start)
-    low, high = np.empty((2, rows), values.dtype)
-    positions = np.empty((2, rows), np.int64)
-    algorithm(block, Extrema(low, high, *positions, last=last))
-    for i, (smallest, largest, first, second) in enumerate(expected(values, missing, start, end, last)):
-        if smallest is not None:
-            assert tuple(positions[:, i]) == (first, second)
-            assert low[i] == smallest
-            assert high[i] == largest
+    wanted, other = (expected(values, missing, start, end, rule) for rule in (last, not last))
+    for opposite in (False, True):
+        block = Block(read_only(values), mask, start, end, width)
+        rows = len(start)
+        low, high = np.empty((2, rows), values.dtype)
+        positions = np.empty((2, rows), np.int64)
+        algorithm(block, Extrema(low, high, *positions, last=last, opposite=opposite))
+        for i, (smallest, largest, first, second) in enumerate(wanted):
+            if smallest is not None:
+                assert tuple(positions[:, i]) == (first, other[i][3] if opposite else second)
+                assert low[i] == smallest
+                assert high[i] == largest
     return block
 
 
@@ -209,11 +211,10 @@ def test_positions_on_data_with_a_trend(last):
             assert_same_positions(found, wanted)
 
 
-@pytest.mark.parametrize("kind", ["rows", "times"])
-def test_a_wedge_sees_each_value_once_in_a_public_call(kind, rng, monkeypatch):
-    """At most three comparisons a value, over what other algorithms compute block by block."""
-    n, width = 1_200_000, 100_000
-    values, headers, create = rng.random(n), [], wedges.create
+@pytest.fixture
+def headers(monkeypatch):
+    """The headers of all wedges that are created."""
+    headers, create = [], wedges.create
 
     def created(*arguments, **options):
         state = create(*arguments, **options)
@@ -221,17 +222,46 @@ def test_a_wedge_sees_each_value_once_in_a_public_call(kind, rng, monkeypatch):
         return state
 
     monkeypatch.setattr(wedges, "create", created)
+    return headers
+
+
+@pytest.mark.parametrize("kind", ["rows", "times"])
+def test_a_wedge_sees_each_value_once_in_a_public_call(kind, rng, headers):
+    """At most three comparisons a value, over what other algorithms compute block by block."""
+    n, width = 1_200_000, 100_000
+    values, create = rng.random(n), wedges.create
     if kind == "rows":
         low, high = rollstat.rolling_minmax(values, width, algorithm="wedge", threads=2, min_periods=1)
     else:
         low, high = rollstat.rolling_minmax(
             values, float(width), times=np.arange(n), algorithm="wedge", threads=2
         )
+    (header,) = headers
     state = create(width, np.float64)
     none = np.empty(0, np.int64)
     found, end = np.empty((2, n)), np.arange(1, n + 1)
     wedges.fill(*state[:3], values, none.astype(bool), np.maximum(end - width, 0), end, *found, none, none)
-    assert (
-        sum(header[wedges.COMPARISONS] for header in headers) == state[0][wedges.COMPARISONS] <= 3 * (n - 1)
-    )
+    assert header[wedges.COMPARISONS] == state[0][wedges.COMPARISONS] <= 3 * (n - 1)
     np.testing.assert_array_equal([low, high], found)
+
+
+@pytest.mark.parametrize("shape", ["random", "ties", "rising", "falling", "zigzag"])
+@pytest.mark.parametrize("options", [{}, {"relative_to": "newest"}, {"times": np.arange(1_200_000)}])
+def test_one_wedge_finds_both_positions(shape, options, rng, headers):
+    """At most three comparisons a value in a public call, over several blocks of other algorithms."""
+    n, width = 1_200_000, 100_000
+    rows = np.arange(n)
+    values = {
+        "random": rng.random(n),
+        "ties": rng.integers(0, 3, n),
+        "rising": rows // 2,
+        "falling": -(rows // 2),
+        "zigzag": np.where(rows % 2, rows, -rows),
+    }[shape].astype(np.float64)
+    window = float(width) if "times" in options else width
+    found = rollstat.rolling_argminmax(values, window, algorithm="wedge", threads=2, min_periods=1, **options)
+    (header,) = headers
+    assert 0 < header[wedges.COMPARISONS] <= 3 * (n - 1)
+    own = {"min_periods": 1, **options}
+    np.testing.assert_array_equal(found[0], rollstat.rolling_argmin(values, window, ties="first", **own))
+    np.testing.assert_array_equal(found[1], rollstat.rolling_argmax(values, window, ties="last", **own))

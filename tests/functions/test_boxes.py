@@ -92,8 +92,86 @@ def test_volumes_and_valid_boxes(rng):
 def test_messages_name_the_bad_argument(window, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         rollstat.rolling_min(np.zeros((4, 5)), window, **options)
-    with pytest.raises(ValueError, match="axis must be one axis"):
-        rollstat.rolling_argmin(np.zeros((4, 5)), (3, 3), axis=(0, 1))
+    with pytest.raises(ValueError, match="axis must be one axis for ptp"):
+        rollstat.rolling_ptp(np.zeros((4, 5)), (3, 3), axis=(0, 1))
+    for name, value in (("relative_to", "oldest"), ("mode", "nearest")):
+        with pytest.raises(ValueError, match=f"{name} must be .*'{value}'"):
+            rollstat.rolling_argmin(np.zeros((4, 5)), (3, 3), axis=(0, 1), **{name: value})
+
+
+def place_by_brute_force(values, observed, axes, size, center, least, find, last):
+    """Return where the extremum of every box is in the flattened axes, -1 with too few observations."""
+    result = np.full(values.shape, -1)
+    lengths = [values.shape[axis] for axis in axes]
+    for place in np.ndindex(values.shape):
+        box = [range(i, i + 1) for i in place]
+        for axis, width in zip(axes, size):
+            after = (width - 1) // 2 if center else 0
+            low, high = place[axis] - width + 1 + after, place[axis] + after + 1
+            box[axis] = range(max(low, 0), min(high, values.shape[axis]))
+        cells = [cell for cell in itertools.product(*box) if observed[cell]]
+        if len(cells) >= max(least, 1):
+            best = find(values[cell] for cell in cells)
+            places = [
+                np.ravel_multi_index([cell[axis] for axis in axes], lengths)
+                for cell in cells
+                if values[cell] == best
+            ]
+            result[place] = max(places) if last else min(places)
+    return result
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8", "u1", "?", "M8[s]"])
+@pytest.mark.parametrize(
+    ("shape", "axes", "size"),
+    [((7, 9), (0, 1), (2, 3)), ((7, 9), (1, 0), (4, 20)), ((3, 5, 4), (0, -1), (2, 3)), ((6, 5), (1,), (3,))],
+)
+def test_positions_in_boxes(rng, dtype, shape, axes, size):
+    values = rng.integers(0, 2 if dtype == "?" else 5, shape).astype("i8").astype(dtype)
+    mask = rng.random(shape) < 0.4
+    gaps = values.copy()
+    if dtype == "f8":
+        gaps[mask], values[0, 0] = np.nan, np.inf
+    for array, observed in (
+        (values, np.ones(shape, bool)),
+        (np.ma.MaskedArray(values, mask), ~mask),
+        (gaps, ~np.isnan(gaps) if dtype == "f8" else np.ones(shape, bool)),
+    ):
+        for center, least in itertools.product((False, True), (1, 3, None)):
+            required = int(np.prod(size)) if least is None else least
+            options = {"axis": axes, "center": center, "min_periods": least}
+            brute = [
+                place_by_brute_force(
+                    np.asarray(array), observed, axes, size, center, required, find, name == "last"
+                )
+                for find in (min, max)
+                for name in ("first", "last")
+            ]
+            functions = rollstat.rolling_argmin, rollstat.rolling_argmax
+            each = [f(array, size, ties=t, **options) for f in functions for t in ("first", "last")]
+            both = rollstat.rolling_argminmax(array, size, **options)
+            for found, places in zip([*each, *both], [*brute, brute[0], brute[3]]):
+                assert found.dtype == np.int64
+                np.testing.assert_array_equal(np.ma.getdata(found), places)
+                if isinstance(array, np.ma.MaskedArray):
+                    np.testing.assert_array_equal(np.ma.getmaskarray(found), places < 0)
+
+
+def test_positions_of_valid_boxes_and_of_an_image(rng):
+    image = rng.random((40, 50))
+    found = rollstat.rolling_argmin(image, (5, 7), axis=(0, 1), mode="valid")
+    boxes = np.lib.stride_tricks.sliding_window_view(image, (5, 7))
+    np.testing.assert_array_equal(image[np.unravel_index(found, image.shape)], boxes.min(axis=(-1, -2)))
+    out = np.empty(image.shape, np.int64)
+    assert rollstat.rolling_argmax(image, (5, 7), axis=(0, 1), fill_value=-7, out=out) is out
+    assert (out[:4] == -7).all()
+    assert (out[4:, :6] == -7).all()
+    np.testing.assert_array_equal(image.ravel()[out[4:, 6:]], boxes.max(axis=(-1, -2)))
+    plan = rollstat.explain(rollstat.rolling_argmin, image, (5, 7), axis=(0, 1))
+    assert "separable" in str(plan)
+    assert rollstat.rolling_argmin(np.empty((0, 4)), (2, 2), axis=(0, 1)).shape == (0, 4)
+    with pytest.raises(ValueError, match="nan_policy='raise'"):
+        rollstat.rolling_argmin(np.full((3, 3), np.nan), (2, 2), axis=(0, 1), nan_policy="raise")
 
 
 def test_envelope_as_in_tslearn(rng):

@@ -1,5 +1,8 @@
-"""Decimals and strings: exact sums and means with Spark's own types, and statistics of strings."""
+"""Decimals and strings: exact sums and means with Spark's own types; strings; integers that are rounded."""
 
+import subprocess
+import sys
+import warnings
 from decimal import Decimal
 from fractions import Fraction
 
@@ -15,6 +18,7 @@ import rollstat.spark as rs
 from rollstat.spark import rolling
 from rollstat.spark.arrow_columns import to_arrow
 from rollstat.spark.decimal_sums import rolling_decimals
+from tests.spark.test_batch_walk import ARROW, plan
 
 
 def rounded(total, count, digits):
@@ -154,3 +158,39 @@ def test_strings_are_missing_everywhere_or_nowhere():
         column = np.ma.MaskedArray(array, [word is None for word in words])
         (found,) = evaluate_call(call, [column], 1, {})
         assert to_arrow(found, T.StringType()) == pa.array(wanted, pa.string())
+
+
+def test_rounded_integers_cause_a_warning():
+    rows = pa.table(
+        [["a"] * 9, pa.array([0] * 9, ARROW.field("time").type), range(9), [0.0] * 9, range(9)], ARROW
+    )
+    aggs = {"middle": ("median", "y"), "mean": ("mean", "y")}
+    for start in (0, 2**60 + 1):
+        y = start + np.arange(9) ** 2
+        batches = rows.set_column(4, "y", pa.array(y)).to_batches(4)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = pa.Table.from_batches(plan(4, aggs).walk().run(iter(batches)))
+        assert {warning.category for warning in caught} == ({rollstat.PrecisionWarning} if start else set())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            wanted = rollstat.rolling_median(y, 4), rollstat.rolling_mean(y, 4)
+        for column, values in zip(found.columns[5:], wanted):
+            np.testing.assert_array_equal(column.to_numpy(), values)
+
+
+ROUNDING = """
+from rollstat.spark import rolling, session
+
+spark = session(conf={"spark.sql.shuffle.partitions": 1})
+rows = spark.range(9).selectExpr("id", "{large} + id * id as y")
+rolling(rows, order_by="id", window=3, aggs={{"middle": ("median", "y")}}).collect()
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("large", [2**60, 0])
+def test_a_warning_of_a_worker_is_in_the_log(large):
+    command = [sys.executable, "-c", ROUNDING.format(large=large)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    assert ("PrecisionWarning: results beyond 2**53" in done.stderr) == bool(large)

@@ -73,6 +73,9 @@ def test_in_one_call(name, sample, given, rng, monkeypatch):
     "stream",
     [
         lambda: rollstat.RollingKth(3, 1_000, algorithm="three_trees", min_periods=1),
+        lambda: rollstat.RollingArgkth(3, 1_000, algorithm="three_trees", min_periods=1),
+        lambda: rollstat.RollingMedian(1_000, algorithm="three_trees", min_periods=1),
+        lambda: rollstat.RollingQuantile(1_000, 0.2, algorithm="three_trees", min_periods=1),
         lambda: rollstat.RollingMin(1_000, algorithm="daba", min_periods=1),
         lambda: rollstat.RollingMax(1_000, algorithm="daba", min_periods=1),
     ],

@@ -19,6 +19,9 @@ runs in the reverse order with ``m - abs(k) + 1`` nodes a tree, and the rank the
 observations in the window; there is no answer while ``c < abs(k)``. A missing value takes a row of the window
 and is in no tree. A window of one row has no blocks, just its row.
 
+Trees of k nodes answer every rank below k. So for a quantile, whose rank moves with the number of
+observations, they hold as many nodes as its rank in a full window needs, counted from the nearer end.
+
 State: ``header``, int64, the fields below and then the work space of the trees; ``links``, shape
 (2, RECORD * (m + 4)): the three trees and, in the second row, the preparing tree, which shares nodes with
 the middle one; ``values``, shape (m + 4,): those of the window by node; ``values[0]`` is the result where
@@ -32,8 +35,8 @@ odd m: O(log k) a push, worst case, counted in ``header[STEPS]``; nothing is cop
 Memory O(m), allocated once.
 
 Source: Raykov, An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023, Algorithm 1 and
-Appendix A, doi:10.4230/LIPIcs.ICDT.2023.5. The blocks of odd windows, missing values and the reversed ranks
-go beyond the paper.
+Appendix A, doi:10.4230/LIPIcs.ICDT.2023.5. The blocks of odd windows, missing values, the reversed ranks and
+ranks that move go beyond the paper.
 """
 
 import numpy as np
@@ -56,22 +59,28 @@ from rollstat.kernels.selection.weight_balanced_tree import (
 
 __all__ = [
     "COUNT",
+    "ORIGIN",
     "POSITION",
     "PUSHED",
     "STEPS",
     "advance",
     "allocate",
     "create",
+    "create_for_quantile",
     "extend",
     "find",
     "find_rank_three_trees",
+    "load",
+    "neighbours",
     "push",
+    "push_quantile",
     "select",
 ]
 
-# Fields of the header. POSITION is the row of the latest answer, counted from the first row pushed, or -1.
-PUSHED, COUNT, POSITION, ROWS, CAPACITY, RANK, FLIPPED, REVERSE, MINIMUM = range(9)
-LEFT_TREE, MIDDLE_TREE, RIGHT_TREE, PREPARED, PREPARE_END, STEPS = range(9, 15)
+# Fields of the header. POSITION is the row of the latest answer, or -1; rows count from the first row pushed,
+# which is row ORIGIN.
+PUSHED, COUNT, POSITION, ROWS, CAPACITY, RANK, FLIPPED, REVERSE, MINIMUM, ORIGIN = range(10)
+LEFT_TREE, MIDDLE_TREE, RIGHT_TREE, PREPARED, PREPARE_END, STEPS = range(10, 16)
 
 _PREPARING = 1
 FIRST = 4
@@ -107,6 +116,23 @@ def create(k, m, dtype, min_periods=0, no_answer=None):
     if no_answer is None:
         no_answer = np.nan if values.dtype.kind == "f" else 0
     values[0] = no_answer
+    return state
+
+
+def create_for_quantile(q, m, dtype, min_periods=0):
+    """Return the state of an empty window of `m` rows for :func:`push_quantile`, with the same `q`.
+
+    There is no answer, NaN for floating values and zero for others, with fewer than `min_periods`
+    observations or none.
+    """
+    rank = int(q * (m - 1))
+    # With fewer observations the rank is never greater. From the largest it can be greater by one, because
+    # the product is rounded.
+    forward, backward = min(rank + 2, m), min(m - rank + 1, m)
+    state = allocate(min(forward, backward), m, backward < forward, dtype)
+    header, _, values = state
+    header[MINIMUM] = max(min_periods, 1)
+    values[0] = np.nan if values.dtype.kind == "f" else 0
     return state
 
 
@@ -289,8 +315,34 @@ def push(header, links, values, value, missing):
         return values[0]
     rank = count - header[RANK] if header[FLIPPED] else header[RANK] - 1
     found = find(header, links, values, newest, rank)
-    header[POSITION] = header[PUSHED] - 1 + found - newest - (header[ROWS] if found > newest else 0)
+    newest_row = header[ORIGIN] + header[PUSHED] - 1
+    header[POSITION] = newest_row + found - newest - (header[ROWS] if found > newest else 0)
     return values[found]
+
+
+@kernel
+def neighbours(header, links, values, newest, q):
+    """Return the order statistics at or next below quantile `q` and next above; the same twice at `q` itself.
+
+    `newest` is the node of the last row. The window has an observation.
+    """
+    count = header[COUNT]
+    position = q * (count - 1)
+    rank = np.int64(position)
+    backward = header[REVERSE] != 0
+    below = values[find(header, links, values, newest, count - 1 - rank if backward else rank)]
+    if position == rank:
+        return below, below
+    return below, values[find(header, links, values, newest, count - 2 - rank if backward else rank + 1)]
+
+
+@kernel
+def push_quantile(header, links, values, value, missing, q):
+    """Add a row, remove the one m rows back, and return the :func:`neighbours` of quantile `q`."""
+    newest = advance(header, links, values, value, missing)
+    if header[COUNT] < header[MINIMUM]:
+        return values[0], values[0]
+    return neighbours(header, links, values, newest, q)
 
 
 @kernel
@@ -305,6 +357,13 @@ def extend(header, links, values, new, missing, out, position):
             out[i] = answer
         if len(position) > 0:
             position[i] = header[POSITION]
+
+
+@kernel
+def load(header, links, values, new, missing):
+    """Push all of `new` without answers; `missing` marks the missing values."""
+    for i in range(len(new)):
+        advance(header, links, values, new[i], missing[i])
 
 
 @kernel

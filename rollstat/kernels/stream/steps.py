@@ -7,8 +7,8 @@
 
 A step is an empty NamedTuple, so that :func:`run` is compiled for its class. ``push(*arguments, x)`` takes
 the arrays of the window first. A step may also have ``extend(*arguments, values, out)``, which pushes a whole
-array with vector instructions and writes the answers into the first of `rows` rows of `out`. The step for
-minimum and maximum together has no `push`, because a compiled push returns one number.
+array with vector instructions and writes the answers into the first of `rows` rows of `out`. The steps for
+both extrema and for both positions have no `push`, because a compiled push returns one number.
 
 State: that of the window. Heaps and trees (:mod:`rollstat.kernels.selection.two_heaps`,
 :mod:`rollstat.kernels.selection.three_trees`) and the monotonic deque
@@ -40,7 +40,9 @@ from rollstat.kernels.selection.quantiles import between, picks_upper
 from rollstat.kernels.stream.packed_state import unpack
 
 __all__ = [
-    "Argkth",
+    "ArgMinMax",
+    "ArgkthByHeaps",
+    "ArgkthByTrees",
     "Argmax",
     "Argmin",
     "KthByHeaps",
@@ -51,6 +53,7 @@ __all__ = [
     "Minimum",
     "OperatorWithRows",
     "Quantile",
+    "QuantileByTrees",
     "QuantileDistance",
     "Range",
     "distance",
@@ -62,13 +65,14 @@ __all__ = [
 
 _deque_push, _deque_extend = monotonic_deque.push, monotonic_deque.extend
 _heaps_push, _heaps_upper = two_heaps.push, two_heaps.upper
-_trees_push = three_trees.push
+_trees_push, _trees_push_quantile = three_trees.push, three_trees.push_quantile
 _wedge_push, _wedge_extend = wedge.push, wedge.extend_with_rows
 _smallest, _largest = wedge.minimum, wedge.maximum
 _smallest_row, _largest_row = wedge.minimum_position, wedge.maximum_position
 _advance, _result = aggregate_window.advance, aggregate_window.result
 
 _COUNT, _POSITION, _MINIMUM = two_heaps.COUNT, two_heaps.POSITION, two_heaps.MINIMUM
+_TREES_COUNT, _TREES_POSITION, _TREES_MINIMUM = three_trees.COUNT, three_trees.POSITION, three_trees.MINIMUM
 _NEXT_ROW = wedge.NEXT
 
 
@@ -117,8 +121,8 @@ class KthByTrees(NamedTuple):
         return _trees_push(header, links.reshape(2, -1), values, x, x != x)
 
 
-class Argkth(NamedTuple):
-    """The row of the k-th smallest observation, -1 for none."""
+class ArgkthByHeaps(NamedTuple):
+    """The row of the k-th smallest observation, -1 for none, from two heaps."""
 
     @staticmethod
     @single_step
@@ -127,6 +131,18 @@ class Argkth(NamedTuple):
         header, keys, links = unpack(state)
         _heaps_push(header, keys, links, x, x != x)
         return header[_POSITION]
+
+
+class ArgkthByTrees(NamedTuple):
+    """The row of the k-th smallest observation, -1 for none, from three trees."""
+
+    @staticmethod
+    @single_step
+    def push(state, x):
+        state, x = plain(state), plain(x)
+        header, values, links = unpack(state)
+        _trees_push(header, links.reshape(2, -1), values, x, x != x)
+        return header[_TREES_POSITION]
 
 
 class Median(NamedTuple):
@@ -160,6 +176,20 @@ class Quantile(NamedTuple):
     def push(q, interpolation, state, x):
         state, x = plain(state), plain(x)
         return _push_quantile(q, interpolation, state, x)
+
+
+class QuantileByTrees(NamedTuple):
+    """A quantile, or with q = 0.5 and midpoints the median, from three trees."""
+
+    @staticmethod
+    @single_step
+    def push(q, interpolation, state, x):
+        state, x = plain(state), plain(x)
+        header, values, links = unpack(state)
+        below, above = _trees_push_quantile(header, links.reshape(2, -1), values, x, x != x, q)
+        if header[_TREES_COUNT] < header[_TREES_MINIMUM]:
+            return below
+        return quantile_point(below, above, header[_TREES_COUNT], q, interpolation)
 
 
 class QuantileDistance(NamedTuple):
@@ -294,6 +324,18 @@ class Argmax(NamedTuple):
         _extend_with_positions(min_periods, header, position, value, observed, rows, values, out)
         for i in range(len(values)):
             out[0, i] = out[1, i]
+
+
+class ArgMinMax(NamedTuple):
+    """The rows of minimum and maximum, from a wedge."""
+
+    push = None
+    rows = 2
+
+    @staticmethod
+    @kernel
+    def extend(min_periods, header, position, value, observed, rows, values, out):
+        _extend_with_positions(min_periods, header, position, value, observed, rows, values, out)
 
 
 @kernel(forceinline=True)

@@ -118,12 +118,9 @@ class HeapWindow(ArrayWindow):
 class TreeWindow(HeapWindow):
     """A window of a fixed number of rows in trees, see :mod:`rollstat.kernels.selection.three_trees`."""
 
-    # Rows of the stream before the first that the trees have counted.
-    _before = 0
-
     def _create(self, capacity: int) -> Any:
-        rule = self.rule
-        return three_trees.create(rule["k"], capacity, self.dtype, rule["min_periods"])
+        make = three_trees.create_for_quantile if "q" in self.rule else three_trees.create
+        return make(self.rule.get("q", self.rule.get("k")), capacity, self.dtype, self.rule["min_periods"])
 
     def _set_arrays(self, arrays: Any) -> None:
         self.state, self.arrays = None, arrays
@@ -146,17 +143,31 @@ class TreeWindow(HeapWindow):
     @property
     def pushed(self) -> int:
         """Rows pushed so far."""
-        return int(self.arrays[0][three_trees.PUSHED]) + self._before
+        header = self.arrays[0]
+        return int(header[three_trees.ORIGIN] + header[three_trees.PUSHED])
+
+    @property
+    def position(self) -> int:
+        """Row of the latest answer."""
+        return int(self.arrays[0][three_trees.POSITION])
 
     def pair(self) -> tuple[Any, Any]:
-        """Return the order statistic twice: trees do not know the next one."""
-        place = int(self.arrays[0][three_trees.POSITION]) % self.capacity
-        value = self.arrays[2][three_trees.FIRST + place]
+        """Return the order statistics around the quantile, or the k-th smallest twice."""
+        header, _, values = self.arrays
+        if "q" in self.rule:
+            newest = three_trees.FIRST + int(header[three_trees.PUSHED] - 1) % self.capacity
+            below, above = three_trees.neighbours(*self.arrays, newest, self.rule["q"])
+            return self.dtype.type(below), self.dtype.type(above)
+        place = int(header[three_trees.POSITION] - header[three_trees.ORIGIN]) % self.capacity
+        value = values[three_trees.FIRST + place]
         return value, value
 
     def push(self, value: Any, missing: bool) -> None:
         """Add a row."""
-        three_trees.push(*self.arrays, self.dtype.type(value), bool(missing))
+        if "q" in self.rule:
+            three_trees.advance(*self.arrays, self.dtype.type(value), bool(missing))
+        else:
+            three_trees.push(*self.arrays, self.dtype.type(value), bool(missing))
 
     def contents(self) -> Rows:
         """Return values and missing marks of the rows, oldest first."""
@@ -169,8 +180,11 @@ class TreeWindow(HeapWindow):
         """Replace all rows; the last is row ``pushed - 1`` of the stream."""
         for array, empty in zip(self.arrays, self._create(self.capacity)):
             array[..., : empty.shape[-1]] = empty
-        self._before = pushed - len(values)
-        three_trees.extend(*self.arrays, values, missing, values[:0], _NO_POSITIONS)
+        self.arrays[0][three_trees.ORIGIN] = pushed - len(values)
+        if "q" in self.rule:
+            three_trees.load(*self.arrays, values, missing)
+        else:
+            three_trees.extend(*self.arrays, values, missing, values[:0], _NO_POSITIONS)
 
 
 class WindowPair:

@@ -24,7 +24,8 @@ class Order(NamedTuple):
     """Not associative: any two ways to combine the same elements differ."""
 
     def combine(self, older, newer):
-        return 31 * older + 1_000_003 * newer + 7
+        # The modulus keeps the numbers small: without the JIT, NumPy warns of overflow.
+        return (31 * older + 1_000_003 * newer + 7) % 2_147_483_647
 
 
 def arrays_of(rows, first, time):
