@@ -6,6 +6,7 @@
     3.5, None, NaN    float64             float, NaN
     7, True, None     int64 or uint64     int or bool, None
     datetime64, NaT   int64               datetime64, NaT
+    2 x 2 numbers     2 x 2 float64       -
 
 A missing element is stored as NaN or 0 beside a mark. An answer of None means that there is none.
 """
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-__all__ = ["Codec", "ObjectCodec"]
+__all__ = ["ArrayCodec", "Codec", "ObjectCodec"]
 
 _WHOLE = (int, np.integer)
 # NumPy counts timedelta64 among the signed integers, but it is not a number here.
@@ -220,6 +221,51 @@ class Codec:
         if self.kind == "f" or kind in ("float", "interpolated"):
             return math.nan
         return None
+
+
+class ArrayCodec:
+    """Encoding of elements that are arrays of float64 of one shape.
+
+    An element with a NaN is missing, as in :func:`rollstat.rolling_aggregate`.
+
+    Parameters
+    ----------
+    dtype : dtype
+        float64 with the shape of an element.
+    """
+
+    kind = "f"
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = self.stored = dtype
+        self.shape = dtype.shape
+
+    def encode(self, x: Any) -> tuple[NDArray[np.float64], bool]:
+        """Return a copy of an element, and whether it is missing, or raise."""
+        if x is None:
+            return np.full(self.shape, np.nan), True
+        given = np.asarray(x)
+        if given.shape != self.shape or given.dtype.kind not in "fiub":
+            raise ValueError(
+                f"x must hold numbers in the shape {self.shape}, or be None; its shape was {given.shape}, "
+                f"its dtype {given.dtype}"
+            )
+        numbers = given.astype(np.float64, "C")
+        return numbers, bool(np.isnan(numbers).any())
+
+    def array(self, elements: ArrayLike) -> NDArray[np.float64]:
+        """Return elements in one array, of float64, or raise; masked numbers are NaN."""
+        given: Any = np.ma.asarray(elements)
+        if given.shape[1:] != self.shape or given.dtype.kind not in "fiub":
+            raise ValueError(
+                f"array must hold numbers in the shape (rows, {', '.join(map(str, self.shape))}); "
+                f"its shape was {given.shape}, its dtype {given.dtype}"
+            )
+        return np.ascontiguousarray(given.astype(np.float64).filled(np.nan))
+
+    def encode_array(self, array: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return the elements, and which are missing."""
+        return array, np.asarray(np.isnan(array).any(axis=tuple(range(1, array.ndim))))
 
 
 class ObjectCodec:

@@ -157,7 +157,8 @@ class SlidingAggregate(_General):
     min_periods : int, default 1
         Minimum number of observations for a result. With 0, an empty window gives the identity.
     dtype : dtype, default float64
-        Of the elements; ``object`` for Python objects.
+        Of the elements; ``object`` for Python objects. For :class:`~rollstat.operators.MatrixProduct`
+        float64 with the shape of the matrices, such as ``np.dtype((float, (2, 2)))``.
     algorithm : {"auto", "two_stacks", "daba"}, default "auto"
         ``"daba"``, which is what ``"auto"`` means for numbers, takes O(1) combinations in every single step;
         ``"two_stacks"``, which also supports objects, O(1) amortised.
@@ -265,7 +266,7 @@ class GreedyAggregate(Stream):
     min_periods : int, default 1
         Minimum number of observations for a result. With 0, an empty window gives the identity.
     dtype : dtype, default float64
-        Of the elements; ``object`` for Python objects.
+        As in :class:`SlidingAggregate`.
     times : dtype, optional
         If every row has a time, its kind: float64 for numbers, or datetime64 or timedelta64.
 

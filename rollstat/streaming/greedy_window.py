@@ -145,7 +145,7 @@ class GreedyWindow:
         specification = {
             "operator": self.adapter.specification(),
             "min_periods": None if given is None else int(given),
-            "dtype": self.adapter.codec.dtype.str,
+            "dtype": self.adapter.dtype_name,
             "size": int(self._observations),
         }
         if self.times_dtype is None:

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 import rollstat.operators as operators
 from rollstat.dtypes import warn_of_rounded, warn_of_rounding
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
-from rollstat.streaming.codec import Codec, ObjectCodec
+from rollstat.streaming.codec import ArrayCodec, Codec, ObjectCodec
 
 __all__ = ["OperatorAdapter", "operator_by_name"]
 
@@ -27,7 +27,8 @@ class OperatorAdapter:
     operator : Operator or callable
         The operator, or a function of two states.
     dtype : dtype
-        Of the elements; object for Python objects.
+        Of the elements, with their shape if they are arrays; object for Python objects. In a snapshot, what
+        :attr:`dtype_name` returned.
     specialised : bool
         Whether integers get an operator of their own, which earlier releases did not always have.
 
@@ -45,32 +46,55 @@ class OperatorAdapter:
 
     def __init__(self, operator: Any, dtype: DTypeLike, specialised: bool = True) -> None:
         self.operator = operators.as_operator(operator)
+        if isinstance(dtype, list):
+            dtype = np.dtype((dtype[0], tuple(dtype[1])))
         self.objects = dtype is not None and np.dtype(dtype) == object
-        self.codec: Any
-        self.codec = ObjectCodec() if self.objects else Codec(dtype, "fiub")
+        self.codec: Any = self._make_codec(dtype)
         self.counts_rows = False
         self.with_row = not self.objects and bool(getattr(self.operator, "with_row", False))
         self.columns = 1 if self.objects else arguments_of_lift(self.operator) - self.with_row
         self.ready: Any = self.operator
         self.layout: Any = None
         if not self.objects:
-            if getattr(self.operator, "element_ndim", 0):
-                name = type(self.operator).__name__
-                raise TypeError(
-                    f"dtype must be object for {name}, whose elements are arrays; it was {dtype!r}"
-                )
+            shape = self.codec.dtype.shape
             if specialised:
-                self.ready = for_dtype(self.operator, self.codec.stored)
+                self.ready = for_dtype(self.operator, self.codec.stored.base)
             # If the operator takes missing values as rows, their rows are inverted.
             self.counts_rows = bool(getattr(self.operator, "counts_rows", False))
             as_float = self.counts_rows and self.ready is self.operator
-            self._type: Any = np.float64 if as_float else self.codec.stored.type
-            columns = [np.ones(1, self._type)] * self.columns + [np.zeros(1, np.int64)] * self.with_row
+            self._type: Any = np.float64 if as_float else self.codec.stored.base.type
+            columns = [np.ones((1, *shape), self._type)] * self.columns
+            columns += [np.zeros(1, np.int64)] * self.with_row
             self.layout = operators.describe(self.ready, _one_or_all(columns))
         self.identity = empty_result(self.ready)
         integers = not self.objects and self.codec.kind in "iu"
         self._rounds_integers = integers and bool(getattr(self.ready, "rounds_integers", False))
         self._rounds_results = integers and bool(getattr(self.ready, "rounds_results", False))
+
+    def _make_codec(self, dtype: DTypeLike) -> Any:
+        """Return the codec of elements of this dtype, or raise if the operator does not take them."""
+        if self.objects:
+            return ObjectCodec()
+        ndim = getattr(self.operator, "element_ndim", 0)
+        if not ndim:
+            return Codec(dtype, "fiub")
+        given = np.dtype(dtype)
+        if given.base != np.float64 or len(given.shape) != ndim:
+            shape = ", ".join("k" * ndim)
+            raise TypeError(
+                f"dtype must be float64 with the shape of an element, np.dtype((float, ({shape}))), "
+                f"or object, because {type(self.operator).__name__} takes arrays; it was {dtype!r}"
+            )
+        return ArrayCodec(given.newbyteorder("="))
+
+    @property
+    def dtype_name(self) -> Any:
+        """The dtype of the elements as a value of JSON."""
+        dtype = self.codec.dtype
+        return [dtype.base.str, list(dtype.shape)] if dtype.shape else dtype.str
+
+    def _argument(self, encoded: Any) -> Any:
+        return encoded if self.codec.dtype.shape else self._type(encoded)
 
     @property
     def is_plain(self) -> bool:
@@ -90,7 +114,8 @@ class OperatorAdapter:
         """An argument of the types that the operator takes."""
         if self.objects:
             return None
-        return _one_or_all([self._type(0)] * self.columns + [np.int64(0)] * self.with_row)
+        number = np.zeros(self.codec.dtype.shape, self._type)[()]
+        return _one_or_all([number] * self.columns + [np.int64(0)] * self.with_row)
 
     def element(self, given: Any, row: int) -> tuple[Any, bool]:
         """Return the operator's argument for a row and whether it is an observation, or raise."""
@@ -102,7 +127,8 @@ class OperatorAdapter:
             warn_of_rounding(np.array([x for x, _ in encoded], self.codec.stored))
         if self.counts_rows:
             row, observed = row if observed else ~row, True
-        return _one_or_all([self._type(x) for x, _ in encoded] + [np.int64(row)] * self.with_row), observed
+        arguments = [self._argument(x) for x, _ in encoded]
+        return _one_or_all(arguments + [np.int64(row)] * self.with_row), observed
 
     def arrays(self, columns: Any) -> list[Any]:
         """Return arrays of the dtype of the elements, one for each column, or raise."""

@@ -321,7 +321,7 @@ class OperatorWindow:
             "operator": self.adapter.specification(),
             "window": [self.spec.kind, self.spec.size],
             "min_periods": None if given is None else int(given),
-            "dtype": self.adapter.codec.dtype.str,
+            "dtype": self.adapter.dtype_name,
             "algorithm": self.algorithm,
             "last": self._newest_time,
             "first": self._first_time,

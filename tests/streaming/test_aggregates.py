@@ -481,12 +481,73 @@ def test_a_state_without_a_spare_cell_is_adopted(algorithm):
     assert twin._window.states.value() == stream._window.states.value()
 
 
-def test_matrices_are_objects(rng):
+@pytest.mark.parametrize("size", [1, 2, 3])
+@both
+def test_matrices_in_compiled_windows(size, algorithm, rng):
+    matrices = rng.integers(-2, 3, (40, size, size)).astype(float)
+    matrices[rng.random(40) < 0.2, 0, -1] = np.nan
+    product, options = operators.MatrixProduct(), {"dtype": np.dtype((float, (size, size)))}
+    options["algorithm"] = algorithm
+
+    def check(found, wanted):
+        assert (found is None) == np.isnan(wanted).any()
+        if found is not None:
+            np.testing.assert_array_equal(found, wanted)
+
+    def over(window, **more):
+        return rollstat.rolling_aggregate(matrices, product, window, **more)
+
+    fixed = FixedAggregate(product, 5, min_periods=2, **options)
+    for i, wanted in enumerate(over(5, min_periods=2)):
+        check(fixed.push(matrices[i].tolist() if i % 3 else matrices[i]), wanted)
+        if i == 20:
+            fixed, other = rollstat.restore(fixed.snapshot()), fixed
+            check(other.copy().value, wanted)
+            check(pickle.loads(pickle.dumps(other)).value, wanted)
+    times = np.arange(40) // 2
+    timed = TimeAggregate(product, 3, **options)
+    wanted = over(3, min_periods=1, times=times)
+    for i in range(20):
+        check(timed.push(matrices[i], times[i]), wanted[i])
+    np.testing.assert_array_equal(timed.extend(matrices[20:], times=times[20:]), wanted[20:])
+    sliding = SlidingAggregate(product, **options)
+    given = np.ma.MaskedArray(np.nan_to_num(matrices), np.isnan(matrices))
+    whole = over(rollstat.Expanding(), min_periods=1)
+    np.testing.assert_array_equal(sliding.extend(given), whole)
+    for found in (sliding.pop(38), sliding.push(None)):
+        check(found, over(2, min_periods=1)[-1])
+
+
+def test_matrices_of_greedy_windows(rng):
+    matrices = rng.integers(0, 3, (9, 2, 2)).astype(float)
+    dtype = np.dtype((float, (2, 2)))
+    greedy = rollstat.GreedyAggregate(operators.MatrixProduct(), dtype=dtype)
+    greedy.push(matrices[0])
+    greedy.extend(matrices[1:])
+    np.testing.assert_array_equal(greedy.move(0, 3), np.linalg.multi_dot(list(matrices[:3])))
+    greedy = rollstat.restore(greedy.snapshot())
+    np.testing.assert_array_equal(greedy.move(2, 9), np.linalg.multi_dot(list(matrices[2:])))
+
+
+def test_elements_that_are_no_matrices_are_refused():
+    stream = FixedAggregate(operators.MatrixProduct(), 2, min_periods=1, dtype=np.dtype((float, (2, 2))))
+    stream.push(np.eye(2))
+    for bad in (1.0, np.eye(3), [["a", "b"], ["c", "d"]], np.eye(2) * 1j):
+        with pytest.raises(ValueError, match=r"x must hold numbers in the shape \(2, 2\)"):
+            stream.push(bad)
+        with pytest.raises(ValueError, match=r"array must hold numbers in the shape \(rows, 2, 2\)"):
+            stream.extend([bad])
+    np.testing.assert_array_equal(stream.value, np.eye(2))
+    for dtype in (np.float64, np.dtype((float, 2)), np.dtype((np.float32, (2, 2)))):
+        with pytest.raises(TypeError, match="dtype must be float64 with the shape of an element"):
+            SlidingAggregate(operators.MatrixProduct(), dtype=dtype)
+    with pytest.raises(TypeError, match="dtype must be one of float64"):
+        SlidingAggregate(operators.Sum(), dtype=np.dtype((float, (2, 2))))
+
+
+def test_matrices_as_objects(rng):
     matrices = rng.integers(0, 3, (7, 2, 2)).astype(float)
     wanted = rollstat.rolling_aggregate(matrices, operators.MatrixProduct(), 3, min_periods=1)
-    for cls, arguments in ((FixedAggregate, (3,)), (TimeAggregate, (3,)), (SlidingAggregate, ())):
-        with pytest.raises(TypeError, match="dtype must be object for MatrixProduct"):
-            cls(operators.MatrixProduct(), *arguments)
     stream = FixedAggregate(operators.MatrixProduct(), 3, min_periods=1, dtype=object)
     np.testing.assert_array_equal([stream.push(matrix) for matrix in matrices], wanted)
     timed = TimeAggregate(operators.MatrixProduct(), 3, dtype=object)
