@@ -183,14 +183,12 @@ ROUNDING = """
 from rollstat.spark import rolling, session
 
 spark = session(conf={"spark.sql.shuffle.partitions": 1})
-rows = spark.range(9).selectExpr("id", "{large} + id * id as y")
-rolling(rows, order_by="id", window=3, aggs={{"middle": ("median", "y")}}).collect()
+rows = spark.range(9).selectExpr("id", "(1L << 60) + id * id as y")
+rolling(rows, order_by="id", window=3, aggs={"middle": ("median", "y")}).collect()
 """
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("large", [2**60, 0])
-def test_a_warning_of_a_worker_is_in_the_log(large):
-    command = [sys.executable, "-c", ROUNDING.format(large=large)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert ("PrecisionWarning: results beyond 2**53" in done.stderr) == bool(large)
+def test_a_warning_of_a_worker_is_in_the_log():
+    done = subprocess.run([sys.executable, "-c", ROUNDING], check=True, capture_output=True, text=True)
+    assert "PrecisionWarning: results beyond 2**53" in done.stderr

@@ -106,6 +106,7 @@ EXACT = {
     "at": aggregate("argkth", "x", k=-3),
     "ago": aggregate("argmin", "y", relative_to="newest"),
     ("least", "most"): aggregate("minmax", "y"),
+    ("lowest", "highest"): aggregate("argminmax", "x"),
     "total": aggregate("sum", "y"),
     "count": aggregate("count", "x"),
     "first": aggregate("first", "x"),
