@@ -12,13 +12,14 @@ os.environ.setdefault("ROLLSTAT_TIERS", "fast")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Run the files that need Java one after the other in one process, so that Spark starts once."""
+    """Run the files of Spark in two processes, early, so that Spark starts only twice."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = super()._split_scope(nodeid)
-            needs_java = file.startswith("tests/spark/") and not file.endswith("test_carried_states.py")
-            return "tests/spark" if needs_java else file
+            if not file.startswith("tests/spark/"):
+                return file
+            return "tests/spark, a to m" if file < "tests/spark/test_n" else "tests/spark, n to z"
 
     return Scheduling(config, log) if config.getoption("dist") == "loadfile" else None

@@ -81,6 +81,7 @@ def test_memory_is_that_of_a_window_for_each_key(in_order):
     assert len(walk.others) == 2
 
 
+@pytest.mark.usefixtures("spark")  # of which a worker asks where shipped files are
 def test_ties_and_disorder_are_found_within_a_key():
     _, mixed = mix([30, 30], [0, 0], 1, 5)
     wrong = pa.array(np.r_[0:20, 40, 21:40, 20, 41:60])
