@@ -68,7 +68,8 @@ class _InnerLibrary(JITCodeLibrary):
 
     def finalize(self):
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # which Numba has from 0.62 on
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._finalize_dynamic_globals()
         self._finalized = True
