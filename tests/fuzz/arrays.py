@@ -9,7 +9,7 @@ from tests.fuzz.compare import Rule, answers, check
 from tests.fuzz.draws import Drawn, draw_values, draw_window, lay_out
 from tests.test_contract import DTYPES, call, is_missing, outputs, taken
 
-COPIES = {"kth", "min", "max", "minmax", "first", "last", "mode", "argkth", "argmin", "argmax"}
+COPIES = {"kth", "min", "max", "minmax", "first", "last", "mode", "argkth", "argmin", "argmax", "argminmax"}
 """Statistics that do not compute with values, so that these may be anything."""
 
 

@@ -36,7 +36,23 @@ def fuzz(rng: np.random.Generator, note: dict[str, Any]) -> int:
     assert low.shape == high.shape
     results = [result.reshape(-1) for result in (low, high)]
     check(REGISTRY["minmax"], results, wanted)
+    if options["mode"] in ("same", "valid"):
+        places = rollstat.rolling_argminmax(given, size, **options)
+        for place, extremum in zip(map(np.ma.getdata, places), (low, high)):
+            found = place >= 0
+            np.testing.assert_array_equal(found, ~(is_missing(extremum) | np.ma.getmaskarray(extremum)))
+            values = _values_at(array, axes, place).astype(extremum.dtype)
+            np.testing.assert_array_equal(values[found], np.ma.getdata(extremum)[found])
     return len(wanted)
+
+
+def _values_at(array: np.ndarray, axes: list[int], place: np.ndarray) -> np.ndarray:
+    """Return the elements at these positions in the flattened axes."""
+    index: list[Any] = list(np.indices(place.shape))
+    lengths = [array.shape[axis] for axis in axes]
+    for axis, rows in zip(axes, np.unravel_index(np.maximum(place, 0), lengths)):
+        index[axis] = rows
+    return np.asarray(array[tuple(index)])
 
 
 def _brute(
