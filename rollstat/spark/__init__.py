@@ -14,40 +14,39 @@ How a job runs:
 `structured_streaming` runs the same pass on streams. `stream_series` is the state of one series between
 micro-batches, and `stream_definition` what a restart may change. `udf` makes user-defined functions, and
 `sql` those for SQL. `column_references` resolves the columns that the caller names, and `builders` makes a
-function for each statistic. `session` starts Spark with a Java that `java` finds. `shipped_kernels` brings
-compiled kernels to executors.
+function for each statistic. `start` starts Spark with a Java that `java` finds. `shipped_kernels` brings
+compiled kernels to executors, where `installed_kernels` finds them, and `daemon` starts their workers.
+
+Public names are loaded on first use, because a worker needs only a few of these modules.
 """
 
+from importlib import import_module
 from typing import Any
 
-import rollstat.spark.requirements  # noqa: F401  # names the extra before pyspark is imported
-from rollstat.spark import builders
-from rollstat.spark.aggregate_spec import Aggregate, aggregate
-from rollstat.spark.rolling_plan import rolling
-from rollstat.spark.session import session
-from rollstat.spark.shipped_kernels import ShippedKernels, warmup
-from rollstat.spark.sql import register
-from rollstat.spark.structured_streaming import rolling_stream
-from rollstat.spark.udf import rolling_udf
+import lazy_loader
 
-__all__ = [
-    "Aggregate",
-    "ShippedKernels",
-    "aggregate",
-    "register",
-    "rolling",
-    "rolling_stream",
-    "rolling_udf",
-    "session",
-    "warmup",
-]
+import rollstat.spark.requirements  # noqa: F401  # names the extra before pyspark is imported
+
+_MODULES = {
+    "aggregate_spec": ["Aggregate", "aggregate"],
+    "rolling_plan": ["rolling"],
+    "shipped_kernels": ["ShippedKernels", "warmup"],
+    "sql": ["register"],
+    "start": ["session"],
+    "structured_streaming": ["rolling_stream"],
+    "udf": ["rolling_udf"],
+}
+_load, _, __all__ = lazy_loader.attach(__name__, submod_attrs=_MODULES)
 
 
 def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return _load(name)
+    builders = import_module("rollstat.spark.builders")
     if name in builders.BUILDERS:
         return builders.builder(name)
     raise AttributeError(f"module 'rollstat.spark' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *builders.BUILDERS})
+    return sorted({*globals(), *__all__, *import_module("rollstat.spark.builders").BUILDERS})

@@ -98,6 +98,8 @@ class Call:
         Of its results, one for each new column.
     positions : bool
         Whether the results are rows of the series.
+    scale : int
+        Digits after the point of its column, if that holds decimals.
     """
 
     statistic: str
@@ -105,8 +107,10 @@ class Call:
     parameters: Mapping[str, Any]
     types: tuple[T.DataType, ...]
     positions: bool
+    scale: int = 0
 
 
+_OF_ORDER = ("count", "nunique", "rank")  # statistics that are the same for codes in the order of the values
 OF_STRINGS = ("first", "last", "mode", "nunique")  # statistics that take strings
 _SPARK_UNITS = {"microsecond": "us", "millisecond": "ms", "second": "s", "minute": "min"}
 _SPARK_UNITS |= {"hour": "h", "day": "D", "week": "W"}
@@ -226,19 +230,21 @@ def result_types(
     """Return the types of the results, from a call without rows, which also checks all arguments."""
     _check_parameters(statistic, parameters)
     positions = statistic.name.startswith("arg")
-    if kinds[0].dtype == np.dtype(object):
-        codes = [Kind(T.LongType(), np.dtype(np.int64))]
-        types = result_types(statistic, codes, window, parameters, options)
-        return types if statistic.name == "nunique" else (kinds[0].spark,)
+    of_codes = [Kind(T.LongType(), np.dtype(np.int64))]
     if kinds[0].scaled and statistic.name in DECIMAL_SUMS:
-        result_types(statistic, [Kind(T.LongType(), kinds[0].dtype)], window, parameters, options)
+        result_types(statistic, of_codes, window, parameters, options)
         return (decimal_result_type(statistic.name, kinds[0]),)
+    if statistic.name in _OF_ORDER and (kinds[0].scaled or kinds[0].coded):
+        return result_types(statistic, of_codes, window, parameters, options)
     for kind in kinds:
         if kind.scaled and not positions and not _is_element(statistic, window, parameters, options):
             raise TypeError(
                 f"statistic {statistic.name!r} of {kind.spark.simpleString()} is not an element of the "
                 "column: cast it to double first"
             )
+    if kinds[0].coded:
+        types = result_types(statistic, of_codes, window, parameters, options)
+        return types if positions else (kinds[0].spark,) * len(types)
     inputs = [np.ma.MaskedArray(np.empty(0, kind.dtype), np.empty(0, np.bool_)) for kind in kinds]
     results = evaluate(statistic, inputs, window, parameters, options)
     return tuple(T.LongType() if positions else result_type(result.dtype, kinds[0]) for result in results)
@@ -310,7 +316,8 @@ def plan_calls(
         numbers = tuple(inputs.setdefault(column, len(inputs)) for column in wanted.columns)
         relative_to = wanted.parameters.get("relative_to", "data")
         positions = statistic.name.startswith("arg") and relative_to == "data"
-        calls.append(Call(statistic.name, numbers, dict(wanted.parameters), types, positions))
+        scale = kinds[0].spark.scale if kinds[0].scaled else 0
+        calls.append(Call(statistic.name, numbers, dict(wanted.parameters), types, positions, scale))
         fields += [T.StructField(name, data_type, True) for name, data_type in zip(names, types)]
     return calls, list(inputs), fields
 
@@ -345,4 +352,5 @@ def _column_kind(schema: T.StructType, column: str, new: Any, *, strings: bool) 
     if schema.names.count(column) != 1:
         found = "appears more than once" if column in schema.names else "is not among"
         raise ValueError(f"column {column!r} of aggs[{new!r}] {found}: {', '.join(schema.names)}")
-    return kind_of(schema[column].dataType, f"column {column!r} of aggs[{new!r}]", strings=strings)
+    what = f"column {column!r} of aggs[{new!r}]"
+    return kind_of(schema[column].dataType, what, strings=strings, wide=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pyspark.sql import types as T
 
 __all__ = [
+    "MAX_DIGITS",
     "WIDE",
     "Kind",
     "MaskedColumn",
@@ -28,7 +29,8 @@ __all__ += ["to_masked"]
 MaskedColumn: TypeAlias = np.ma.MaskedArray[Any, Any]
 
 WIDE = np.dtype("V16")  # 128-bit integers: the lower 64 bits, then the upper ones
-_MAX_DIGITS = 18  # digits of a decimal that always fit in 64 bits
+MAX_DIGITS = 38  # of a decimal
+_LONG_DIGITS = 18  # digits of a decimal that always fit in 64 bits
 
 _SIMPLE: dict[type[T.DataType], tuple[str, pa.DataType]] = {
     T.ByteType: ("i1", pa.int8()),
@@ -55,7 +57,8 @@ class Kind:
     spark : pyspark.sql.types.DataType
         Type of the column.
     dtype : numpy.dtype
-        Dtype of its values; decimals are integers in units of their last digit, strings are objects.
+        Dtype of its values; decimals are integers in units of their last digit, of 64 or 128 bits, and
+        strings are objects.
     """
 
     spark: T.DataType
@@ -67,12 +70,17 @@ class Kind:
         return isinstance(self.spark, T.DecimalType)
 
     @property
+    def coded(self) -> bool:
+        """Whether kernels do not take the values, but only integers in their order."""
+        return self.dtype == WIDE or self.dtype.kind == "O"
+
+    @property
     def times_dtype(self) -> np.dtype[Any]:
         """Dtype of the column as times of windows by width."""
         return np.dtype("M8[us]") if self.dtype.kind == "M" else self.dtype
 
 
-def kind_of(data_type: T.DataType, what: str, *, strings: bool = False) -> Kind:
+def kind_of(data_type: T.DataType, what: str, *, strings: bool = False, wide: bool = False) -> Kind:
     """Return the kind of a column of `data_type`; `what` names the column in messages.
 
     Parameters
@@ -81,6 +89,8 @@ def kind_of(data_type: T.DataType, what: str, *, strings: bool = False) -> Kind:
         Type and name of the column.
     strings : bool
         Whether the column may hold strings; only those that are compared by bytes are allowed.
+    wide : bool
+        Whether it may hold decimals of more than 18 digits.
 
     Raises
     ------
@@ -88,9 +98,11 @@ def kind_of(data_type: T.DataType, what: str, *, strings: bool = False) -> Kind:
         If statistics do not take that type.
     """
     if isinstance(data_type, T.DecimalType):
-        if data_type.precision <= _MAX_DIGITS:
+        if data_type.precision <= _LONG_DIGITS:
             return Kind(data_type, np.dtype(np.int64))
-        hint = f"decimals may have at most {_MAX_DIGITS} digits: cast it to double or to fewer digits"
+        if wide:
+            return Kind(data_type, WIDE)
+        hint = f"decimals may have at most {_LONG_DIGITS} digits here: cast it to double or to fewer digits"
         raise TypeError(f"{what} was {data_type.simpleString()}; {hint}")
     if strings and isinstance(data_type, T.StringType) and data_type.isUTF8BinaryCollation():
         return Kind(data_type, np.dtype(object))
@@ -107,7 +119,7 @@ def kind_of(data_type: T.DataType, what: str, *, strings: bool = False) -> Kind:
 def kind_of_arrow(data_type: pa.DataType) -> Kind:
     """Return the kind of an Arrow array that Spark made."""
     if pa.types.is_decimal128(data_type):
-        return kind_of(T.DecimalType(data_type.precision, data_type.scale), "the column")
+        return kind_of(T.DecimalType(data_type.precision, data_type.scale), "the column", wide=True)
     if pa.types.is_timestamp(data_type):
         return kind_of(T.TimestampNTZType() if data_type.tz is None else T.TimestampType(), "the column")
     if pa.types.is_string(data_type) or pa.types.is_large_string(data_type):
@@ -122,7 +134,7 @@ def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:
     """Return the values of an Arrow array in the dtype that kernels take, with nulls masked."""
     mask = np.asarray(array.is_null()) if array.null_count else np.zeros(len(array), np.bool_)
     if kind.scaled:
-        values = _unscaled(array)
+        values = _unscaled(array, kind.dtype)
     elif kind.dtype.kind == "O":
         values = array.to_numpy(zero_copy_only=False)
     elif kind.dtype.kind in "fib":
@@ -138,12 +150,12 @@ def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:
     return np.ma.MaskedArray(values, mask)
 
 
-def _unscaled(array: pa.Array) -> NDArray[np.int64]:
-    """Return decimals in units of their last digit: the lower halves of 128 bits."""
+def _unscaled(array: pa.Array, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return decimals in units of their last digit: 128 bits, or the lower halves of them."""
     if not len(array):
-        return np.empty(0, np.int64)
-    halves = np.frombuffer(array.buffers()[1], np.int64)
-    return halves[2 * array.offset : 2 * (array.offset + len(array)) : 2].copy()
+        return np.empty(0, dtype)
+    values = np.frombuffer(array.buffers()[1], WIDE, array.offset + len(array))[array.offset :]
+    return values.copy() if dtype == WIDE else values.view(np.int64)[::2].copy()
 
 
 def result_type(dtype: np.dtype[Any], kind: Kind) -> T.DataType:

@@ -30,7 +30,7 @@ from pyspark.sql import types as T
 from rollstat.options import Options
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
 from rollstat.spark.batch_walk import Plan
-from rollstat.spark.session import known_warnings
+from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding, FixedWindows, TimeWindows
 
 __all__ = ["BUCKET", "HALO", "MAX_BUCKETS", "Bucket", "CountCells", "Reach", "Split"]

@@ -21,8 +21,8 @@ from pyspark.sql import types as T
 from rollstat.operators.interface import NOTHING
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Call, evaluate
-from rollstat.spark.arrow_columns import MaskedColumn
-from rollstat.spark.decimal_sums import DECIMAL_SUMS, finish, split
+from rollstat.spark.arrow_columns import WIDE, MaskedColumn
+from rollstat.spark.decimal_sums import DECIMAL_SUMS, carried, limbs, mean, total
 from rollstat.streaming import STREAMS
 from rollstat.streaming.operator_adapter import OperatorAdapter
 from rollstat.streaming.table import OperatorRow
@@ -281,39 +281,37 @@ class _OperatorState(CarriedState):
 
 
 class _DecimalState(CarriedState):
-    """The sum of decimals in its upper and its lower part; see `decimal_sums`."""
+    """The sum of decimals in limbs; see `decimal_sums`."""
 
-    upper = lower = 0
+    def __init__(self, call: Call, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
+        super().__init__(call, options)
+        self.sums = np.zeros(4 if dtype == WIDE else 2, np.int64)
 
     def _results(
         self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_], count: NDArray[np.int64]
     ) -> list[MaskedColumn]:
-        upper, lower = (
-            start + np.cumsum(part.filled(0))
-            for start, part in zip((self.upper, self.lower), split(columns[0]))
-        )
+        parts = zip(self.sums, limbs(columns[0]))
+        sums = [start + np.cumsum(part.filled(0)) for start, part in parts]
         self._add(columns, missing)
-        fewest = max(self.min_periods, 1 if self.call.statistic == "mean" else 0)
-        return [
-            np.ma.MaskedArray(finish(self.call.statistic, upper, lower, np.maximum(count, 1)), count < fewest)
-        ]
+        of = self.call.types[0]
+        if self.call.statistic == "sum":
+            return [total(sums, count < self.min_periods, of)]
+        return [mean(sums, count, count < self.min_periods, self.call.scale, of)]
 
     def _add(self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_]) -> None:
-        upper, lower = (int(part.filled(0).sum()) for part in split(columns[0]))
-        self._add_parts(upper, lower)
+        self._add_limbs(np.array([part.filled(0).sum() for part in limbs(columns[0])]))
 
     def _combine(self, later: "_DecimalState") -> None:
-        self._add_parts(later.upper, later.lower)
+        self._add_limbs(later.sums)
 
-    def _add_parts(self, upper: int, lower: int) -> None:
-        lower += self.lower
-        self.upper, self.lower = self.upper + upper + (lower >> 32), lower & (2**32 - 1)
+    def _add_limbs(self, sums: NDArray[np.int64]) -> None:
+        self.sums = np.array(carried(list(self.sums + sums)))
 
     def _arrays(self) -> list[NDArray[Any]]:
-        return [np.array([self.upper, self.lower], np.int64)]
+        return [self.sums]
 
     def _load(self, arrays: Sequence[NDArray[Any]]) -> None:
-        self.upper, self.lower = arrays[0].tolist()
+        (self.sums,) = arrays
 
 
 def _missing(columns: Sequence[MaskedColumn]) -> NDArray[np.bool_]:
@@ -357,7 +355,7 @@ def initial_state(call: Call, dtypes: Sequence[np.dtype[Any]], options: Mapping[
         The common options.
     """
     if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):
-        return _DecimalState(call, options)
+        return _DecimalState(call, options, dtypes[0])
     if not _is_operator(call.statistic):
         return _SelectionState(call, options, dtypes[0])
     dtype = dtypes[0] if len(dtypes) == 1 else np.dtype(np.float64)

@@ -43,11 +43,17 @@ class ColumnReferences:
         self.case_sensitive = df.sparkSession.conf.get("spark.sql.caseSensitive") == "true"
         self._added: dict[str, Column] = {}
 
-    def frame(self) -> DataFrame:
-        """Return the frame with the additional columns."""
+    @property
+    def added(self) -> list[str]:
+        """Names of the additional columns."""
+        return list(self._added)
+
+    def frame(self, df: DataFrame | None = None) -> DataFrame:
+        """Return the frame, or another one with the same columns, with the additional columns."""
+        df = self._df if df is None else df
         if not self._added:
-            return self._df
-        return self._df.select("*", *(column.alias(name) for name, column in self._added.items()))
+            return df
+        return df.select("*", *(column.alias(name) for name, column in self._added.items()))
 
     def names(self, given: Any, argument: str) -> Any:
         """Return one or several references as names; what is no reference stays as it is."""

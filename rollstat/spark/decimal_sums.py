@@ -1,88 +1,136 @@
 """Exact sums and means of decimals, in the types and with the rounding of Spark's own `sum` and `avg`.
 
-A decimal is an integer in units of its last digit. Its sum may need more than 64 bits, so it is kept in two
-parts that are summed exactly, each in 64 bits::
+A decimal is an integer in units of its last digit, of up to 128 bits. It is cut into limbs of 32 bits, of
+which the last has the sign. The sum of a limb fits in 64 bits, so it is exact; then carries move up::
 
-    value   |     upper, signed     |  lower, 32 bits  |       value = upper * 2**32 + lower
-    sum     |     upper             |  lower < 2**32   |       after the carry of `lower` went to `upper`
+    value   |  limb 3, signed   |  limb 2  |  limb 1  |  limb 0  |     two limbs for up to 18 digits
+    sum     |  up to 64 bits    |           < 2**32 each         |     after the carries
 
-A mean divides digit by digit in base 2**32 and adds four decimal digits, as Spark does; a half rounds away
-from zero. Results are 128-bit integers, as Arrow stores them.
+A mean divides limb by limb and adds up to four decimal digits, as Spark does; a half rounds away from zero.
+Results are 128-bit integers, as Arrow stores them.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
-from rollstat.functions import rolling_count, rolling_sum
-from rollstat.spark.arrow_columns import WIDE, Kind, MaskedColumn
+from rollstat.registry import REGISTRY
+from rollstat.spark.arrow_columns import MAX_DIGITS, WIDE, Kind, MaskedColumn
 
-__all__ = ["DECIMAL_SUMS", "decimal_result_type", "finish", "rolling_decimals", "split"]
+__all__ = ["DECIMAL_SUMS", "Limbs", "carried", "decimal_result_type", "limbs", "mean", "rolling_decimals"]
+__all__ += ["total"]
 
 DECIMAL_SUMS = ("mean", "sum")
 _BITS, _LOWER = 32, 2**32 - 1
 _NEW_DIGITS = 4  # that a mean has after those of the column
 _NEW_SUM_DIGITS = 10
-_MAX_ROWS = 2**31  # of a mean: a remainder times 2**32 fits in 64 bits
+_MAX_ROWS = 2**31  # a mean takes fewer, so that a remainder times 2**32 fits in 64 bits
+
+Limbs: TypeAlias = Sequence[NDArray[np.int64]]  # the lowest first
 
 
 def decimal_result_type(statistic: str, kind: Kind) -> T.DataType:
     """Return the type that Spark gives to the sum or the mean of a column."""
     precision, scale = kind.spark.precision, kind.spark.scale
     if statistic == "sum":
-        return T.DecimalType(precision + _NEW_SUM_DIGITS, scale)
-    return T.DecimalType(precision + _NEW_DIGITS, scale + _NEW_DIGITS)
+        return T.DecimalType(min(precision + _NEW_SUM_DIGITS, MAX_DIGITS), scale)
+    return T.DecimalType(min(precision + _NEW_DIGITS, MAX_DIGITS), min(scale + _NEW_DIGITS, MAX_DIGITS))
 
 
-def split(column: MaskedColumn) -> tuple[MaskedColumn, MaskedColumn]:
-    """Return the upper and the lower part of each value."""
+def limbs(column: MaskedColumn) -> list[MaskedColumn]:
+    """Return the limbs of each value: two of a 64-bit integer, four of a 128-bit integer."""
     data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
-    return np.ma.MaskedArray(data >> _BITS, mask), np.ma.MaskedArray(data & _LOWER, mask)
+    words = [data]
+    if data.dtype == WIDE:
+        words = list(np.ascontiguousarray(data).view(np.int64).reshape(-1, 2).T)
+    parts = [part for word in words for part in (word & _LOWER, (word >> _BITS) & _LOWER)]
+    parts[-1] = words[-1] >> _BITS
+    return [np.ma.MaskedArray(part, mask) for part in parts]
+
+
+def carried(parts: Limbs) -> list[NDArray[np.int64]]:
+    """Return the same integers with all limbs but the last in ``0..2**32 - 1``."""
+    result, carry = [], np.zeros_like(parts[0])
+    for part in parts[:-1]:
+        part = part + carry
+        result.append(part & _LOWER)
+        carry = part >> _BITS
+    return [*result, parts[-1] + carry]
 
 
 def rolling_decimals(
-    statistic: str, column: MaskedColumn, window: Any, options: Mapping[str, Any]
+    statistic: str, column: MaskedColumn, window: Any, options: Mapping[str, Any], scale: int, of: T.DataType
 ) -> MaskedColumn:
-    """Return the sum or the mean of each window, as 128-bit integers."""
-    upper, lower = (rolling_sum(part, window, **options) for part in split(column))
-    count = np.ones(1, np.int64)
-    if statistic == "mean":
-        counting = {**options, "min_periods": 0, "nan_policy": "omit", "algorithm": "auto"}
-        count = np.asarray(np.ma.getdata(rolling_count(column, window, **counting)), np.int64)
-    mask = np.ma.getmaskarray(upper)
-    if statistic == "mean":
-        mask = mask | (count == 0)
-    parts = np.ma.getdata(upper), np.ma.getdata(lower)
-    return np.ma.MaskedArray(finish(statistic, *parts, np.maximum(count, 1)), mask)
+    """Return the sum or the mean of each window, as 128-bit integers.
+
+    Parameters
+    ----------
+    statistic, column, window, options
+        What to compute.
+    scale : int
+        Digits after the point of the column.
+    of : DecimalType
+        Type of the result.
+    """
+    parts = limbs(column)
+    sums = [REGISTRY["sum"].function(part, window, **options) for part in parts]
+    data, mask = [np.ma.getdata(part) for part in sums], np.ma.getmaskarray(sums[0])
+    if statistic == "sum":
+        return total(data, mask, of)
+    counting = {**options, "min_periods": 0, "nan_policy": "omit", "algorithm": "auto"}
+    count = np.ma.getdata(REGISTRY["count"].function(parts[0], window, **counting))
+    return mean(data, np.asarray(count, np.int64), mask, scale, of)
 
 
-def finish(
-    statistic: str, upper: NDArray[np.int64], lower: NDArray[np.int64], count: NDArray[np.int64]
-) -> NDArray[Any]:
-    """Return sums, or means of `count` values, as 128-bit integers from the sums of both parts."""
-    upper, lower = upper + (lower >> _BITS), lower & _LOWER
-    if statistic == "mean":
-        if len(count) and count.max() >= _MAX_ROWS:
-            raise OverflowError(f"a mean of decimals takes at most {_MAX_ROWS - 1:,} values")
-        upper, lower = _divided(upper, lower, count)
-    result = np.empty((len(upper), 2), np.int64)
-    result[:, 0] = (upper << _BITS) | lower
-    result[:, 1] = upper >> _BITS
-    return result.view(WIDE)[:, 0]
+def total(sums: Limbs, mask: NDArray[np.bool_], of: T.DataType) -> MaskedColumn:
+    """Return sums of limbs as 128-bit integers, unless a result that is not masked has too many digits."""
+    negative, parts = _magnitudes(sums)
+    return _joined(negative, parts, mask, of)
 
 
-def _divided(
-    upper: NDArray[np.int64], lower: NDArray[np.int64], count: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the quotients with four more decimal digits, a half rounded away from zero."""
-    quotient, rest = np.divmod(upper, count)
-    low, rest = np.divmod((rest << _BITS) | lower, count)
-    digits, rest = np.divmod(rest * 10**_NEW_DIGITS, count)
-    low = low * 10**_NEW_DIGITS + digits
-    # The quotient was rounded down, so a negative half is away from zero already.
-    low += (2 * rest > count) | ((2 * rest == count) & (upper >= 0))
-    upper = quotient * 10**_NEW_DIGITS + (low >> _BITS)
-    return upper, low & _LOWER
+def mean(
+    sums: Limbs, count: NDArray[np.int64], mask: NDArray[np.bool_], scale: int, of: T.DataType
+) -> MaskedColumn:
+    """Return means of `count` values as 128-bit integers, from the sums of limbs."""
+    if len(count) and count.max() >= _MAX_ROWS:
+        raise OverflowError(f"a mean of decimals takes at most {_MAX_ROWS - 1:,} values")
+    mask, count = mask | (count == 0), np.maximum(count, 1)
+    negative, parts = _magnitudes(sums)
+    rest = np.zeros_like(count)
+    quotient = []
+    for part in reversed(parts):
+        digit, rest = np.divmod((rest << _BITS) + part, count)
+        quotient.append(digit)
+    more = 10 ** (of.scale - scale)
+    digits, rest = np.divmod(rest * more, count)
+    parts = [part * more for part in reversed(quotient)]
+    parts[0] += digits + (2 * rest >= count)
+    return _joined(negative, carried(parts), mask, of)
+
+
+def _magnitudes(sums: Limbs) -> tuple[NDArray[np.bool_], list[NDArray[np.int64]]]:
+    """Return which integers are negative, and the limbs of their magnitudes."""
+    parts = carried(sums)
+    negative: NDArray[np.bool_] = parts[-1] < 0
+    return negative, carried([np.where(negative, -part, part) for part in parts])
+
+
+def _joined(
+    negative: NDArray[np.bool_], parts: Limbs, mask: NDArray[np.bool_], of: T.DataType
+) -> MaskedColumn:
+    """Return magnitudes with their signs as 128-bit integers, if they have no more digits than `of`."""
+    parts = carried([*parts, *[np.zeros_like(parts[0])] * (4 - len(parts))])
+    lower = (parts[0] | (parts[1] << _BITS)).view(np.uint64)
+    upper = parts[2] | (parts[3] << _BITS)
+    most_upper, most_lower = divmod(10**of.precision - 1, 2**64)
+    too_many = (parts[3] > _LOWER >> 1) | (upper > most_upper)
+    too_many |= (upper == most_upper) & (lower > np.uint64(most_lower))
+    if (too_many & ~mask).any():
+        raise OverflowError(f"a result has more digits than {of.simpleString()}")
+    halves = np.empty((len(lower), 2), np.int64)
+    halves[:, 0] = np.where(negative, ~lower + np.uint64(1), lower).view(np.int64)
+    halves[:, 1] = np.where(negative, ~upper + (lower == 0), upper)
+    return np.ma.MaskedArray(halves.view(WIDE)[:, 0], mask)

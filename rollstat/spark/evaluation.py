@@ -1,7 +1,7 @@
 """One call of a statistic over columns, including those that kernels do not take: decimals and strings.
 
-Strings become integers in the order of the strings, so first, last, mode and distinct strings are those
-of the integers.
+Strings, and decimals of more than 64 bits, become integers in their order: first, last, mode and distinct
+values, and for decimals all elements, are those of the integers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from pyspark.sql import types as T
 
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Call, evaluate
-from rollstat.spark.arrow_columns import MaskedColumn
+from rollstat.spark.arrow_columns import WIDE, MaskedColumn
 from rollstat.spark.decimal_sums import DECIMAL_SUMS, rolling_decimals
 
 __all__ = ["evaluate_call"]
@@ -26,18 +26,33 @@ def evaluate_call(
 ) -> list[NDArray[Any]]:
     """Return one array for each result of a call, from the columns that it takes."""
     if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):
-        return [rolling_decimals(call.statistic, columns[0], window, options)]
+        return [rolling_decimals(call.statistic, columns[0], window, options, call.scale, call.types[0])]
     statistic = REGISTRY[call.statistic]
-    if columns[0].dtype != np.dtype(object):
+    if columns[0].dtype == WIDE:
+        codes, values = _encoded_decimals(columns[0])
+    elif columns[0].dtype == np.dtype(object):
+        codes, values = _encoded_strings(columns[0])
+    else:
         return evaluate(statistic, columns, window, call.parameters, options)
-    codes, words = _encoded(columns[0])
     results = evaluate(statistic, [codes], window, call.parameters, options)
-    if not isinstance(call.types[0], T.StringType):
+    if not isinstance(call.types[0], (T.StringType, T.DecimalType)):
         return results
-    return [_decoded(result, words) for result in results]
+    return [_decoded(result, values) for result in results]
 
 
-def _encoded(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
+def _encoded_decimals(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
+    """Return the place of each decimal among the sorted distinct ones, and these."""
+    data = np.ascontiguousarray(np.ma.getdata(column))
+    lower, upper = data.view(np.int64).reshape(-1, 2).T
+    order = np.lexsort((lower.view(np.uint64), upper))
+    ordered = data[order]
+    new = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
+    codes = np.empty(len(order), np.int64)
+    codes[order] = np.cumsum(new) - 1
+    return np.ma.MaskedArray(codes, np.ma.getmaskarray(column)), ordered[new]
+
+
+def _encoded_strings(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
     """Return the place of each string among the sorted distinct strings, and these."""
     mask = np.ma.getmaskarray(column)
     encoded = pa.array(np.ma.getdata(column), pa.string(), mask=mask).dictionary_encode()
@@ -49,9 +64,9 @@ def _encoded(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
     return np.ma.MaskedArray(codes, mask), words
 
 
-def _decoded(result: NDArray[Any], words: NDArray[Any]) -> MaskedColumn:
-    """Return the strings of integers."""
+def _decoded(result: NDArray[Any], values: NDArray[Any]) -> MaskedColumn:
+    """Return the values at places."""
     mask = np.ma.getmaskarray(result)
-    strings = np.empty(len(mask), object)
-    strings[~mask] = words[np.ma.getdata(result)[~mask]]
-    return np.ma.MaskedArray(strings, mask)
+    found = np.empty(len(mask), values.dtype)
+    found[~mask] = values[np.ma.getdata(result)[~mask]]
+    return np.ma.MaskedArray(found, mask)

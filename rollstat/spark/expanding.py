@@ -32,8 +32,9 @@ from rollstat.spark.arrow_columns import MaskedColumn
 from rollstat.spark.batch_walk import CALL_ERRORS, Plan, Walk
 from rollstat.spark.buckets import BUCKET, HALO, Split
 from rollstat.spark.carried_states import CarriedState, counts_rows, initial_state, why_no_state
-from rollstat.spark.session import known_warnings
+from rollstat.spark.decimal_sums import DECIMAL_SUMS
 from rollstat.spark.sort_prefix import order_code, order_columns
+from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding
 
 __all__ = ["MAX_STATE_BYTES", "STATE", "BucketStates", "CarriedPlan", "CarriedWalk", "StartStates"]
@@ -56,8 +57,9 @@ def carrying(plan: Plan) -> tuple[Plan, str | None]:
         return plan, None
     for call in plan.calls:
         reason = why_no_state(call.statistic, plan.options)
-        if plan.inputs[call.inputs[0]][1].dtype == np.dtype(object):
-            reason = "strings have no state of bounded size"
+        kind = plan.inputs[call.inputs[0]][1]
+        if kind.coded and not (kind.scaled and call.statistic in DECIMAL_SUMS):
+            reason = f"{kind.spark.simpleString()} has no state of bounded size"
         if reason is not None:
             return plan, f"{call.statistic!r}: {reason}"
     carried = CarriedPlan(**{field.name: getattr(plan, field.name) for field in fields(plan)})

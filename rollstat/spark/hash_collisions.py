@@ -19,8 +19,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rollstat.spark.batch_walk import Plan, Walk
+from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.row_order import equal
-from rollstat.spark.shipped_kernels import install_shipped_kernels
 
 __all__ = ["HashWalk", "WalkJob"]
 

@@ -20,7 +20,7 @@ from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Aggregate
 from rollstat.spark.builders import BUILDERS, builder
 from rollstat.spark.rolling_plan import rolling
-from rollstat.spark.session import known_warnings
+from rollstat.spark.start import known_warnings
 
 try:
     with known_warnings():

@@ -29,7 +29,7 @@ from pyspark.sql.functions import arrow_udf
 from rollstat.spark.batch_walk import Plan
 from rollstat.spark.buckets import BUCKET, HALO, Split
 from rollstat.spark.hash_collisions import WalkJob
-from rollstat.spark.session import known_warnings
+from rollstat.spark.start import known_warnings
 
 __all__ = ["Halos", "ResultsJob", "small_halos", "with_results"]
 

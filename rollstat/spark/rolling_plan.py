@@ -18,8 +18,8 @@ from rollstat.spark.column_references import ColumnLike, ColumnReferences
 from rollstat.spark.expanding import CarriedPlan, carrying, with_states
 from rollstat.spark.hash_collisions import WalkJob
 from rollstat.spark.result_columns import Halos, small_halos, with_results
-from rollstat.spark.session import known_warnings
 from rollstat.spark.sort_prefix import HASH, hash_of, order_code, order_columns, prefix_of
+from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding, Forward
 
 __all__ = ["check_frame", "plan_rolling", "rolling", "with_plain_names"]
@@ -323,7 +323,8 @@ def plan_rolling(
         names=(*keys, *order),
         unique=ties == "error",
         inputs=tuple(
-            (schema.names.index(name), kind_of(schema[name].dataType, name, strings=True)) for name in inputs
+            (schema.names.index(name), kind_of(schema[name].dataType, name, strings=True, wide=True))
+            for name in inputs
         ),
         time=time,
         calls=tuple(calls),

@@ -19,7 +19,6 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -27,7 +26,6 @@ from typing import Any
 
 import numpy as np
 from numba.core.registry import cpu_target
-from pyspark import SparkFiles
 from pyspark.sql import DataFrame, SparkSession
 
 import rollstat
@@ -40,11 +38,9 @@ from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import as_aggregates, check_statistic
 from rollstat.spark.arrow_columns import kind_of
 from rollstat.spark.column_references import ColumnReferences
+from rollstat.spark.installed_kernels import ARCHIVE
 
-__all__ = ["ShippedKernels", "install_shipped_kernels", "used_files", "warmup"]
-
-_ARCHIVE = "rollstat_kernels_"
-_installed: set[str] = set()
+__all__ = ["ShippedKernels", "used_files", "warmup"]
 
 
 @dataclass(frozen=True)
@@ -147,10 +143,10 @@ def _wanted(aggs: Any, df: DataFrame | None) -> set[tuple[str, str]]:
             if each.columns[0] not in schema.names:
                 raise ValueError(f"aggs: column {each.columns[0]!r} is not among: {', '.join(schema.names)}")
             field = schema[each.columns[0]]
-            dtypes = [kind_of(field.dataType, f"column {field.name!r}", strings=True).dtype]
+            dtypes = [kind_of(field.dataType, f"column {field.name!r}", strings=True, wide=True).dtype]
         for dtype in map(np.dtype, dtypes):
-            # Workers widen integers, so that each kernel is compiled once.
-            name = "int64" if dtype.kind in "iu" else dtype.str if dtype.kind in "mM" else dtype.name
+            # Workers widen integers, so that each kernel is compiled once, and make integers of other values.
+            name = "int64" if dtype.kind in "iuOV" else dtype.str if dtype.kind in "mM" else dtype.name
             if np.dtype(name).kind in REGISTRY[statistic.name].kinds:
                 wanted.add((statistic.name, name))
     return wanted
@@ -184,31 +180,8 @@ def _ship(spark: SparkSession, files: list[Path]) -> None:
     digest = sha256("\n".join(file.name for file in files).encode()).hexdigest()[:16]
     folder = tempfile.mkdtemp(prefix="rollstat-shipped-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    archive = Path(folder) / f"{_ARCHIVE}{digest}.tar.gz"
+    archive = Path(folder) / f"{ARCHIVE}{digest}.tar.gz"
     with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
         for file in files:
             tar.add(file, file.name)
     spark.addArtifacts(str(archive), archive=True)
-
-
-def install_shipped_kernels() -> None:
-    """Copy the kernels that a driver has shipped to the cache folder of this machine, in a worker."""
-    folder = cache_folder()
-    if folder is None:
-        return
-    for archive in Path(SparkFiles.getRootDirectory()).glob(f"{_ARCHIVE}*"):
-        if archive.is_dir() and archive.name not in _installed:
-            _installed.add(archive.name)
-            for file in archive.iterdir():
-                with suppress(OSError):  # then the kernel is compiled
-                    _copy(file, folder / file.name)
-
-
-def _copy(file: Path, target: Path) -> None:
-    """Copy a file in one step, so that no process sees a part of it."""
-    if target.exists():
-        return
-    handle, name = tempfile.mkstemp(prefix="new-", dir=target.parent)
-    os.close(handle)
-    shutil.copyfile(file, name)
-    os.replace(name, target)

@@ -31,9 +31,9 @@ from rollstat.spark.aggregate_text import parse_aggregates
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.builders import BUILDERS
 from rollstat.spark.expanding import carrying
+from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.rolling_plan import plan_rolling
-from rollstat.spark.session import known_warnings
-from rollstat.spark.shipped_kernels import install_shipped_kernels
+from rollstat.spark.start import known_warnings
 from rollstat.spark.udf import aggregate_columns, is_ordered
 from rollstat.windows import Expanding
 

@@ -9,6 +9,7 @@ A snapshot of a series is what the state store keeps between micro-batches.
 """
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rollstat import snapshots
+from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.row_order import compare
 
@@ -50,7 +52,7 @@ class Series:
         arrays = []
         for held in walk.columns:
             column = np.ma.concatenate(held) if held else np.ma.MaskedArray([], [])
-            arrays += [np.ma.getdata(column), np.ma.getmaskarray(column)]
+            arrays += [_stored(column), np.ma.getmaskarray(column)]
         arrays += [np.concatenate(walk.times) if walk.times else np.empty(0)]
         last = []
         if walk.last is not None:
@@ -73,7 +75,10 @@ class Series:
         count = parameters["inputs"]
         if walk.held:
             pairs = zip(arrays[: 2 * count : 2], arrays[1 : 2 * count : 2])
-            walk.columns = [[np.ma.MaskedArray(data, mask)] for data, mask in pairs]
+            kinds = [kind for _, kind in self.plan.inputs]
+            walk.columns = [
+                [np.ma.MaskedArray(_restored(data, kind), mask)] for (data, mask), kind in zip(pairs, kinds)
+            ]
             walk.times = [arrays[2 * count]] if self.plan.time is not None else []
         messages = [batch for array in arrays[2 * count + 1 :] for batch in read_message(array.tobytes())]
         if parameters["last"]:
@@ -184,6 +189,23 @@ def _sorted(batches: list[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
             continue  # a type without an order decides no tie
         order = order.take(stable)
     return batch.take(order)
+
+
+def _stored(column: MaskedColumn) -> NDArray[Any]:
+    """Return the values of a column as an array without Python objects: strings as the bytes of a message."""
+    data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
+    if data.dtype.kind != "O":
+        return data
+    strings = pa.array(data, pa.string(), mask=mask)
+    return np.frombuffer(write_message(pa.RecordBatch.from_arrays([strings], names=["0"])), np.uint8)
+
+
+def _restored(data: NDArray[Any], kind: Kind) -> NDArray[Any]:
+    """Return the values of a column of `kind`."""
+    if kind.dtype.kind != "O":
+        return data
+    (batch,) = read_message(data.tobytes())
+    return to_masked(batch.column(0), kind).data
 
 
 def write_message(batch: pa.RecordBatch) -> bytes:

@@ -29,10 +29,11 @@ from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcesso
 
 from rollstat.spark.aggregate_spec import parse_window
 from rollstat.spark.batch_walk import Plan
+from rollstat.spark.column_references import ColumnLike, ColumnReferences
+from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.rolling_plan import check_frame, plan_rolling, with_plain_names
 from rollstat.spark.row_order import equal
-from rollstat.spark.session import ROCKS_DB, STATE_STORE, known_warnings
-from rollstat.spark.shipped_kernels import install_shipped_kernels
+from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
 from rollstat.spark.stream_definition import (
     check_restart,
     definition_of,
@@ -58,8 +59,8 @@ _WATERMARK = "spark.watermarkDelayMs"  # by this metadata Spark knows the event 
 def rolling_stream(  # 14 parameters: one for each public option
     df: DataFrame,
     *,
-    partition_by: str | Sequence[str],
-    order_by: str | Sequence[str],
+    partition_by: ColumnLike | Sequence[ColumnLike],
+    order_by: ColumnLike | Sequence[ColumnLike],
     window: Any,
     aggs: Any,
     watermark: str | None = None,
@@ -79,21 +80,23 @@ def rolling_stream(  # 14 parameters: one for each public option
     df : DataFrame
         A streaming frame. The result holds every row once with all its columns, followed by the new
         columns.
-    partition_by : str or sequence of str
-        Columns whose values name the series of a row, at least one.
-    order_by : str or sequence of str
+    partition_by : str, Column, or sequence of them
+        Columns whose values name the series of a row, at least one, given as in
+        :func:`rollstat.spark.rolling`.
+    order_by : str, Column, or sequence of them
         Columns that order the rows of a series: integers, strings, dates or timestamps. The other columns
         order rows of one micro-batch that tie. Rows in which the first column is null are dropped and
         counted.
     window : int, str, timedelta
-        A number of rows, or a width of time on the first column of `order_by`.
-    aggs : mapping or list
-        As in :func:`rollstat.spark.rolling`, of columns given by name.
+        A number of rows, or a width of time on the first column of `order_by`, in rollstat's or in Spark's
+        notation.
+    aggs : list or mapping
+        As in :func:`rollstat.spark.rolling`.
     watermark : str, optional
         How late rows may arrive, such as ``"10 minutes"``; the first column of `order_by` must be a
         timestamp. Rows then wait until no earlier row can arrive, and are returned in order. The first column
-        of `order_by` keeps this watermark in the result. Without it the rows of a micro-batch are returned
-        immediately.
+        of `order_by` keeps this watermark in the result if it is a column of `df` itself. Without a watermark
+        the rows of a micro-batch are returned immediately.
     ttl : str or timedelta, optional
         Forget a series after this time without a row, such as ``"7 days"``; its next row starts a new series.
         With a watermark this is event time, otherwise processing time. With a watermark and a time window, a
@@ -156,11 +159,27 @@ def rolling_stream(  # 14 parameters: one for each public option
         )
     options = {"min_periods": min_periods, "center": False, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
+    if initial is not None and (initial.isStreaming or initial.schema.names != df.schema.names):
+        raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
+    references = ColumnReferences(df)
+    partition_by = references.names(partition_by, "partition_by")
+    order_by = references.names(order_by, "order_by")
+    aggs = references.aggregates(aggs)
+    df = references.frame()
     plan, fields = plan_rolling(
-        df.schema, partition_by, order_by, window, aggs, descending=False, ties="columns", options=options
+        df.schema,
+        partition_by,
+        order_by,
+        window,
+        aggs,
+        descending=False,
+        ties="columns",
+        options=options,
+        case_sensitive=references.case_sensitive,
+        strings=True,
     )
     plan = in_order_of_names(plan, df.schema.names)
-    _check(df, plan, watermark, initial)
+    _check(df, plan, watermark)
     rows, columns = with_plain_names(df)
     names = [columns[index] for index in plan.keys]
     given = list(df.schema.fields)
@@ -180,7 +199,9 @@ def rolling_stream(  # 14 parameters: one for each public option
         keep=_kept_for(plan, watermark, ttl),
     )
     with known_warnings():
-        start = None if initial is None else _states(initial, plan, packed).groupBy(*names)
+        start = None
+        if initial is not None:
+            start = _states(references.frame(initial), plan, packed).groupBy(*names)
         messages = rows.mapInArrow(Pack(plan.keys), packed)
         answers = messages.groupBy(*names).transformWithState(
             processor,
@@ -193,7 +214,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         result = answers.mapInArrow(_unpack, T.StructType([*given, *fields, fate]))
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
     counts = [F.count_if(F.col(_FATE) == number).alias(name) for name, number in fates.items()]
-    return result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE)
+    return result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE, *references.added)
 
 
 def _with_metadata(field: T.StructField, metadata: dict[str, Any]) -> T.StructField:
@@ -221,7 +242,7 @@ def _kept_for(plan: Plan, watermark: str | None, ttl: Any) -> int | None:
     return width_in_microseconds(plan.window) if bounded else None
 
 
-def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame | None) -> None:
+def _check(df: DataFrame, plan: Plan, watermark: str | None) -> None:
     """Raise an error for what a stream cannot do."""
     if not plan.keys:
         raise ValueError("partition_by must name at least one column, whose values identify the series")
@@ -248,8 +269,6 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None, initial: DataFrame 
             f"partition_by: {nested[0].name!r} is {nested[0].dataType.simpleString()}, for which pyspark 4.1 "
             "cannot wait for a watermark: name its fields, or use a newer pyspark"
         )
-    if initial is not None and (initial.isStreaming or initial.schema.names != df.schema.names):
-        raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
     if df.sparkSession.conf.get(STATE_STORE) != ROCKS_DB:
         raise RuntimeError(f"streams with state need RocksDB: spark.conf.set({STATE_STORE!r}, {ROCKS_DB!r})")
     if find_spec("google") is None or find_spec("google.protobuf") is None:

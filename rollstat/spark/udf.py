@@ -21,8 +21,8 @@ from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import OF_STRINGS, Call, check_statistic, result_types
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, kind_of, kind_of_arrow, to_arrow, to_masked
 from rollstat.spark.evaluation import evaluate_call
-from rollstat.spark.session import known_warnings
-from rollstat.spark.shipped_kernels import install_shipped_kernels
+from rollstat.spark.installed_kernels import install_shipped_kernels
+from rollstat.spark.start import known_warnings
 
 __all__ = ["aggregate_columns", "is_ordered", "rolling_udf"]
 
@@ -126,7 +126,14 @@ def rolling_udf(
     result = _result_type(returns, types[0] if given is not None else T.DoubleType())
     if kind == "pandas" and not isinstance(result, (T.DoubleType, T.FloatType)):
         raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: use kind='arrow'")
-    call = Call(statistic.name, tuple(range(statistic.series)), dict(parameters), (result,), positions=False)
+    call = Call(
+        statistic.name,
+        tuple(range(statistic.series)),
+        dict(parameters),
+        (result,),
+        positions=False,
+        scale=given.spark.scale if given is not None and given.scaled else 0,
+    )
     made = _make(_Job(call, window, options, kind == "pandas"))
     return made if window is not None else _Aggregation(made)
 
@@ -171,7 +178,8 @@ def _input_kind(like: Any, window: Any, *, strings: bool) -> Kind | None:
         raise TypeError(f"like must be a field of a schema or a type; it was {like!r}")
     if window is not None and not isinstance(data_type, T.ArrayType):
         raise TypeError(f"like must be a column of arrays with a window; it was {data_type.simpleString()}")
-    return kind_of(data_type.elementType if window is not None else data_type, "like", strings=strings)
+    values = data_type.elementType if window is not None else data_type
+    return kind_of(values, "like", strings=strings, wide=True)
 
 
 def _result_type(returns: Any, default: T.DataType) -> T.DataType:
@@ -182,7 +190,12 @@ def _result_type(returns: Any, default: T.DataType) -> T.DataType:
     if not isinstance(given, T.DataType):
         raise TypeError(f"returns must be a type of Spark or its name; it was {returns!r}")
     element = given.elementType if isinstance(given, T.ArrayType) else given
-    kind_of(element, "returns")
+    kind_of(element, "returns", wide=True)
+    if isinstance(element, T.DecimalType) and element != default:
+        raise ValueError(
+            f"returns must not be {element.simpleString()}, because the result is {default.simpleString()}; "
+            "like=df.schema['column'] of a column of decimals makes results decimals"
+        )
     return element
 
 

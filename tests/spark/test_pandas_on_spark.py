@@ -1,13 +1,18 @@
 """The accessor of pandas-on-Spark; `pyspark.pandas` needs pandas 2, which `nox -s spark-minimum` has."""
 
+import ast
+import re
 import subprocess
 import sys
+import textwrap
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import rollstat.pandas  # noqa: F401  # registers the accessor of pandas
+import rollstat.pandas  # registers the accessor of pandas
+import rollstat.spark
 
 OLD = int(pd.__version__.split(".")[0]) < 3
 needs_old = pytest.mark.skipif(not OLD, reason="pyspark.pandas cannot be imported with pandas 3")
@@ -66,6 +71,21 @@ def test_widths_series_and_several_results(frame, on_spark):
         "n_minmax_minimum",
         "n_minmax_maximum",
     ]
+
+
+@needs_old
+@pytest.mark.filterwarnings("default")
+def test_the_conversion_of_the_guide(spark, on_spark):
+    """The code of the guide runs; the frame that it ends with is the one that its comment shows."""
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "guide" / "spark_sql.rst").read_text()
+    block = re.search(r"    *psdf = ps.DataFrame\(\{\"key\".*?(?=\n\S)", guide, re.DOTALL)
+    code = textwrap.dedent(block[0]).splitlines()
+    comment = [line[2:] for line in code if line.startswith("# ")]
+    names = {"ps": sys.modules["pyspark.pandas"], "rs": rollstat.spark}
+    *statements, last = ast.parse("\n".join(code)).body
+    exec(compile(ast.Module(statements, []), "spark_sql.rst", "exec"), names)
+    result = eval(compile(ast.Expression(last.value), "spark_sql.rst", "eval"), names)
+    assert str(result.to_pandas()).split() == " ".join(comment).split()
 
 
 @needs_old

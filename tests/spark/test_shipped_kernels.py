@@ -10,8 +10,9 @@ import pytest
 
 import rollstat
 from rollstat._cache import MARKER, cache_folder
-from rollstat.spark import rolling_udf, shipped_kernels, udf
-from rollstat.spark.shipped_kernels import install_shipped_kernels, used_files, warmup
+from rollstat.spark import installed_kernels, rolling_udf, udf
+from rollstat.spark.installed_kernels import install_shipped_kernels
+from rollstat.spark.shipped_kernels import _wanted, used_files, warmup
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -64,9 +65,9 @@ def test_workers_copy_what_is_shipped_once(tmp_path, monkeypatch):
     (archive / "b").write_bytes(b"shipped")
     (cache / "b").write_bytes(b"compiled here")
     (root / "other").mkdir()
-    monkeypatch.setattr(shipped_kernels, "cache_folder", lambda: cache)
-    monkeypatch.setattr(shipped_kernels, "_installed", set())
-    monkeypatch.setattr(shipped_kernels.SparkFiles, "getRootDirectory", lambda: str(root))
+    monkeypatch.setattr(installed_kernels, "cache_folder", lambda: cache)
+    monkeypatch.setattr(installed_kernels, "_installed", set())
+    monkeypatch.setattr(installed_kernels.SparkFiles, "getRootDirectory", lambda: str(root))
     install_shipped_kernels()
     assert {file.name: file.read_bytes() for file in cache.iterdir()} == {
         "a": b"shipped",
@@ -75,7 +76,7 @@ def test_workers_copy_what_is_shipped_once(tmp_path, monkeypatch):
     (cache / "a").unlink()
     install_shipped_kernels()
     assert [file.name for file in cache.iterdir()] == ["b"]
-    monkeypatch.setattr(shipped_kernels, "cache_folder", lambda: None)
+    monkeypatch.setattr(installed_kernels, "cache_folder", lambda: None)
     install_shipped_kernels()
 
 
@@ -91,15 +92,15 @@ def test_an_aggregate_takes_what_is_shipped_once_for_each_job(monkeypatch):
 @pytest.mark.spark
 def test_types_of_columns_decide_what_is_compiled(spark, monkeypatch):
     frame = spark.range(3).selectExpr("id", "cast(id as short) as small", "1F as x", "'a' as s")
-    wanted = shipped_kernels._wanted({"m": ("median", "small"), "c": ("corr", "x", "id")}, frame)
+    wanted = _wanted({"m": ("median", "small"), "c": ("corr", "x", "id")}, frame)
     assert wanted == {("median", "int64"), ("corr", "float32")}
-    named = shipped_kernels._wanted({"m": ("median", "anything")}, None)
+    named = _wanted({"m": ("median", "anything")}, None)
     assert named == {("median", dtype) for dtype in ("float64", "float32", "int64")}
     with pytest.raises(ValueError, match=r"aggs: column 'y' is not among: id, small, x, s"):
         warmup(spark, {"m": ("median", "y")}, df=frame)
     with pytest.raises(ValueError, match="statistic must be one of"):
         warmup(spark, {"m": ("middle", "x")}, df=frame)
-    monkeypatch.setattr(shipped_kernels, "cache_folder", lambda: None)
+    monkeypatch.setattr(installed_kernels, "cache_folder", lambda: None)
     with pytest.raises(RuntimeError, match="set NUMBA_CACHE_DIR to a folder"):
         warmup(spark, {"m": ("median", "x")}, df=frame)
 

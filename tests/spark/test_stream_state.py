@@ -9,6 +9,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import functions as F
 
+import rollstat.spark as rs
 from rollstat.spark import rolling, rolling_stream
 
 pytestmark = pytest.mark.spark
@@ -86,6 +87,51 @@ def test_a_restart_with_another_definition_is_refused(spark, tmp_path):
     stream.write(readings(2, 60))
     with pytest.raises(StreamingQueryException, match="window was 2 and is 3"):
         stream.run(aggs=aggs)
+
+
+def test_columns_by_path_and_object_decimals_and_strings(spark, tmp_path):
+    """Every form that `rolling` takes, over two batches and a restart, after a batch frame."""
+    schema = "meta struct<sensor: string, at: timestamp>, row long, x double, d decimal(38,30), word string"
+    rows = 90
+    whole = spark.range(rows).selectExpr(
+        "named_struct('sensor', concat('s', id % 2), 'at', timestamp_seconds(id)) as meta",
+        "id as row",
+        "id * 7919 % 101 / 4D as x",
+        "if(id % 7 = 3, null, cast((id - 40) / 7BD as decimal(38, 30))) as d",
+        "if(id % 5 = 1, null, concat('w', id * 7919 % 3)) as word",
+    )
+    arguments = {
+        "partition_by": "META.sensor",
+        "order_by": [F.col("meta.at"), "Row"],
+        "window": "interval '20' second",
+        "min_periods": 1,
+        "aggs": [
+            rs.median(F.col("x") * 2).alias("m"),
+            rs.quantile("X", [0.25, 0.75]).alias("low", "high"),
+            *(rs.sum("d"), rs.mean("d"), rs.max("d"), rs.mode("word"), rs.last("word")),
+        ],
+    }
+    wanted = rolling(whole, **arguments)
+    stream, table = Stream(spark, tmp_path), whole.toArrow().sort_by("row")
+    result = rolling_stream(
+        spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(f"{tmp_path}/in"),
+        initial=whole.where("row < 30"),
+        ttl="interval '1' day",
+        **arguments,
+    )
+    assert result.dtypes == wanted.dtypes
+    before = spark.conf.get(EMPTY_BATCHES)
+    spark.conf.set(EMPTY_BATCHES, False)
+    try:
+        stream.write(table.slice(30, 20))
+        stream.write(table.slice(50, 20))
+        first = stream.run(result)[0]
+        stream.write(table.slice(70))
+        second = stream.run(result)[0]
+    finally:
+        spark.conf.set(EMPTY_BATCHES, before)
+    found = pa.concat_tables([first, second]).sort_by("row")
+    assert found.to_pylist() == wanted.toArrow().sort_by("row").slice(30).to_pylist()
 
 
 def test_series_whose_rows_have_left_the_window_are_forgotten(spark, tmp_path):

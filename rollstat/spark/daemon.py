@@ -1,0 +1,38 @@
+"""Fork the Python workers of an executor from a process that has imported what rollstat needs.
+
+::
+
+    Spark's daemon      fork --> worker: pyarrow, pandas, numba, rollstat        each worker imports all
+    this daemon         numba, rollstat    fork --> worker: pyarrow, pandas      workers share the first part
+
+Spark starts it if ``spark.python.daemon.module`` is ``rollstat.spark.daemon``. A process may only be forked
+before it has threads. So pyarrow, which starts a thread when it is imported, and pandas, which imports it,
+are left to the workers, and nothing is imported here if NumPy would start threads for BLAS.
+"""
+
+import gc
+import os
+from importlib import import_module
+
+from pyspark.daemon import manager
+
+__all__ = ["MODULES", "preload"]
+
+# Most of what a worker imports for the usual statistics; none of these modules imports pyarrow.
+MODULES = ("pyspark.worker", "rollstat.functions.order_statistics", "rollstat.snapshots")
+
+
+def preload() -> bool:
+    """Import the modules that workers share; return whether that is safe."""
+    # Spark sets this to the number of cores of a task; BLAS of NumPy starts threads when it is larger.
+    safe = os.environ.get("OMP_NUM_THREADS") == "1"
+    if safe:
+        for name in MODULES:
+            import_module(name)
+        gc.freeze()  # so that workers do not search it for garbage, which would copy its memory
+    return safe
+
+
+if __name__ == "__main__":
+    preload()
+    manager()

@@ -1,0 +1,48 @@
+"""The process that workers are forked from."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pyarrow as pa
+import pytest
+
+from rollstat.spark.start import known_warnings
+
+SEEN = """
+import json, os, sys
+from rollstat.spark.daemon import preload
+safe = preload()
+names = ("numba", "pyspark.worker", "pyarrow", "pandas")
+print(json.dumps([safe, len(os.listdir("/proc/self/task")), *(name in sys.modules for name in names)]))
+"""
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="counts threads as Linux shows them")
+@pytest.mark.parametrize("threads", ["1", "4", ""])
+def test_it_imports_only_what_starts_no_thread(threads):
+    environment = os.environ | {"OMP_NUM_THREADS": threads}
+    done = subprocess.run(
+        [sys.executable, "-c", SEEN], env=environment, check=True, capture_output=True, text=True
+    )
+    safe, running, numba, worker, pyarrow, pandas = json.loads(done.stdout)
+    assert safe == numba == worker == (threads == "1")
+    assert not pyarrow
+    assert not pandas
+    if safe:
+        assert running == 1
+
+
+@pytest.mark.spark
+def test_workers_of_a_local_session_are_forked_from_it(spark):
+    def parent(batches):
+        for batch in batches:
+            with open(f"/proc/{os.getppid()}/cmdline") as file:
+                yield pa.RecordBatch.from_pydict(
+                    {"command": [file.read().replace("\0", " ")] * batch.num_rows}
+                )
+
+    with known_warnings():
+        (row,) = spark.range(1).mapInArrow(parent, "command string").collect()
+    assert "-m rollstat.spark.daemon" in row.command
