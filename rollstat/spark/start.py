@@ -80,8 +80,9 @@ def session(
         builder = builder.master(master)
     own = not (remote or "").startswith("sc://")
     settings = _local_settings() if own else {}
-    if own and (remote or master).startswith("local"):
-        # On other machines rollstat may come with the job, so that a daemon cannot import it.
+    this_python = os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
+    if own and this_python and (remote or master).startswith("local"):
+        # Other machines, and another Python, may not have this package when workers start.
         settings |= {DAEMON: "rollstat.spark.daemon"}
     settings |= {name: _text(value) for name, value in (conf or {}).items()}
     for name, value in settings.items():

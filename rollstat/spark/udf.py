@@ -293,6 +293,8 @@ def _from_pandas(series: pd.Series, data_type: pa.DataType) -> pa.Array:
 class _Aggregation:
     """A user-defined aggregate whose columns warn when they are used over a Spark window.
 
+    A column that was renamed first has no window, and says so.
+
     Everything else is that of the function: Spark sees its type, its name and how it is evaluated.
     """
 
@@ -301,19 +303,32 @@ class _Aggregation:
 
     def __call__(self, *columns: Any) -> Any:
         column = self._function(*columns)
-        over = column.over
+        over, alias = column.over, column.alias
 
         def warn_and_use(window: Any) -> Any:
             _warn_once()
             return over(window)
 
+        def rename(*names: Any, **metadata: Any) -> Any:
+            renamed = alias(*names, **metadata)
+            renamed.over = _refuse_renamed
+            return renamed
+
         column.over = warn_and_use
+        column.alias = column.name = rename
         return column
 
     def __getattr__(self, name: str) -> Any:
         if name == "_function":  # before it is set, while a copy is made
             raise AttributeError(name)
         return getattr(self._function, name)
+
+
+def _refuse_renamed(window: Any) -> Any:
+    """Raise the error that Spark would raise for the whole query, at the call that causes it."""
+    raise ValueError(
+        "over(window) must come before alias(name); rollstat.spark.rolling gives the same results in one pass"
+    )
 
 
 @cache

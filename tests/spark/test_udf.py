@@ -83,6 +83,9 @@ def test_without_a_window_a_group_gives_one_value(frame, kind):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         median("row").over(Window.orderBy("row"))  # warned already
+    for renamed in (median("row").alias("m"), median("row").name("m")):
+        with pytest.raises(ValueError, match=r"over\(window\) must come before alias\(name\)"):
+            renamed.over(Window.orderBy("row"))
 
 
 def test_arrow_is_the_default_and_the_functions_of_spark_in_the_docstring_are_exact(spark):
@@ -144,6 +147,7 @@ BAD = [
     (("median", 3), {"kind": "polars"}, ValueError, "kind must be 'arrow' or 'pandas'; it was 'polars'"),
     (("median", 3), {"kind": "pandas", "returns": "bigint"}, ValueError, "cannot hold bigint beside null"),
     (("median", 3), {"returns": "string"}, TypeError, "returns must be a number"),
+    (("sum", 3), {"returns": "decimal(9,2)"}, ValueError, "the result is double; like=df.schema"),
     (("median", 3), {"like": T.DoubleType()}, TypeError, "like must be a column of arrays with a window"),
     (("median",), {"like": T.StringType()}, TypeError, "like must be a number"),
     (("argkth",), {"k": 1}, ValueError, "depends on the order of rows"),
