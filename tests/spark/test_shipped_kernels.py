@@ -10,7 +10,7 @@ import pytest
 
 import rollstat
 from rollstat._cache import MARKER, cache_folder
-from rollstat.spark import installed_kernels, rolling_udf, udf
+from rollstat.spark import installed_kernels, rolling_udf, shipped_kernels, udf
 from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.shipped_kernels import _wanted, used_files, warmup
 
@@ -100,7 +100,7 @@ def test_types_of_columns_decide_what_is_compiled(spark, monkeypatch):
         warmup(spark, {"m": ("median", "y")}, df=frame)
     with pytest.raises(ValueError, match="statistic must be one of"):
         warmup(spark, {"m": ("middle", "x")}, df=frame)
-    monkeypatch.setattr(installed_kernels, "cache_folder", lambda: None)
+    monkeypatch.setattr(shipped_kernels, "cache_folder", lambda: None)
     with pytest.raises(RuntimeError, match="set NUMBA_CACHE_DIR to a folder"):
         warmup(spark, {"m": ("median", "x")}, df=frame)
 
