@@ -18,13 +18,26 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.dtypes import greatest_magnitude
+from rollstat.dtypes import EXACT, greatest_magnitude
+from rollstat.kernels.integers import exceeds, to_floats
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
 
-__all__ = ["UNKNOWN", "Block", "Line", "Missing", "Outcome", "Point", "Selection", "read_only"]
+__all__ = [
+    "UNKNOWN",
+    "Block",
+    "Line",
+    "Missing",
+    "Outcome",
+    "Point",
+    "Selection",
+    "exact_floats",
+    "has_large",
+    "read_only",
+]
 
 
 _NO_ROWS = np.empty(0, np.int64)
+_FLOAT64 = np.dtype(np.float64)
 
 
 class _Unknown:
@@ -54,6 +67,8 @@ class Line(NamedTuple):
         Growing windows before the first full one, which begin where it does.
     short : int
         Rows before those, whose results are NaN.
+    own_row : int
+        The row of the values that the first of these windows belongs to; it may lie outside them.
     """
 
     dtype: np.dtype[Any]
@@ -63,6 +78,7 @@ class Line(NamedTuple):
     nan_below: int | None
     head: int
     short: int
+    own_row: int
 
 
 class Outcome(NamedTuple):
@@ -332,3 +348,26 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
     view = values.view()
     view.flags.writeable = False
     return view
+
+
+def has_large(values: NDArray[Any]) -> bool:
+    """Return whether plain read-only values of one dimension are integers that float64 may round."""
+    dtype = values.dtype
+    if dtype.kind not in "iu" or dtype.itemsize < 8:
+        return False
+    return bool(exceeds(values.view(np.uint64), EXACT if dtype.kind == "i" else 0, EXACT))
+
+
+def exact_floats(values: NDArray[Any], most: int = EXACT) -> NDArray[np.float64] | None:
+    """Return read-only plain values of one dimension as float64; None if :func:`has_large` says so."""
+    dtype = values.dtype
+    if dtype == _FLOAT64:
+        return values
+    if dtype.kind == "f" or dtype.itemsize < 8:
+        floats = values.astype(_FLOAT64)
+    else:
+        floats = np.empty(len(values))
+        if to_floats(values.view(np.uint64), most if dtype.kind == "i" else 0, most, floats):
+            return None
+    floats.flags.writeable = False
+    return floats

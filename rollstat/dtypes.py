@@ -20,7 +20,6 @@ __all__ = [
     "PrecisionWarning",
     "check_array",
     "compute_dtype",
-    "convert",
     "greatest_magnitude",
     "is_large",
     "lossless",
@@ -184,16 +183,6 @@ def is_large(values: NDArray[Any]) -> bool:
 def warn_of_precision(text: str) -> None:
     """Warn with PrecisionWarning, at the line that called the package."""
     warnings.warn(text, PrecisionWarning, stacklevel=_level_of_caller())
-
-
-def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
-    """Copy results to `view`; warn if an integer is rounded."""
-    view[...] = values
-    if view.dtype == np.float64 and is_large(values):
-        warn_of_precision(
-            "integers beyond 2**53 are rounded in a float64 result; "
-            "mode='valid' or fill_value= keep them exact"
-        )
 
 
 def warn_of_rounded(points: Any) -> None:

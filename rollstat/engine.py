@@ -25,7 +25,6 @@ from rollstat.blocks import Block, Outcome, read_only
 from rollstat.dtypes import (
     EXACT,
     check_array,
-    convert,
     plain,
     refuse_missing,
     same_memory,
@@ -35,10 +34,10 @@ from rollstat.dtypes import (
 from rollstat.explain import PlanOnly, explain_plan, explaining
 from rollstat.lines import as_lines, joined_lines
 from rollstat.options import Options, Window
-from rollstat.plan import BlockRows, MakeComputation, Plan, Split, plain_plan
-from rollstat.results import Result, ResultLines, check_out, lines_of_out, shaped
+from rollstat.plan import BlockRows, LineKernel, MakeComputation, Plan, Split, plain_plan
+from rollstat.results import Result, ResultLines, allocate_rows, check_out, convert, lines_of_out, shaped
 
-__all__ = ["begin_to_work", "run"]
+__all__ = ["begin_to_work", "execute_again", "last_plain_run", "run"]
 
 _DEFAULT = Outcome()
 
@@ -106,26 +105,6 @@ class Execution:
         except BaseException:
             tasks.clear()
             raise
-
-    def run_line(self) -> None:
-        """Compute the only line by one kernel call if the plan has one; the rest by blocks."""
-        plan = self.plan
-        kernel, insufficient, blocks = plan.line_kernel, plan.insufficient, plan.blocks
-        if kernel is not None:
-            views = [array[0, kernel.rows] for array in self.results.arrays]
-            written = [same_memory(view, computed) for view, computed in zip(views, plan.computed)]
-            if kernel.write([array[0, kernel.values] for array in self.arrays], written):
-                insufficient, blocks = kernel.insufficient, kernel.blocks
-                for view, array in zip(views, written):
-                    if view is not array:
-                        convert(array, view)
-            else:
-                plan.line_kernel = None  # more data of this kind is likely to follow
-        for rows in insufficient:
-            for array, fill in zip(self.results.arrays, plan.fill):
-                array[0, rows] = fill
-        for block in blocks:
-            self.work(0, block)
 
     def work(self, line: int, rows: BlockRows) -> None:
         """Compute one block."""
@@ -215,9 +194,10 @@ class Execution:
 
 
 class _Thread(threading.local):
-    """Whether a thread works for a call."""
+    """Whether a thread works for a call, and the last plain run that it planned."""
 
     works = False
+    last: tuple[Plan | None, Sequence[ArrayLike], list[NDArray[Any]]] = (None, (), [])
 
 
 _thread = _Thread()
@@ -307,14 +287,65 @@ def _execute_plain(plan: Plan, arrays: Sequence[Any]) -> Result:
     """Execute the cached plan of a plain call."""
     if explaining.active:
         raise PlanOnly(explain_plan(plan))
-    results = ResultLines.allocate(1, plan.rows, plan.dtypes)
-    lines = []
-    for array in arrays:
-        line = array.reshape(1, -1)
-        line.flags.writeable = False
-        lines.append(line)
-    Execution(plan, lines, None, results).run_line()
-    return Result([array[0] for array in results.arrays])
+    results = execute_again(plan, arrays)
+    _thread.last = plan, arrays, results
+    return Result(results)
+
+
+def last_plain_run() -> tuple[Plan | None, Sequence[ArrayLike], list[NDArray[Any]]]:
+    """Return plan, arrays and results of the last plain call that this thread has planned, and forget it."""
+    last = _thread.last
+    _thread.last = None, (), []
+    return last
+
+
+def execute_again(plan: Plan, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Return the results of the plan of a plain call over arrays like those that it was made for.
+
+    One kernel call writes them if the plan has one; the rest is computed by blocks.
+    """
+    series = [_readable(array) for array in arrays]
+    results = allocate_rows(plan.rows, plan.dtypes)
+    kernel = plan.line_kernel
+    if kernel is None:
+        insufficient, blocks = plan.insufficient, plan.blocks
+    elif kernel.write(series, results) if kernel.whole else _write_part(plan, kernel, series, results):
+        insufficient, blocks = kernel.insufficient, kernel.blocks
+    else:
+        plan.line_kernel = None  # more data of this kind is likely to follow
+        insufficient, blocks = plan.insufficient, plan.blocks
+    for rows in insufficient:
+        for array, fill in zip(results, plan.fill):
+            array[rows] = fill
+    if blocks:
+        lines = ResultLines([array[None] for array in results], None, [])
+        execution = Execution(plan, [array[None] for array in series], None, lines)
+        for block in blocks:
+            execution.work(0, block)
+    return results
+
+
+def _readable(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view, bool as uint8."""
+    view = array.view(np.uint8) if array.dtype.kind == "b" else array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _write_part(
+    plan: Plan, kernel: LineKernel, series: list[NDArray[Any]], results: list[NDArray[Any]]
+) -> bool:
+    """Write the rows of the kernel, or results of another dtype; return whether they are right."""
+    if kernel.values != slice(0, plan.shape[0]):
+        series = [array[kernel.values] for array in series]
+    views = [array[kernel.rows] for array in results]
+    written = [same_memory(view, computed) for view, computed in zip(views, plan.computed)]
+    if not kernel.write(series, written):
+        return False
+    for view, array in zip(views, written):
+        if view is not array:
+            convert(array, view)
+    return True
 
 
 def _execute(

@@ -210,7 +210,10 @@ def explain_plan(plan: Plan) -> Explanation:
             if block.longest < plan.min_periods.lowest:
                 too_short += block.rows if split is None else 0
                 continue
-            key = (_windows_of(part, rows), part.computation.choose(block))
+            choice = part.computation.choose(block)
+            if plan.line_kernel is not None and rows.width:
+                choice = getattr(plan.line_kernel.write, "choice", choice)
+            key = (_windows_of(part, rows), choice)
             blocks_and_rows = counts.setdefault(key, [0, 0])
             blocks_and_rows[0] += 1
             blocks_and_rows[1] += block.rows

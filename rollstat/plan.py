@@ -17,13 +17,13 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import UNKNOWN, Block, Line, Missing, Outcome
-from rollstat.dtypes import compute_dtype, missing_value, result_dtype
+from rollstat.dtypes import compute_dtype, missing_value, plain, result_dtype
 from rollstat.lines import check_axis
 from rollstat.options import Options, Window
 from rollstat.results import MinPeriods
@@ -40,11 +40,16 @@ __all__ = [
     "MakeComputation",
     "Output",
     "Plan",
+    "PlanCache",
     "Recipe",
     "Split",
     "forget_plans",
     "plain_plan",
 ]
+
+Entry = TypeVar("Entry")
+_LARGEST_CACHE = 256
+_caches: list["PlanCache[Any]"] = []
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,8 @@ class LineKernel(NamedTuple):
         Rows to mark besides, if the results are right.
     blocks : tuple of BlockRows
         Blocks that are left.
+    whole : bool
+        Whether it reads all values and writes all rows, in the dtypes of the results.
     """
 
     write: Callable[..., bool]
@@ -112,6 +119,7 @@ class LineKernel(NamedTuple):
     rows: slice
     insufficient: tuple[slice, ...]
     blocks: tuple["BlockRows", ...]
+    whole: bool
 
 
 class Computation:
@@ -482,18 +490,22 @@ class Plan:
         first, last, width = full[0]
         nan_below = self.min_periods.nan_below(width)
         before = self.blocks[: self.blocks.index(full[0])]
+        dtype = plain(np.empty(0, self.dtype)).dtype
         low = first - self.windows.left
         for head, short in self._rows_before(first, width, before, nan_below):
-            write = self.computation.line_kernel(
-                Line(self.dtype, width, last - first, low, nan_below, head, short)
-            )
+            line = Line(dtype, width, last - first, low, nan_below, head, short, first - head - low)
+            write = self.computation.line_kernel(line)
             if write is not None:
+                values = slice(low, low + last - first + width - 1)
+                rows = slice(first - head - short, last)
+                whole = (values, rows) == (slice(0, self.shape[0]), slice(0, self.rows))
                 self.line_kernel = LineKernel(
                     write,
-                    slice(low, low + last - first + width - 1),
-                    slice(first - head - short, last),
+                    values,
+                    rows,
                     self.insufficient[int(short > 0) :],
                     (() if head else before) + self.blocks[len(before) + 1 :],
+                    whole and self.computed == self.dtypes,
                 )
                 return
 
@@ -510,7 +522,9 @@ class Plan:
                 head = 0
         if nan_below is not None and self.insufficient[:1] == (slice(0, first - head),):
             short = first - head
-        if (head or short) and self.computed == self.dtypes:
+        if self.computed != self.dtypes:  # which need not have NaN
+            short = 0
+        if head or short:
             yield head, short
         yield 0, 0
 
@@ -544,18 +558,34 @@ def plain_plan(
     return _cached_plan(make, window, options, dtypes, length)
 
 
-@lru_cache(maxsize=256, typed=True)
+@lru_cache(maxsize=_LARGEST_CACHE, typed=True)
 def _cached_plan(
     make: Recipe, window: int, options: Options, dtypes: tuple[np.dtype[Any], ...], length: int
 ) -> Plan:
     """Return the plan of a plain call."""
     plan = Plan(dtypes[0], (length,), window, make, options, others=dtypes[1:])
-    plan.plain = not plan.computation.reads_own_row and all(dtype.kind != "b" for dtype in dtypes)
+    plan.plain = not plan.computation.reads_own_row
     if all(dtype.kind != "f" for dtype in dtypes):
         plan.missing = None
-    if plan.plain:
-        plan.find_line_kernel()
+    plan.find_line_kernel()
     return plan
 
 
-forget_plans = _cached_plan.cache_clear
+class PlanCache(dict[Any, Entry]):
+    """Entries that are made of plans, and forgotten with them; a full cache is emptied."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        _caches.append(self)
+
+    def __setitem__(self, key: Any, entry: Entry) -> None:
+        if len(self) >= _LARGEST_CACHE:
+            self.clear()
+        super().__setitem__(key, entry)
+
+
+def forget_plans() -> None:
+    """Empty all caches of plans."""
+    _cached_plan.cache_clear()
+    for cache in _caches:
+        cache.clear()

@@ -18,11 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Outcome
+from rollstat.dtypes import EXACT, is_large, warn_of_precision
+from rollstat.kernels.integers import to_floats
 from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
 from rollstat.lines import as_lines, to_shape
 from rollstat.windows import Windows
 
-__all__ = ["MinPeriods", "Result", "ResultLines", "check_out"]
+__all__ = ["MinPeriods", "Result", "ResultLines", "allocate_rows", "check_out", "convert"]
+
+_LARGE_ROWS = 1 << 12
+_FLOAT64 = np.dtype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -119,24 +124,49 @@ class ResultLines(NamedTuple):
     def allocate(
         cls, lines: int, rows: int, dtypes: Sequence[np.dtype[Any]], stack: bool = False, masked: bool = False
     ) -> "ResultLines":
-        """Return uninitialised results; several of one dtype share one allocation.
-
-        The system clears the pages of every large allocation anew, so one costs less than several.
-        """
+        """Return uninitialised results."""
         masks = [np.zeros((lines, rows), np.bool_) for _ in dtypes] if masked else []
         if stack:
             stacked = np.empty((len(dtypes), lines, rows), dtypes[0])
             return cls(list(stacked), stacked, masks)
-        if len(dtypes) > len(set(dtypes)) == 1:
-            size = lines * rows + -lines * rows % 64  # each output starts at the same offset in a cache line
-            memory = np.empty((len(dtypes), size), dtypes[0])
-            return cls([part[: lines * rows].reshape(lines, rows) for part in memory], None, masks)
-        return cls([np.empty((lines, rows), dtype) for dtype in dtypes], None, masks)
+        arrays = allocate_rows(lines * rows, dtypes)
+        return cls([array.reshape(lines, rows) for array in arrays], None, masks)
 
     def joined(self) -> "ResultLines":
         """Return views of the same memory with all lines laid end to end."""
         arrays = [array.reshape(1, -1) for array in self.arrays]
         return ResultLines(arrays, None, [mask.reshape(1, -1) for mask in self.masks])
+
+
+def allocate_rows(rows: int, dtypes: Sequence[np.dtype[Any]]) -> list[NDArray[Any]]:
+    """Return uninitialised arrays of so many rows; large ones of one dtype share one allocation.
+
+    The system clears the pages of every large allocation anew, so one costs less than several.
+    """
+    if rows < _LARGE_ROWS or len(dtypes) == 1 or len(set(dtypes)) > 1:
+        return [np.empty(rows, dtype) for dtype in dtypes]
+    size = rows + -rows % 64  # each output starts at the same offset in a cache line
+    return [part[:rows] for part in np.empty((len(dtypes), size), dtypes[0])]
+
+
+def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
+    """Copy results to `view`; warn if an integer is rounded."""
+    dtype = values.dtype
+    if view.dtype != _FLOAT64 or dtype.kind not in "iu" or dtype.itemsize < 8:
+        view[...] = values
+        return
+    if view.ndim == 1:
+        bits = values.view(np.uint64)
+        bits.flags.writeable = False  # one compiled version, not two
+        rounded = to_floats(bits, EXACT if dtype.kind == "i" else 0, EXACT, view)
+    else:
+        view[...] = values
+        rounded = is_large(values)
+    if rounded:
+        warn_of_precision(
+            "integers beyond 2**53 are rounded in a float64 result; "
+            "mode='valid' or fill_value= keep them exact"
+        )
 
 
 @dataclass

@@ -37,6 +37,7 @@ __all__ = [
     "SHORT_LINE",
     "SORTED_BY_NETWORK",
     "SORTED_HEAD",
+    "SORTED_LINE",
     "SORTED_WINDOW_OF_DEVIATIONS",
     "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
@@ -181,6 +182,9 @@ PAST_CACHES_BYTES = 12_000_000
 
 SORTED_HEAD = 64
 """Most growing windows before the first full one whose order statistics are read off a sorted array."""
+
+SORTED_LINE = 256
+"""Most values of a line all of whose results are read off a sorted array in one kernel call."""
 
 EXPANDING_AS_FIXED = 64
 """Fewest expanding windows whose sums are computed as fixed windows behind missing rows."""

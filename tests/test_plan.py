@@ -1,7 +1,9 @@
 """Plans: cached ones give the results of any other, however often and in whatever order calls are made."""
 
+import inspect
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,6 +16,7 @@ from rollstat.computations.extrema import ExtremaOf
 from rollstat.operators.interface import key_of
 from rollstat.options import Options
 from rollstat.plan import Plan, Recipe, _cached_plan, forget_plans, plain_plan
+from rollstat.registry import REGISTRY
 from rollstat.results import MinPeriods
 
 FUNCTIONS = [
@@ -96,6 +99,69 @@ def test_growing_windows_are_part_of_the_one_call(function):
             found = function(values, 7, min_periods=least)
         np.testing.assert_array_equal(found, function(np.repeat(values, 2)[::2], 7, min_periods=least))
     assert not blocks
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if REGISTRY[name].series == 1])
+@pytest.mark.parametrize("kind", ["mixed", "zeros", "infinite", "missing", "whole", "bool"])
+def test_a_short_line_in_one_call_equals_its_blocks(name, kind):
+    statistic, rng = REGISTRY[name], np.random.default_rng(20261124)
+    values = {
+        "mixed": rng.standard_normal(100),
+        "zeros": rng.choice([0.0, -0.0, 1.0], 100),
+        "infinite": rng.choice([np.inf, -np.inf, 1.0, 2.5, -3.0], 100, p=[0.05, 0.05, 0.3, 0.3, 0.3]),
+        "missing": series(100, missing=0.1),
+        "whole": rng.integers(-9, 10, 100),
+        "bool": rng.random(100) < 0.3,
+    }[kind]
+    if values.dtype.kind not in statistic.kinds:
+        return
+    key = "m" if "m" in inspect.signature(statistic.function).parameters else "window"
+    for options in ({}, {"min_periods": 3}, {"center": True}, {"closed": "left"}):
+        call = partial(statistic.function, values, **statistic.samples[0], **{key: 7}, **options)
+        # Extrema and order statistics of equal zeros have either sign.
+        signs = statistic.family not in ("extrema", "selection")
+        expected = bytes_of(call(threads=2), signs)
+        for _ in range(2):
+            assert bytes_of(call(), signs) == expected
+
+
+def bytes_of(results, signs):
+    arrays = results if isinstance(results, tuple) else (results,)
+    arrays = [np.nan_to_num(array, nan=0.125) for array in arrays]
+    return [(array.dtype, (array if signs else array + array.dtype.type(0)).tobytes()) for array in arrays]
+
+
+def test_a_known_call_knows_all_that_decides_it():
+    values = series(50)
+    expected = rollstat.rolling_median(values, 7)
+    assert rollstat.explain(rollstat.rolling_median, values, 7).one_call
+    np.testing.assert_array_equal(rollstat.rolling_median(values, 7), expected)
+    for window in (True, 7.0):
+        with pytest.raises((TypeError, ValueError), match="window"):
+            rollstat.rolling_median(values, window)
+    with pytest.raises(ValueError, match="min_periods must be at most the window, 7; it was 8"):
+        rollstat.rolling_median(values, 7, min_periods=8)
+    for other in (values.astype(np.float32), values[:40].copy(), np.repeat(values, 2)[::2], list(values)):
+        result = rollstat.rolling_median(other, 7)
+        np.testing.assert_array_equal(result, expected[: len(other)])
+        assert result.dtype == np.asarray(other).dtype
+    missing = np.where(np.arange(50) == 20, np.nan, values)
+    for _ in range(2):
+        assert np.isnan(rollstat.rolling_median(missing, 7)[20:27]).all()
+        np.testing.assert_array_equal(rollstat.rolling_median(values, 7), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64])
+def test_integers_that_float64_may_round_are_not_computed_in_floats(dtype):
+    base = 2**62
+    values = (base + np.arange(60) % 7 * 3).astype(dtype)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", rollstat.PrecisionWarning)
+        for name in ("mad", "iqr", "std", "cov", "ptp"):
+            series = [values] * REGISTRY[name].series
+            small = [values - values.dtype.type(base)] * REGISTRY[name].series
+            function = REGISTRY[name].function
+            np.testing.assert_array_equal(function(*series, 7), function(*small, 7))
 
 
 def test_medians_of_one_thread_do_not_mix():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.float_flags import clear_flags, is_sum, range_left, warn_of_range
-from rollstat.blocks import Block
+from rollstat.blocks import Block, exact_floats
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
@@ -196,32 +196,38 @@ def line_kernel(
 ) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
     """Return a function that writes the results of windows of `width` in one kernel call; None if none does.
 
-    It gives up if a value is missing, a result does not fit its dtype, or sums leave the range of float64.
+    It gives up if a value is missing or would be rounded, a result does not fit its dtype, or sums leave the
+    range of float64.
     The results have the dtypes of `layout`. See :meth:`rollstat.plan.Computation.line_kernel`.
     """
     if getattr(operator, "with_row", False) or config.DISABLE_JIT:
         return None
     codes: list[Any] = []
+    rounds = getattr(operator, "rounds_integers", False)
 
     def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
         if short:
             for out in outputs:
                 out[:short] = np.nan
-        if any(values.dtype.kind == "f" and has_nan(values) for values in series):
-            return False
-        columns = tuple(
-            _frozen(np.ascontiguousarray(values, computing_dtype(values.dtype))) for values in series
-        )
+        columns: Any = []
+        for column in series:
+            if column.dtype.kind == "f" and has_nan(column):
+                return False
+            dtype = computing_dtype(column.dtype)
+            exact = exact_floats(column) if rounds else column
+            if exact is None:
+                return False
+            columns.append(exact if exact.dtype == dtype else _frozen(exact.astype(dtype)))
         results = tuple(out[short:] for out in outputs) if short else tuple(outputs)
         suffix, failed = np.empty(width, layout.state), np.zeros(rows, np.bool_)
-        values = columns if len(columns) > 1 else columns[0]
+        values = tuple(columns) if len(columns) > 1 else columns[0]
         arguments = operator, values, width, suffix, results[0] if layout.single else results, failed
         if not codes:
             codes.append(bind(scan_fixed, *arguments))
         clear_flags()
         codes[0](*arguments)
         left = is_sum(operator) and range_left()  # functions of NumPy clear the flags
-        return not (left or failed.any())
+        return not (left or np.count_nonzero(failed))
 
     return write
 

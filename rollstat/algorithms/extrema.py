@@ -292,7 +292,7 @@ def one_kernel(wanted: tuple[str, ...], line: Line, last: bool) -> Callable[...,
 
     See :meth:`rollstat.plan.Computation.line_kernel`.
     """
-    dtype, width, rows, base, least, head, short = line
+    dtype, width, rows, base, least, head, short, _ = line
     positions = wanted in (("argmin",), ("argmax",))
     values = wanted in (("min",), ("max",), ("min", "max"))
     if rows < FEW_EXTREMA_ROWS or not (values or (positions and head == short == 0)):

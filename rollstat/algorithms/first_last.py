@@ -4,12 +4,13 @@ Every function writes one row of `out` for each window of `block`. Counts are 0 
 observations; the other results of these windows are undefined.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Outcome
+from rollstat.blocks import Block, Line, Outcome
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan
 from rollstat.kernels.missing.forward_fill import (
     backward_fill,
@@ -21,7 +22,7 @@ from rollstat.kernels.missing.forward_fill import (
 from rollstat.kernels.missing.simd_counts import count_series
 from rollstat.plan import Choice
 
-__all__ = ["all_true", "any_true", "choose", "counts", "newest", "oldest"]
+__all__ = ["all_true", "any_true", "choose", "counts", "line_kernel", "newest", "oldest"]
 
 _ENDS = Outcome(algorithm="window_ends")
 
@@ -29,6 +30,26 @@ _ENDS = Outcome(algorithm="window_ends")
 def choose(block: Block) -> Choice:
     """Return the algorithm for the windows of a block."""
     return Choice("window_ends", "the ends of a window, or counts, tell the result")
+
+
+def line_kernel(write: Callable[..., Outcome], line: Line) -> Callable[..., bool]:
+    """Return what does the work of `write` for windows in which no value is missing.
+
+    See :meth:`rollstat.plan.Computation.line_kernel`.
+    """
+    write_complete, width, head, short = _COMPLETE[write], line.width, line.head, line.short
+
+    def write_line(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
+        (values,), (out,) = series, outputs
+        if short:
+            out[:short] = np.nan
+            out = out[short:]
+        if values.dtype.kind == "f" and has_nan(values):
+            return False
+        write_complete(values, width, head, out)
+        return True
+
+    return write_line
 
 
 def _is_unsearched(block: Block, out: NDArray[Any]) -> bool:
@@ -109,3 +130,43 @@ def all_true(block: Block, out: NDArray[Any]) -> Outcome:
     """Write whether no observation is zero."""
     out[:] = _count_where(block, block.values == 0) == 0
     return _ENDS
+
+
+def _write_width(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
+    out[:head] = range(width - head, width)
+    out[head:] = width
+
+
+def _write_oldest(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
+    out[:head] = values[0]
+    out[head:] = values[: len(out) - head]
+
+
+def _write_newest(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
+    out[:] = values[width - 1 - head :]
+
+
+def _count_zeros(values: NDArray[Any], width: int, rows: int) -> NDArray[np.int64]:
+    count = np.empty(rows, np.int64)
+    count_fixed(values != 0, count)  # it counts where its argument is false
+    return count
+
+
+def _write_any(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
+    out[:head] = np.logical_or.accumulate(values[: width - 1] != 0)[width - 1 - head :]
+    np.less(_count_zeros(values, width, len(out) - head), width, out=out[head:], casting="unsafe")
+
+
+def _write_all(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
+    out[:head] = np.logical_and.accumulate(values[: width - 1] != 0)[width - 1 - head :]
+    np.equal(_count_zeros(values, width, len(out) - head), 0, out=out[head:], casting="unsafe")
+
+
+_COMPLETE: dict[Callable[..., Outcome], Callable[[NDArray[Any], int, int, NDArray[Any]], None]] = {
+    counts: _write_width,
+    oldest: _write_oldest,
+    newest: _write_newest,
+    any_true: _write_any,
+    all_true: _write_all,
+}
+"""What writes growing and full windows over values none of which is missing, for each function of blocks."""

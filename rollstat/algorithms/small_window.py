@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds, tiers
 from rollstat.algorithms.bound_calls import bind
-from rollstat.blocks import Block, Point, Selection, read_only
-from rollstat.dtypes import is_large
+from rollstat.blocks import Block, Point, Selection, has_large, read_only
 from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.selection.network_five import point_of_five
 from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
@@ -189,7 +188,7 @@ def line_kernel(
         if short:
             out[:short] = np.nan
             out = out[short:]
-        if is_large(values) or not suits_values(values, width):
+        if has_large(values) or not suits_values(values, width):
             return False
         if five:
             arguments = values, point.rank, point.fraction, out

@@ -19,7 +19,7 @@ from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.extrema import Extrema, automatic
 from rollstat.algorithms.float_flags import MODERATE, clear_flags, have_flags, is_moderate, range_left
 from rollstat.algorithms.whole_numbers import about_anchor, operator_for
-from rollstat.blocks import UNKNOWN, Block, Line, Outcome, read_only
+from rollstat.blocks import UNKNOWN, Block, Line, Outcome, exact_floats, read_only
 from rollstat.dtypes import is_large
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
 from rollstat.kernels.simd.vectors import aligned_empty
@@ -284,12 +284,14 @@ def _scan(
 def line_kernel(
     summand: Summand, line: Line
 ) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
-    """Return a function that writes the only output of `summand` in one kernel call; None if there is none.
+    """Return a function that writes the outputs of `summand` in one kernel call; None if there is none.
+
+    Several outputs are the rows of one array, and `line` has only full windows then.
 
     It gives up if a value is missing, sums leave the range of float64, or integers are large. See
     :meth:`rollstat.plan.Computation.line_kernel`.
     """
-    dtype, width, _, _, least, head, short = line
+    dtype, width, _, _, least, head, short, _ = line
     if dtype == np.float32 or not have_flags() or head >= thresholds.EXPANDING_AS_FIXED:
         return None
     kernel: Any = short_windows(summand, width) or sum_fixed_windows
@@ -310,11 +312,11 @@ def line_kernel(
         (out,) = outputs
         if short:
             out[:short] = np.nan
-        if any(is_large(values) for values in series):
+        x = exact_floats(series[0])
+        y = exact_floats(series[1]) if paired else x
+        if x is None or y is None:
             return False
-        x = _as_floats(series[0])
-        y = _as_floats(series[1]) if paired else x
-        full = out[None, short + head :]
+        full = out if out.ndim == 2 else out[None, short + head :]
         arguments = summand, x, y, width, 0.0, None, *_scan_scratch(summand, width)[1:], full
         if not codes:
             codes.append(bind(kernel, *arguments))
@@ -326,11 +328,6 @@ def line_kernel(
         return not range_left()
 
     return write
-
-
-def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return read-only values as float64."""
-    return values if values.dtype == np.float64 else read_only(values.astype(np.float64))
 
 
 def _combine_integers(

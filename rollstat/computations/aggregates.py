@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms import aggregate as aggregates
-from rollstat.algorithms import window_sums
+from rollstat.algorithms import comoments, first_last, window_sums
 from rollstat.blocks import Block, Line, Outcome
 from rollstat.dtypes import compute_dtype, warn_of_rounding
+from rollstat.kernels.sums.moment_formulas import Line as StraightLine
 from rollstat.kernels.sums.moment_formulas import Summand
 from rollstat.operators.interface import NOTHING, empty_result
 from rollstat.plan import NAMED, Choice, Computation, Output
@@ -41,7 +42,7 @@ class Formula(Computation):
     choose : callable
         Takes a block; returns the :class:`Choice` that `write` makes.
     summand : Summand, optional
-        What to sum, if the only output follows from sums, see :mod:`rollstat.kernels.sums.moment_formulas`.
+        What to sum, if the outputs follow from sums, see :mod:`rollstat.kernels.sums.moment_formulas`.
     """
 
     def __init__(
@@ -76,7 +77,9 @@ class Formula(Computation):
     def line_kernel(self, line: Line) -> Callable[..., bool] | None:
         """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
         if self._summand is None:
-            return None
+            return first_last.line_kernel(self._write, line) if self._choose is first_last.choose else None
+        if isinstance(self._summand, StraightLine):
+            return comoments.line_kernel(self._summand, line)
         return window_sums.line_kernel(self._summand, line)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
@@ -145,9 +148,8 @@ class Combination(Computation):
         """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
         operator, layout = self._operator, self._layout
         named = self._algorithm not in ("auto", "operator_scan")
-        rounds = line.dtype.kind != "f" and getattr(operator, "rounds_integers", False)
         computed = [compute_dtype(output.kind, line.dtype) for output in self.outputs]
-        if line.head or named or rounds or computed != list(layout.outputs):
+        if line.head or named or computed != list(layout.outputs):
             return None
         return aggregates.line_kernel(operator, layout, line.width, line.rows, line.short)
 

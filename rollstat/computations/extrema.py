@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from rollstat import tiers
 from rollstat.algorithms import extrema
 from rollstat.blocks import Block, Line, Outcome
+from rollstat.kernels.extrema.distances import write_distances, write_whole_distances
 from rollstat.plan import NAMED, Choice, Computation, Output
 from rollstat.registry import refuse_algorithm
 from rollstat.windows import Windows
@@ -79,6 +80,8 @@ class ExtremaOf(Computation):
 
     def line_kernel(self, line: Line) -> Callable[..., bool] | None:
         """Return what writes nearly all extrema of a line in one call, see :class:`Computation`."""
+        if self.names == ("ptp",):
+            return self._distance_kernel(line)
         if "ptp" in self.names or self.relative_to != "data" or self.algorithm not in ("auto", "doubling"):
             return None
         names = tuple(self.names)
@@ -87,6 +90,33 @@ class ExtremaOf(Computation):
         ):
             return None
         return extrema.one_kernel(names, line, self.last)
+
+    def _distance_kernel(self, line: Line) -> Callable[..., bool] | None:
+        """Return what writes nearly all distances of the two extrema in one kernel call."""
+        both, short = ("min", "max"), line.short
+        if self.algorithm not in ("auto", "doubling") or line.head or line.dtype.kind not in "fiub":
+            return None
+        if self.algorithm == "auto" and extrema.serves_quickly(both, line.dtype, line.width, self.rows):
+            return None
+        full = extrema.one_kernel(both, line._replace(short=0, nan_below=None), False)
+        if full is None:
+            return None
+
+        def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
+            low, high = np.empty(line.rows, line.dtype), np.empty(line.rows, line.dtype)
+            (out,) = outputs
+            if short:
+                out[:short] = np.nan
+                out = out[short:]
+            if not full(series, [low, high]):
+                return False
+            if out.dtype.kind == "f":
+                write_distances(low, high, out)
+            else:
+                write_whole_distances(low, high, out)
+            return True
+
+        return write
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""

@@ -9,9 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds, tiers
-from rollstat.algorithms import extrema, rank_bits, small_window, sorted_window, three_trees, two_heaps
+from rollstat.algorithms import (
+    extrema,
+    rank_bits,
+    small_window,
+    sorted_line,
+    sorted_window,
+    three_trees,
+    two_heaps,
+)
 from rollstat.blocks import Block, Line, Outcome, Point, Selection
 from rollstat.dtypes import EXACT
+from rollstat.kernels.rank_space.order_statistics_sorted import positions_of_line
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
     interpolate,
@@ -232,8 +241,13 @@ class OrderStatistics(Computation):
     def line_kernel(self, line: Line) -> Callable[..., bool] | None:
         """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
         width = line.width
-        if self.positions or len(self.requests) > 1 or self.requests[0].required > width:
+        if len(self.requests) > 1 or self.requests[0].required > width:
             return None
+        if self.positions:
+            if self.algorithm != "auto" or line.head or not sorted_line.serves(line):
+                return None
+            parameters = self.requests[0].constant_rank(width), line.base
+            return sorted_line.SortedLine(positions_of_line, line, "rank_bits", *parameters, floats=False)
         if line.head:
             full = self.line_kernel(line._replace(head=0, short=0))
             return full and self._with_head(full, line)
@@ -259,7 +273,8 @@ class OrderStatistics(Computation):
 
         def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
             (values,), (out,) = series, outputs
-            out[:short] = np.nan
+            if short:
+                out[:short] = np.nan
             grown = values[: line.width - 1]
             if not full(series, [out[short + head :]]) or tiers.has_negative_zero(grown):
                 return False

@@ -1,15 +1,18 @@
 """Distance of two quantiles."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Outcome, Selection
+from rollstat.algorithms import sorted_line
+from rollstat.blocks import Block, Line, Outcome, Selection
 from rollstat.computations.extrema import write_distance
 from rollstat.computations.order_statistics import OrderStatistics, Quantile
 from rollstat.dtypes import compute_dtype
-from rollstat.kernels.selection.quantiles import whole_spread
+from rollstat.kernels.rank_space.order_statistics_sorted import spreads_of_line
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS, whole_spread
 from rollstat.plan import Output
 from rollstat.windows import Windows
 
@@ -41,6 +44,18 @@ class Spread(OrderStatistics):
         self._inner = compute_dtype(kind, dtype)
         whole = self.can_fail or (dtype.kind in "iub" and kind == "value")
         self.outputs = [Output("difference" if whole else "interpolated")]
+
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
+        """Return what writes all distances of a short line in one call, see :class:`Computation`."""
+        low, high = self.requests
+        assert isinstance(low, Quantile)
+        assert isinstance(high, Quantile)
+        floats = line.dtype.kind != "f"
+        if self.algorithm != "auto" or self._inner.kind != "f" or not sorted_line.serves(line):
+            return None
+        parameters = low.q, high.q, INTERPOLATIONS[low.interpolation], self._wide
+        name = self._choose_selection(line.width).name
+        return sorted_line.SortedLine(spreads_of_line, line, name, *parameters, floats=floats)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the distance of every row with at least `min_periods` observations."""

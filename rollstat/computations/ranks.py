@@ -1,25 +1,28 @@
 """Rank of the newest value, number of distinct values, most frequent value, mean difference."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.algorithms import rank_space
+from rollstat.algorithms import rank_space, sorted_line
 from rollstat.algorithms.rank_space import missing_mask, rank_set, ranked_blocks, small_blocks
 from rollstat.algorithms.ranking import measurable
-from rollstat.blocks import Block, Outcome, read_only
+from rollstat.blocks import Block, Line, Outcome, read_only
 from rollstat.kernels.rank_space import bitset_tree, gini
+from rollstat.kernels.rank_space.gini import mean_differences_of_line
 from rollstat.kernels.rank_space.mode import create as create_tree
-from rollstat.kernels.rank_space.mode import find_modes
-from rollstat.kernels.rank_space.nunique import count_distinct
+from rollstat.kernels.rank_space.mode import find_modes, modes_of_line
+from rollstat.kernels.rank_space.nunique import count_distinct, distinct_of_line
 from rollstat.kernels.rank_space.rank import (
     DENSE,
     METHODS,
     compare_newest,
     count_newest,
     finish,
+    ranks_of_line,
 )
 from rollstat.plan import NAMED, Choice, Computation, Output
 from rollstat.registry import refuse_algorithm
@@ -60,6 +63,14 @@ class _InRankSpace(Computation):
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block."""
         return rank_set(block)
+
+    def _sorted_line(
+        self, kernel: Any, line: Line, *parameters: Any, floats: bool = False
+    ) -> Callable[..., bool] | None:
+        if not sorted_line.serves(line):
+            return None
+        block = Block.regular(np.empty(line.width, line.dtype), None, line.width)
+        return sorted_line.SortedLine(kernel, line, self.choose(block).name, *parameters, floats=floats)
 
 
 class RankOfNewest(_InRankSpace):
@@ -120,6 +131,12 @@ class RankOfNewest(_InRankSpace):
         missing = (("rank_set", "a value is missing"),)
         return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows", missing)
 
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
+        """Return what writes all ranks of a short line in one call, see :class:`Computation`."""
+        if self.algorithm != "auto" or self.method == DENSE:
+            return None
+        return self._sorted_line(ranks_of_line, line, self.method, self.ascending, self.pct)
+
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the rank of every row; rows whose last value is missing are insufficient."""
         smaller, equal = np.empty(block.rows, np.int64), np.empty(block.rows, np.int64)
@@ -171,6 +188,10 @@ class Distinct(_InRankSpace):
 
     outputs = (Output("integer", 0),)
 
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
+        """Return what writes all counts of a short line in one call, see :class:`Computation`."""
+        return self._sorted_line(distinct_of_line, line)
+
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the number of distinct values of every window."""
         for rows, part, rank, ordered in ranked_blocks(block):
@@ -184,6 +205,10 @@ class Mode(_InRankSpace):
     """The most frequent observation, the smallest of several."""
 
     outputs = (Output("value"),)
+
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
+        """Return what writes all modes of a short line in one call, see :class:`Computation`."""
+        return self._sorted_line(modes_of_line, line)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mode of every window."""
@@ -224,6 +249,12 @@ class MeanDifference(_InRankSpace):
         if block.longest <= widest:
             return Choice("sorted_window", f"windows of at most {widest} rows")
         return rank_set(block, f"windows of more than {widest} rows")
+
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
+        """Return what writes all mean differences of a short line in one call, see :class:`Computation`."""
+        if self.algorithm == "rank_set" or line.width > thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES:
+            return None
+        return self._sorted_line(mean_differences_of_line, line, floats=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean difference of every window."""

@@ -1,12 +1,13 @@
 """Trimmed and winsorized means."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.algorithms import rank_space
+from rollstat.algorithms import rank_space, sorted_line
 from rollstat.algorithms.rank_space import (
     check_network,
     choose,
@@ -16,10 +17,15 @@ from rollstat.algorithms.rank_space import (
 )
 from rollstat.algorithms.sorted_columns import sorted_columns
 from rollstat.algorithms.whole_numbers import about_anchor
-from rollstat.blocks import Block, Outcome, read_only
+from rollstat.blocks import Block, Line, Outcome, read_only
 from rollstat.dtypes import is_large, warn_of_rounding
 from rollstat.kernels.rank_space.sorted_columns import sums_of_columns
-from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means, trimmed_means_sorted
+from rollstat.kernels.rank_space.trimmed_mean import (
+    create,
+    trimmed_means,
+    trimmed_means_of_line,
+    trimmed_means_sorted,
+)
 from rollstat.plan import Choice, Computation, Output
 from rollstat.windows import Windows
 
@@ -72,6 +78,14 @@ class TrimmedMean(Computation):
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
         return choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS, complete)
+
+    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
+        """Return what writes all means of a short line in one call, see :class:`Computation`."""
+        name = self.choose(Block.regular(np.empty(line.width, line.dtype), None, line.width)).name
+        if name == "rank_set" or not sorted_line.serves(line):
+            return None
+        parameters = float(self.proportion), self.winsorize, name == "network"
+        return sorted_line.SortedLine(trimmed_means_of_line, line, name, *parameters)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean of every window."""

@@ -12,7 +12,6 @@ from rollstat.algorithms.separable import box_extremum, extended_rows
 from rollstat.computations.extrema import ExtremaOf
 from rollstat.dtypes import (
     check_array,
-    convert,
     missing_value,
     plain,
     refuse_missing,
@@ -24,7 +23,7 @@ from rollstat.explain import Explanation, PlanOnly, Step, explaining
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
 from rollstat.options import Options, choice, whole_number
 from rollstat.plan import Recipe
-from rollstat.results import check_out
+from rollstat.results import check_out, convert
 
 __all__ = ["Box", "box_extrema"]
 

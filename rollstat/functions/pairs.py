@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.algorithms import comoments
 from rollstat.functions.apply import formula, with_ddof
 from rollstat.functions.common import statistic
-from rollstat.kernels.sums.moment_formulas import Correlation, Covariance
+from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line
 from rollstat.options import CommonOptions, Window, whole_number
 
 __all__ = [
@@ -190,6 +190,14 @@ def rolling_linear_fit(
     """
     arrays = [arr] if x is None else [arr, x]
     slope, intercept, determination = formula(
-        arrays, window, comoments.linear_fits, 2, options, 3, "interpolated", ("arr", "x")
+        arrays,
+        window,
+        comoments.linear_fits,
+        2,
+        options,
+        3,
+        "interpolated",
+        ("arr", "x"),
+        summand=Line(float(x is not None)),
     )
     return slope, intercept, determination

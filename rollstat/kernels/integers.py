@@ -1,6 +1,6 @@
-"""Differences and halves of integers of 64 bits as float64, rounded once.
+"""Integers of 64 bits as float64, and differences and halves of them, rounded once.
 
-State: none. Cost: a few instructions. Invariant: no step overflows, because magnitudes are unsigned.
+State: none. Cost: a few instructions a value. Invariant: no step overflows, because magnitudes are unsigned.
 """
 
 import numpy as np
@@ -9,7 +9,7 @@ from numba import types
 from rollstat._jit import kernel
 from rollstat._lowering import overloaded
 
-__all__ = ["difference", "half_integer"]
+__all__ = ["difference", "exceeds", "half_integer", "to_floats"]
 
 
 @kernel
@@ -29,6 +29,24 @@ def _difference_of(x, y):
     if isinstance(x, types.Float):
         return lambda x, y: x - y
     return lambda x, y: _difference(x, y)
+
+
+@kernel
+def exceeds(bits, below, above):
+    """Return whether an integer, given as its uint64 `bits`, lies outside ``-below..above``."""
+    first, span = np.uint64(below), np.uint64(below) + np.uint64(above)
+    found = False
+    for i in range(len(bits)):
+        found |= bits[i] + first > span
+    return found
+
+
+@kernel
+def to_floats(bits, below, above, floats):
+    """Write integers as floats, signed if `below` is not 0, and return whether one is out of range."""
+    for i in range(len(floats)):
+        floats[i] = np.int64(bits[i]) if below > 0 else bits[i]
+    return exceeds(bits, below, above)
 
 
 @kernel

@@ -20,11 +20,12 @@ from numpy.typing import DTypeLike, NDArray
 import rollstat.thresholds as thresholds
 from rollstat.algorithms.bound_calls import BoundStep, bind, bind_push
 from rollstat.algorithms.boundary_extrema import write_extrema_of_ends
-from rollstat.dtypes import convert, warn_of_rounded
+from rollstat.dtypes import warn_of_rounded
 from rollstat.kernels.extrema.positions import move_origin
 from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.stream.steps import run
 from rollstat.registry import REGISTRY
+from rollstat.results import convert
 from rollstat.streaming.base import State
 from rollstat.streaming.codec import Codec
 from rollstat.streaming.linked_queue import number_up_to

@@ -24,7 +24,9 @@ import pytest
 from pandas.api.typing import DataFrameGroupBy
 
 import rollstat.pandas
+from rollstat import engine
 from rollstat.engine import Execution
+from rollstat.functions import common
 
 LEAST = 0.995
 SHOWN = 50  # problems
@@ -100,8 +102,9 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(rollstat.pandas, "GroupBy"):
         for name in METHODS:
             setattr(GROUPBY, name, patched(name, getattr(GROUPBY, name), rollstat.pandas.GroupBy))
-    for name in ("run", "run_line"):
-        setattr(Execution, name, counted(getattr(Execution, name)))
+    Execution.run = counted(Execution.run)
+    for module in (engine, common):
+        module.execute_again = counted(module.execute_again)
 
 
 @pytest.hookimpl(wrapper=True)

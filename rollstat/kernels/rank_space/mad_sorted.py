@@ -17,11 +17,13 @@ Source: the selection of distances is that of :mod:`rollstat.kernels.rank_space.
 instead of a descent.
 """
 
-from rollstat._jit import kernel
-from rollstat.kernels.rank_space.distances import centers, near_distance
-from rollstat.kernels.rank_space.sorted_array import advance
+import numpy as np
 
-__all__ = ["find_distances_sorted"]
+from rollstat._jit import kernel
+from rollstat.kernels.rank_space.distances import centers, middle, near_distance
+from rollstat.kernels.rank_space.sorted_array import advance, slide, unsuited
+
+__all__ = ["deviations_of_line", "find_distances_sorted", "hampel_of_line"]
 
 
 @kernel
@@ -79,3 +81,60 @@ def find_distances_sorted(values, missing, start, end, window, lower, upper, nea
         left, right = start[i], end[i]
         if count > 0:
             lower[i], upper[i], near[i], far[i], index = _distances(window, count, index)
+
+
+@kernel
+def _deviation(lower, upper, near, far):
+    """Return the median and the deviation from the middle observations and distances."""
+    center = middle(lower, upper)
+    return center, middle(near, far) if np.isfinite(center) else np.nan
+
+
+@kernel
+def deviations_of_line(values, first, width, window, scale, deviation):
+    """Write the deviation of every window, divided by `scale`; return False if a value is missing or -0.0.
+
+    Parameters
+    ----------
+    values : ndarray of float64, shape (n,)
+        The series.
+    first, width : int
+        Rows of the first window, and of a full one; each window ends a row after the one before.
+    window : ndarray of the dtype of `values`, shape (width + 2,)
+        Scratch.
+    scale : float
+        Divisor.
+    deviation : ndarray of float64, shape (n - first + 1,)
+        Receives the deviations.
+    """
+    if unsuited(values, True):
+        return False
+    index = 0
+    for end in range(1, len(values) + 1):
+        count = slide(values, window, width, end)
+        if end >= first:
+            lower, upper, near, far, index = _distances(window, count, index)
+            deviation[end - first] = _deviation(lower, upper, near, far)[1] / scale
+    return True
+
+
+@kernel
+def hampel_of_line(values, first, width, window, own, factor, cleaned, outlier):
+    """Write the values without outliers, and which are; return False if a value is missing or -0.0.
+
+    The parameters are those of :func:`deviations_of_line`, and the row `own` of `values` to which the first
+    window belongs, and the `factor` of the deviation beyond which a value is an outlier.
+    """
+    if unsuited(values, True):
+        return False
+    index = 0
+    for end in range(1, len(values) + 1):
+        count = slide(values, window, width, end)
+        if end >= first:
+            i = end - first
+            lower, upper, near, far, index = _distances(window, count, index)
+            center, deviation = _deviation(lower, upper, near, far)
+            value = values[own + i]
+            outlier[i] = np.abs(value - center) > factor * deviation
+            cleaned[i] = center if outlier[i] else value
+    return True

@@ -27,6 +27,8 @@ import numpy as np
 
 from rollstat._jit import kernel
 from rollstat.kernels.rank_space.bitset_tree import add, count_below, remove
+from rollstat.kernels.rank_space.sorted_array import count_below as count_sorted_below
+from rollstat.kernels.rank_space.sorted_array import slide, unsuited
 
 __all__ = [
     "AVERAGE",
@@ -39,6 +41,7 @@ __all__ = [
     "compare_newest",
     "count_newest",
     "finish",
+    "ranks_of_line",
 ]
 
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
@@ -144,15 +147,43 @@ def compare_newest(values, width, smaller, equal):
 
 
 @kernel
+def _position(smaller, equal, total, method, ascending, pct):
+    """Return the rank of a value, from 1, or the fraction of `total`."""
+    same = max(equal, 1)
+    low = smaller if ascending else total - smaller - same
+    if method == AVERAGE:
+        position = low + (same + 1) / 2.0
+    elif method in (MIN, DENSE):
+        position = low + 1.0
+    else:
+        position = np.float64(low + same)
+    return position / max(total, 1) if pct else position
+
+
+@kernel
 def finish(smaller, equal, total, method, ascending, pct, result):
     """Turn counts into ranks from 1, or fractions of `total`; any number where the newest is missing."""
     for i in range(len(result)):
-        same = max(equal[i], 1)
-        low = smaller[i] if ascending else total[i] - smaller[i] - same
-        if method == AVERAGE:
-            position = low + (same + 1) / 2.0
-        elif method in (MIN, DENSE):
-            position = low + 1.0
-        else:
-            position = np.float64(low + same)
-        result[i] = position / max(total[i], 1) if pct else position
+        result[i] = _position(smaller[i], equal[i], total[i], method, ascending, pct)
+
+
+@kernel
+def ranks_of_line(values, first, width, window, method, ascending, pct, result):
+    """Write the rank of the newest value of every window of a short line; return False if one is missing.
+
+    It is found in a :mod:`rollstat.kernels.rank_space.sorted_array`. `method` is not `DENSE`. The other
+    parameters are those of :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line` and of
+    :func:`finish`.
+    """
+    if unsuited(values, False):
+        return False
+    for end in range(1, len(values) + 1):
+        count = slide(values, window, width, end)
+        if end >= first:
+            newest = values[end - 1]
+            low = count_sorted_below(window, count, newest)
+            same = 0
+            for i in range(count):
+                same += window[i] == newest
+            result[end - first] = _position(low, same, count, method, ascending, pct)
+    return True

@@ -15,7 +15,7 @@ import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["advance", "check", "count_below", "insert", "remove", "replace"]
+__all__ = ["advance", "check", "count_below", "insert", "remove", "replace", "slide", "unsuited"]
 
 
 @kernel
@@ -88,6 +88,28 @@ def advance(values, missing, window, count, left, right, start, end):
             insert(window, count, values[i])
             count += 1
     return count
+
+
+@kernel
+def slide(values, window, width, end):
+    """Move to the window that ends at row `end`, from the one a row before, and return its observations.
+
+    Windows have `width` rows, or all rows before `end` if these are fewer.
+    """
+    if end > width:
+        replace(window, width, values[end - 1 - width], values[end - 1])
+        return width
+    insert(window, end - 1, values[end - 1])
+    return end
+
+
+@kernel
+def unsuited(values, signs):
+    """Return whether a value is NaN or, if `signs` matter, -0.0."""
+    found = False
+    for i in range(len(values)):
+        found |= values[i] != values[i] or (signs and values[i] == 0 and np.copysign(1.0, values[i]) < 0)
+    return found
 
 
 @kernel

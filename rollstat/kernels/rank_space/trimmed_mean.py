@@ -37,10 +37,18 @@ from rollstat.kernels.rank_space.bitset_tree import (
     cursor_remove,
     remove_observation,
 )
-from rollstat.kernels.rank_space.sorted_array import advance
+from rollstat.kernels.rank_space.sorted_array import advance, slide, unsuited
 from rollstat.kernels.rank_space.sum_tree import assign
 
-__all__ = ["Scratch", "create", "mean_of_kept", "sum_in_four", "trimmed_means", "trimmed_means_sorted"]
+__all__ = [
+    "Scratch",
+    "create",
+    "mean_of_kept",
+    "sum_in_four",
+    "trimmed_means",
+    "trimmed_means_of_line",
+    "trimmed_means_sorted",
+]
 
 
 class Scratch(NamedTuple):
@@ -191,3 +199,35 @@ def trimmed_means_sorted(values, missing, start, end, window, proportion, winsor
             cut = np.int64(proportion * count)
             kept = window[cut : count - cut]
             result[i] = mean_of_kept(sum_in_four(kept), kept[0], kept[len(kept) - 1], count, cut, winsorize)
+
+
+@kernel
+def _sum_in_pairs(window):
+    """Return the sum in the order of :func:`rollstat.kernels.rank_space.sorted_columns.sums_of_columns`."""
+    odd = len(window) % 2 == 1
+    total = window[len(window) - 1] if odd else 0.0
+    for i in range(0, len(window) - 1, 2):
+        total += window[i] + window[i + 1]
+    return total
+
+
+@kernel
+def trimmed_means_of_line(values, first, width, window, proportion, winsorize, in_pairs, result):
+    """Write the mean of every window of a short line; return False if one is not finite, or a value unsuited.
+
+    The parameters are those of :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line` and of
+    :func:`trimmed_means_sorted`. Full windows are added up as a network does if `in_pairs`.
+    """
+    if unsuited(values, True):
+        return False
+    finite = True
+    for end in range(1, len(values) + 1):
+        count = slide(values, window, width, end)
+        if end >= first:
+            cut = np.int64(proportion * count)
+            kept = window[cut : count - cut]
+            total = _sum_in_pairs(kept) if in_pairs and count == width else sum_in_four(kept)
+            mean = mean_of_kept(total, kept[0], kept[len(kept) - 1], count, cut, winsorize)
+            result[end - first] = mean
+            finite &= np.isfinite(mean)
+    return finite

@@ -24,6 +24,7 @@ __all__ = [
     "interpolate_whole",
     "kth_ranks",
     "picks_upper",
+    "point_between",
     "quantile_ranks",
     "whole_spread",
 ]
@@ -69,7 +70,7 @@ def between(below, above, fraction):
 
 
 @kernel(forceinline=True)
-def _point(below, above, fraction, middle):
+def point_between(below, above, fraction, middle):
     """Return the mean of two values or `between` them; all is computed and one selected, for vector code."""
     total = below + above
     halves = below * 0.5 + above * 0.5
@@ -107,7 +108,7 @@ def interpolate(lower, upper, count, q, interpolation, result):
             below = np.float64(lower[i])
             alone = (fraction == 0.0) | (count[i] < 2)
             above = below if alone else np.float64(upper[i])
-            result[i] = _point(below, above, fraction, interpolation == 4)
+            result[i] = point_between(below, above, fraction, interpolation == 4)
         return
     for i in range(len(result)):
         position = q * (count[i] - 1)
@@ -135,7 +136,7 @@ def interpolate_constant(lower, upper, fraction, middle, result):
         Receives the quantiles, computed in float64.
     """
     for i in range(len(result)):
-        result[i] = _point(np.float64(lower[i]), np.float64(upper[i]), fraction, middle)
+        result[i] = point_between(np.float64(lower[i]), np.float64(upper[i]), fraction, middle)
 
 
 @kernel
