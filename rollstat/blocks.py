@@ -140,6 +140,7 @@ class Block:
     __slots__ = (
         "_count",
         "_end",
+        "_longest",
         "_magnitude",
         "_missing",
         "_start",
@@ -167,6 +168,7 @@ class Block:
         own_row: NDArray[np.int64] | None = None,
         base: int = 0,
         nan_below: int | None = None,
+        longest: int | None = None,
     ) -> None:
         self.values: Final = values
         self.rows: Final[int] = rows if start is None else len(start)
@@ -181,6 +183,7 @@ class Block:
         self._missing = missing
         self._count: NDArray[np.int64] | None = None
         self._magnitude: int | None = None
+        self._longest = longest
 
     @classmethod
     def regular(
@@ -223,6 +226,7 @@ class Block:
             own_row=self.own_row,
             base=self.base,
             nan_below=self.nan_below,
+            longest=self._longest,
         )
 
     @property
@@ -248,7 +252,9 @@ class Block:
             return self.width
         if self.reach is not None:
             return self.reach + self.rows - 1
-        return int((self.end - self.start).max(initial=0))
+        if self._longest is None:
+            self._longest = int((self.end - self.start).max(initial=0))
+        return self._longest
 
     @property
     def searched(self) -> bool:

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import UNKNOWN, Block, Line, Missing, Outcome
 from rollstat.dtypes import compute_dtype, missing_value, plain, result_dtype
+from rollstat.kernels.search import subtract_row
 from rollstat.lines import check_axis
 from rollstat.options import Options, Window
 from rollstat.results import MinPeriods
@@ -209,6 +210,7 @@ class Geometry(NamedTuple):
     width: int
     start: NDArray[np.int64] | None
     end: NDArray[np.int64] | None
+    longest: int | None
     reach: int | None
     own_row: NDArray[np.int64] | None
 
@@ -233,6 +235,7 @@ class Geometry(NamedTuple):
             own_row=self.own_row,
             base=self.low,
             nan_below=nan_below,
+            longest=self.longest,
         )
 
 
@@ -462,7 +465,7 @@ class Plan:
         """Return the windows of a block."""
         first, last, width = rows
         windows = self.windows
-        start = end = reach = own_row = None
+        start = end = longest = reach = own_row = None
         if width:
             low = first - windows.left
             high = low + last - first + width - 1
@@ -479,8 +482,9 @@ class Plan:
                 low, high = min(low, int(own_row[0])), max(high, int(own_row[-1]) + 1)
             own_row = own_row - low
         if start is not None and end is not None:
-            start, end = start - low, end - low
-        return Geometry(low, high, width, start, end, reach, own_row)
+            start, end = (bound if bound.flags.owndata else bound.copy() for bound in (start, end))
+            longest = int(subtract_row(start, end, low))
+        return Geometry(low, high, width, start, end, longest, reach, own_row)
 
     def find_line_kernel(self) -> None:
         """Set `line_kernel` if there is one block of full windows, and at most a growing one before it."""

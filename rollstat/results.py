@@ -68,10 +68,9 @@ class MinPeriods:
 
     def too_short(self, windows: Windows, first: int, last: int) -> int:
         """Return how many of these rows, from the first on, certainly have windows with too few rows."""
-        start, reach = windows.bound(first)
-        if windows.bound(last - 1)[1] - start < self.lowest:
-            return last - first
-        return max(self.lowest - reach, 0) if windows.grows(first, last) else 0
+        if not windows.grows(first, last):
+            return 0
+        return min(max(self.lowest - windows.bound(first)[1], 0), last - first)
 
     def insufficient(self, block: Block, outcome: Outcome) -> list[NDArray[np.bool_]] | None:
         """Return the rows of a block without a result, for each output; None where every row has one."""

@@ -31,6 +31,7 @@ __all__ = [
 
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
+_NO_ROWS = np.empty(0, np.int64)
 # Time windows of so many rows keep their bounds.
 _FEW_ROWS = 1000
 
@@ -339,7 +340,7 @@ class TimeWindows(_RowWindows):
             left, ahead = ((int(width) - (not inclusive)) // self._gap for inclusive in closed)
             return left, ahead + 1 if self._center else int(self._right_closed)
         middle = np.array([len(times) // 2])
-        start, end = self._bounds_of(middle)
+        start, end = self._bounds_of(middle, 0, 1)
         left, right = int(middle[0] - start[0]), int(end[0] - middle[0])
         if start[0] == 0 or end[0] == len(times):
             return None
@@ -356,22 +357,29 @@ class TimeWindows(_RowWindows):
         if self.rows <= _FEW_ROWS:
             start, end = self._all_bounds
             return start[first:last], end[first:last]
-        return self._bounds_of(self.position(first, last))
+        return self._bounds_of_rows(first, last)
 
     @cached_property
     def _all_bounds(self) -> Bounds:
         """The bounds of all output rows; the plan of a short series asks for some of them several times."""
-        return self._bounds_of(self.position(0, self.rows))
+        return self._bounds_of_rows(0, self.rows)
 
-    def _bounds_of(self, position: NDArray[np.int64]) -> Bounds:
-        """Return the bounds of the windows of data rows that are equally far apart within a segment."""
-        start, end = np.empty(len(position), np.int64), np.empty(len(position), np.int64)
+    def _bounds_of_rows(self, first: int, last: int) -> Bounds:
+        """Return the bounds of the output rows ``first, ..., last - 1``, computed anew."""
+        position = _NO_ROWS if self._positions is None else self._positions[first:last]
+        return self._bounds_of(position, first * self.step, last - first)
+
+    def _bounds_of(self, position: NDArray[np.int64], origin: int, rows: int) -> Bounds:
+        """Return the bounds of the windows of the rows `position`, or from `origin` on if that is empty."""
+        start, end = np.empty(rows, np.int64), np.empty(rows, np.int64)
         time_bounds(
             self._times,
             self._width,
-            *self._limits,
+            self._limits,
             self.offsets,
             position,
+            origin,
+            self.step,
             self._center,
             self._left_closed,
             self._right_closed,

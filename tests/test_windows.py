@@ -333,8 +333,10 @@ def test_bounds_of_extreme_times_by_definition(rng, kind):
         np.testing.assert_array_equal(found, wanted, str((width, center, closed)))
 
 
-def test_long_irregular_times_by_bisection(rng):
-    times = np.sort(rng.integers(0, 3000, 2000))
+@pytest.mark.parametrize("gaps", ["random", "bursts"])
+def test_long_irregular_times_by_bisection(rng, gaps):
+    bursts = rng.integers(0, 60, 2000) * 50 if gaps == "bursts" else 0
+    times = np.sort(bursts + rng.integers(0, 10 if gaps == "bursts" else 3000, 2000))
     for closed, step in itertools.product(CLOSED, (1, 7)):
         start, end = bounds(40, len(times), times=times, closed=closed, step=step)
         now = times[::step]

@@ -484,9 +484,9 @@ ALGORITHMS: dict[str, Callable[[Block, Extrema], Outcome]] = {
 }
 
 
-def block_rows(width: int) -> int:
-    """Return the number of rows of a block for windows of `width` rows."""
-    return max(1 << 20, 8 * width)
+def block_rows(width: int, alone: bool = False) -> int:
+    """Return the number of rows of a block for windows of `width` rows; `alone` on one thread."""
+    return max(1 << 20 if alone else 1 << 17, 8 * width)
 
 
 def lower_upper_envelope(values: NDArray[Any], radius: int, low: NDArray[Any], high: NDArray[Any]) -> bool:

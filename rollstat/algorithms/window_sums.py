@@ -352,13 +352,13 @@ def _sum_any_windows(
 ) -> None:
     """Any windows, with any missing values, which are left out first."""
     missing, min_count = block.missing, float(block.nan_below or 0)
+    longest = block.longest
     if missing is not None:
         both = x is not y
         x = _observed(x, missing)
         y = _observed(y, missing) if both else x
         start, end = _bounds_of_observed(missing, start), _bounds_of_observed(missing, end)
     if len(start):
-        longest = int((end - start).max())
         scratch = variable_windows.allocate(traits(summand).channels, len(out), longest)
         variable_windows.sum_variable_windows(summand, x, y, start, end, min_count, scratch, out)
 

@@ -70,7 +70,7 @@ class ExtremaOf(Computation):
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows."""
-        return extrema.block_rows(width)
+        return extrema.block_rows(width, alone)
 
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block; those for fixed windows do not serve boundary windows."""

@@ -1,15 +1,16 @@
-"""Searches of bounds of windows, which never decrease.
+"""Searches and shifts of bounds of windows.
 
 ::
 
     start   0 0 1 1 2 5 7 7      first_from(start, 1, 5) = 5, the first row after 1 whose window starts at 5
 
-State: none. Cost: O(log d) for a result d rows away, since steps double before they are halved.
+State: none. Cost: `first_from` takes O(log d) for a result d rows away, since starts never decrease and steps
+double before they are halved; `subtract_row` takes O(n).
 """
 
 from rollstat._jit import kernel
 
-__all__ = ["first_from"]
+__all__ = ["first_from", "subtract_row"]
 
 
 @kernel
@@ -27,3 +28,14 @@ def first_from(bound, row, limit):
         else:
             high = middle
     return high
+
+
+@kernel
+def subtract_row(start, end, row):
+    """Subtract `row` from all bounds; return the number of rows of the longest window, 0 if there is none."""
+    longest = 0
+    for i in range(len(start)):
+        longest = max(longest, end[i] - start[i])
+        start[i] -= row
+        end[i] -= row
+    return longest

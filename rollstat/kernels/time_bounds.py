@@ -6,14 +6,16 @@
     row 4            [-------]            (6 - 4, 6]: without later rows of the same time
     row 5            [-----------]
 
-A bound is found by a merge of the times with the boundaries of the windows, which never decrease either. A
-row compares its boundary with the next four times, and the bound moves by the number of those before it. So
-branches are rare, because at irregular times no processor can predict one. Four parts of the rows are merged
-by turns, so that no row waits for the one before.
+A bound is found by a merge of the times with the boundaries of the windows, which never decrease either.
+Eight successive rows, whose boundaries are one vector, are compared with the next sixteen times, one after
+the other, and the bound of each moves by the number of those before it. So branches are rare, because at
+irregular times no processor can predict one. Four parts of the rows are merged by turns, so that no row waits
+for the one before. Float times, whose boundaries must not be rounded, and rows that are not successive are
+merged row by row, each compared with the next four times.
 
 State: a bound for each part. Invariant: every row before the bound lies outside the window. Cost: one step
-for a row, and one for four moves of the bound; the first row of a part finds its bound by bisection,
-O(log n).
+for a row, and one for four moves of the bound; for eight rows one step, and two instructions for each time
+that they are compared with. The first row of a part finds its bound by bisection, O(log n).
 `regular_gap` and `lags_agree` read the times once, and stop where they are irregular.
 """
 
@@ -24,6 +26,8 @@ from numba import types
 
 from rollstat._jit import INDEX, kernel
 from rollstat._lowering import dispatched, overloaded
+from rollstat.kernels.simd.bounds import LANES, add_if_less
+from rollstat.kernels.simd.vectors import broadcast, load, store, zeros
 
 __all__ = ["Past", "edge_of", "first_unordered", "lags_agree", "lies_before", "regular_gap", "time_bounds"]
 
@@ -208,12 +212,99 @@ def _advance(times, boundaries, i, bound, high):
     return bound
 
 
+@kernel(forceinline=True)
+def _advance_eight(times, shift, i, bound, high, row, out):
+    """Write the bounds of the rows ``i, ..., i + 7``, which lie in ``bound, ..., high``; return the last one.
+
+    A time lies before the bound of a row if it is less than the time of the row plus `shift`.
+    """
+    edges = load(times, i) + broadcast(shift)
+    first, last = times[i & INDEX] + shift, times[(i + LANES - 1) & INDEX] + shift
+    while bound <= high - LANES and times[(bound + LANES - 1) & INDEX] < first:
+        bound += LANES
+    counts = broadcast(bound)
+    while bound < high and times[bound & INDEX] < last:
+        if bound <= high - 2 * LANES:
+            others = zeros(times)
+            for j in range(0, 2 * LANES, 2):
+                counts = add_if_less(counts, times[(bound + j) & INDEX], edges)
+                others = add_if_less(others, times[(bound + j + 1) & INDEX], edges)
+            counts = counts + others
+            bound += 2 * LANES
+        else:
+            counts = add_if_less(counts, times[bound & INDEX], edges)
+            bound += 1
+    store(counts, out, row)
+    return out[(row + LANES - 1) & INDEX]
+
+
+@kernel
+def _merge_eights(times, boundaries, shift, i, low, high, first, last, out):
+    """Write one bound of most rows from `first` on, whose data rows begin at `i`; return their number."""
+    size = (last - first) // (4 * LANES) * LANES if last - first >= _PARTS_FROM else 0
+    at_a = _bisect(times, boundaries, i, low, high)
+    at_b = _bisect(times, boundaries, i + size, at_a, high)
+    at_c = _bisect(times, boundaries, i + 2 * size, at_b, high)
+    at_d = _bisect(times, boundaries, i + 3 * size, at_c, high)
+    for k in range(0, size, LANES):
+        at_a = _advance_eight(times, shift, i + k, at_a, high, first + k, out)
+        at_b = _advance_eight(times, shift, i + size + k, at_b, high, first + size + k, out)
+        at_c = _advance_eight(times, shift, i + 2 * size + k, at_c, high, first + 2 * size + k, out)
+        at_d = _advance_eight(times, shift, i + 3 * size + k, at_d, high, first + 3 * size + k, out)
+    return 4 * size
+
+
+@kernel
+def _past_in_eights(times, boundaries, i, low, high, first, last, out):
+    if times[i] < boundaries.limit:
+        return 0
+    shift = np.int64(boundaries.passes) - boundaries.width
+    return _merge_eights(times, boundaries, shift, i, low, high, first, last, out)
+
+
+@kernel
+def _future_in_eights(times, boundaries, i, low, high, first, last, out):
+    if times[i + last - first - 1] >= boundaries.limit:
+        return 0
+    shift = np.int64(boundaries.passes) + boundaries.width
+    return _merge_eights(times, boundaries, shift, i, low, high, first, last, out)
+
+
+@kernel
+def _no_eights(times, boundaries, i, low, high, first, last, out):
+    return 0
+
+
+def merged_in_eights(times, boundaries, i, low, high, first, last, out):
+    """Write one bound of most rows from `first` on; return their number.
+
+    It is 0 for floats, whose boundaries must not be rounded, and where a boundary would overflow.
+    """
+    kernel = _kernel_in_eights(isinstance(boundaries, Past), times.dtype.kind == "f")
+    return kernel(times, boundaries, i, low, high, first, last, out)
+
+
+@dispatched(merged_in_eights)
+def _merged_in_eights(times, boundaries, i, low, high, first, last, out):
+    return _kernel_in_eights(boundaries.instance_class is Past, isinstance(times.dtype, types.Float))
+
+
+def _kernel_in_eights(past, float_times):
+    """Return the kernel for a kind of boundary and of times."""
+    return _no_eights if float_times else _past_in_eights if past else _future_in_eights
+
+
 @kernel
 def _merge(times, boundaries, origin, step, low, high, first, last, out):
     """Write one bound of the rows ``first, ..., last - 1`` of a segment, see :func:`time_bounds`.
 
     Row ``row`` of the output belongs to row ``origin + row * step`` of the data.
     """
+    if step == 1:
+        done = merged_in_eights(times, boundaries, origin + first, low, high, first, last, out)
+        low, first = out[first + done - 1] if done else low, first + done
+    if first == last:
+        return
     size = (last - first) // 4 if last - first >= _PARTS_FROM else 0
     a, b, c, d = first, first + size, first + 2 * size, first + 3 * size
     at_a = _bisect(times, boundaries, origin + a * step, low, high)
@@ -234,52 +325,46 @@ def _merge(times, boundaries, origin, step, low, high, first, last, out):
         out[row & INDEX] = at_d
 
 
-@kernel
-def _ends_before_now(times, now_itself, position, first, last, low, start, end):
-    """Write the first row with the time of each row, or the start of the window if that is later."""
-    right = _bisect(times, now_itself, position[first], low, position[first])
-    for row in range(first, last):
-        now = times[position[row]]
-        if times[right] < now:
-            right = position[row]
-            # Rows that a step leaves out can have the same time.
-            while times[right - 1] == now:
-                right -= 1
-        end[row] = max(right, start[row])
+@kernel(forceinline=True)
+def _data_row(position, origin, stride, row):
+    return position[row] if len(position) else origin + row * stride
 
 
 @kernel
 def time_bounds(
-    times, width, earliest, latest, offsets, position, center, left_closed, right_closed, start, end
+    times, width, limits, offsets, position, origin, stride, center, left_closed, right_closed, start, end
 ):
-    """Write the bounds of the windows of the rows `position` into `start` and `end`.
+    """Write the bounds of the windows of some rows of data into `start` and `end`.
 
-    `earliest` and `latest` are the limits of the type of the times, infinite for floats. Within a segment
-    the rows `position` are equally far apart.
+    The rows are `position`, or ``origin, origin + stride, ...`` if that is empty. `limits` are those of the
+    type of the times, infinite for floats. Within a segment the rows are equally far apart.
     """
+    earliest, latest = limits
     past = Past(width, earliest + width, not left_closed)
     future = Future(width, latest - width, right_closed)
     first = segment = 0
-    while first < len(position):
-        while offsets[segment + 1] <= position[first]:
+    while first < len(start):
+        here = _data_row(position, origin, stride, first)
+        while offsets[segment + 1] <= here:
             segment += 1
         low, high = offsets[segment], offsets[segment + 1]
         last, step = first + 1, 1
-        if last < len(position) and position[last] < high:
-            step = position[last] - position[first]
-            last = min(first + (high - position[first] + step - 1) // step, len(position))
-        origin = position[first] - first * step
-        _merge(times, past, origin, step, low, high, first, last, start)
-        if center:
-            _merge(times, future, origin, step, low, high, first, last, end)
+        if last < len(start) and _data_row(position, origin, stride, last) < high:
+            step = _data_row(position, origin, stride, last) - here
+            last = min(first + (high - here + step - 1) // step, len(start))
+        zeroth = here - first * step
+        _merge(times, past, zeroth, step, low, high, first, last, start)
+        if right_closed and not center:
+            for row in range(first, last):
+                end[row] = zeroth + row * step + 1
+        else:
+            if center:
+                _merge(times, future, zeroth, step, low, high, first, last, end)
+            else:
+                now_itself = Past(width - width, earliest, False)
+                _merge(times, now_itself, zeroth, step, low, high, first, last, end)
             for row in range(first, last):
                 end[row] = max(start[row], end[row])
-        elif right_closed:
-            for row in range(first, last):
-                end[row] = origin + row * step + 1
-        else:
-            now_itself = Past(width - width, earliest, False)
-            _ends_before_now(times, now_itself, position, first, last, low, start, end)
         first = last
 
 

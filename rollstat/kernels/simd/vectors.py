@@ -272,8 +272,8 @@ elementwise(zeros_like, lambda builder, dtype, channel: ir.Constant(channel.type
 
 
 def broadcast_lane(vector, lane):
-    """Return the vector with one lane of `vector` in every lane; `lane` is the literal 0 or -1."""
-    return np.full(len(vector), vector[lane])
+    """Return the vector with one lane of `vector`, in every channel, in all lanes; `lane` is 0 or -1."""
+    return np.broadcast_to(vector[..., lane, None], vector.shape).copy()
 
 
 @lowered(broadcast_lane)
@@ -282,7 +282,8 @@ def _broadcast_lane(vector, lane):
         picked = [lane.literal_value % vector.lanes] * vector.lanes
 
         def generate(context, builder, signature, arguments):
-            return _shuffle(builder, arguments[0], arguments[0], picked)
+            channels = split_channels(builder, arguments[0], vector)
+            return join_channels(builder, [_shuffle(builder, each, each, picked) for each in channels])
 
         return vector(vector, lane), generate
 

@@ -10,10 +10,11 @@
     start reaches the border  ->  the rows [start, end) become the new block, and the border moves to its end
 
 A window is a suffix of the block before the border and a prefix of the rows after it; nothing is subtracted.
-First the suffixes of a block and the prefixes after it are scanned, eight rows in a vector, for all windows
-that start in the block. Then each of these windows adds one of both. The terms are those of
-:mod:`rollstat.kernels.sums.moment_formulas`. The shifts are the values in the row before the border, which
-are in every window that starts in the block.
+First the suffixes of a block are scanned, eight rows in a vector. Where each window ends one row after the
+one before, as time windows do, the scan of the prefixes gives those of eight windows at once, which are added
+to their suffixes without being stored. Other prefixes are stored for all windows that start in the block.
+The terms are those of :mod:`rollstat.kernels.sums.moment_formulas`. The shifts are the values in the row
+before the border, which are in every window that starts in the block.
 
 State: see `Scratch`. Invariant: column ``8 + j`` of `older` holds the sums from row ``first + j`` to the
 border, column j of `newer` those of j rows after the border, and every window that starts before the border
@@ -30,24 +31,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import INDEX, kernel
+from rollstat._jit import kernel
 from rollstat.kernels.search import first_from
+from rollstat.kernels.simd.bounds import are_consecutive, count_below, load_at, rows_between
 from rollstat.kernels.simd.float64x8_math import LANES, nan_where_below
 from rollstat.kernels.simd.vectors import (
     broadcast,
+    broadcast_lane,
     load,
-    load_2d,
     replace_nan,
     shift_in_next,
     shift_in_previous,
     store_2d,
     zeros_like,
 )
-from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift
+from rollstat.kernels.sums.moment_formulas import finish, lift
 
-__all__ = ["ROWS_AT_ONCE", "Scratch", "allocate", "sum_variable_windows"]
-
-ROWS_AT_ONCE = 512
+__all__ = ["Scratch", "allocate", "sum_variable_windows"]
 
 
 class Scratch(NamedTuple):
@@ -55,24 +55,21 @@ class Scratch(NamedTuple):
 
     Attributes
     ----------
-    older, newer : ndarray of float64, shape (channels, rows of the longest window + 24)
-        The suffixes of the block before the border, and the prefixes after it.
-    sums : ndarray of float64, shape (channels, ROWS_AT_ONCE)
-        Sums of some windows.
-    shift_x, shift_y, count : ndarray of float64, shape (ROWS_AT_ONCE,)
-        Their shifts and numbers of rows.
+    older, newer : ndarray of float64, shape (channels, twice or once the rows of the longest window + 24)
+        The suffixes of the block before the border, and the prefixes after it. Windows that start after the
+        block are computed beside the last ones of it and overwritten, so `older` has room for their bounds.
+    start, end : ndarray of int64, shape (LANES,)
+        Bounds of fewer than eight windows.
     last : ndarray of float64, shape (outputs, LANES)
-        Results of the last windows.
+        Their results.
     padded : ndarray of float64, shape (LANES,)
         Values at an end of the data.
     """
 
     older: np.ndarray
     newer: np.ndarray
-    sums: np.ndarray
-    shift_x: np.ndarray
-    shift_y: np.ndarray
-    count: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
     last: np.ndarray
     padded: np.ndarray
 
@@ -81,10 +78,9 @@ def allocate(channels, outputs, longest):
     """Return scratch memory for windows of up to `longest` rows."""
     room = longest + 3 * LANES
     return Scratch(
-        np.empty((channels, room)),
+        np.zeros((channels, room + longest)),
         np.zeros((channels, room)),
-        np.zeros((channels, ROWS_AT_ONCE)),
-        *np.zeros((3, ROWS_AT_ONCE)),
+        *np.empty((2, LANES), np.int64),
         np.empty((outputs, LANES)),
         np.empty(LANES),
     )
@@ -104,14 +100,6 @@ def _load_part(values, i, padded):
         return load(values, i)
     _copy_part(values, i, padded)
     return load(padded, 0)
-
-
-@kernel(forceinline=True)
-def _total(lanes):
-    """Return the sum of all lanes in every lane."""
-    two = lanes + shift_in_next(lanes, lanes, 4)
-    four = two + shift_in_next(two, two, 2)
-    return four + shift_in_next(four, four, 1)
 
 
 @kernel(forceinline=True)
@@ -138,7 +126,7 @@ def _scan_older(summand, x, y, first, border, scratch):
         four = two + shift_in_next(two, zero, 2)
         eight = four + shift_in_next(four, zero, 4)
         store_2d(eight + (high + low), scratch.older, i - first + LANES)
-        high, low = _carry(high, low, _total(one))
+        high, low = _carry(high, low, broadcast_lane(eight, 0))
 
 
 @kernel(forceinline=True)
@@ -154,42 +142,85 @@ def _scan_newer(summand, x, y, border, last, scratch):
         four = two + shift_in_previous(zero, two, 2)
         eight = four + shift_in_previous(zero, four, 4)
         store_2d(eight + (high + low), scratch.newer, i - border + 1)
-        high, low = _carry(high, low, _total(one))
-
-
-@kernel
-def _finish_rows(summand, scratch, min_count, first, last, out):
-    """Write the outputs of the windows ``first, ..., last - 1`` from their sums."""
-    model = broadcast(min_count)
-    model = lift(summand, model, model, model, model)
-    for i in range(first, last, LANES):
-        at = i - first
-        count = load(scratch.count, at)
-        result = finish(
-            summand,
-            load_2d(scratch.sums, at, model),
-            load(scratch.shift_x, at),
-            load(scratch.shift_y, at),
-            count,
-        )
-        result = nan_where_below(result, count, broadcast(min_count))
-        if i + LANES <= last:
-            store_2d(result, out, i)
-        else:
-            store_2d(result, scratch.last, 0)
-            for k in range(len(out)):
-                for j in range(i, last):
-                    out[k, j] = scratch.last[k, j - i]
+        high, low = _carry(high, low, broadcast_lane(eight, -1))
 
 
 @kernel(forceinline=True)
-def _add_parts(summand, start, end, first, border, scratch):
-    """Write the sums and numbers of rows of windows that start in the block."""
-    for i in range(len(start)):
-        older, newer = start[i] - first + LANES, end[i] - border
-        for k in range(channel_count(summand)):
-            scratch.sums[k, i] = scratch.older[k, older & INDEX] + scratch.newer[k, newer & INDEX]
-        scratch.count[i] = end[i] - start[i]
+def _finish_eight(summand, start, end, i, sums, shift_x, shift_y, least):
+    """Return the outputs of the windows ``i, ..., i + 7`` from their sums."""
+    count = rows_between(start, end, i)
+    return nan_where_below(finish(summand, sums, shift_x, shift_y, count), count, least)
+
+
+@kernel(forceinline=True)
+def _sum_consecutive(summand, x, y, start, end, row, least, scratch, out):
+    """Write the outputs of windows from `row` on that start in the block, eight at once; return the next row.
+
+    It stops early where the ends of the windows do not follow one another. Some rows after the last one
+    are overwritten.
+    """
+    first, border = start[row], end[row]
+    shift_x, shift_y = broadcast(x[border - 1]), broadcast(y[border - 1])
+    zero = zeros_like(lift(summand, shift_x, shift_y, shift_x, shift_y))
+    high = low = zero
+    i, behind = row, border - row
+    while i <= len(start) - LANES and end[i] == i + behind and are_consecutive(end, i):
+        lanes_x = _load_part(x, i + behind, scratch.padded)
+        lanes_y = _load_part(y, i + behind, scratch.padded)
+        one = lift(summand, lanes_x, lanes_y, shift_x, shift_y)
+        two = one + shift_in_previous(zero, one, 1)
+        four = two + shift_in_previous(zero, two, 2)
+        eight = four + shift_in_previous(zero, four, 4)
+        newer = shift_in_previous(zero, eight, 1) + (high + low)
+        older = load_at(scratch.older, start, i, LANES - first, zero)
+        store_2d(_finish_eight(summand, start, end, i, older + newer, shift_x, shift_y, least), out, i)
+        if start[i + LANES - 1] >= border:
+            return i + count_below(start, i, border)
+        high, low = _carry(high, low, broadcast_lane(eight, -1))
+        i += LANES
+    return i
+
+
+@kernel
+def _sum_others(summand, x, y, start, end, first, border, row, least, scratch, out):
+    """Write the outputs of windows from `row` on that start in the block; return the next row."""
+    stop = first_from(start, row, border)
+    _scan_newer(summand, x, y, border, end[stop - 1], scratch)
+    shift_x, shift_y = broadcast(x[border - 1]), broadcast(y[border - 1])
+    model = lift(summand, shift_x, shift_y, shift_x, shift_y)
+    for i in range(row, stop, LANES):
+        if i + LANES <= stop:
+            older = load_at(scratch.older, start, i, LANES - first, model)
+            newer = load_at(scratch.newer, end, i, -border, model)
+            store_2d(_finish_eight(summand, start, end, i, older + newer, shift_x, shift_y, least), out, i)
+        else:
+            for j in range(LANES):
+                scratch.start[j] = start[min(i + j, stop - 1)]
+                scratch.end[j] = end[min(i + j, stop - 1)]
+            older = load_at(scratch.older, scratch.start, 0, LANES - first, model)
+            newer = load_at(scratch.newer, scratch.end, 0, -border, model)
+            result = _finish_eight(
+                summand, scratch.start, scratch.end, 0, older + newer, shift_x, shift_y, least
+            )
+            store_2d(result, scratch.last, 0)
+            for k in range(len(out)):
+                for j in range(i, stop):
+                    out[k, j] = scratch.last[k, j - i]
+    return stop
+
+
+@kernel
+def _write_empty(summand, start, end, row, least, scratch, out):
+    """Write the outputs of the empty windows from `row` on; return the next row."""
+    stop = row
+    while stop < len(start) and start[stop] == end[stop]:
+        stop += 1
+    zero = least - least
+    result = finish(summand, zeros_like(lift(summand, zero, zero, zero, zero)), zero, zero, zero)
+    store_2d(nan_where_below(result, zero, least), scratch.last, 0)
+    for k in range(len(out)):
+        out[k, row:stop] = scratch.last[k, 0]
+    return stop
 
 
 @kernel
@@ -198,36 +229,13 @@ def sum_variable_windows(summand, x, y, start, end, min_count, scratch, out):
 
     No value is NaN. `scratch` is made by :func:`allocate`.
     """
-    rows = len(start)
-    row = stop = first = border = 0
-    for begin in range(0, rows, ROWS_AT_ONCE):
-        last = min(begin + ROWS_AT_ONCE, rows)
-        while row < last:
-            if row == stop and start[row] < end[row]:
-                first, border = start[row], end[row]
-                stop = first_from(start, row, border)
-                _scan_older(summand, x, y, first, border, scratch)
-                _scan_newer(summand, x, y, border, end[stop - 1], scratch)
-            some, at = min(stop, last), row - begin
-            if row == stop:  # an empty window
-                some = stop = row + 1
-                for k in range(channel_count(summand)):
-                    scratch.sums[k, at] = 0.0
-                scratch.count[at] = 0.0
-                scratch.shift_x[at] = scratch.shift_y[at] = 0.0
-            else:
-                parts = Scratch(
-                    scratch.older,
-                    scratch.newer,
-                    scratch.sums[:, at:],
-                    scratch.shift_x[at:],
-                    scratch.shift_y[at:],
-                    scratch.count[at:],
-                    scratch.last,
-                    scratch.padded,
-                )
-                _add_parts(summand, start[row:some], end[row:some], first, border, parts)
-                scratch.shift_x[at : at + some - row] = x[border - 1]
-                scratch.shift_y[at : at + some - row] = y[border - 1]
-            row = some
-        _finish_rows(summand, scratch, min_count, begin, last, out)
+    row, least = 0, broadcast(min_count)
+    while row < len(start):
+        first, border = start[row], end[row]
+        if first == border:
+            row = _write_empty(summand, start, end, row, least, scratch, out)
+        else:
+            _scan_older(summand, x, y, first, border, scratch)
+            row = _sum_consecutive(summand, x, y, start, end, row, least, scratch, out)
+            if row < len(start) and start[row] < border:
+                row = _sum_others(summand, x, y, start, end, first, border, row, least, scratch, out)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from rollstat.algorithms.window_sums import evaluate, observations
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.sums.moment_formulas import Sum, Variance
-from rollstat.kernels.sums.variable_windows import ROWS_AT_ONCE
 
 UNIT = 2.0**-53
 
@@ -73,12 +72,17 @@ def test_values_that_left_have_no_effect(huge, rng):
         assert np.isinf(sums(spoilt, start, end, Sum())[touched]).all()
 
 
-def test_windows_longer_and_shorter_than_what_is_done_at_once(rng):
-    length = 4 * ROWS_AT_ONCE
-    values = rng.integers(-9, 9, length).astype(np.float64)
-    for widest in (1, 9, 60, 3 * ROWS_AT_ONCE):
-        end = np.sort(rng.integers(0, length + 1, 3 * ROWS_AT_ONCE + 5))
-        start = np.maximum.accumulate(np.maximum(end - rng.integers(0, widest + 1, len(end)), 0))
-        start = np.minimum(start, end)
-        total = np.concatenate([[0.0], values.cumsum()])
-        assert sums(values, start, end, Sum()).tolist() == (total[end] - total[start]).tolist()
+@pytest.mark.parametrize("widest", [1, 3, 9, 60, 700])
+@pytest.mark.parametrize("steps", [[1], [0, 1, 2], [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0], [0, 0, 5]])
+def test_ends_that_follow_one_another_or_not(rng, widest, steps):
+    end = np.minimum(rng.choice(steps, 1200).cumsum(), 1000)
+    start = np.maximum(end - rng.integers(0, 2, len(end)).cumsum() % 3 - widest + 1, 0)
+    start = np.minimum(np.maximum.accumulate(start), end)
+    values = rng.integers(-9, 9, 1000).astype(np.float64)
+    total = np.concatenate([[0.0], values.cumsum()])
+    expected = total[end] - total[start]
+    for rows in (1, 7, 8, 9, len(end)):
+        assert sums(values, start[:rows], end[:rows], Sum()).tolist() == expected[:rows].tolist()
+    some = np.flatnonzero(end > start)
+    variances = [np.var(values[start[row] : end[row]]) for row in some]
+    assert np.allclose(sums(values, start, end, Variance(0.0))[some], variances, rtol=0.0, atol=1e-12)
