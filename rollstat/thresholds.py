@@ -58,10 +58,10 @@ __all__ = [
 NETWORK = 64
 """Widest window for which a selection network is used, however short the series is."""
 
-NETWORK_OF_LONG_SERIES = 320
+NETWORK_OF_LONG_SERIES = 400
 """Widest window for which a selection network is used in a long series of float64."""
 
-NETWORK_OF_NOISE = 220
+NETWORK_OF_NOISE = 320
 """The same for a long series of float64 in which neighbours differ as much as values a window apart."""
 
 NETWORK_OF_OTHER_DTYPES = 512
