@@ -162,7 +162,7 @@ class Execution:
         if not outcome.marked:
             self._mark_insufficient(block, outcome, line, first, last)
         # A difference of two values can be twice as large as they are.
-        if "interpolated" in plan.kinds and 2 * block.magnitude >= EXACT:
+        if plan.dtype.kind in "iu" and "interpolated" in plan.kinds and 2 * block.magnitude >= EXACT:
             for kind, view in zip(plan.kinds, views):
                 if kind == "interpolated":
                     warn_of_rounded(view)
