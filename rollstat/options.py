@@ -12,6 +12,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from rollstat.blocks import read_only
 from rollstat.kernels.time_bounds import first_unordered, regular_gap
 from rollstat.windows import (
     Expanding,
@@ -460,7 +461,7 @@ def _checked_times(
         # Windows depend on distances only, so descending times can be negated. ``~`` does not overflow; of
         # datetimes only NaT would, and it must stay the smallest number.
         array = ~array if array.dtype.kind == "i" and unit is None else -array
-    array = np.ascontiguousarray(array)
+    array = read_only(np.ascontiguousarray(array))
     gap = int(regular_gap(array)) if len(offsets) == 2 and array.dtype.kind == "i" else 0
     row = -1 if gap else int(first_unordered(array, offsets))
     # NaT is the smallest number: it is the first of its segment, or out of order.
