@@ -45,6 +45,7 @@ from llvmlite import binding
 from numba import config, types
 from numba.core.caching import CompileResultCacheImpl, _Cache
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.core.serialize import NumbaPickler
 from numba.core.sigutils import normalize_signature
 from numba.misc.appdirs import AppDirs
@@ -256,6 +257,18 @@ def _operators(signature: Any) -> list[type]:
     return sorted(found, key=lambda cls: cls.__qualname__)
 
 
+def _prepare_to_load(signature: Any, target_context: Any) -> None:
+    """Load the symbols that machine code of a kernel refers to.
+
+    A refresh of the context also imports all that compiling may need, which takes longer than loading a
+    kernel. Operators of other packages may call extensions of Numba, which only a refresh loads.
+    """
+    if all(cls.__module__.split(".")[0] == __name__.split(".")[0] for cls in _operators(signature)):
+        rtsys.initialize(target_context)
+    else:
+        target_context.refresh()
+
+
 def _digest_of_code(function: FunctionType) -> str:
     """Return the digest of a function, all that it imports, and how this process compiles."""
     source = source_digest(Path(function.__code__.co_filename).resolve())
@@ -347,7 +360,7 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
         common = self.key_without_target(sig) if self._enabled else None
         if common is None:
             return None
-        target_context.refresh()
+        _prepare_to_load(sig, target_context)
         prebuilt, stored = prebuilt_folder(), cache_folder()
         places: list[tuple[str, Path, Any]] = []
         if prebuilt is not None:

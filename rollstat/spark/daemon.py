@@ -27,10 +27,10 @@ def preload() -> bool:
     # Spark sets this to the number of cores of a task; BLAS of NumPy starts threads when it is larger.
     safe = os.environ.get("OMP_NUM_THREADS") == "1"
     if safe:
-        cpu_target = import_module("numba.core.registry").cpu_target
         for name in MODULES:
             import_module(name)
-        cpu_target.target_context.refresh()  # as numba does before it loads the first kernel of a process
+        context = import_module("numba.core.registry").cpu_target.target_context
+        import_module("numba.core.runtime").rtsys.initialize(context)  # compiled once for all workers
         gc.freeze()  # so that workers do not search it for garbage, which would copy its memory
     return safe
 
