@@ -27,7 +27,8 @@ def test_it_imports_only_what_starts_no_thread(threads):
         [sys.executable, "-c", SEEN], env=environment, check=True, capture_output=True, text=True
     )
     safe, running, numba, worker, pyarrow, pandas = json.loads(done.stdout)
-    assert safe == numba == worker == (threads == "1")
+    assert safe == numba == (threads == "1")
+    assert worker or not safe  # the daemon of older Spark has always imported it
     assert not pyarrow
     assert not pandas
     if safe:
