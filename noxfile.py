@@ -141,7 +141,8 @@ def minimum(session: nox.Session) -> None:
     """Run the tests with the oldest dependencies that the project claims to work with."""
     session.install("-e", ".", *groups("test"), *MINIMUM)
     session.run(
-        "pytest", "-m", "not spark", "--ignore=tests/spark", "--ignore=rollstat/spark", *session.posargs
+        *("pytest", "-n", "2", "--dist", "loadfile", "-m", "not spark and not long"),
+        *("--ignore=tests/spark", "--ignore=rollstat/spark", *session.posargs),
     )
 
 
@@ -228,19 +229,14 @@ def coverage(session: nox.Session) -> None:
     """Measure coverage of lines and branches with the JIT disabled, so that those of kernels count."""
     session.install("-e", ".[plot]", *groups("test", "coverage"))
     session.env["NUMBA_DISABLE_JIT"] = "1"
-    folders = ["tests/kernels", "tests/algorithms", "tests/streaming"]
     session.run(
-        "coverage",
-        "run",
-        "--branch",
-        "-m",
-        "pytest",
-        *folders,
-        "-m",
-        "not slow and not long",
+        *("pytest", "-n", "2", "--dist", "loadfile", "-m", "not slow and not long"),
+        *("tests/kernels", "tests/algorithms", "tests/streaming"),
+        *("--cov=rollstat.kernels", "--cov=rollstat.algorithms", "--cov-branch"),
+        "--cov-report=term-missing:skip-covered",
+        "-Wignore::RuntimeWarning",  # of NumPy, where machine code is silent: wrapped integers, inf - inf
         *session.posargs,
     )
-    session.run("coverage", "report", "--include", "rollstat/kernels/*,rollstat/algorithms/*")
 
 
 @nox.session
@@ -252,7 +248,7 @@ def bounds(session: nox.Session) -> None:
     session.env["NUMBA_CACHE_DIR"] = folder
     try:
         chosen = "-m", "not spark and not long", "--ignore=tests/spark"
-        session.run("pytest", "tests", *chosen, *session.posargs)
+        session.run("pytest", "-n", "2", "--dist", "loadfile", "tests", *chosen, *session.posargs)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

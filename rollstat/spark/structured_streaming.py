@@ -147,20 +147,9 @@ def rolling_stream(  # 14 parameters: one for each public option
     ...     watermark="5 minutes",
     ... )
     """
-    check_frame("df", df)
-    if initial is not None:
-        check_frame("initial", initial)
-    if not df.isStreaming:
-        raise ValueError("df must be a streaming frame; use rollstat.spark.rolling for batch frames")
-    if center:
-        raise ValueError(
-            "center must be False on a stream: a centred window needs rows that have not arrived yet; "
-            f"it was {center!r}"
-        )
+    _check_frames(df, initial, center)
     options = {"min_periods": min_periods, "center": False, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
-    if initial is not None and (initial.isStreaming or initial.schema.names != df.schema.names):
-        raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
     references = ColumnReferences(df)
     partition_by = references.names(partition_by, "partition_by")
     order_by = references.names(order_by, "order_by")
@@ -215,6 +204,22 @@ def rolling_stream(  # 14 parameters: one for each public option
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
     counts = [F.count_if(F.col(_FATE) == number).alias(name) for name, number in fates.items()]
     return result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE, *references.added)
+
+
+def _check_frames(df: DataFrame, initial: DataFrame | None, center: bool) -> None:
+    """Raise an error for frames of the wrong kind, and for centred windows."""
+    check_frame("df", df)
+    if initial is not None:
+        check_frame("initial", initial)
+    if not df.isStreaming:
+        raise ValueError("df must be a streaming frame; use rollstat.spark.rolling for batch frames")
+    if center:
+        raise ValueError(
+            "center must be False on a stream: a centred window needs rows that have not arrived yet; "
+            f"it was {center!r}"
+        )
+    if initial is not None and (initial.isStreaming or initial.schema.names != df.schema.names):
+        raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
 
 
 def _with_metadata(field: T.StructField, metadata: dict[str, Any]) -> T.StructField:

@@ -357,7 +357,7 @@ def check(header, position, value, observed):
     valid = rows <= last + 1 and (header[WINDOW] == 0 or rows <= header[WINDOW])
     held = 0
     for row in range(header[OLDEST], header[NEXT]):
-        held += observed[row & last]
+        held += int(observed[row & last])
     valid = valid and held == header[OBSERVED]
     for side in range(2):
         begin, end = header[BEGIN + side], header[END + side]
