@@ -9,10 +9,38 @@ import pytest
 # Spark inherit this.
 os.environ.setdefault("ROLLSTAT_TIERS", "fast")
 
+# These take most of the time, compiling or waiting for Java or for new processes. They start first, in this
+# order, so that all processes of a run end together.
+LONGEST = (
+    "tests/spark/",
+    "tests/streaming/test_aggregates.py",
+    "tests/test_contract.py",
+    "tests/streaming/test_contract.py",
+    "tests/streaming/test_short_arrays.py",
+    "tests/test_cache.py",
+    "tests/test_prebuild.py",
+    "tests/test_plan.py",
+    "tests/streaming/",
+    "tests/operators/",
+    "tests/test_jit.py",
+    "tests/test_import.py",
+    "tests/functions/",
+    "tests/algorithms/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the tests that take longest first."""
+
+    def place(item: pytest.Item) -> int:
+        return next((i for i, name in enumerate(LONGEST) if item.nodeid.startswith(name)), len(LONGEST))
+
+    items.sort(key=place)
+
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Run the files of Spark in two processes, early, so that Spark starts only twice."""
+    """Run the files of Spark in two processes, so that Spark starts only twice."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):

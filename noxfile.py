@@ -41,8 +41,10 @@ def groups(*names: str) -> list[str]:
 def run_tests(session: nox.Session, *arguments: str) -> None:
     """Install the project with all it needs to be tested, and run the tests."""
     session.install("-e", ".[spark,plot]", *groups("test", "demo"))
-    # Tests of Spark wait for Java a third of the time, so three processes keep two cores busy.
-    session.run("pytest", "-n", "3", "--dist", "loadfile", *arguments, *session.posargs)
+    # Tests of Spark wait for Java, and others for processes, so four processes keep two cores busy.
+    session.run(
+        *("pytest", "-n", "4", "--dist", "loadfile", "--no-loadscope-reorder", *arguments, *session.posargs)
+    )
 
 
 @nox.session

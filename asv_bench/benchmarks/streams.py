@@ -41,6 +41,7 @@ def _rolling(name: str, m: int) -> Any:
 STREAMS: dict[str, dict[str, Callable[[int], Any]]] = {
     "median": {
         "rollstat": lambda m: rollstat.RollingMedian(m),
+        "rollstat three_trees": lambda m: rollstat.RollingMedian(m, algorithm="three_trees"),
         "screamer": lambda m: _screamer("RollingMedian", m),
         "river": lambda m: _river(_stats().RollingQuantile(0.5, m)),
     },
