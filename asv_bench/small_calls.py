@@ -2,7 +2,8 @@
 
     python asv_bench/small_calls.py --output docs/performance/tables/small_calls.rst
 
-One thread. Times are microseconds of processor time, medians of several rounds in which the calls of a row
+Windows have 10 rows, and for some statistics also a width of 10 s, over regular times that have a frequency in
+pandas, over the same without it, and over irregular times. One thread. Times are microseconds of processor time, medians of several rounds in which the calls of a row
 take turns. Calls of the accessor that take longer than those of pandas are in bold.
 """
 
@@ -27,22 +28,40 @@ from rollstat.registry import REGISTRY
 
 N, WINDOW = 100, 10
 KEYS = ("function", "accessor", "pandas")
+OVER_TIMES = ("sum", "mean", "std", "min", "max", "median", "count")
 
 
-def calls(name, values):
-    """Return the calls to time: the function, the accessor's method, and that of pandas if it has one."""
+def indexes():
+    """Return the kinds of times: the words for each, and an index of it."""
+    regular = pd.date_range("2024-01-01", periods=N, freq="s")
+    late = np.random.default_rng(2).integers(0, 900, N).astype("m8[ms]")
+    return {
+        "10 s, with a frequency": regular,
+        "10 s, regular": pd.DatetimeIndex(regular.to_numpy()),
+        "10 s, irregular": pd.DatetimeIndex(np.sort(regular.to_numpy() + late)),
+    }
+
+
+def calls(name, values, index=None):
+    """Return the calls to time: the function, the accessor's method, and that of pandas if it has one.
+
+    Windows have a width in time if an index of times is given.
+    """
     row = REGISTRY[name]
     series = [values, values[::-1].copy()][: row.series]
     options = row.samples[0]
-    width = {"m" if "m" in signature(row.function).parameters else "window": WINDOW}
+    window = WINDOW if index is None else f"{WINDOW}s"
+    width = {"m" if "m" in signature(row.function).parameters else "window": window}
+    if index is not None:
+        width["times"] = index.to_numpy()
     found = {"function": lambda: row.function(*series, **width, **options)}
-    mine, other = (pd.Series(array) for array in (series[0], series[-1]))
+    mine, other = (pd.Series(array, index) for array in (series[0], series[-1]))
     pairs = [other] if row.series == 2 else []
-    if hasattr(mine.rollstat.rolling(WINDOW), name):
+    if hasattr(mine.rollstat.rolling(window), name):
         named = {"func" if key == "op" else key: value for key, value in options.items()}
-        found["accessor"] = lambda: getattr(mine.rollstat.rolling(WINDOW), name)(*pairs, **named)
+        found["accessor"] = lambda: getattr(mine.rollstat.rolling(window), name)(*pairs, **named)
     if row.pandas:
-        found["pandas"] = lambda: getattr(mine.rolling(WINDOW), row.pandas)(*pairs, **options)
+        found["pandas"] = lambda: getattr(mine.rolling(window), row.pandas)(*pairs, **options)
     return found
 
 
@@ -79,17 +98,21 @@ def main():
     data = {"float64": rng.standard_normal(N), "int64": rng.integers(-9, 10, N)}
     head = ["statistic"] + [f"{key}, {dtype}" for dtype in data for key in KEYS]
     table = []
-    for name in arguments.names or sorted(REGISTRY):
-        cells = [name]
+    names = arguments.names or sorted(REGISTRY)
+    rows = [(name, name, None) for name in names]
+    for kind, index in indexes().items():
+        rows += [(f"{name}, {kind}", name, index) for name in OVER_TIMES if name in names]
+    for label, name, index in rows:
+        cells = [label]
         for values in data.values():
             with tiers.using("fast"):
-                times = measure(calls(name, values), arguments.rounds, arguments.repeats)
+                times = measure(calls(name, values, index), arguments.rounds, arguments.repeats)
             shown = {key: f"{time:.1f}" for key, time in times.items()}
             if times.get("accessor", 0) > times.get("pandas", float("inf")):
                 shown["accessor"] = f"**{shown['accessor']}**"
             cells += [shown.get(key, "") for key in KEYS]
         table.append(cells)
-        print("".join(f"{cell:>{20 if i == 0 else 11}}" for i, cell in enumerate(cells)), flush=True)
+        print("".join(f"{cell:>{32 if i == 0 else 11}}" for i, cell in enumerate(cells)), flush=True)
     if arguments.output:
         write(arguments.output, list_table([head, *table]))
 

@@ -12,7 +12,7 @@ Blocks are cut by row, so threads, which take whole blocks, cannot change a bit.
 import os
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from itertools import product
@@ -32,6 +32,7 @@ from rollstat.dtypes import (
     warn_of_rounded,
 )
 from rollstat.explain import PlanOnly, explain_plan, explaining
+from rollstat.kernels.search import subtract_row
 from rollstat.lines import as_lines, joined_lines
 from rollstat.options import Options, Window
 from rollstat.plan import BlockRows, LineKernel, MakeComputation, Plan, Split, plain_plan
@@ -254,7 +255,7 @@ def run(
     if not stack:
         plan = plain_plan(arrays, window, make, options)
         if plan is not None:
-            return _execute_plain(plan, arrays)
+            return _execute_plain(plan, arrays, options.times)
     _refuse_table(names, arrays, options.axis)
     checked = [check_array(name, array) for name, array in zip(names, arrays)]
     shape = checked[0].shape
@@ -283,11 +284,11 @@ def _refuse_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) 
             )
 
 
-def _execute_plain(plan: Plan, arrays: Sequence[Any]) -> Result:
+def _execute_plain(plan: Plan, arrays: Sequence[Any], times: Any) -> Result:
     """Execute the cached plan of a plain call."""
     if explaining.active:
-        raise PlanOnly(explain_plan(plan))
-    results = execute_again(plan, arrays)
+        raise PlanOnly(explain_plan(plan.over(times) if plan.timed else plan))
+    results = execute_again(plan, arrays, times)
     _thread.last = plan, arrays, results
     return Result(results)
 
@@ -299,13 +300,19 @@ def last_plain_run() -> tuple[Plan | None, Sequence[ArrayLike], list[NDArray[Any
     return last
 
 
-def execute_again(plan: Plan, arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return the results of the plan of a plain call over arrays like those that it was made for.
+def execute_again(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any = None) -> list[NDArray[Any]]:
+    """Return the results of the plan of a plain call over arrays and times like those that it was made for.
 
     One kernel call writes them if the plan has one; the rest is computed by blocks.
     """
     series = [_readable(array) for array in arrays]
     results = allocate_rows(plan.rows, plan.dtypes)
+    if plan.timed:
+        kernel_of_windows = plan.windows_kernel
+        if kernel_of_windows is not None and _write_windows(plan, kernel_of_windows, series, times, results):
+            return results
+        plan.windows_kernel = None
+        plan = plan.over(times)
     kernel = plan.line_kernel
     if kernel is None:
         insufficient, blocks = plan.insufficient, plan.blocks
@@ -330,6 +337,25 @@ def _readable(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view(np.uint8) if array.dtype.kind == "b" else array.view()
     view.flags.writeable = False
     return view
+
+
+def _write_windows(
+    plan: Plan,
+    kernel: Callable[..., bool],
+    series: list[NDArray[Any]],
+    times: Any,
+    results: list[NDArray[Any]],
+) -> bool:
+    """Write all results of windows over `times` by the kernel of the plan; return whether they are right."""
+    start, end = plan.bounds_over(times)
+    longest = int(subtract_row(start, end, 0))
+    written = [same_memory(view, computed) for view, computed in zip(results, plan.computed)]
+    if not kernel(series, start, end, longest, written):
+        return False
+    for view, array in zip(results, written):
+        if view is not array:
+            convert(array, view)
+    return True
 
 
 def _write_part(

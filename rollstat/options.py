@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,9 +27,12 @@ from rollstat.windows import (
 __all__ = [
     "CommonOptions",
     "Options",
+    "OrderedTimes",
     "Window",
+    "as_integers",
     "choice",
     "get_threads",
+    "ordered_times",
     "parse_width",
     "set_threads",
     "unmasked",
@@ -47,6 +50,10 @@ _CLOSED = (*get_args(Closed), None)
 _NAN_POLICIES = get_args(NanPolicy)
 _MODES = get_args(Mode)
 _PROCESSORS = os.cpu_count() or 1
+_NO_TIMES = np.empty(0, np.int64)
+_NAT = np.iinfo(np.int64).min
+# Up to so many irregular times, a plan serves others of the same number.
+_FEW_TIMES = 1000
 
 _DESCRIBE_WINDOW = (
     "a number of rows (int), a width such as '5min', a Timedelta or a number together with times=, "
@@ -149,8 +156,8 @@ class Options:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether all options but `min_periods`, `center`, `closed` and `algorithm` have their defaults."""
-        given = (self.times, self.segments, self.fill_value, self.out)
+        """Whether all options have their defaults but `min_periods`, `center`, `closed`, `times`, `algorithm`."""
+        given = (self.segments, self.fill_value, self.out)
         rest = (self.step, self.axis, self.nan_policy, self.mode, self.threads)
         return all(value is None for value in given) and rest == (1, -1, "omit", "same", 1)
 
@@ -293,7 +300,10 @@ class Options:
         return _checked_bounds(window[0], window[1], length, 1)
 
     def _time_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
-        times, unit, gap = _checked_times(self.times, offsets, length)
+        if isinstance(self.times, OrderedTimes):
+            times, unit, gap = _NO_TIMES, _unit(self.times.dtype), self.times.gap
+        else:
+            times, unit, gap = _checked_times(self.times, offsets, length)
         width, exact = _width(window, unit, times.dtype, 2 if self.center else 1)
         windows = TimeWindows(
             times,
@@ -425,6 +435,65 @@ def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int)
     return np.int64(length.numerator // length.denominator), length.denominator == 1
 
 
+def _unit(dtype: np.dtype[Any]) -> Fraction | None:
+    """Return the unit of times in nanoseconds; None for numbers."""
+    if dtype.kind not in "mM":
+        return None
+    name, count = np.datetime_data(dtype)
+    if name in ("Y", "M", "generic"):
+        raise TypeError(f"times must have a unit of a fixed length; its dtype was {dtype}")
+    nanoseconds = {"ps": Fraction(1, 1000), "fs": Fraction(1, 10**6), "as": Fraction(1, 10**9)}
+    return count * (nanoseconds.get(name) or Fraction(_UNITS[{"m": "min"}.get(name, name)]))
+
+
+class OrderedTimes(NamedTuple):
+    """What a plan needs to know about times that never decrease: it takes their place in its options.
+
+    Attributes
+    ----------
+    dtype : numpy.dtype
+        Their dtype.
+    rows : int
+        Their number.
+    gap : int
+        As in :class:`rollstat.windows.TimeWindows`.
+    """
+
+    dtype: np.dtype[Any]
+    rows: int
+    gap: int
+
+
+@lru_cache(maxsize=64)
+def _one_segment(length: int) -> NDArray[np.int64]:
+    return np.array([0, length], np.int64)
+
+
+def as_integers(times: NDArray[Any]) -> NDArray[np.int64]:
+    """Return a read-only view of times that :func:`ordered_times` accepts."""
+    view = times.view(np.int64)
+    view.flags.writeable = False
+    return view
+
+
+def ordered_times(times: Any) -> OrderedTimes | None:
+    """Return the form of regular times, or of a few ascending ones, of 64-bit integers; None for any others."""
+    if type(times) is not np.ndarray or times.ndim != 1 or not len(times):
+        return None
+    dtype, flags = times.dtype, times.flags
+    if dtype.kind not in "imM" or dtype.itemsize != 8 or not dtype.isnative:
+        return None
+    if not (flags.c_contiguous and flags.aligned):
+        return None
+    integers, rows = as_integers(times), len(times)
+    if dtype.kind != "i" and integers[0] == _NAT:
+        return None
+    gap = regular_gap(integers)
+    if gap < 0 or (not gap and (rows > _FEW_TIMES or first_unordered(integers, _one_segment(rows)) >= 0)):
+        return None
+    return OrderedTimes(dtype, rows, gap)
+
+
 def _checked_times(
     times: Any, offsets: NDArray[np.int64], length: int
 ) -> tuple[NDArray[Any], Fraction | None, int]:
@@ -437,13 +506,8 @@ def _checked_times(
         array = times.to_numpy(dtype="datetime64[ns]")
     if array.ndim != 1 or len(array) != length:
         raise ValueError(f"times must be 1-d and as long as the data, {length}; its shape was {array.shape}")
-    unit: Fraction | None = None
+    unit = _unit(array.dtype)
     if array.dtype.kind in "mM":
-        name, count = np.datetime_data(array.dtype)
-        if name in ("Y", "M", "generic"):
-            raise TypeError(f"times must have a unit of a fixed length; its dtype was {array.dtype}")
-        nanoseconds = {"ps": Fraction(1, 1000), "fs": Fraction(1, 10**6), "as": Fraction(1, 10**9)}
-        unit = count * (nanoseconds.get(name) or Fraction(_UNITS[{"m": "min"}.get(name, name)]))
         array = array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64)
     elif array.dtype.kind in "iu":
         if array.dtype.kind == "u" and array.size and int(array.max()) > np.iinfo(np.int64).max:
@@ -465,8 +529,8 @@ def _checked_times(
     gap = int(regular_gap(array)) if len(offsets) == 2 and array.dtype.kind == "i" else 0
     row = -1 if gap else int(first_unordered(array, offsets))
     # NaT is the smallest number: it is the first of its segment, or out of order.
-    if unit is not None and (row >= 0 or (array[first[inner]] == np.iinfo(np.int64).min).any()):
-        missing = array == np.iinfo(np.int64).min
+    if unit is not None and (row >= 0 or (array[first[inner]] == _NAT).any()):
+        missing = array == _NAT
         if missing.any():
             raise ValueError(f"times must not be missing; row {int(missing.argmax())} is NaT")
     if row >= 0:

@@ -15,9 +15,9 @@ some 0.1 ms, which is more than the kernels need for thousands of values.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,10 +26,10 @@ from rollstat.blocks import UNKNOWN, Block, Line, Missing, Outcome
 from rollstat.dtypes import compute_dtype, missing_value, plain, result_dtype
 from rollstat.kernels.search import subtract_row
 from rollstat.lines import check_axis
-from rollstat.options import Options, Window
+from rollstat.options import Options, OrderedTimes, Window, as_integers, ordered_times
 from rollstat.results import MinPeriods
 from rollstat.thresholds import SHORT_LINE
-from rollstat.windows import FixedWindows, OffsetWindows, SomeWindows, Windows
+from rollstat.windows import FixedWindows, OffsetWindows, SomeWindows, TimeWindows, Windows
 
 __all__ = [
     "NAMED",
@@ -172,6 +172,15 @@ class Computation:
         """
         return None
 
+    def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
+        """Return what writes the results of a short series over any windows in one call; None if no kernel does.
+
+        It is called with the whole series, read-only, the bounds of the windows, the rows of the longest one,
+        and an array for each output, and returns whether the results are right. Windows with fewer than `least`
+        rows have no result; if it is 0, all have one, and hold a row.
+        """
+        return None
+
 
 class Recipe(NamedTuple):
     """A computation class and its parameters, which must be hashable: equal recipes share a cached plan.
@@ -300,8 +309,12 @@ class Plan:
         Whether blocks can read the values as they are, and have no mask and no rows of their own.
     missing : UNKNOWN or None
         None for a plain call whose values cannot be missing.
+    timed : bool
+        Whether a plain call must give this plan its times, see :meth:`over`.
     line_kernel : LineKernel or None
         One call in place of nearly all blocks; the engine sets it to None after data that it does not serve.
+    windows_kernel : callable or None
+        The same for a plan that is `timed`, see :meth:`Computation.windows_kernel`.
     """
 
     def __init__(
@@ -338,8 +351,10 @@ class Plan:
             self.windows = options.windows(window, np.append(starts, self.lines * length))
             self.windows.min_periods = default
         self.plain = False
+        self.timed = isinstance(self.windows, TimeWindows) and isinstance(options.times, OrderedTimes)
         self.missing: Missing = UNKNOWN
         self.line_kernel: LineKernel | None = None
+        self.windows_kernel: Callable[..., bool] | None = None
 
     def _plan_outputs(self) -> None:
         options, outputs = self.options, self.computation.outputs
@@ -377,6 +392,16 @@ class Plan:
         part.windows, part.rows = windows, windows.rows
         part.computation = self._make(self.dtype, windows)
         return part
+
+    def over(self, times: NDArray[Any]) -> "Plan":
+        """Return the plan for these times, which are of the form that it was made for."""
+        plan = copy(self)
+        plan.windows = cast(TimeWindows, self.windows).over(as_integers(times))
+        return plan
+
+    def bounds_over(self, times: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the bounds of all windows over these times, without a plan for them."""
+        return cast(TimeWindows, self.windows).bounds_over(as_integers(times))
 
     @cached_property
     def split(self) -> "Split | None":
@@ -513,6 +538,13 @@ class Plan:
                 )
                 return
 
+    def find_windows_kernel(self) -> None:
+        """Set `windows_kernel` if the computation has one for these windows."""
+        always = cast(TimeWindows, self.windows).hold_own_row and max(self.min_periods.needs) <= 1
+        least = 0 if always else self.min_periods.nan_below(0)
+        if least is not None:
+            self.windows_kernel = self.computation.windows_kernel(self.dtype, least)
+
     def _rows_before(
         self, first: int, width: int, before: Sequence[BlockRows], nan_below: int | None
     ) -> Iterator[tuple[int, int]]:
@@ -539,9 +571,12 @@ def plain_plan(
     """Return the cached plan of a plain call; None for any other.
 
     The series of a plain call have one length and native byte order, and lie in contiguous memory. Its window
-    is an int, and it has no options but those that :attr:`Options.plain` allows.
+    is a number of rows, or a width over times that :func:`rollstat.options.ordered_times` accepts, and it has
+    no options but those that :attr:`Options.plain` allows.
     """
-    if type(window) is not int or type(make) is not Recipe or not options.plain:
+    if type(make) is not Recipe or not options.plain:
+        return None
+    if type(window) is not int and (options.times is None or type(window) not in (str, float)):
         return None
     dtypes: tuple[np.dtype[Any], ...] = ()
     length = -1
@@ -559,19 +594,28 @@ def plain_plan(
         if len(array) != length >= 0:
             return None
         dtypes, length = (*dtypes, dtype), len(array)
+    if options.times is not None:
+        times = ordered_times(options.times)
+        if times is None or times.rows != length:
+            return None
+        options = replace(options, times=times)
     return _cached_plan(make, window, options, dtypes, length)
 
 
 @lru_cache(maxsize=_LARGEST_CACHE, typed=True)
 def _cached_plan(
-    make: Recipe, window: int, options: Options, dtypes: tuple[np.dtype[Any], ...], length: int
+    make: Recipe, window: Window, options: Options, dtypes: tuple[np.dtype[Any], ...], length: int
 ) -> Plan:
     """Return the plan of a plain call."""
     plan = Plan(dtypes[0], (length,), window, make, options, others=dtypes[1:])
     plan.plain = not plan.computation.reads_own_row
     if all(dtype.kind != "f" for dtype in dtypes):
         plan.missing = None
-    plan.find_line_kernel()
+    if plan.timed:
+        plan._rows = (BlockRows(0, length, 0),), ()
+        plan.find_windows_kernel()
+    else:
+        plan.find_line_kernel()
     return plan
 
 

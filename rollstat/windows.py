@@ -34,6 +34,8 @@ Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 _NO_ROWS = np.empty(0, np.int64)
 # Time windows of so many rows keep their bounds.
 _FEW_ROWS = 1000
+# No array has as many rows, and sums with their numbers do not overflow.
+_MOST_ROWS = 2**62
 
 
 @dataclass(frozen=True)
@@ -259,7 +261,7 @@ class FixedWindows(OffsetWindows):
         forward: bool = False,
     ) -> None:
         self.min_periods = m
-        m = min(m, 2**62)  # no array has as many rows, and sums with their numbers do not overflow
+        m = min(m, _MOST_ROWS)
         ahead = (m - 1) // 2 if center or m == 0 else 0
         if forward:
             ahead = m - 1
@@ -330,17 +332,17 @@ class TimeWindows(_RowWindows):
     def common_offsets(self) -> tuple[int, int] | None:
         """Return `left` and `right` if all windows are ``[i - left, i + right)``, cut at the ends."""
         times, width = self._times, self._width
+        closed = self._left_closed, self._right_closed
+        if self._gap:
+            left, ahead = (min((int(width) - (not inclusive)) // self._gap, _MOST_ROWS) for inclusive in closed)
+            return left, ahead + 1 if self._center else int(self._right_closed)
         if len(self.offsets) != 2 or not len(times):
             return None
         earliest, latest = self._limits
         if times[0] < earliest + width or times[-1] > latest - width:
             return None  # a boundary would overflow
-        closed = self._left_closed, self._right_closed
-        if self._gap:
-            left, ahead = ((int(width) - (not inclusive)) // self._gap for inclusive in closed)
-            return left, ahead + 1 if self._center else int(self._right_closed)
         middle = np.array([len(times) // 2])
-        start, end = self._bounds_of(middle, 0, 1)
+        start, end = self._bounds_of(times, middle, 0, 1)
         left, right = int(middle[0] - start[0]), int(end[0] - middle[0])
         if start[0] == 0 or end[0] == len(times):
             return None
@@ -351,6 +353,21 @@ class TimeWindows(_RowWindows):
         elif not self._right_closed:
             lags += [(1, width - width, True, True, False)]  # no equal times
         return (left, right) if all(lags_agree(times, *lag) for lag in lags) else None
+
+    @property
+    def hold_own_row(self) -> bool:
+        """Whether every window holds the row that it belongs to."""
+        return self._center or self._right_closed
+
+    def bounds_over(self, times: NDArray[np.int64]) -> Bounds:
+        """Return the bounds of all output rows over other times that never decrease, int64."""
+        return self._bounds_of(times, _NO_ROWS, 0, self.rows)
+
+    def over(self, times: NDArray[np.int64]) -> "TimeWindows":
+        """Return windows of this width over other times that never decrease."""
+        windows = copy(self)
+        windows._times, windows.memory = times, (times, self.offsets)
+        return windows
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
@@ -367,13 +384,15 @@ class TimeWindows(_RowWindows):
     def _bounds_of_rows(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, computed anew."""
         position = _NO_ROWS if self._positions is None else self._positions[first:last]
-        return self._bounds_of(position, first * self.step, last - first)
+        return self._bounds_of(self._times, position, first * self.step, last - first)
 
-    def _bounds_of(self, position: NDArray[np.int64], origin: int, rows: int) -> Bounds:
+    def _bounds_of(
+        self, times: NDArray[Any], position: NDArray[np.int64], origin: int, rows: int
+    ) -> Bounds:
         """Return the bounds of the windows of the rows `position`, or from `origin` on if that is empty."""
         start, end = np.empty(rows, np.int64), np.empty(rows, np.int64)
         time_bounds(
-            self._times,
+            times,
             self._width,
             self._limits,
             self.offsets,

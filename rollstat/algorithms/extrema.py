@@ -50,6 +50,7 @@ __all__ = [
     "one_kernel",
     "serves_quickly",
     "wedge",
+    "windows_kernel",
 ]
 
 # From this width on, positions may not fit in 32 bits.
@@ -343,6 +344,31 @@ def one_kernel(wanted: tuple[str, ...], line: Line, last: bool) -> Callable[...,
         return bool(found == 0 or (least is not None and found == HAS_NAN))
 
     return write_values
+
+
+def windows_kernel(name: str) -> Callable[..., bool]:
+    """Return a function that writes one extremum of any windows in one kernel call.
+
+    See :meth:`rollstat.plan.Computation.windows_kernel`.
+    """
+    codes: list[Any] = []
+    order = Greatest() if name == "max" else Least()
+
+    def write(
+        series: list[NDArray[Any]],
+        start: NDArray[np.int64],
+        end: NDArray[np.int64],
+        longest: int,
+        outputs: list[NDArray[Any]],
+    ) -> bool:
+        (values,), (out,) = series, outputs
+        older, newer = np.empty((2, longest + 1), values.dtype)
+        arguments = order, values, _NO_MASK, start, end, older, newer, out
+        if not codes:
+            codes.append(bind(scan, *arguments))
+        return not codes[0](*arguments)
+
+    return write
 
 
 def wedge(block: Block, request: Extrema) -> Outcome:

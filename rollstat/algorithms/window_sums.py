@@ -22,6 +22,7 @@ from rollstat.algorithms.whole_numbers import about_anchor, operator_for
 from rollstat.blocks import UNKNOWN, Block, Line, Outcome, exact_floats, read_only
 from rollstat.dtypes import is_large
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
+from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.simd.vectors import aligned_empty
 from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
@@ -39,6 +40,7 @@ __all__ = [
     "line_kernel",
     "observations",
     "scan",
+    "windows_kernel",
     "working_row",
 ]
 
@@ -297,16 +299,8 @@ def line_kernel(
     kernel: Any = short_windows(summand, width) or sum_fixed_windows
     paired = traits(summand).paired
     codes: list[Any] = []
-    growing: list[Any] = []
+    write_head = _bound_sums(summand, float(least or 0))
     bounds = np.zeros(head, np.int64), np.arange(width - head, width)
-
-    def write_head(x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]) -> None:
-        scratch = variable_windows.allocate(traits(summand).channels, 1, width - 1)
-        x_or_y = x[: width - 1], y[: width - 1]
-        arguments = summand, *x_or_y, *bounds, float(least or 0), scratch, out[None, :]
-        if not growing:
-            growing.append(bind(variable_windows.sum_variable_windows, *arguments))
-        growing[0](*arguments)
 
     def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
         (out,) = outputs
@@ -324,8 +318,56 @@ def line_kernel(
         if codes[0](*arguments):
             return False
         if head:
-            write_head(x, y, out[short : short + head])
+            write_head(x[: width - 1], y[: width - 1], *bounds, width - 1, out[short : short + head])
         return not range_left()
+
+    return write
+
+
+def windows_kernel(summand: Summand, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
+    """Return a function that writes the sums of any windows in one kernel call; None if there is none.
+
+    It gives up as that of :func:`line_kernel`. See :meth:`rollstat.plan.Computation.windows_kernel`.
+    """
+    if dtype == np.float32 or not have_flags():
+        return None
+    paired, sums = traits(summand).paired, _bound_sums(summand, float(least))
+
+    def write(
+        series: list[NDArray[Any]],
+        start: NDArray[np.int64],
+        end: NDArray[np.int64],
+        longest: int,
+        outputs: list[NDArray[Any]],
+    ) -> bool:
+        x = exact_floats(series[0])
+        y = exact_floats(series[1]) if paired else x
+        if x is None or y is None or has_nan(x) or (paired and has_nan(y)):
+            return False
+        clear_flags()
+        sums(x, y, start, end, longest, outputs[0])
+        return not range_left()
+
+    return write
+
+
+def _bound_sums(summand: Summand, least: float) -> Callable[..., None]:
+    """Return a function that writes sums of any windows without missing values; compiled on its first call."""
+    codes: list[Any] = []
+
+    def write(
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        start: NDArray[np.int64],
+        end: NDArray[np.int64],
+        longest: int,
+        out: NDArray[np.float64],
+    ) -> None:
+        scratch = variable_windows.allocate(traits(summand).channels, 1, longest)
+        arguments = summand, x, y, start, end, least, scratch, out[None, :]
+        if not codes:
+            codes.append(bind(variable_windows.sum_variable_windows, *arguments))
+        codes[0](*arguments)
 
     return write
 

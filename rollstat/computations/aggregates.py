@@ -82,6 +82,12 @@ class Formula(Computation):
             return comoments.line_kernel(self._summand, line)
         return window_sums.line_kernel(self._summand, line)
 
+    def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
+        """Return what writes the results of any windows in one call, see :class:`Computation`."""
+        if self._summand is None or isinstance(self._summand, StraightLine):
+            return None
+        return window_sums.windows_kernel(self._summand, dtype, least)
+
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""
         return self._write(block, *results)

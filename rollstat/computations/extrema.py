@@ -91,6 +91,12 @@ class ExtremaOf(Computation):
             return None
         return extrema.one_kernel(names, line, self.last)
 
+    def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
+        """Return what writes an extremum of any windows in one call, see :class:`Computation`."""
+        if least or self.algorithm != "auto" or tuple(self.names) not in (("min",), ("max",)):
+            return None
+        return extrema.windows_kernel(self.names[0])
+
     def _distance_kernel(self, line: Line) -> Callable[..., bool] | None:
         """Return what writes nearly all distances of the two extrema in one kernel call."""
         both, short = ("min", "max"), line.short

@@ -270,19 +270,34 @@ class OrderStatistics(Computation):
         head, short, min_periods = line.head, line.short, line.nan_below or 0
         if head > thresholds.SORTED_HEAD:
             return None
+        quantiles = self.windows_kernel(line.dtype, 0)
+        bounds = np.zeros(head, np.int64), np.arange(line.width - head, line.width), line.width - 1
 
         def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
             (values,), (out,) = series, outputs
             if short:
                 out[:short] = np.nan
             grown = values[: line.width - 1]
-            if not full(series, [out[short + head :]]) or tiers.has_negative_zero(grown):
+            if not full(series, [out[short + head :]]):
+                return False
+            if quantiles is not None:
+                return quantiles([grown], *bounds, [out[short : short + head]])
+            if tiers.has_negative_zero(grown):
                 return False
             block = Block.growing(grown, None, line.width - head, head)
             self._select(sorted_window, block, min_periods, [out[short : short + head]])
             return True
 
         return write
+
+    def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
+        """Return what writes a quantile of any windows in one call, see :class:`Computation`."""
+        if least or self.algorithm != "auto" or self.positions or len(self.requests) > 1:
+            return None
+        (request,) = self.requests
+        if not isinstance(request, Quantile) or request.kind() != "interpolated":
+            return None
+        return sorted_window.windows_kernel(request.q, INTERPOLATIONS[request.interpolation])
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the order statistics of every row with at least `min_periods` observations."""

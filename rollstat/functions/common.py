@@ -13,7 +13,7 @@ from rollstat.engine import execute_again, last_plain_run
 from rollstat.explain import explaining
 from rollstat.foreign import call_like
 from rollstat.operators.interface import key_of
-from rollstat.options import get_threads
+from rollstat.options import OrderedTimes, get_threads, ordered_times
 from rollstat.plan import Plan, PlanCache
 from rollstat.registry import REGISTRY, Statistic
 
@@ -23,7 +23,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
 # Arguments of these types that are equal mean the same.
-_SIMPLE_TYPES = {int, float, str, bool, type(None)}
+_SIMPLE_TYPES = {int, float, str, bool, type(None), OrderedTimes}
 _known_calls: PlanCache[tuple[Plan, Callable[[Any], Any]]] = PlanCache()
 
 _SERIES = """\
@@ -159,6 +159,10 @@ def _call_key(name: str, series: int, arguments: tuple[Any, ...], options: dict[
         if not (flags.c_contiguous and flags.aligned):
             return None
         data += [array.dtype, array.shape]
+    if options.get("times") is not None:
+        options = {**options, "times": ordered_times(options["times"])}
+        if options["times"] is None:
+            return None
     simple = *arguments[series:], *options.values()
     types = tuple(map(type, simple))
     if not _SIMPLE_TYPES.issuperset(types):
@@ -209,7 +213,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
             known = _known_calls.get(key)
             if known is not None and not explaining.active:
                 plan, pack = known
-                return pack(execute_again(plan, arguments[:series]))
+                return pack(execute_again(plan, arguments[:series], options.get("times")))
             if not arguments or type(arguments[0]) in _OWN_KINDS:
                 answer = statistic_function(*arguments, **options)
                 if key is not None:

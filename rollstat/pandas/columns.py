@@ -39,7 +39,7 @@ def float_values(column: Any) -> NDArray[np.float64]:
     """
     dtype = column.dtype
     if dtype is _FLOAT64:
-        return column.to_numpy()  # type: ignore[no-any-return]  # the type of a Series is not known
+        return column._values  # type: ignore[no-any-return]  # the type of a Series is not known
     if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
         raise NotNumbers(f"values of {dtype} are not numbers")
     try:

@@ -141,7 +141,8 @@ class _Windows:
 
     def _common_options(self) -> dict[str, Any]:
         """Return a new dictionary of the options that rollstat's functions take and pandas does not have."""
-        return {name: value for name, value in self._options.items() if name in _PASSED_ON}
+        options = self._options
+        return {name: options[name] for name in _PASSED_ON if name in options} if options else {}
 
     def _windows_for(self, engine: Any = None) -> Any:
         """Return the windows if rollstat computes the call, else None."""

@@ -21,7 +21,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.rank_space.sorted_array import advance, count_below, slide, unsuited
 from rollstat.kernels.selection.quantiles import picks_upper, point_between
 
-__all__ = ["order_statistics_sorted", "positions_of_line", "spreads_of_line"]
+__all__ = ["order_statistics_sorted", "positions_of_line", "quantiles_of_windows", "spreads_of_line"]
 
 
 @kernel
@@ -103,6 +103,35 @@ def _quantile(window, count, q, interpolation):
     if interpolation == 0 or interpolation == 4:
         return point_between(np.float64(below), np.float64(above), fraction, interpolation == 4)
     return np.float64(above if picks_upper(rank, fraction, interpolation) else below)
+
+
+@kernel
+def quantiles_of_windows(values, missing, start, end, q, interpolation, window, result):
+    """Write a quantile of every window; return False if a value is missing or -0.0.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n,)
+        The series.
+    missing : ndarray of bool, shape (0,)
+        For :func:`rollstat.kernels.rank_space.sorted_array.advance`: nothing is missing.
+    start, end : ndarray of int64, shape (rows,)
+        Monotone windows of at least one row, and of fewer than ``len(window)``.
+    q, interpolation
+        Which quantile, and a value of :data:`rollstat.kernels.selection.quantiles.INTERPOLATIONS`.
+    window : ndarray of the dtype of `values`
+        Scratch.
+    result : ndarray of float, shape (rows,)
+        Receives the quantiles.
+    """
+    if unsuited(values, True):
+        return False
+    left = right = count = 0
+    for i in range(len(start)):
+        count = advance(values, missing, window, count, left, right, start[i], end[i])
+        left, right = start[i], end[i]
+        result[i] = _quantile(window, count, q, interpolation)
+    return True
 
 
 @kernel
