@@ -2,9 +2,10 @@
 
     python asv_bench/small_calls.py --output docs/performance/tables/small_calls.rst
 
-Windows have 10 rows, and for some statistics also a width of 10 s, over regular times that have a frequency in
-pandas, over the same without it, and over irregular times. One thread. Times are microseconds of processor time, medians of several rounds in which the calls of a row
-take turns. Calls of the accessor that take longer than those of pandas are in bold.
+Windows have 10 rows. Some statistics are also timed with windows of 10 s: over regular times that have a
+frequency in pandas, over regular times without one, and over irregular times. One thread. Times are
+microseconds of processor time, medians of several rounds in which the calls of a row take turns. Calls of the
+accessor that take longer than those of pandas are in bold.
 """
 
 import argparse

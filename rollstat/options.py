@@ -156,7 +156,7 @@ class Options:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether all options have their defaults but `min_periods`, `center`, `closed`, `times`, `algorithm`."""
+        """Whether no option but `min_periods`, `center`, `closed`, `times` and `algorithm` is given."""
         given = (self.segments, self.fill_value, self.out)
         rest = (self.step, self.axis, self.nan_policy, self.mode, self.threads)
         return all(value is None for value in given) and rest == (1, -1, "omit", "same", 1)
@@ -464,6 +464,11 @@ class OrderedTimes(NamedTuple):
     gap: int
 
 
+def _gap(times: NDArray[np.int64]) -> int:
+    """Return the difference of successive times if it is positive and always the same, else 0."""
+    return max(int(regular_gap(times)), 0)  # a difference that overflows is negative
+
+
 @lru_cache(maxsize=64)
 def _one_segment(length: int) -> NDArray[np.int64]:
     return np.array([0, length], np.int64)
@@ -477,7 +482,7 @@ def as_integers(times: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def ordered_times(times: Any) -> OrderedTimes | None:
-    """Return the form of regular times, or of a few ascending ones, of 64-bit integers; None for any others."""
+    """Return the form of regular times, or of a few ascending ones, in 64 bits; None for any others."""
     if type(times) is not np.ndarray or times.ndim != 1 or not len(times):
         return None
     dtype, flags = times.dtype, times.flags
@@ -488,8 +493,8 @@ def ordered_times(times: Any) -> OrderedTimes | None:
     integers, rows = as_integers(times), len(times)
     if dtype.kind != "i" and integers[0] == _NAT:
         return None
-    gap = regular_gap(integers)
-    if gap < 0 or (not gap and (rows > _FEW_TIMES or first_unordered(integers, _one_segment(rows)) >= 0)):
+    gap = _gap(integers)
+    if not gap and (rows > _FEW_TIMES or first_unordered(integers, _one_segment(rows)) >= 0):
         return None
     return OrderedTimes(dtype, rows, gap)
 
@@ -526,7 +531,7 @@ def _checked_times(
         # datetimes only NaT would, and it must stay the smallest number.
         array = ~array if array.dtype.kind == "i" and unit is None else -array
     array = read_only(np.ascontiguousarray(array))
-    gap = int(regular_gap(array)) if len(offsets) == 2 and array.dtype.kind == "i" else 0
+    gap = _gap(array) if len(offsets) == 2 and array.dtype.kind == "i" else 0
     row = -1 if gap else int(first_unordered(array, offsets))
     # NaT is the smallest number: it is the first of its segment, or out of order.
     if unit is not None and (row >= 0 or (array[first[inner]] == _NAT).any()):

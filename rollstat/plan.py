@@ -173,11 +173,11 @@ class Computation:
         return None
 
     def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
-        """Return what writes the results of a short series over any windows in one call; None if no kernel does.
+        """Return what writes the results of any windows of a short series in one call; None if none does.
 
         It is called with the whole series, read-only, the bounds of the windows, the rows of the longest one,
-        and an array for each output, and returns whether the results are right. Windows with fewer than `least`
-        rows have no result; if it is 0, all have one, and hold a row.
+        and an array for each output, and returns whether the results are right. Windows with fewer than
+        `least` rows have no result; if it is 0, all have one, and hold a row.
         """
         return None
 

@@ -334,7 +334,9 @@ class TimeWindows(_RowWindows):
         times, width = self._times, self._width
         closed = self._left_closed, self._right_closed
         if self._gap:
-            left, ahead = (min((int(width) - (not inclusive)) // self._gap, _MOST_ROWS) for inclusive in closed)
+            left, ahead = (
+                min((int(width) - (not inclusive)) // self._gap, _MOST_ROWS) for inclusive in closed
+            )
             return left, ahead + 1 if self._center else int(self._right_closed)
         if len(self.offsets) != 2 or not len(times):
             return None
@@ -386,9 +388,7 @@ class TimeWindows(_RowWindows):
         position = _NO_ROWS if self._positions is None else self._positions[first:last]
         return self._bounds_of(self._times, position, first * self.step, last - first)
 
-    def _bounds_of(
-        self, times: NDArray[Any], position: NDArray[np.int64], origin: int, rows: int
-    ) -> Bounds:
+    def _bounds_of(self, times: NDArray[Any], position: NDArray[np.int64], origin: int, rows: int) -> Bounds:
         """Return the bounds of the windows of the rows `position`, or from `origin` on if that is empty."""
         start, end = np.empty(rows, np.int64), np.empty(rows, np.int64)
         time_bounds(

@@ -14,7 +14,7 @@ import rollstat
 from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.computations.extrema import ExtremaOf
 from rollstat.operators.interface import key_of
-from rollstat.options import Options
+from rollstat.options import Options, ordered_times
 from rollstat.plan import Plan, Recipe, _cached_plan, forget_plans, plain_plan
 from rollstat.registry import REGISTRY
 from rollstat.results import MinPeriods
@@ -23,6 +23,7 @@ FUNCTIONS = [
     rollstat.rolling_min,
     rollstat.rolling_minmax,
     rollstat.rolling_argmax,
+    rollstat.rolling_argminmax,
     rollstat.rolling_ptp,
     rollstat.rolling_sum,
     rollstat.rolling_mean,
@@ -361,3 +362,78 @@ def test_one_rule_says_which_rows_are_insufficient(propagate):
     assert MinPeriods((2, 2), propagate, True).nan_below(5) == (5 if propagate else 2)
     assert MinPeriods((2, 2), propagate, True).nan_below(0) == (None if propagate else 2)
     assert MinPeriods((2, 2), propagate, False).nan_below(5) is None
+
+
+def times_of(kind, n, seed=0):
+    steps = np.random.default_rng(seed).integers(1, 9, n)
+    if kind == "regular":
+        return np.arange(n) * 3 + seed
+    if kind == "equal":
+        return np.cumsum(steps % 2)
+    return np.cumsum(steps).astype("M8[s]" if kind == "datetimes" else np.int64)
+
+
+def apart(array):
+    """Return an equal array that is not contiguous, so that its call is planned anew."""
+    return np.repeat(array, 2)[::2]
+
+
+OVER_TIMES = [
+    *(rollstat.rolling_sum, rollstat.rolling_mean, rollstat.rolling_std, rollstat.rolling_skew),
+    *(rollstat.rolling_min, rollstat.rolling_argmax, rollstat.rolling_median, rollstat.rolling_rank),
+]
+
+
+@pytest.mark.parametrize("kind", ["regular", "irregular", "equal", "datetimes"])
+@pytest.mark.parametrize("function", OVER_TIMES)
+def test_one_plan_serves_other_times(function, kind):
+    width = "11s" if kind == "datetimes" else 11
+    for dtype, missing in ((float, 0.0), (float, 0.2), (np.int64, 0.0)):
+        values = series(60, missing=missing).astype(dtype)
+        for options in ({}, {"center": True}, {"closed": "both"}, {"closed": "left", "min_periods": 2}):
+            for seed in (0, 1, 0):
+                times = times_of(kind, 60, seed)
+                found = function(values, width, times=times, **options)
+                expected = function(apart(values), width, times=apart(times), **options)
+                np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_a_plan_reads_the_times_of_each_call():
+    values, times = series(50), times_of("irregular", 50)
+    first = rollstat.rolling_sum(values, 11, times=times)
+    times[30:] += 100
+    second = rollstat.rolling_sum(values, 11, times=times)
+    assert (first[30:] != second[30:]).any()
+    np.testing.assert_array_equal(second, rollstat.rolling_sum(apart(values), 11, times=apart(times)))
+
+
+def test_times_of_a_known_plan_are_checked():
+    values, times = series(50), times_of("datetimes", 50)
+    for _ in range(2):
+        rollstat.rolling_max(values, "9s", times=times)
+    missing, swapped = times.copy(), times.copy()
+    missing[7], swapped[7] = "NaT", times[20]
+    with pytest.raises(ValueError, match="row 7 is NaT"):
+        rollstat.rolling_max(values, "9s", times=missing)
+    with pytest.raises(ValueError, match="times must be in order; row 8 is out of order"):
+        rollstat.rolling_max(values, "9s", times=swapped)
+    with pytest.raises(ValueError, match="as long as the data, 50"):
+        rollstat.rolling_max(values, "9s", times=times[:-1])
+    backwards = rollstat.rolling_max(values, "9s", times=times[::-1].copy())
+    np.testing.assert_array_equal(backwards, rollstat.rolling_max(apart(values), "9s", times=times[::-1]))
+
+
+@pytest.mark.parametrize("times", [[0, 1], [0.0, 1.0], [5, 5, 6], np.arange(9)[::3]])
+def test_other_times_are_not_summarised(times):
+    array = np.asarray(times)
+    accepted = array.dtype.kind == "i" and array.flags.c_contiguous
+    assert (ordered_times(array) is not None) == accepted
+    assert ordered_times(times if isinstance(times, list) else list(times)) is None
+
+
+def test_distances_of_times_that_overflow_are_not_regular():
+    far = np.array([-(2**63) + 1, 2**63 - 1])
+    assert ordered_times(far).gap == 0
+    with pytest.raises(ValueError, match="row 2 is out of order"):
+        rollstat.rolling_sum(np.ones(3), 5, times=np.append(far, 2**63 - 3))
+    np.testing.assert_array_equal(rollstat.rolling_sum(np.ones(2), 2**62, times=far), [1.0, 1.0])

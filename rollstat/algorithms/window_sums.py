@@ -352,7 +352,7 @@ def windows_kernel(summand: Summand, dtype: np.dtype[Any], least: int) -> Callab
 
 
 def _bound_sums(summand: Summand, least: float) -> Callable[..., None]:
-    """Return a function that writes sums of any windows without missing values; compiled on its first call."""
+    """Return a function that writes sums of any windows, if no value is missing."""
     codes: list[Any] = []
 
     def write(

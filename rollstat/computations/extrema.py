@@ -89,7 +89,21 @@ class ExtremaOf(Computation):
             names, line.dtype, line.width, self.rows, self.last
         ):
             return None
+        if names == ("argmin", "argmax"):
+            return self._both_positions(line)
         return extrema.one_kernel(names, line, self.last)
+
+    def _both_positions(self, line: Line) -> Callable[..., bool] | None:
+        """Return what writes nearly all positions of both extrema, by a kernel for each."""
+        lowest = extrema.one_kernel(("argmin",), line, self.last)
+        highest = extrema.one_kernel(("argmax",), line, not self.last)
+        if lowest is None or highest is None:
+            return None
+
+        def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
+            return lowest(series, outputs[:1]) and highest(series, outputs[1:])
+
+        return write
 
     def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
         """Return what writes an extremum of any windows in one call, see :class:`Computation`."""
