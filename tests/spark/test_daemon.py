@@ -8,6 +8,7 @@ import sys
 import pyarrow as pa
 import pytest
 
+from rollstat.spark.daemon import installed_first
 from rollstat.spark.start import known_warnings
 
 SEEN = """
@@ -35,15 +36,28 @@ def test_it_imports_only_what_starts_no_thread(threads):
         assert running == 1
 
 
+def test_archives_of_an_installed_pyspark_come_last():
+    archives = ["/site/pyspark/python/lib/pyspark.zip", "/site/pyspark/python/lib/py4j-0.10.9.9-src.zip"]
+    assert installed_first([*archives, "/work", "/site"]) == ["/work", "/site", *archives]
+    # Without an installed pyspark the archives are the only ones.
+    assert installed_first([*archives, "/work"]) == [*archives, "/work"]
+    other = ["/opt/spark/python/lib/pyspark.zip", "/site"]
+    assert installed_first(other) == other
+
+
 @pytest.mark.spark
 def test_workers_of_a_local_session_are_forked_from_it(spark):
     def parent(batches):
         for batch in batches:
             with open(f"/proc/{os.getppid()}/cmdline") as file:
                 yield pa.RecordBatch.from_pydict(
-                    {"command": [file.read().replace("\0", " ")] * batch.num_rows}
+                    {
+                        "command": [file.read().replace("\0", " ")] * batch.num_rows,
+                        "pyspark": [sys.modules["pyspark"].__file__] * batch.num_rows,
+                    }
                 )
 
     with known_warnings():
-        (row,) = spark.range(1).mapInArrow(parent, "command string").collect()
+        (row,) = spark.range(1).mapInArrow(parent, "command string, pyspark string").collect()
     assert "-m rollstat.spark.daemon" in row.command
+    assert ".zip" not in row.pyspark
