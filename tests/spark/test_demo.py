@@ -21,6 +21,21 @@ def test_the_wind_is_cleaned_three_ways_and_drawn(spark, tmp_path, capsys):
     assert picture.read_bytes()[:4] == b"\x89PNG"
 
 
+def test_delays_are_ranked_four_ways(spark, capsys):
+    from rollstat.demo import __main__ as demo
+
+    zone = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    try:
+        demo.rank_delays(spark)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", zone)
+    text = capsys.readouterr().out
+    assert "are equal, all 336,776 of them" in text
+    for run in ("first run", "second run"):
+        assert text.index(f"pandas in applyInPandas, {run}") < text.index(f"rollstat, {run}")
+
+
 def test_results_that_differ_stop_the_demonstration(capsys):
     from rollstat.demo import __main__ as demo
 
