@@ -260,7 +260,8 @@ class Options:
         if isinstance(window, Forward):
             m = whole_number("m of rollstat.Forward", window.m, 1)
             return FixedWindows(m, offsets, step=self.step, forward=True)
-        windows = FixedWindows(max(int(offsets[-1]), 1), offsets, step=self.step)
+        # Longer than the data, so that no row has a full window, for which another kernel would compile.
+        windows = FixedWindows(int(offsets[-1]) + 1, offsets, step=self.step)
         windows.min_periods, windows.kind = 1, "expanding"
         return windows
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.kernels.row_bounds import row_bounds
-from rollstat.kernels.time_bounds import lags_agree, time_bounds
+from rollstat.kernels.time_bounds import future_bounds, lags_agree, past_bounds
 
 __all__ = [
     "Expanding",
@@ -390,22 +390,20 @@ class TimeWindows(_RowWindows):
 
     def _bounds_of(self, times: NDArray[Any], position: NDArray[np.int64], origin: int, rows: int) -> Bounds:
         """Return the bounds of the windows of the rows `position`, or from `origin` on if that is empty."""
-        start, end = np.empty(rows, np.int64), np.empty(rows, np.int64)
-        time_bounds(
-            times,
-            self._width,
-            self._limits,
-            self.offsets,
-            position,
-            origin,
-            self.step,
-            self._center,
-            self._left_closed,
-            self._right_closed,
-            start,
-            end,
-        )
-        return start, end
+        width, (earliest, latest), closed = self._width, self._limits, self._right_closed
+        which = self.offsets, position, origin, self.step
+        start = np.empty(rows, np.int64)
+        past_bounds(times, width, earliest + width, not self._left_closed, *which, start)
+        if closed and not self._center:
+            if len(position):
+                return start, position + 1
+            return start, np.arange(origin + 1, origin + 1 + rows * self.step, self.step, np.int64)
+        end = np.empty(rows, np.int64)
+        if self._center:
+            future_bounds(times, width, latest - width, closed, *which, end)
+        else:
+            past_bounds(times, width - width, earliest, False, *which, end)
+        return start, np.maximum(start, end, out=end)
 
 
 class RegularTimeWindows(OffsetWindows):

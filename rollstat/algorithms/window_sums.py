@@ -196,7 +196,8 @@ def _evaluate(
     if block.width:
         _scan_with_missing(block, summand, x, y, out)
     else:
-        _scan_with_missing(*_as_fixed(block, summand, x, y), out)
+        missing = bool(np.isnan(x).any() or (x is not y and np.isnan(y).any()))
+        _scan_with_missing(*_as_fixed(block, summand, x, y), out, may_lack_shift=missing)
     return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
 
 
@@ -239,14 +240,23 @@ def _as_fixed(
 
 @np.errstate(all="ignore")
 def _scan_with_missing(
-    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+    block: Block,
+    summand: Summand,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    out: NDArray[np.float64],
+    may_lack_shift: bool = True,
 ) -> None:
-    """Windows of a fixed width in which values may be NaN."""
+    """Windows of a fixed width in which values may be NaN; those without their shift are computed again.
+
+    Expanding windows over complete data all hold it: the shift is the first value, or that of a row before
+    the end of the first window that starts after it.
+    """
     width, min_count = block.width, float(block.nan_below or 0)
     counts, *scratch = _scan_scratch(summand, width)
     short = short_windows(summand, width)
     (short or sum_fixed_windows)(summand, x, y, width, min_count, counts, *scratch, out)
-    if short or not traits(summand).shifted:
+    if short or not traits(summand).shifted or not may_lack_shift:
         return
     rows = np.empty(0, np.int64)
     left = recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)

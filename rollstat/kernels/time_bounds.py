@@ -29,7 +29,16 @@ from rollstat._lowering import dispatched, overloaded
 from rollstat.kernels.simd.bounds import LANES, add_if_less
 from rollstat.kernels.simd.vectors import broadcast, load, store, zeros
 
-__all__ = ["Past", "edge_of", "first_unordered", "lags_agree", "lies_before", "regular_gap", "time_bounds"]
+__all__ = [
+    "Past",
+    "edge_of",
+    "first_unordered",
+    "future_bounds",
+    "lags_agree",
+    "lies_before",
+    "past_bounds",
+    "regular_gap",
+]
 
 _SMALLEST = -np.finfo(np.float64).max
 # Rows of a segment from which it is merged in four parts.
@@ -296,7 +305,7 @@ def _kernel_in_eights(past, float_times):
 
 @kernel
 def _merge(times, boundaries, origin, step, low, high, first, last, out):
-    """Write one bound of the rows ``first, ..., last - 1`` of a segment, see :func:`time_bounds`.
+    """Write one bound of the rows ``first, ..., last - 1`` of a segment, see :func:`past_bounds`.
 
     Row ``row`` of the output belongs to row ``origin + row * step`` of the data.
     """
@@ -331,41 +340,36 @@ def _data_row(position, origin, stride, row):
 
 
 @kernel
-def time_bounds(
-    times, width, limits, offsets, position, origin, stride, center, left_closed, right_closed, start, end
-):
-    """Write the bounds of the windows of some rows of data into `start` and `end`.
-
-    The rows are `position`, or ``origin, origin + stride, ...`` if that is empty. `limits` are those of the
-    type of the times, infinite for floats. Within a segment the rows are equally far apart.
-    """
-    earliest, latest = limits
-    past = Past(width, earliest + width, not left_closed)
-    future = Future(width, latest - width, right_closed)
+def _bounds(times, boundaries, offsets, position, origin, stride, out):
+    """Write one bound of the windows of some rows of data, see :func:`past_bounds`."""
     first = segment = 0
-    while first < len(start):
+    while first < len(out):
         here = _data_row(position, origin, stride, first)
         while offsets[segment + 1] <= here:
             segment += 1
         low, high = offsets[segment], offsets[segment + 1]
         last, step = first + 1, 1
-        if last < len(start) and _data_row(position, origin, stride, last) < high:
+        if last < len(out) and _data_row(position, origin, stride, last) < high:
             step = _data_row(position, origin, stride, last) - here
-            last = min(first + (high - here + step - 1) // step, len(start))
-        zeroth = here - first * step
-        _merge(times, past, zeroth, step, low, high, first, last, start)
-        if right_closed and not center:
-            for row in range(first, last):
-                end[row] = zeroth + row * step + 1
-        else:
-            if center:
-                _merge(times, future, zeroth, step, low, high, first, last, end)
-            else:
-                now_itself = Past(width - width, earliest, False)
-                _merge(times, now_itself, zeroth, step, low, high, first, last, end)
-            for row in range(first, last):
-                end[row] = max(start[row], end[row])
+            last = min(first + (high - here + step - 1) // step, len(out))
+        _merge(times, boundaries, here - first * step, step, low, high, first, last, out)
         first = last
+
+
+@kernel
+def past_bounds(times, width, limit, passes, offsets, position, origin, stride, out):
+    """Write to `out` how many rows lie before the past boundary of each of some rows, see :class:`Past`.
+
+    The rows are `position`, or ``origin, origin + stride, ...`` if that is empty. Within a segment they are
+    equally far apart. Both kinds of bounds are kernels of their own because most windows need only one.
+    """
+    _bounds(times, Past(width, limit, passes), offsets, position, origin, stride, out)
+
+
+@kernel
+def future_bounds(times, width, limit, passes, offsets, position, origin, stride, out):
+    """Write how many rows lie before the future boundary of each row, as :func:`past_bounds`."""
+    _bounds(times, Future(width, limit, passes), offsets, position, origin, stride, out)
 
 
 @kernel(forceinline=True)
