@@ -7,8 +7,10 @@
 Every number is the wall time of one call, from the public function to its result, in a process of its own
 that has imported the libraries and compiled one trivial function with Numba. "Empty cache" compiles
 whatever no wheel has brought, "next process" loads what the process before has stored, "warm" is the
-fastest of the calls that follow. "Wheel" is a call with an empty cache in an environment that has a wheel
-with compiled kernels. "Kernels" is the number of kernels that the process with the empty cache compiled.
+fastest of the calls that follow. "Expanding" and "times" are first calls with an empty cache and an expanding
+window, and a time window as wide as --window irregular times are on average. "Wheel" is a call with an empty
+cache in an environment that has a wheel with compiled kernels. "Kernels" is the number of kernels that the
+process with the empty cache compiled.
 """
 
 import argparse
@@ -19,17 +21,37 @@ import sys
 import tempfile
 import time
 import warnings
+from functools import partial
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from benchmarks.tables import list_table, write
 
 WARM_CALLS = 10
+OTHER_WINDOWS = ("expanding", "times")
+
+
+def with_other_window(statistic: str, kind: str, job: Any) -> None:
+    """Call a statistic with an expanding window or a time window."""
+    import numpy as np
+
+    from rollstat import Expanding
+    from rollstat.registry import REGISTRY
+
+    row = REGISTRY[statistic]
+    width = "m" if "m" in signature(row.function).parameters else "window"
+    options = {width: Expanding()}
+    if kind == "times":
+        gaps = np.random.default_rng(1).exponential(size=len(job.values))
+        options = {width: float(job.window), "times": np.cumsum(gaps)}
+    row.function(*[job.values, job.other][: row.series], **options, **job.parameters)
 
 
 def first_call(statistic: str, library: str, n: int, window: int) -> dict[str, float]:
-    """Call a statistic for the first time in this process."""
+    """Call a statistic for the first time in this process; `library` may be one of OTHER_WINDOWS."""
     import numba
     import numpy as np
     from benchmarks.data import series
@@ -41,7 +63,10 @@ def first_call(statistic: str, library: str, n: int, window: int) -> dict[str, f
     numba.njit(lambda x: x + 1)(1.0)
     parameters = dict(REGISTRY[statistic].samples[0])
     job = Job(series("normal", n), window, parameters, None, np.cumsum(series("normal", n)))
-    run = libraries(statistic, window)[library]
+    if library in OTHER_WINDOWS:
+        run = partial(with_other_window, statistic, library)
+    else:
+        run = libraries(statistic, window)[library]
     times = []
     for _ in range(1 + WARM_CALLS):
         begin = time.perf_counter()
@@ -73,8 +98,11 @@ def row(statistic: str, peers: list[str], arguments: argparse.Namespace) -> list
     with tempfile.TemporaryDirectory() as cache:
         empty = in_new_process(statistic, "rollstat", arguments, cache)
         stored = in_new_process(statistic, "rollstat", arguments, cache)
-    cells = [statistic, f"{empty['compiled']}", f"{empty['first']:.2f}", f"{stored['first']:.3f}"]
-    cells.append(f"{stored['warm']:.4f}")
+    cells = [statistic, f"{empty['compiled']}", f"{empty['first']:.2f}"]
+    for kind in OTHER_WINDOWS:
+        with tempfile.TemporaryDirectory() as cache:
+            cells.append(f"{in_new_process(statistic, kind, arguments, cache)['first']:.2f}")
+    cells += [f"{stored['first']:.3f}", f"{stored['warm']:.4f}"]
     if arguments.wheel_python:
         with tempfile.TemporaryDirectory() as cache:
             wheel = in_new_process(statistic, "rollstat", arguments, cache, arguments.wheel_python)
@@ -102,7 +130,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     peers = [] if arguments.without_peers else ["pandas", "bottleneck", "numbagg", "polars"]
-    header = ["statistic", "kernels", "empty cache", "next process", "warm", *peers]
+    header = ["statistic", "kernels", "empty cache", *OTHER_WINDOWS, "next process", "warm", *peers]
     header[2:2] = ["wheel"] * bool(arguments.wheel_python)
     rows = [header]
     print(" ".join(f"{name:>12}" for name in header))
