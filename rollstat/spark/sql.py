@@ -26,10 +26,10 @@ from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 from pyspark.util import PythonEvalType
 
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregate_spec import Aggregate, own_parameters
+from rollstat.spark.aggregate_spec import Aggregate
 from rollstat.spark.aggregate_text import parse_aggregates
 from rollstat.spark.batch_walk import Plan, Walk
-from rollstat.spark.builders import BUILDERS
+from rollstat.spark.builders import BUILDERS, builder
 from rollstat.spark.expanding import carrying
 from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.rolling_plan import plan_rolling
@@ -79,8 +79,9 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> list[str]:
     workers, long series are not split, and rows that tie in ``ORDER BY`` come in any order.
 
     The aggregates take a column, or two, and the parameters of the statistic as constants:
-    ``rollstat_kth(delay, 2)``. They return doubles. A result that a double cannot hold exactly is an error;
-    :func:`rollstat.spark.rolling_udf` with ``like`` makes an aggregate of another type.
+    ``rollstat_kth(delay, 2)`` or ``rollstat_kth(delay, k => 2)``. They return doubles. A result that a double
+    cannot hold exactly is an error; :func:`rollstat.spark.rolling_udf` with ``like`` makes an aggregate of
+    another type. Spark does not mix aggregates in Python with its own in one query.
 
     Examples
     --------
@@ -111,18 +112,31 @@ def _table_function(spark: SparkSession, name: str) -> Any:
 
 def _aggregate(name: str) -> Any:
     """Return a statistic as an aggregate whose last columns hold its parameters."""
-    statistic = REGISTRY[name]
-    parameters = [parameter.name for parameter in own_parameters(statistic)]
+    series = REGISTRY[name].series
 
-    def call(*columns: pa.Array) -> float | None:
-        constants = (column[0].as_py() for column in columns[statistic.series :] if len(column))
-        plain = (float(value) if isinstance(value, Decimal) else value for value in constants)
-        given = dict(zip(parameters, plain))
-        return aggregate_columns(name, given, columns[: statistic.series])
+    def call(*columns: pa.Array, **named: pa.Array) -> float | None:
+        if not all(map(len, columns)):
+            return None
+        parameters = [_single(column, "a parameter") for column in columns[series:]]
+        by_name = {parameter: _single(column, parameter) for parameter, column in named.items()}
+        wanted = builder(name)(*columns[:series], *parameters, **by_name)
+        return aggregate_columns(name, wanted.parameters, wanted.columns)
 
-    call.__annotations__ = {"columns": pa.Array, "return": Any}
+    call.__annotations__ = {"columns": pa.Array, "named": pa.Array, "return": Any}
     call.__name__ = f"rollstat_{name}"
     return arrow_udf(call, returnType=T.DoubleType())
+
+
+def _single(column: pa.Array, name: str) -> Any:
+    """Return the value that a parameter has in all rows of a group."""
+    value = column[0].as_py()
+    if isinstance(value, list):
+        raise TypeError(f"{name} must be one value, because an aggregate has one result; it was {value!r}")
+    if len(column.unique()) > 1:
+        raise ValueError(
+            f"{name} must be a constant; its first values were {column.unique()[:2].to_pylist()}"
+        )
+    return float(value) if isinstance(value, Decimal) else value
 
 
 @dataclass

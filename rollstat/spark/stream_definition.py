@@ -17,11 +17,13 @@ from pyspark.sql import types as T
 
 import rollstat
 from rollstat.options import parse_width
+from rollstat.spark.aggregate_spec import parse_window
 from rollstat.spark.batch_walk import Plan
 
 __all__ = ["check_restart", "definition_of", "in_order_of_names", "width_in_microseconds"]
 
 _MAY_CHANGE = ("rollstat", "statistics", "window")  # these have rules of their own
+_WIDTHS = ("watermark", "ttl")  # "1 day" and "24 hours" are the same
 
 
 def width_in_microseconds(width: Any) -> int:
@@ -60,7 +62,7 @@ def _statistics(plan: Plan, schema: T.StructType, fields: Sequence[T.StructField
 
 
 def definition_of(
-    plan: Plan, schema: T.StructType, fields: Sequence[T.StructField], watermark: str | None, ttl: str | None
+    plan: Plan, schema: T.StructType, fields: Sequence[T.StructField], watermark: str | None, ttl: Any
 ) -> str:
     """Return the definition of a stream as JSON.
 
@@ -72,7 +74,7 @@ def definition_of(
         Of the stream.
     fields : sequence of StructField
         The new columns.
-    watermark, ttl : str or None
+    watermark, ttl : str or timedelta, optional
         As given by the caller.
     """
 
@@ -90,7 +92,7 @@ def definition_of(
         "partition_by": described(plan.keys),
         "order_by": described(plan.order),
         "watermark": watermark,
-        "ttl": ttl,
+        "ttl": ttl if ttl is None or isinstance(ttl, str) else f"{width_in_microseconds(ttl)}us",
         # Behind a watermark whole rows wait in the state.
         "columns": None if watermark is None else described(range(len(schema.fields))),
     }
@@ -101,13 +103,23 @@ def _shown(value: Any) -> str:
     return f"({', '.join(value)})" if isinstance(value, list) else str(value)
 
 
+def _same(name: str, old: Any, new: Any) -> bool:
+    """Return whether a part of a definition is unchanged."""
+    if name not in _WIDTHS or old is None or new is None:
+        return bool(old == new)
+    try:
+        return old == new or parse_width(parse_window(old)) == parse_width(parse_window(new))
+    except ValueError:
+        return False
+
+
 def check_restart(stored: str, given: str) -> None:
     """Raise ValueError if a state of the definition `stored` cannot serve the definition `given`."""
     old, new = json.loads(stored), json.loads(given)
     changes = [
         f"{name} was {_shown(old.get(name))} and is {_shown(new[name])}"
         for name in new
-        if name not in _MAY_CHANGE and old.get(name) != new[name]
+        if name not in _MAY_CHANGE and not _same(name, old.get(name), new[name])
     ]
     before, after = old["window"], new["window"]
     if before["rows"] != after["rows"] or Fraction(after["size"]) > Fraction(before["size"]):

@@ -183,7 +183,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     packed = T.StructType([*by_key, T.StructField(_MESSAGE, T.BinaryType())])
     processor = _Processor(
         plan,
-        definition_of(plan, df.schema, fields, watermark, None if ttl is None else str(ttl)),
+        definition_of(plan, df.schema, fields, watermark, ttl),
         waits=watermark is not None,
         keep=_kept_for(plan, watermark, ttl),
     )

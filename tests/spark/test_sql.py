@@ -182,6 +182,9 @@ def test_the_aggregates(spark, readings):
         assert row["k"] == np.sort(value)[1]
         assert row["c"] == pytest.approx(np.corrcoef(value, sensor)[0, 1])
         assert row["t"] == pytest.approx(rollstat.rolling_trimmed_mean(value, m, 0.2)[-1])
+    named = spark.sql("SELECT rollstat_quantile(value, q => 0.25, interpolation => 'lower') FROM readings")
+    value = np.array([row["value"] for row in rows_of(readings)])
+    assert named.first()[0] == np.quantile(value, 0.25, method="lower")
     nothing = spark.sql("SELECT rollstat_max(x) FROM VALUES (1D) AS t(x) WHERE x > 1").first()
     assert nothing in ((None,), None)  # pyspark 4.1 returns no row
     exact = spark.sql("SELECT rollstat_max(id + 9007199254740992) FROM range(2)")
@@ -189,3 +192,25 @@ def test_the_aggregates(spark, readings):
         exact.collect()
     with pytest.raises(Exception, match="rollstat_max returns doubles; its result was a datetime64"):
         spark.sql("SELECT rollstat_max(time) FROM readings").collect()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("kth(value)", r"kth\(column, k\): missing a required argument: 'k'"),
+        ("median(value, 3)", r"median\(column\): too many positional arguments"),
+        ("kth(value, k => 2, q => 3)", "got an unexpected keyword argument 'q'"),
+        (
+            "quantile(value, q => array(0.25, 0.5))",
+            "q must be one value, because an aggregate has one result",
+        ),
+        (
+            "kth(value, length(word) + int(value > 5))",
+            "a parameter must be a constant; its first values were",
+        ),
+    ],
+)
+def test_mistakes_in_aggregates_are_errors(spark, readings, call, message):
+    with pytest.raises(Exception, match=message):
+        spark.sql(f"SELECT rollstat_{call} FROM readings").collect()

@@ -52,6 +52,21 @@ def test_the_same_definition_goes_on():
     check_restart(definition(window="10 minutes"), definition(window=timedelta(seconds=599)))
 
 
+def test_watermark_and_time_to_live_are_compared_as_widths():
+    before = definition(watermark="60 seconds", ttl="1 day")
+    for ttl in ("24 hours", "interval '1' day", timedelta(days=1), np.timedelta64(1, "D")):
+        check_restart(before, definition(watermark="1 minute", ttl=ttl))
+        check_restart(definition(watermark="1 minute", ttl=ttl), before)
+    with pytest.raises(
+        ValueError, match="watermark was 60 seconds and is 61 seconds; ttl was 1 day and is None"
+    ):
+        check_restart(before, definition(watermark="61 seconds"))
+    # Text that is no width is compared as it is.
+    check_restart(definition(watermark="1 month"), definition(watermark="1 month"))
+    with pytest.raises(ValueError, match="watermark was 1 month and is 30 days"):
+        check_restart(definition(watermark="1 month"), definition(watermark="30 days"))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
