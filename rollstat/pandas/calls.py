@@ -23,6 +23,8 @@ __all__ = ["Call", "RowWindows"]
 
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
+# Those whose functions take no datetimes, for which codes stand too.
+_CODED_TIMES = ("first", "last")
 # Statistics whose results are rows.
 _POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
 
@@ -100,7 +102,7 @@ class Call(NamedTuple):
         if not self.keep_dtype:
             values = observed(column) if self.observed else float_values(column)
             return self._labelled(self.compute(values), column)
-        coded = as_codes(column) if self.name in _CODED else None
+        coded = as_codes(column, self.name in _CODED_TIMES) if self.name in _CODED else None
         if coded is not None:
             codes, values = coded
             found = self.compute(codes)
@@ -112,7 +114,10 @@ class Call(NamedTuple):
 
     def _index(self, data: Any) -> Any:
         """Return the labels of the rows of a result."""
-        return data.index if self.windows.step is None else data.index[:: self.windows.step]
+        step = self.windows.step
+        if step is None or len(data.index) < 2:  # pandas keeps the frequency of an index of one row
+            return data.index
+        return data.index[::step]
 
     def _labelled(self, found: Any, like: Any) -> Any:
         """Return the result of a column with the labels of its rows, and columns if there are several."""

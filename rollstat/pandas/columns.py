@@ -48,7 +48,8 @@ def float_values(column: Any) -> NDArray[np.float64]:
             warn_of_rounding(values)
             return values.astype(np.float64)  # type: ignore[no-any-return]  # as above
         if dtype.kind in "iu":
-            warn_of_rounding(column.array.to_numpy(dtype.numpy_dtype, na_value=0))
+            numpy_dtype = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype.numpy_dtype
+            warn_of_rounding(column.array.to_numpy(numpy_dtype, na_value=0))
         return column.array.to_numpy(np.float64, na_value=np.nan)  # type: ignore[no-any-return]  # as above
     except (TypeError, ValueError) as error:
         raise NotNumbers(f"values of {dtype} are not numbers") from error
@@ -113,10 +114,11 @@ def float_series(values: NDArray[Any], like: Any, index: pd.Index) -> Any:
     return result
 
 
-def as_codes(series: Any) -> tuple[NDArray[np.float64], Any] | None:
+def as_codes(series: Any, times: bool = False) -> tuple[NDArray[np.float64], Any] | None:
     """Return the codes of strings, objects or categories, NaN where missing, and the array of their values.
 
-    None for a column of any other kind. Codes of strings and categories have the order of the values.
+    With `times` those of datetimes and timedeltas too. None for a column of any other kind. Codes of strings
+    and categories have the order of the values.
     """
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
@@ -124,6 +126,8 @@ def as_codes(series: Any) -> tuple[NDArray[np.float64], Any] | None:
         values: Any = pd.Categorical.from_codes(np.arange(len(dtype.categories)), dtype=dtype)
     elif dtype == np.dtype(object):
         codes, values = pd.factorize(series.to_numpy())
+    elif times and dtype.kind in "mM":
+        codes, values = pd.factorize(series.array)
     elif isinstance(dtype, pd.StringDtype) or (isinstance(dtype, pd.ArrowDtype) and dtype.kind in "OUS"):
         codes, values = pd.factorize(series.array, sort=True)
     else:

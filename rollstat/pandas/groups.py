@@ -220,7 +220,8 @@ class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[mis
             return
         if self._on.hasnans:
             self._raise_monotonic_error("values must not have NaT")
-        self._times = self._rows.ascending(self._index_array)
+        times = self._index_array  # None for data without rows whose index holds no times
+        self._times = self._rows.ascending(np.empty(0, np.int64) if times is None else times)
         if self._times is None:
             on = "index" if self.on is None else self.on
             raise ValueError(f"Each group within {on} must be monotonic. Sort the values in {on} first.")

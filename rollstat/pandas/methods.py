@@ -3,7 +3,8 @@
 import inspect
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, update_wrapper
+from types import FunctionType
 from typing import Any
 
 from rollstat.registry import REGISTRY, Statistic
@@ -13,6 +14,7 @@ __all__ = [
     "PANDAS_METHODS",
     "LazyMethod",
     "document",
+    "method_of",
     "own_parameters",
     "shortcut_document",
     "window_method",
@@ -122,6 +124,8 @@ _PARAMETERS = {
     "numeric_only": "bool, default False\n    Leave out columns of a DataFrame that do not hold numbers.",
     "engine": 'str, optional\n    With ``"numba"`` pandas computes.',
     "engine_kwargs": "dict, optional\n    Options of the engine of pandas.",
+    "args": "tuple\n    Ignored, as in pandas, for calls such as ``np.max(windows)``.",
+    "kwargs": "dict\n    Ignored, as in pandas.",
 }
 
 
@@ -132,6 +136,18 @@ def document(method: Callable[..., Any]) -> None:
     lines += [f"{name} : {_PARAMETERS[name]}" for name in names]
     lines += ["", "Returns", "-------", "Series or DataFrame", "    As pandas returns it."]
     method.__doc__ = "\n".join(lines)
+
+
+def method_of(cls: type, method: FunctionType) -> FunctionType:
+    """Return a copy of an inherited method that errors call a method of `cls`, as they do in pandas."""
+    copy = FunctionType(
+        method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__
+    )
+    update_wrapper(copy, method)
+    del copy.__wrapped__  # type: ignore[attr-defined]  # update_wrapper has set it
+    copy.__kwdefaults__ = method.__kwdefaults__
+    copy.__qualname__ = f"{cls.__name__}.{method.__name__}"
+    return copy
 
 
 _SHORTCUT_OPTIONS = """\

@@ -22,7 +22,7 @@ from pandas.errors import DataError
 import rollstat
 from rollstat.pandas.calls import Call, RowWindows
 from rollstat.pandas.columns import NotNumbers, float_series, float_values, to_array
-from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, document, window_method
+from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, document, method_of, window_method
 from rollstat.registry import REGISTRY
 
 __all__ = ["Expanding", "Rolling", "WindowIndexer", "WindowOptions", "checked_options", "pandas_window"]
@@ -215,7 +215,8 @@ class _Windows:
             except NotNumbers as error:
                 raise DataError(f"Cannot aggregate non-numeric type: {column.dtype}") from error
         if columns[0].ndim == 2:
-            return pd.concat(columns, axis=1, keys=list(frame.columns))
+            names = [*frame.columns.names, *columns[0].columns.names]
+            return pd.concat(columns, axis=1, keys=list(frame.columns), names=names)
         result = frame._constructor(dict(enumerate(columns)), index=columns[0].index)
         result.columns = frame.columns
         return result
@@ -329,6 +330,8 @@ class _Windows:
         Several quantiles, a list, are the columns of the result.
         """
         windows = self._windows_for()
+        if isinstance(q, (pd.Series, pd.Index)):
+            q = q.to_numpy()
         several = isinstance(q, (list, tuple, np.ndarray))
         in_range = several or (isinstance(q, numbers.Real) and 0 <= float(q) <= 1)
         if windows is None or not in_range or interpolation not in _INTERPOLATIONS:
@@ -412,12 +415,29 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
 
     _attributes: ClassVar[list[str]] = [*_PandasRolling._attributes, "_options"]
 
+    def max(
+        self,
+        numeric_only: bool = False,
+        *args: Any,
+        engine: Any = None,
+        engine_kwargs: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """Return the maximum of each window, as pandas does."""
+        return super().max(numeric_only, engine, engine_kwargs)
+
+    def _width_in_time(self) -> Any:
+        """Return the width in the unit of the times; pandas drops fractions of the frequency of periods."""
+        return int(self._win_freq_i8) or self._win_freq_i8
+
     def _rows_of_width(self) -> int | None:
         """Return how many rows a width in time covers, if the index says that its times are regular."""
         frequency = getattr(self._on, "freq", None)
         if self.center or self.closed not in (None, "right") or not isinstance(frequency, pd.offsets.Tick):
             return None
-        times, width = self._index_array, self._win_freq_i8
+        if isinstance(self._on, pd.PeriodIndex):  # there may be gaps between its periods
+            return None
+        times, width = self._index_array, self._width_in_time()
         if len(times) < 2 or (
             isinstance(frequency, pd.offsets.Day) and getattr(self._on, "tz", None) is not None
         ):
@@ -439,7 +459,7 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
             if window is None:
                 times = self._index_array
                 options["times"] = np.empty(0, np.int64) if times is None else times
-                window = self._win_freq_i8
+                window = self._width_in_time()
         elif isinstance(window, BaseIndexer) and not isinstance(window, WindowIndexer):
             bounds = _bounds(window, self)
             options.setdefault("min_periods", getattr(window, "window_size", 0))
@@ -480,8 +500,11 @@ class Expanding(_Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a b
         return RowWindows(rollstat.Expanding(), options)
 
 
-for _name in PANDAS_METHODS:
-    document(getattr(_Windows, _name))
+for _cls in (Rolling, Expanding):
+    for _name in PANDAS_METHODS:
+        if _name not in vars(_cls):
+            setattr(_cls, _name, method_of(_cls, getattr(_cls, _name)))
+        document(getattr(_cls, _name))
 for _name in REGISTRY:
     if _name not in PANDAS_METHODS and _name != "aggregate":
         setattr(_Windows, _name, LazyMethod(_Windows, _name, window_method))

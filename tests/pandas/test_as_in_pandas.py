@@ -133,6 +133,26 @@ def test_errors_are_those_of_pandas(frame):
         frame.rollstat.expanding(center=True)
 
 
+def test_errors_name_the_class_as_in_pandas(frame):
+    groups = frame.assign(key=1)
+    for name in METHODS:
+        for data, kind, window in ((frame, "rolling", (3,)), (frame["x"], "expanding", ())):
+            if (name, kind) != ("max", "rolling"):
+                call(data, kind, name, {"nothing": 1}, *window)
+    same(
+        lambda: groups.rollstat.groupby("key").rolling(3).sum(nothing=1),
+        lambda: groups.groupby("key").rolling(3).sum(nothing=1),
+    )
+
+
+@pytest.mark.parametrize("function", [np.max, np.min, np.sum, np.std])
+def test_functions_of_numpy(frame, function):
+    same(lambda: function(frame.rollstat.rolling(3)), lambda: function(frame.rolling(3)))
+    same(lambda: function(frame.rollstat.expanding()), lambda: function(frame.expanding()))
+    assert_frame_equal(np.max(frame.rollstat.rolling(3)), frame.rollstat.rolling(3).max())
+    call(frame, "rolling", "max", {"engine": "nothing"}, 3)
+
+
 def test_weighted_windows_tables_and_engines_are_those_of_pandas(frame):
     pytest.importorskip("scipy", reason="pandas needs SciPy for weighted windows")
     call(frame, "rolling", "mean", {}, 3, win_type="triang")
@@ -233,6 +253,32 @@ def test_widths_that_pandas_takes():
     monthly = pd.Series(np.arange(6.0), index=pd.period_range("2024-01", periods=6, freq="D"))
     call(monthly, "rolling", "sum", {}, "3D")
     call(daily.tz_localize("Europe/Berlin"), "rolling", "max", {}, "2D")
+
+
+def test_periods_with_gaps_and_widths_between_their_frequency():
+    hourly = pd.Series(np.arange(6.0), pd.period_range("2024", periods=6, freq="h"))
+    for column in (hourly, hourly.iloc[[0, 1, 3, 4]], hourly.iloc[::-1], hourly.iloc[[0, 0, 1, 5]]):
+        for width in ("90min", "2h", "200min"):
+            for options in ({}, {"min_periods": 2}, {"closed": "left"}, {"center": True}):
+                call(column, "rolling", "sum", {}, width, **options)
+                call(column, "rolling", "median", {}, width, **options)
+    gap = hourly.iloc[[0, 1, 3, 4]]
+    assert gap.rollstat.rolling("2h").count().tolist() == [1, 2, 1, 2]
+
+
+def test_step_over_less_than_two_rows_keeps_the_frequency(frame):
+    for rows in range(4):
+        for name in ("sum", "count", "median"):
+            call(frame[:rows], "rolling", name, {}, 3, 1, step=2)
+            call(frame["x"][:rows], "rolling", name, {}, 3, 1, step=2)
+
+
+@pytest.mark.parametrize("dtype", ["Sparse[int64]", "Sparse[float64]", "Sparse[bool]"])
+def test_sparse_columns(dtype):
+    column = pd.Series([0, 0, 1, 3, 0], name="a").astype(dtype)
+    for name in ("sum", "median", "count"):
+        call(column, "rolling", name, {}, 2)
+        call(column.to_frame(), "expanding", name, {})
 
 
 class Extremes(NamedTuple):

@@ -153,6 +153,15 @@ def test_no_group_and_no_row(frame):
     pd.testing.assert_series_equal(empty.rollstat.groupby("key")["x"].rolling(2).sum(), theirs)
 
 
+@pytest.mark.parametrize("times", [False, True])
+def test_time_windows_over_no_row(frame, times):
+    empty = (frame.set_index("time") if times else frame).iloc[:0]
+    for columns in ("x", ["x", "y"]):
+        theirs = empty.groupby("key")[columns].rolling("30min").sum()
+        ours = empty.rollstat.groupby("key")[columns].rolling("30min").sum()
+        (pd.testing.assert_frame_equal if ours.ndim == 2 else pd.testing.assert_series_equal)(ours, theirs)
+
+
 def test_what_is_delegated_to_pandas(frame):
     ours, theirs = frame.rollstat.groupby("key")[["x", "y"]], frame.groupby("key")[["x", "y"]]
     pd.testing.assert_frame_equal(ours.rolling(3).corr(), theirs.rolling(3).corr())

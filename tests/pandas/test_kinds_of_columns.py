@@ -52,6 +52,8 @@ def test_order_statistics_and_extrema_of_datetimes(dtype):
         assert found.isna()[0]
     assert windows.median().tolist()[-1] == column[3]
     assert windows.count().tolist()[1:] == [2, 2, 3]
+    assert_series_equal(windows.first()[1:], high[1:])
+    assert_series_equal(windows.last()[1:], column[[1, 1, 3]].set_axis(range(1, 4)))
     frame = windows.minmax()
     assert_series_equal(frame["maximum"][1:], high[1:], check_names=False)
     assert windows.ptp().tolist()[1:] == [pd.Timedelta(column[0] - column[1])] * 3
@@ -125,6 +127,12 @@ def test_every_statistic_of_a_frame(rng):
             assert_series_equal(found[column], one)
     assert windows.hampel().columns.tolist() == [(c, o) for c in "ab" for o in ("cleaned", "outlier")]
     assert windows.minmax().columns.tolist() == [(c, o) for c in "ab" for o in ("minimum", "maximum")]
+    named = frame.set_axis(pd.MultiIndex.from_product([["p"], ["a", "b"]], names=["one", "two"]), axis=1)
+    assert named.rollstat.rolling(4).minmax().columns.names == ["one", "two", None]
+    assert named.rollstat.rolling(4).kth(1).columns.equals(named.columns)
+    several = windows.quantile([0.2, 0.8])
+    for q in (pd.Series([0.2, 0.8]), pd.Index([0.2, 0.8]), np.array([0.2, 0.8]), (0.2, 0.8)):
+        assert_frame_equal(windows.quantile(q), several)
     assert windows.beta(other=frame["a"])["a"][3:].to_numpy() == pytest.approx(1)
     with pytest.raises(TypeError, match="other must be a Series or an array; it was a DataFrame"):
         windows.beta(frame)
