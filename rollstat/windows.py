@@ -397,7 +397,7 @@ class TimeWindows(_RowWindows):
         if closed and not self._center:
             if len(position):
                 return start, position + 1
-            return start, np.arange(origin + 1, origin + 1 + rows * self.step, self.step, np.int64)
+            return start, np.arange(origin + 1, origin + 1 + rows * self.step, self.step, dtype=np.int64)
         end = np.empty(rows, np.int64)
         if self._center:
             future_bounds(times, width, latest - width, closed, *which, end)
