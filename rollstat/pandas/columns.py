@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # not in the stubs
 
+from rollstat.blocks import exact_floats
 from rollstat.dtypes import warn_of_rounding
 
 __all__ = [
@@ -45,6 +46,9 @@ def float_values(column: Any) -> NDArray[np.float64]:
     try:
         if isinstance(dtype, np.dtype):
             values = column.to_numpy()
+            floats = exact_floats(values) if dtype.kind in "iu" and values.flags.c_contiguous else None
+            if floats is not None:
+                return floats
             warn_of_rounding(values)
             return values.astype(np.float64)  # type: ignore[no-any-return]  # as above
         if dtype.kind in "iu":
