@@ -235,6 +235,8 @@ def _without_data(text: str | None) -> str:
 
 _Accessor.rolling.__doc__ = _without_data(rolling.__doc__)
 _Accessor.expanding.__doc__ = _without_data(expanding.__doc__)
+for _method in (_Accessor.rolling, _Accessor.expanding, _Accessor.groupby, _Accessor.ewm):
+    _method.__qualname__ = _method.__name__  # errors of arguments name the method alone
 
 
 for _name in REGISTRY:

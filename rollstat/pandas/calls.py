@@ -116,7 +116,7 @@ class Call(NamedTuple):
         """Return the labels of the rows of a result."""
         step = self.windows.step
         if step is None or len(data.index) < 2:  # pandas keeps the frequency of an index of one row
-            return data.index
+            return data.index.view() if self.observed else data.index
         return data.index[::step]
 
     def _labelled(self, found: Any, like: Any) -> Any:
@@ -153,4 +153,4 @@ class Call(NamedTuple):
         else:
             found = self.compute(values, axis=0)
         index = self._index(frame)
-        return frame._constructor(found, index=index, columns=frame.columns, copy=False)
+        return frame._constructor(found, index=index, columns=frame.columns.view(), copy=False)

@@ -102,6 +102,7 @@ class _Groups:
 
     obj: Any
     on: Any
+    _align_to: Any
     _as_index: bool
     _grouper: Any
     _on: Any
@@ -177,7 +178,7 @@ class _Groups:
         place[order] = np.arange(len(order))
         result = result.reset_index(drop=True)
         result = result.take(place) if len(order) == len(place) else result.reindex(place)
-        result.index = self._align_to
+        result.index = self._align_to.view()
         return result
 
     def _pair(self, name: str, other: Any, **parameters: Any) -> None:
@@ -299,7 +300,7 @@ class GroupBy:
         if isinstance(window, rollstat.Expanding):
             least = 1 if min_periods is None else min_periods
             return self.expanding(least, method, transform=transform, **options)
-        if isinstance(window, tuple):
+        if isinstance(window, tuple) and len(window) == 2:
             raise TypeError(f"window must not be (start, end) within groups; it was {window!r}")
         given = checked_options("rolling", options)
         return RollingGroupBy(

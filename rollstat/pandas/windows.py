@@ -75,6 +75,9 @@ class WindowIndexer(BaseIndexer):
         self.window = window
         self.times = times
 
+    def __repr__(self) -> str:
+        return "(start, end)" if isinstance(self.window, tuple) else repr(self.window)
+
     def get_window_bounds(
         self,
         num_values: int = 0,
@@ -94,7 +97,8 @@ class WindowIndexer(BaseIndexer):
 def pandas_window(window: Any, options: dict[str, Any] | None) -> Any:
     """Return a window in a form that pandas takes; move `times` from the options into it."""
     times = options.pop("times", None) if options else None
-    if times is not None or isinstance(window, tuple | rollstat.Forward):
+    is_pair = isinstance(window, tuple) and len(window) == 2
+    if times is not None or is_pair or isinstance(window, rollstat.Forward):
         return WindowIndexer(window, times)
     return window
 
@@ -120,11 +124,17 @@ def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.in
     return start, end
 
 
+def _is_count(ddof: Any) -> bool:
+    """Return whether rollstat's functions take `ddof`."""
+    return type(ddof) is int and ddof >= 0
+
+
 class _Windows:
     """What the window objects have in common; a base class before that of pandas."""
 
     obj: Any
     method: Any
+    _win_freq_i8: Any
     _selected_obj: Any
     _create_data: Any
     _resolve_output: Any
@@ -218,7 +228,7 @@ class _Windows:
             names = [*frame.columns.names, *columns[0].columns.names]
             return pd.concat(columns, axis=1, keys=list(frame.columns), names=names)
         result = frame._constructor(dict(enumerate(columns)), index=columns[0].index)
-        result.columns = frame.columns
+        result.columns = frame.columns.view()
         return result
 
     def sum(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
@@ -262,7 +272,7 @@ class _Windows:
     ) -> Any:
         """Return the variance of each window, as pandas does."""
         windows = self._windows_for(engine)
-        if windows is None or not isinstance(ddof, int):
+        if windows is None or not _is_count(ddof):
             return self._pandas("var")(ddof, numeric_only, engine, engine_kwargs)
         return self._statistic(windows, "var", numeric_only, ddof=ddof)
 
@@ -271,14 +281,14 @@ class _Windows:
     ) -> Any:
         """Return the standard deviation of each window, as pandas does."""
         windows = self._windows_for(engine)
-        if windows is None or not isinstance(ddof, int):
+        if windows is None or not _is_count(ddof):
             return self._pandas("std")(ddof, numeric_only, engine, engine_kwargs)
         return self._statistic(windows, "std", numeric_only, ddof=ddof)
 
     def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Return the standard error of the mean of each window, as pandas does."""
         windows = self._windows_for()
-        if windows is None or not isinstance(ddof, int):
+        if windows is None or not _is_count(ddof):
             return self._pandas("sem")(ddof, numeric_only)
         return self._statistic(windows, "sem", numeric_only, ddof=ddof)
 
@@ -332,8 +342,9 @@ class _Windows:
         windows = self._windows_for()
         if isinstance(q, (pd.Series, pd.Index)):
             q = q.to_numpy()
-        several = isinstance(q, (list, tuple, np.ndarray))
-        in_range = several or (isinstance(q, numbers.Real) and 0 <= float(q) <= 1)
+        several = isinstance(q, (list, tuple)) or (isinstance(q, np.ndarray) and q.ndim > 0)
+        is_number = isinstance(q, numbers.Real) and not isinstance(q, (bool, np.bool_))
+        in_range = several or (is_number and 0 <= float(q) <= 1)
         if windows is None or not in_range or interpolation not in _INTERPOLATIONS:
             return self._pandas("quantile")(q, interpolation, numeric_only)
         return self._statistic(windows, "quantile", numeric_only, q=q, interpolation=interpolation)
@@ -353,7 +364,7 @@ class _Windows:
     ) -> Any:
         """Return the covariance with other columns, as pandas does."""
         pair = self._pair("cov", other, ddof=ddof)
-        if pair is None or not isinstance(ddof, int):
+        if pair is None or not _is_count(ddof):
             return self._pandas("cov")(other, pairwise, ddof, numeric_only)
         self._validate_numeric_only("cov", numeric_only)
         return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
@@ -373,7 +384,8 @@ class _Windows:
         windows = self._windows_for()
         if windows is None or windows.step is not None:
             return None
-        by_rows = isinstance(windows.window, (int, float)) and "times" not in windows.options
+        in_time = self._win_freq_i8 is not None or "times" in windows.options
+        by_rows = isinstance(windows.window, (int, float)) and not in_time
         if not by_rows and other is not None and not self.obj.index.equals(getattr(other, "index", None)):
             return None
         call = Call(name, windows, parameters)
@@ -426,9 +438,9 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
         """Return the maximum of each window, as pandas does."""
         return super().max(numeric_only, engine, engine_kwargs)
 
-    def _width_in_time(self) -> Any:
+    def _width_in_time(self) -> int:
         """Return the width in the unit of the times; pandas drops fractions of the frequency of periods."""
-        return int(self._win_freq_i8) or self._win_freq_i8
+        return int(self._win_freq_i8)
 
     def _rows_of_width(self) -> int | None:
         """Return how many rows a width in time covers, if the index says that its times are regular."""
@@ -455,9 +467,11 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
                 return None
             options["step"] = int(self.step)
         if self._win_freq_i8 is not None:
+            times = self._index_array
+            if self._width_in_time() <= 0 or (times is not None and len(times) != len(self.obj)):
+                return None
             window = self._rows_of_width()
             if window is None:
-                times = self._index_array
                 options["times"] = np.empty(0, np.int64) if times is None else times
                 window = self._width_in_time()
         elif isinstance(window, BaseIndexer) and not isinstance(window, WindowIndexer):

@@ -220,7 +220,9 @@ def test_other_columns_of_covariances(frame):
                 call(data, "rolling", name, parameters, 6, 3)
                 call(data, "expanding", name, parameters)
         call(frame, "rolling", name, {"pairwise": False}, 6)
-        call(frame, "rolling", name, {"other": frame["y"].iloc[5:30]}, "40min")
+        for other in (frame["y"].iloc[5:30], frame["y"].set_axis(frame.index + pd.Timedelta("3min"))):
+            call(frame, "rolling", name, {"other": other}, "40min")
+            call(frame["x"], "rolling", name, {"other": other}, "40min")
         call(frame, "rolling", name, {}, 6, step=2)
         call(frame.assign(a="b"), "rolling", name, {"numeric_only": True}, 6)
     call(frame, "rolling", "cov", {"ddof": 0}, 6)
@@ -264,6 +266,55 @@ def test_periods_with_gaps_and_widths_between_their_frequency():
                 call(column, "rolling", "median", {}, width, **options)
     gap = hourly.iloc[[0, 1, 3, 4]]
     assert gap.rollstat.rolling("2h").count().tolist() == [1, 2, 1, 2]
+
+
+@pytest.mark.parametrize("width", ["-5min", pd.Timedelta(0), pd.Timedelta("-1h")])
+def test_widths_of_no_time(frame, width):
+    for name in ("sum", "median", "count"):
+        call(frame, "rolling", name, {}, width)
+        call(frame["x"], "rolling", name, {}, width, 1, center=True, closed="both")
+    with pytest.raises(ValueError, match="kth takes windows of at least one row"):
+        frame.rollstat.rolling(width).kth(1)
+
+
+def test_times_of_another_length(frame):
+    for data in (frame, frame["x"]):
+        for name in ("sum", "corr"):
+            call(data, "rolling", name, {}, "30min", on=frame.index[:3])
+
+
+def test_values_of_parameters(frame):
+    for ddof in (-1, 0, 7, True, np.int64(0), 1.5, None):
+        for name in ("var", "std", "sem", "cov"):
+            call(frame, "rolling", name, {"ddof": ddof}, 4, 1)
+    for q in (True, False, np.array(0.5), np.float32(0.5), np.nan, None):
+        call(frame["x"], "rolling", "quantile", {"q": q}, 4, 1)
+    for window in ((3,), (), [3], True, 3.0):
+        call(frame, "rolling", "sum", {}, window)
+    assert frame.rollstat.rolling(4).quantile(np.array([0.5])).columns.nlevels == 2
+
+
+def test_names_of_the_result_are_not_those_of_the_data(frame):
+    for name in ("sum", "median", "count"):
+        for windows in (frame.rollstat.rolling(3), frame.rollstat.expanding()):
+            found = getattr(windows, name)()
+            found.columns.name = "changed"
+        found = getattr(frame["x"].rollstat.rolling(3), name)()
+        if name == "count":
+            found.index.name = "changed"
+    found = frame.rollstat.rolling(3).kth(1)
+    found.columns.name = "changed"
+    found = frame.rollstat.groupby(np.zeros(40)).rolling(3, transform=True).sum()
+    found.columns.name = found.index.name = "changed"
+    assert (frame.index.name, frame.columns.name) == ("time", "letters")
+
+
+def test_names_in_messages_and_in_repr(frame):
+    with pytest.raises(TypeError, match=r"^rolling\(\) missing 1 required positional argument: 'window'"):
+        frame.rollstat.rolling()
+    assert "window=Forward(m=3)" in repr(frame.rollstat.rolling(rollstat.Forward(3)))
+    bounds = np.zeros(40, np.int64), np.arange(40)
+    assert "window=(start, end)" in repr(frame.rollstat.rolling(bounds))
 
 
 def test_step_over_less_than_two_rows_keeps_the_frequency(frame):
