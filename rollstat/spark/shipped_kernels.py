@@ -11,6 +11,8 @@ processor, or to another version of Python or Numba, is not found there and does
 """
 
 import atexit
+import gzip
+import io
 import json
 import os
 import shutil
@@ -41,6 +43,8 @@ from rollstat.spark.column_references import ColumnReferences
 from rollstat.spark.installed_kernels import ARCHIVE
 
 __all__ = ["ShippedKernels", "used_files", "warmup"]
+
+_shipped: set[tuple[str, str]] = set()  # identifiers of sessions, and digests of archives
 
 
 @dataclass(frozen=True)
@@ -176,12 +180,25 @@ def print_used_files(dtype: str, *statistics: str) -> None:
 
 
 def _ship(spark: SparkSession, files: list[Path]) -> None:
-    """Add files to the session as an archive, which Spark unpacks on each executor."""
-    digest = sha256("\n".join(file.name for file in files).encode()).hexdigest()[:16]
+    """Add files to the session as an archive, which Spark unpacks on each executor.
+
+    Spark refuses to add an archive of the same name again, so the same files are added only once.
+    """
+    packed = io.BytesIO()
+    with gzip.GzipFile("", "wb", 1, packed, mtime=0) as stream, tarfile.open(fileobj=stream, mode="w") as tar:
+        for file in files:
+            content = file.read_bytes()
+            entry = tarfile.TarInfo(file.name)
+            entry.size = len(content)
+            tar.addfile(entry, io.BytesIO(content))
+    digest = sha256(packed.getvalue()).hexdigest()[:16]
+    connect = type(spark).__module__.startswith("pyspark.sql.connect")
+    shipped = (spark.session_id if connect else spark.sparkContext.applicationId, digest)
+    if shipped in _shipped:
+        return
     folder = tempfile.mkdtemp(prefix="rollstat-shipped-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     archive = Path(folder) / f"{ARCHIVE}{digest}.tar.gz"
-    with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
-        for file in files:
-            tar.add(file, file.name)
+    archive.write_bytes(packed.getvalue())
     spark.addArtifacts(str(archive), archive=True)
+    _shipped.add(shipped)

@@ -11,7 +11,9 @@ kernels, so a newer rollstat continues where an older one stopped. Each partitio
 definition of the stream, which is compared with that of the restarted query before any row is processed.
 """
 
+import io
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import pairwise
@@ -96,18 +98,19 @@ def rolling_stream(  # 14 parameters: one for each public option
         How late rows may arrive, such as ``"10 minutes"``; the first column of `order_by` must be a
         timestamp. Rows then wait until no earlier row can arrive, and are returned in order. The first column
         of `order_by` keeps this watermark in the result if it is a column of `df` itself. Without a watermark
-        the rows of a micro-batch are returned immediately.
+        the rows of a micro-batch are returned immediately; leave it out for the result of another call with a
+        watermark, which is in order.
     ttl : str or timedelta, optional
         Forget a series after this time without a row, such as ``"7 days"``; its next row starts a new series.
         With a watermark this is event time, otherwise processing time. With a watermark and a time window, a
         series is forgotten even without `ttl` as soon as its rows have left the window, unless a statistic
         returns positions.
     initial : DataFrame, optional
-        A batch frame with the same columns whose rows come before the stream.
+        A batch frame with the same columns, of the same types, whose rows come before the stream.
     metrics : str
         Name under which each progress report of the query counts the ``rows`` returned and the rows dropped:
         ``late`` rows come before a row that was already returned, or before the watermark, and in
-        ``null_time`` rows the first column of `order_by` is null.
+        ``null_time`` rows the first column of `order_by` is null. Each call in a query needs another name.
     min_periods, closed, nan_policy, algorithm
         As in the array functions.
     center : bool
@@ -169,6 +172,9 @@ def rolling_stream(  # 14 parameters: one for each public option
     )
     plan = in_order_of_names(plan, df.schema.names)
     _check(df, plan, watermark)
+    if initial is not None:
+        initial = references.frame(initial)
+        _check_initial(initial, df, plan)
     rows, columns = with_plain_names(df)
     names = [columns[index] for index in plan.keys]
     given = list(df.schema.fields)
@@ -190,7 +196,7 @@ def rolling_stream(  # 14 parameters: one for each public option
     with known_warnings():
         start = None
         if initial is not None:
-            start = _states(references.frame(initial), plan, packed).groupBy(*names)
+            start = _states(initial, plan, packed).groupBy(*names)
         messages = rows.mapInArrow(Pack(plan.keys), packed)
         answers = messages.groupBy(*names).transformWithState(
             processor,
@@ -222,6 +228,17 @@ def _check_frames(df: DataFrame, initial: DataFrame | None, center: bool) -> Non
         raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
 
 
+def _check_initial(initial: DataFrame, df: DataFrame, plan: Plan) -> None:
+    """Raise TypeError for types that differ in columns of the state."""
+    for index in sorted({*plan.keys, *plan.order, *(number for number, _ in plan.inputs)}):
+        given, wanted = (frame.schema.fields[index].dataType.simpleString() for frame in (initial, df))
+        if given != wanted:
+            raise TypeError(
+                f"initial must have the column types of df; {df.schema.names[index]!r} was {given} "
+                f"instead of {wanted}"
+            )
+
+
 def _with_metadata(field: T.StructField, metadata: dict[str, Any]) -> T.StructField:
     return T.StructField(field.name, field.dataType, field.nullable, {**field.metadata, **metadata})
 
@@ -247,6 +264,13 @@ def _kept_for(plan: Plan, watermark: str | None, ttl: Any) -> int | None:
     return width_in_microseconds(plan.window) if bounded else None
 
 
+def _explained(df: DataFrame) -> str:
+    """Return the plan of a frame as text."""
+    with redirect_stdout(io.StringIO()) as text:
+        df.explain(extended=True)
+    return text.getvalue()
+
+
 def _check(df: DataFrame, plan: Plan, watermark: str | None) -> None:
     """Raise an error for what a stream cannot do."""
     if not plan.keys:
@@ -266,6 +290,11 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None) -> None:
     if watermark is not None and not isinstance(first.dataType, T.TimestampType):
         raise TypeError(
             f"order_by: {first.name!r} is {first.dataType.simpleString()}; a watermark needs a timestamp"
+        )
+    if watermark is not None and _WATERMARK in first.metadata and "TransformWithState" in _explained(df):
+        raise ValueError(
+            f"watermark must be left out: {first.name!r} already has the watermark of an earlier operator "
+            f"with state, which returns rows in order, and Spark would wait for ever; it was {watermark!r}"
         )
     nested = [df.schema.fields[index] for index in plan.keys]
     nested = [field for field in nested if isinstance(field.dataType, (T.StructType, T.ArrayType))]

@@ -55,7 +55,8 @@ def rolling_udf(
         column of arrays of the same lengths; each batch is one call of the kernel. Without a window
         the function aggregates a group into one value, for ``groupBy().agg(...)``.
     returns : DataType or str, optional
-        Type of a result, an element of the arrays; ``double`` by default.
+        Type of a result, an element of the arrays; ``double`` by default. Strings, dates and times need
+        `like`.
     like : StructField or DataType, optional
         The input column, ``df.schema["values"]``, which determines the type of the results: longs stay longs
         and timestamps stay timestamps.
@@ -239,14 +240,33 @@ class _Job:
         """Return the values of columns; decimals as numbers unless results are decimals."""
         return [self._masked(array) for array in arrays]
 
+    def _check_strings(self) -> None:
+        """Raise TypeError if the results of strings would be numbers that stand for them."""
+        name = self.call.statistic
+        if name not in OF_STRINGS:
+            raise TypeError(f"rolling_{name} was given strings, which only {', '.join(OF_STRINGS)} take")
+        if name != "nunique" and not isinstance(self.call.types[0], T.StringType):
+            raise TypeError(
+                f"rolling_{name} was given strings, but it was declared to return "
+                f"{self.call.types[0].simpleString()}: give rolling_udf like=df.schema['column']"
+            )
+
     def _masked(self, array: pa.Array) -> MaskedColumn:
         if pa.types.is_decimal(array.type) and not isinstance(self.result, T.DecimalType):
             array = array.cast(pa.float64())
-        return to_masked(array, kind_of_arrow(array.type))
+        values = to_masked(array, kind_of_arrow(array.type))
+        if values.dtype == np.dtype(object):
+            self._check_strings()
+        return values
 
     def _typed(self, values: Any) -> pa.Array:
         """Return results in the declared type; double takes any number."""
         data = np.ma.getdata(values)
+        if data.dtype.kind in "mM" and isinstance(self.result, (T.DoubleType, T.FloatType)):
+            raise TypeError(
+                f"the results of rolling_{self.call.statistic} are {data.dtype}, but it was declared to "
+                f"return {self.result.simpleString()}: give rolling_udf like=df.schema['column']"
+            )
         if isinstance(self.result, T.DoubleType) and data.dtype.kind in "iufb":
             values = np.ma.MaskedArray(data.astype(np.float64), np.ma.getmaskarray(values))
         return to_arrow(values, self.result)

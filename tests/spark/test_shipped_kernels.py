@@ -106,6 +106,15 @@ def test_types_of_columns_decide_what_is_compiled(spark, monkeypatch):
 
 
 @pytest.mark.spark
+def test_the_same_kernels_may_be_shipped_again(spark, tmp_path):
+    files = [tmp_path / name for name in ("a", "b")]
+    for content in ("first", "first", "other"):
+        for file in files:
+            file.write_text(content)
+        shipped_kernels._ship(spark, files)
+
+
+@pytest.mark.spark
 @pytest.mark.long
 def test_executors_with_empty_cache_folders_compile_nothing(tmp_path):
     command = [sys.executable, "-c", SCRIPT, str(tmp_path)]

@@ -177,3 +177,32 @@ def test_operators_after_a_stream_have_its_watermark(spark, tmp_path):
     starts = range(0, 70, 10)  # the window from 70 on is still open at 79 - 5
     wanted = [sum(range(start, start + 10)) for start in starts]
     assert found.sort_by("start")["rows"].to_pylist() == wanted
+
+
+def test_the_result_of_a_stream_is_in_order_for_another(spark, tmp_path):
+    stream = Stream(spark, tmp_path, watermark="5 seconds", window=2, aggs={"m": ("median", "x")})
+    for part in (readings(40), readings(40, 40)):
+        stream.write(part.take(pa.array(np.arange(40)[::-1])))
+    again = stream.arguments | {"aggs": {"most": ("max", "m")}, "metrics": "second"}
+    with pytest.raises(
+        ValueError, match="watermark must be left out: 'time' already has the watermark of an"
+    ):
+        rolling_stream(stream.result(), **again)
+    found, progress = stream.run(rolling_stream(stream.result(), **(again | {"watermark": None})))
+    counts = [part.observedMetrics for part in progress]
+    assert [tuple(map(sum, zip(*(count[name] for count in counts)))) for name in ("rollstat", "second")] == [
+        (74, 0, 0)
+    ] * 2
+    columns = {"partition_by": "sensor", "order_by": ["time", "row"], "window": 2}
+    once = rolling(spark.createDataFrame(readings(74)), **columns, aggs={"m": ("median", "x")})
+    twice = rolling(once, **columns, aggs={"most": ("max", "m")}).toArrow()
+    assert found.sort_by("row")["most"].to_pylist() == twice.sort_by("row")["most"].to_pylist()
+
+
+@pytest.mark.parametrize(("column", "message"), [("sensor", "bigint .* string"), ("x", "bigint .* double")])
+def test_initial_rows_of_other_types_are_refused(spark, tmp_path, column, message):
+    stream = Stream(spark, tmp_path, aggs={"m": ("median", "x")})
+    start = spark.createDataFrame(readings(4))
+    assert stream.result(initial=start.withColumn("y", F.lit(1))).isStreaming  # not in the state
+    with pytest.raises(TypeError, match=f"initial must have the .* of df; '{column}' was {message}"):
+        stream.result(initial=start.withColumn(column, F.lit(1).cast("long")))

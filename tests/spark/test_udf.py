@@ -132,6 +132,28 @@ def test_decimals_and_strings(spark):
     assert frame.agg(rolling_udf("median")("one")).first() == (2.5,)
 
 
+@pytest.mark.parametrize("kind", ["pandas", "arrow"])
+@pytest.mark.parametrize("window", [None, 2])
+@pytest.mark.parametrize(
+    ("statistic", "column", "message"),
+    [
+        ("mode", "'a'", "rolling_mode was given strings, .* return double: give rolling_udf like="),
+        ("max", "'a'", "rolling_max was given strings, which only first, last, mode, nunique take"),
+        ("max", "date'2025-01-01'", r"results of rolling_max are datetime64\[.*\], .* to return double"),
+        ("median", "timestamp'2025-01-01'", r"results of rolling_median are datetime64\[.*\], .* double"),
+    ],
+)
+def test_what_is_no_number_needs_like(spark, kind, window, statistic, column, message):
+    function = rolling_udf(statistic, window, kind=kind)
+    frame = spark.sql(f"select {column if window is None else f'array({column})'} as x")
+    with pytest.raises(Exception, match=message):
+        frame.select(function("x")).collect()
+
+
+def test_distinct_strings_need_no_like(spark):
+    assert spark.sql("select 'a' as x").agg(rolling_udf("nunique")("x")).first() == (1.0,)
+
+
 def test_sql(spark, frame):
     spark.udf.register("second_smallest", rolling_udf("kth", k=2, like=frame.schema["long"]))
     frame.createOrReplaceTempView("measurements")
