@@ -134,6 +134,7 @@ class _Windows:
 
     obj: Any
     method: Any
+    step: Any
     _win_freq_i8: Any
     _selected_obj: Any
     _create_data: Any
@@ -381,8 +382,8 @@ class _Windows:
 
     def _pair(self, name: str, other: Any, **parameters: Any) -> Callable[[Any, Any], Any] | None:
         """Return what computes the statistic of two aligned Series; None where pandas computes."""
-        windows = self._windows_for()
-        if windows is None or windows.step is not None:
+        windows = None if self.step is not None else self._windows_for()
+        if windows is None:
             return None
         in_time = self._win_freq_i8 is not None or "times" in windows.options
         by_rows = isinstance(windows.window, (int, float)) and not in_time

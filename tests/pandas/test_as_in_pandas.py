@@ -223,7 +223,9 @@ def test_other_columns_of_covariances(frame):
         for other in (frame["y"].iloc[5:30], frame["y"].set_axis(frame.index + pd.Timedelta("3min"))):
             call(frame, "rolling", name, {"other": other}, "40min")
             call(frame["x"], "rolling", name, {"other": other}, "40min")
-        call(frame, "rolling", name, {}, 6, step=2)
+        offsets = pd.api.indexers.VariableOffsetWindowIndexer(index=frame.index, offset=pd.offsets.Hour())
+        for window in (6, offsets):
+            call(frame, "rolling", name, {}, window, 1, step=2)
         call(frame.assign(a="b"), "rolling", name, {"numeric_only": True}, 6)
     call(frame, "rolling", "cov", {"ddof": 0}, 6)
 
