@@ -10,7 +10,14 @@ from pandas.api.extensions import register_dataframe_accessor, register_series_a
 import rollstat
 from rollstat.pandas.groups import GroupBy
 from rollstat.pandas.methods import NUMERIC_ONLY, LazyMethod, own_parameters, shortcut_document, window_name
-from rollstat.pandas.windows import Expanding, Rolling, WindowOptions, checked_options, pandas_window
+from rollstat.pandas.windows import (
+    Expanding,
+    Rolling,
+    WindowOptions,
+    checked_options,
+    pandas_window,
+    refuse_options,
+)
 from rollstat.registry import REGISTRY
 
 __all__ = ["DataFrameAccessor", "SeriesAccessor", "expanding", "rolling"]
@@ -55,7 +62,9 @@ def rolling(
     >>> rollstat.pandas.rolling(pd.Series([4.0, 1.0, 3.0, 2.0]), 3).median().tolist()
     [nan, nan, 3.0, 2.0]
     """
+    given = checked_options("rolling", options)
     if win_type is not None:
+        refuse_options(win_type, given)
         weighted: Any = pd.api.typing.Window
         return weighted(
             data,
@@ -70,7 +79,6 @@ def rolling(
         )
     if isinstance(window, rollstat.Expanding):
         return expanding(data, 1 if min_periods is None else min_periods, method, **options)
-    given = checked_options("rolling", options)
     return Rolling(
         data,
         window=pandas_window(window, given),

@@ -25,6 +25,7 @@ from rollstat.pandas.windows import (
     WindowOptions,
     checked_options,
     pandas_window,
+    refuse_options,
 )
 
 __all__ = ["ExpandingGroupBy", "GroupBy", "RollingGroupBy"]
@@ -139,7 +140,12 @@ class _Groups:
             result = pandas._apply(func, name, numeric_only, *args, **kwargs)
             return result if self._align_to is None else self._aligned(result)
         second = {key: func.parameters[key] for key in ("other", "x") if key in func.parameters}
-        rows = {key: values[self._rows.order] for key, values in second.items()}
+        for key, values in second.items():
+            if values is not None and len(values) != len(self.obj):
+                raise ValueError(
+                    f"{key} must be as long as the data, {len(self.obj)}; it had {len(values)} rows"
+                )
+        rows = {key: values[self._rows.order] for key, values in second.items() if values is not None}
         plain: Any = Rolling  # whose method adds no index
         func = func._replace(parameters=func.parameters | rows, group_starts=self._rows.starts)
         result = plain._apply(self, func, name, numeric_only)
@@ -295,14 +301,15 @@ class GroupBy:
         RollingGroupBy
             The windows, for calls such as ``rolling(3).median()``.
         """
+        given = checked_options("rolling", options)
         if win_type is not None:
+            refuse_options(win_type, {"transform": True, **(given or {})} if transform else given)
             return self._groups.rolling(window, min_periods, center, win_type, on, closed, method)
         if isinstance(window, rollstat.Expanding):
             least = 1 if min_periods is None else min_periods
             return self.expanding(least, method, transform=transform, **options)
         if isinstance(window, tuple) and len(window) == 2:
             raise TypeError(f"window must not be (start, end) within groups; it was {window!r}")
-        given = checked_options("rolling", options)
         return RollingGroupBy(
             self._groups._selected_obj,
             window=pandas_window(window, given),

@@ -25,7 +25,15 @@ from rollstat.pandas.columns import NotNumbers, float_series, float_values, to_a
 from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, document, method_of, window_method
 from rollstat.registry import REGISTRY
 
-__all__ = ["Expanding", "Rolling", "WindowIndexer", "WindowOptions", "checked_options", "pandas_window"]
+__all__ = [
+    "Expanding",
+    "Rolling",
+    "WindowIndexer",
+    "WindowOptions",
+    "checked_options",
+    "pandas_window",
+    "refuse_options",
+]
 
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
@@ -57,6 +65,15 @@ def checked_options(method: str, options: Any) -> dict[str, Any] | None:
             f"in addition to those of pandas, the options are {', '.join(WindowOptions.__annotations__)}"
         )
     return dict(options)
+
+
+def refuse_options(win_type: Any, options: Any) -> None:
+    """Raise if options are given that pandas, which computes weighted windows, does not have."""
+    if options:
+        raise ValueError(
+            f"{min(options)} does not apply to win_type={win_type!r}, whose windows pandas computes; "
+            f"it was {options[min(options)]!r}"
+        )
 
 
 class WindowIndexer(BaseIndexer):
@@ -186,6 +203,8 @@ class _Windows:
                 if not series.index.equals(self.obj.index):
                     series = series.reindex(self.obj.index)
                 parameters[other] = to_array(series)
+            elif series is not None and not hasattr(series, "dtype"):
+                parameters[other] = np.asarray(series)
         return self._apply(Call(name, windows, parameters, True), name, numeric_only)
 
     def _apply(

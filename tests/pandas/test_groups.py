@@ -195,10 +195,23 @@ def test_errors(frame):
         groups.rolling(2, transform=True).corr()
     with pytest.raises(TypeError, match=r"rolling\(\) got an unexpected keyword argument 'wndow'"):
         groups.rolling(2, wndow=3)
+    with pytest.raises(ValueError, match="transform does not apply to win_type='hann'"):
+        groups.rolling(2, win_type="hann", transform=True)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'wndow'"):
+        groups.rolling(2, win_type="hann", wndow=3)
+    with pytest.raises(ValueError, match="other must be as long as the data, 60; it had 61 rows"):
+        groups["x"].rolling(3).beta(np.arange(61.0))
     with pytest.raises(TypeError, match="window must not be"):
         groups.rolling((np.arange(60), np.arange(60)))
     with pytest.raises(AttributeError, match="nothing"):
         groups.nothing  # noqa: B018  # reading it raises
+
+
+def test_a_second_series_as_a_list(frame):
+    windows = frame.rollstat.groupby("key")["x"].rolling(5, transform=True)
+    pd.testing.assert_series_equal(windows.beta(list(frame["y"])), windows.beta(frame["y"]))
+    pd.testing.assert_frame_equal(windows.linear_fit(list(frame["y"])), windows.linear_fit(frame["y"]))
+    pd.testing.assert_frame_equal(windows.linear_fit(None), windows.linear_fit())
 
 
 def test_positions_are_those_in_the_group():
