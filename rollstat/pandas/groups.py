@@ -166,7 +166,8 @@ class _Groups:
         order, index = self._rows.order, self.obj.index
         codes = [key.take(order) for key in self._grouper.codes]
         levels = list(self._grouper.levels)
-        if isinstance(index, pd.MultiIndex) or not (index.is_unique and index.is_monotonic_increasing):
+        is_level = len(index) > 1 and index.is_unique and index.is_monotonic_increasing
+        if isinstance(index, pd.MultiIndex) or not is_level:
             taken = index.take(order)
             labels = taken if isinstance(taken, pd.MultiIndex) else pd.MultiIndex.from_arrays([taken])
             codes += labels.codes

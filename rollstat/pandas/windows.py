@@ -176,7 +176,12 @@ class _Windows:
         """Return the windows if rollstat computes the call, else None."""
         if (engine is not None and engine != "cython") or self.method != "single":
             return None
-        return self._row_windows()
+        try:
+            return self._row_windows()
+        except Exception:
+            if not isinstance(getattr(self, "window", None), BaseIndexer):
+                raise
+            return None  # pandas asks the indexer after its own checks, and not for data without values
 
     def _pandas(self, name: str) -> Any:
         """Return the method of pandas' class."""
@@ -476,7 +481,7 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
             return None
         distance = int(times[1]) - int(times[0])
         rows = -int(-width // distance) if distance > 0 else 0
-        return rows if rows >= self.min_periods else None
+        return rows if rows >= max(self.min_periods, 1) else None
 
     def _row_windows(self) -> RowWindows | None:
         window, options = self.window, self._common_options()

@@ -283,6 +283,21 @@ def test_widths_of_no_time(frame, width):
         frame.rollstat.rolling(width).kth(1)
 
 
+def test_descending_regular_times_without_min_periods(frame):
+    for name in ("sum", "median", "count"):
+        call(frame[::-1], "rolling", name, {}, "30min", 0)
+        call(frame, "rolling", name, {}, "30min", 0)
+
+
+def test_indexers_that_raise_after_other_checks(frame):
+    forward = pd.api.indexers.FixedForwardWindowIndexer(window_size=2)
+    for data in (frame, frame[:0], frame[[]], frame.assign(x="a"), frame["x"]):
+        for name in ("sum", "median", "cov"):
+            call(data, "rolling", name, {}, forward, center=True)
+    with pytest.raises(ValueError, match="Forward-looking windows can't have center=True"):
+        frame.rollstat.rolling(forward, center=True).kth(1)
+
+
 def test_times_of_another_length(frame):
     for data in (frame, frame["x"]):
         for name in ("sum", "corr"):

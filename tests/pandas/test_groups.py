@@ -162,6 +162,14 @@ def test_time_windows_over_no_row(frame, times):
         (pd.testing.assert_frame_equal if ours.ndim == 2 else pd.testing.assert_series_equal)(ours, theirs)
 
 
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_few_rows_of_descending_times(rows):
+    series = pd.Series(np.arange(5.0), pd.date_range("2024", periods=5, freq="7min"))[::-1][:rows]
+    ours = series.rollstat.groupby(np.zeros(rows)).rolling(2, 1).sum()
+    theirs = series.groupby(np.zeros(rows)).rolling(2, 1).sum()
+    pd.testing.assert_series_equal(ours, theirs)
+
+
 def test_what_is_delegated_to_pandas(frame):
     ours, theirs = frame.rollstat.groupby("key")[["x", "y"]], frame.groupby("key")[["x", "y"]]
     pd.testing.assert_frame_equal(ours.rolling(3).corr(), theirs.rolling(3).corr())
