@@ -177,12 +177,12 @@ class _Accessor:
         """Return windows from the first row on, see :func:`rollstat.pandas.expanding`."""
         return expanding(self._data, min_periods, method, **options)
 
-    def groupby(self, by: Any = None, level: Any = None, **options: Any) -> GroupBy:
+    def groupby(self, by: Any = None, level: Any = None, *args: Any, **options: Any) -> GroupBy:
         """Return groups whose windows rollstat computes.
 
         Parameters
         ----------
-        by, level, **options
+        by, level, *args, **options
             As in :meth:`pandas.DataFrame.groupby`.
 
         Returns
@@ -197,7 +197,7 @@ class _Accessor:
         >>> frame.rollstat.groupby("key").rolling(2).sum()["x"].tolist()
         [nan, nan, 4.0]
         """
-        return GroupBy(self._data.groupby(by, level=level, **options))
+        return GroupBy(self._data.groupby(by, level, *args, **options))
 
     def ewm(
         self,

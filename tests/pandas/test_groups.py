@@ -162,6 +162,15 @@ def test_time_windows_over_no_row(frame, times):
         (pd.testing.assert_frame_equal if ours.ndim == 2 else pd.testing.assert_series_equal)(ours, theirs)
 
 
+@pytest.mark.filterwarnings("ignore:Starting with pandas")
+def test_parameters_by_position(frame):
+    ours = frame.rollstat.groupby("key", None, True, False)["x"].rolling(2, 1, True).sum()
+    theirs = frame.groupby("key", None, True, False)["x"].rolling(2, 1, True).sum()
+    pd.testing.assert_series_equal(ours, theirs)
+    with pytest.raises(TypeError, match="as_index=False only valid with DataFrame"):
+        frame["x"].rollstat.groupby(frame["key"], None, False)
+
+
 @pytest.mark.parametrize("rows", [0, 1, 2])
 def test_few_rows_of_descending_times(rows):
     series = pd.Series(np.arange(5.0), pd.date_range("2024", periods=5, freq="7min"))[::-1][:rows]
