@@ -225,6 +225,7 @@ def headers(monkeypatch):
     return headers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["rows", "times"])
 def test_a_wedge_sees_each_value_once_in_a_public_call(kind, rng, headers):
     """At most three comparisons a value, over what other algorithms compute block by block."""
@@ -245,6 +246,7 @@ def test_a_wedge_sees_each_value_once_in_a_public_call(kind, rng, headers):
     np.testing.assert_array_equal([low, high], found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["random", "ties", "rising", "falling", "zigzag"])
 @pytest.mark.parametrize("options", [{}, {"relative_to": "newest"}, {"times": np.arange(1_200_000)}])
 def test_one_wedge_finds_both_positions(shape, options, rng, headers):

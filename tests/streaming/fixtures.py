@@ -107,8 +107,15 @@ def feed(stream: Any, columns: list[Any], stamps: Any, first: int, last: int) ->
             answer = stream.move(max(i - 6, 0), i)
         elif isinstance(stream, rollstat.SlidingAggregate) and len(stream) > 6:
             answer = (answer, stream.pop(2))
-        answers.append(repr(answer))
+        answers.append(repr(_plain(answer)))
     return answers
+
+
+def _plain(answer: Any) -> Any:
+    """Return an answer with numbers of Python, where steps without the JIT return those of NumPy."""
+    if isinstance(answer, tuple):
+        return getattr(answer, "_make", tuple)(map(_plain, answer))
+    return answer.item() if isinstance(answer, np.generic) and answer.dtype.kind in "fiub" else answer
 
 
 def main(path: Path) -> None:

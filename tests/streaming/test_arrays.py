@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import rollstat
 from rollstat import operators
+from rollstat.algorithms.float_flags import have_flags
 from rollstat.streaming import FixedAggregate, SlidingAggregate, TimeAggregate, operator_window
 from tests.streaming.cases import outputs, push_all
 
@@ -57,6 +58,7 @@ def columns_for(operator, dtype, rng, gaps):
 @window
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("algorithm", ["daba", "two_stacks"])
+@pytest.mark.filterwarnings("error" if have_flags() else "ignore:sums of")  # given to be safe without flags
 def test_arrays_are_pushes(name, window, gaps, algorithm, rng, monkeypatch):
     monkeypatch.setattr(operator_window, "_BLOCK", 50)
     operator, dtype = OPERATORS[name]
@@ -119,6 +121,7 @@ def test_a_sum_that_does_not_fit_has_been_taken_in():
     np.testing.assert_array_equal(few.extend([2**62, 2**62, -(2**62), 0]), [np.nan, np.nan, 2**62, 0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i8"])
 def test_memory_beyond_results_is_that_of_a_block(dtype, rng):
     values = (rng.normal(size=1_000_000) * 1000).astype(dtype)

@@ -384,16 +384,23 @@ def _push_of_class(step, arguments, x):
     return define("step, arguments, x", [f"return push({places}x)"], push=step.instance_class.push)
 
 
-def _push_all(step, arguments, values, out):
+def _push_in_turn(step, arguments, values, out):
     for i in range(len(values)):
         out[i] = _push(step, arguments, values[i])
+
+
+def _push_all(step, arguments, values, out):
+    if hasattr(step, "extend"):
+        step.extend(*arguments, values, out)
+    else:
+        _push_in_turn(step, arguments, values, out)
 
 
 @overloaded(_push_all)
 def _push_all_of_class(step, arguments, values, out):
     extend = getattr(step.instance_class, "extend", None)
     if extend is None:
-        return _push_all
+        return _push_in_turn
     places = "".join(f"arguments[{k}], " for k in range(len(arguments)))
     return define("step, arguments, values, out", [f"extend({places}values, out)"], extend=extend)
 

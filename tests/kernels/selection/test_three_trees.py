@@ -139,6 +139,7 @@ def most_steps(header, links, values, new):
     return most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2, 3, -2])
 def test_steps_do_not_depend_on_the_window(rng, k):
     """A tree of all rows of the window would take three times as many steps."""

@@ -158,7 +158,7 @@ def hostile_series(m, n, rng):
 
 @pytest.mark.parametrize("ties", [False, True])
 @pytest.mark.parametrize("kind", hostile_series(2, 2, np.random.default_rng(0)))
-@pytest.mark.parametrize(("m", "n"), [(300, 2_000), (100_000, 300)])
+@pytest.mark.parametrize(("m", "n"), [(300, 2_000), pytest.param(100_000, 300, marks=pytest.mark.slow)])
 def test_worst_push(rng, ties, kind, m, n):
     """A push writes each level of each heap at most once, less than 20 times what a median one does."""
     values = hostile_series(m, m + n, rng)[kind]
