@@ -117,9 +117,14 @@ class ColumnReferences:
         if len(others) == len(self._names) - 1:
             pairs = zip(self._names, [*others, None])
             return next(name for name, other in pairs if name != other)
-        known = next((name for name, added in self._added.items() if added is column), None)
-        name = text if known is None else known
-        while known is None and name in {*self._names, *self._added}:
+        name = text
+        while name in {*self._names, *self._added}:
+            if name in self._added and self._are_same(self._added[name], column):
+                return name
             name += "'"
         self._added[name] = column
         return name
+
+    def _are_same(self, first: Column, second: Column) -> bool:
+        """Return whether two columns have the same values."""
+        return first is second or bool(self._df.select(first).sameSemantics(self._df.select(second)))

@@ -20,7 +20,6 @@ import subprocess
 import sys
 import tarfile
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -38,8 +37,9 @@ from rollstat._warmup import Warmup
 from rollstat._warmup import warmup as compile_kernels
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import as_aggregates, check_statistic
-from rollstat.spark.arrow_columns import kind_of
+from rollstat.spark.arrow_columns import Kind, kind_of
 from rollstat.spark.column_references import ColumnReferences
+from rollstat.spark.decimal_sums import DECIMAL_SUMS
 from rollstat.spark.installed_kernels import ARCHIVE
 
 __all__ = ["ShippedKernels", "used_files", "warmup"]
@@ -142,18 +142,25 @@ def _wanted(aggs: Any, df: DataFrame | None) -> set[tuple[str, str]]:
     wanted = set()
     for each in given:
         statistic = check_statistic(each.statistic, len(each.columns))
-        dtypes: Iterable[Any] = DTYPES
+        names, dtypes = [statistic.name], list[Any](DTYPES)
         if schema is not None:
             if each.columns[0] not in schema.names:
                 raise ValueError(f"aggs: column {each.columns[0]!r} is not among: {', '.join(schema.names)}")
             field = schema[each.columns[0]]
-            dtypes = [kind_of(field.dataType, f"column {field.name!r}", strings=True, wide=True).dtype]
+            kind = kind_of(field.dataType, f"column {field.name!r}", strings=True, wide=True)
+            names, dtypes = _kernels_of(statistic.name, kind), [kind.dtype]
         for dtype in map(np.dtype, dtypes):
             # Workers widen integers, so that each kernel is compiled once, and make integers of other values.
-            name = "int64" if dtype.kind in "iuOV" else dtype.str if dtype.kind in "mM" else dtype.name
-            if np.dtype(name).kind in REGISTRY[statistic.name].kinds:
-                wanted.add((statistic.name, name))
+            of = "int64" if dtype.kind in "iuOV" else dtype.str if dtype.kind in "mM" else dtype.name
+            wanted |= {(name, of) for name in names if np.dtype(of).kind in REGISTRY[name].kinds}
     return wanted
+
+
+def _kernels_of(statistic: str, kind: Kind) -> list[str]:
+    """Return the statistics whose kernels a statistic of a column calls; those of decimals sum integers."""
+    if not kind.scaled or statistic not in DECIMAL_SUMS:
+        return [statistic]
+    return ["sum"] if statistic == "sum" else ["count", "sum"]
 
 
 def used_files(statistics: list[str], dtype: str) -> list[str]:

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 import rollstat.spark as rs
 from rollstat.spark import rolling
 from rollstat.spark.aggregate_spec import parse_window
+from rollstat.spark.column_references import ColumnReferences
 
 pytestmark = pytest.mark.spark
 
@@ -81,6 +82,16 @@ def test_a_column_of_the_frame_is_not_computed_again(frame, capsys):
         result.explain()
         plans.append(re.sub(r"#\d+|plan_id=\d+", "", capsys.readouterr().out))
     assert plans[0] == plans[1]
+
+
+def test_equal_columns_are_one_and_others_of_the_same_text_are_not(frame):
+    references = ColumnReferences(frame)
+    doubled = [F.col("x") * 2, F.col("x") * 2]
+    assert [references.name(column, "aggs") for column in doubled] == ["*(x, 2)"] * 2
+    assert references.name("meta.key", "aggs") == references.name(F.col("meta.key"), "aggs") == "meta.key"
+    first, second = F.rand(), F.rand()  # of other seeds
+    assert references.name(first, "aggs") == references.name(first, "aggs")
+    assert references.name(first, "aggs") != references.name(second, "aggs")
 
 
 def test_a_name_with_a_dot_is_a_column_before_it_is_a_path(frame):

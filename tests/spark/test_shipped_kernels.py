@@ -94,6 +94,12 @@ def test_types_of_columns_decide_what_is_compiled(spark, monkeypatch):
     frame = spark.range(3).selectExpr("id", "cast(id as short) as small", "1F as x", "'a' as s")
     wanted = _wanted({"m": ("median", "small"), "c": ("corr", "x", "id")}, frame)
     assert wanted == {("median", "int64"), ("corr", "float32")}
+    decimals = frame.selectExpr("cast(id as decimal(9, 2)) as d", "cast(id as decimal(38, 2)) as wide")
+    assert _wanted({"m": ("mean", "d")}, decimals) == {("sum", "int64"), ("count", "int64")}
+    assert _wanted({"s": ("sum", "wide"), "m": ("max", "wide")}, decimals) == {
+        ("sum", "int64"),
+        ("max", "int64"),
+    }
     named = _wanted({"m": ("median", "anything")}, None)
     assert named == {("median", dtype) for dtype in ("float64", "float32", "int64")}
     with pytest.raises(ValueError, match=r"aggs: column 'y' is not among: id, small, x, s"):
