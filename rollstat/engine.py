@@ -41,6 +41,19 @@ from rollstat.results import Result, ResultLines, allocate_rows, check_out, conv
 __all__ = ["begin_to_work", "execute_again", "last_plain_run", "run"]
 
 _DEFAULT = Outcome()
+# What an object with columns is, by its library, and what takes its columns.
+_TABLES = {
+    "pandas": (
+        "a DataFrame",
+        "are series for frame.rollstat of the module rollstat.pandas, and for the functions with axis=0",
+    ),
+    "polars": (
+        "a polars frame",
+        "are series for the functions, as frame[column], and for pl.col(column).rollstat of the module "
+        "rollstat.polars",
+    ),
+    "pyarrow": ("an Arrow table", "are series for the functions, as table[column]"),
+}
 
 
 class Execution:
@@ -275,13 +288,12 @@ def run(
 
 
 def _refuse_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) -> None:
-    """Raise if an array is a DataFrame and the default axis would make a series of each of its rows."""
+    """Raise if an array is a table and the default axis would make a series of each of its rows."""
     for name, array in zip(names, arrays):
-        if axis == -1 and hasattr(array, "columns") and getattr(array, "ndim", 2) == 2:
-            raise TypeError(
-                f"{name} must be an array or a Series; it was a DataFrame, whose columns are series for "
-                "frame.rollstat of the module rollstat.pandas, and for the functions with axis=0"
-            )
+        kind = type(array)
+        if axis == -1 and hasattr(kind, "columns") and getattr(array, "ndim", 2) == 2:
+            table, columns = _TABLES.get(kind.__module__.partition(".")[0], _TABLES["pandas"])
+            raise TypeError(f"{name} must be an array or a Series; it was {table}, whose columns {columns}")
 
 
 def _execute_plain(plan: Plan, arrays: Sequence[Any], times: Any) -> Result:

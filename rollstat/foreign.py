@@ -8,110 +8,167 @@
 These libraries are not imported: who passes an object of one has loaded it.
 """
 
+import inspect
 import sys
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.options import Options
 
 __all__ = ["call_like"]
 
-Convert = Callable[[Any], Any]
+
+class _Adapter(NamedTuple):
+    """The values of an array of another library, and what returns results as such arrays.
+
+    `convert` takes a result, where it is missing, and the rows of the array that it holds along each
+    dimension whose length differs.
+    """
+
+    values: Any
+    convert: Callable[[NDArray[Any], NDArray[np.bool_], dict[int, Any]], Any]
 
 
-def _with_nulls(values: Any, null: Any) -> Any:
-    """Return floats with NaN where there are nulls; other dtypes with a mask, so that results keep them."""
+def _with_nulls(present: Any, null: Any) -> Any:
+    """Return all values: floats with NaN where there are nulls, other dtypes with a mask.
+
+    With a mask, results keep the dtype.
+    """
+    values = present
+    if null.any():
+        values = np.zeros(len(null), present.dtype)
+        values[~null] = present
     if values.dtype.kind == "f":
-        return np.where(null, values.dtype.type(np.nan), values) if null.any() else values
+        if null.any():
+            values[null] = np.nan
+        return values
     return np.ma.MaskedArray(values, null) if values.dtype.kind in "iub" or null.any() else values
 
 
-def _missing(result: Any) -> Any:
-    """Return where a result is missing."""
-    if isinstance(result, np.ma.MaskedArray):
-        return np.ma.getmaskarray(result)
-    if result.dtype.kind in "mM":
-        return np.isnat(result)
-    return result != result
-
-
-def _polars(series: Any) -> tuple[Any, Convert]:
+def _polars(series: Any) -> _Adapter:
     polars = sys.modules["polars"]
     null = series.is_null().to_numpy()
-    if null.any():
-        first = series.drop_nulls().head(1)
-        filled = (
-            series.fill_null(first[0]) if len(first) else polars.Series(series.name, np.zeros(len(series)))
-        )
-        values = _with_nulls(filled.to_numpy(), null)
-    else:
-        values = series.to_numpy()
+    present = np.empty(0) if series.dtype == polars.Null else series.drop_nulls().to_numpy()
 
-    def convert(result: Any) -> Any:
-        found = polars.Series(series.name, np.ma.getdata(result))
+    def convert(result: Any, missing: Any, rows: dict[int, Any]) -> Any:
+        found = polars.Series(series.name, result)
         if result.dtype.kind in "mM" and found.dtype.base_type() == series.dtype.base_type():
             zone = getattr(series.dtype, "time_zone", None)
             if zone is not None:
                 found = found.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
-        missing = polars.Series(_missing(result))
-        chosen = polars.when(~missing).then(found).alias(series.name)
+        chosen = polars.when(~polars.Series(missing)).then(found).alias(series.name)
         return found.to_frame().select(chosen).to_series()
 
-    return _with_nulls(values, null), convert
+    return _Adapter(_with_nulls(present, null), convert)
 
 
-def _arrow(array: Any) -> tuple[Any, Convert]:
+def _arrow(array: Any) -> _Adapter:
     arrow = sys.modules["pyarrow"]
-    chunked = isinstance(array, arrow.ChunkedArray)
-    whole = arrow.concat_arrays(array.chunks) if chunked and array.num_chunks else array
+    whole = array
+    if isinstance(array, arrow.ChunkedArray):
+        whole = arrow.concat_arrays(array.chunks) if array.num_chunks else arrow.array([], array.type)
     null = whole.is_null().to_numpy(zero_copy_only=False)
-    if null.all():
-        values = np.full(len(array), np.nan)
-    else:
-        filled = whole.fill_null(whole.drop_null()[0]) if null.any() else whole
-        values = filled.to_numpy(zero_copy_only=False)
+    present = whole.drop_null().to_numpy(zero_copy_only=False)
+    if arrow.types.is_null(array.type):
+        present = np.empty(0)
 
-    def convert(result: Any) -> Any:
-        found = arrow.array(np.ma.getdata(result), mask=_missing(result))
+    def convert(result: Any, missing: Any, rows: dict[int, Any]) -> Any:
+        found = arrow.array(result, mask=missing)
         if arrow.types.is_timestamp(found.type) and arrow.types.is_timestamp(array.type):
             found = found.cast(array.type)
-        return arrow.chunked_array([found]) if chunked else found
+        return arrow.chunked_array([found]) if whole is not array else found
 
-    return _with_nulls(values, null), convert
+    return _Adapter(_with_nulls(present, null), convert)
 
 
-def _xarray(array: Any, options: dict[str, Any]) -> tuple[Any, Convert]:
-    axis = options.get("axis", -1)
-    if isinstance(axis, str):
-        options["axis"] = axis = int(array.get_axis_num(axis))
+def _xarray(array: Any) -> _Adapter:
+    def convert(result: Any, missing: Any, rows: dict[int, Any]) -> Any:
+        if result.shape == array.shape:
+            return array.copy(data=result)
+        chosen = {array.dims[axis]: of_axis for axis, of_axis in rows.items()}
+        placed = array.isel(chosen)
+        if placed.shape == result.shape:
+            return placed.copy(data=result)
+        moved = {d for d, n, m in zip(array.dims, array.shape, result.shape) if n != m}
+        kept = {name: each for name, each in array.coords.items() if not moved & set(each.dims)}
+        return type(array)(result, kept, array.dims, array.name, array.attrs)
 
-    def convert(result: Any) -> Any:
-        data = result.filled(np.nan) if isinstance(result, np.ma.MaskedArray) else result
-        if data.shape == array.shape:
-            return array.copy(data=data)
-        moved = [array.dims[a] for a in (axis if isinstance(axis, tuple) else (axis,))]
-        kept = {name: each for name, each in array.coords.items() if not set(moved) & set(each.dims)}
-        return type(array)(data, kept, array.dims, array.name, array.attrs)
-
-    return array.values, convert
+    return _Adapter(array.values, convert)
 
 
 _KINDS = {
     ("polars", "Series"): _polars,
     ("pyarrow", "Array"): _arrow,
     ("pyarrow", "ChunkedArray"): _arrow,
+    ("xarray", "DataArray"): _xarray,
 }
 
 
-def _adapter(arr: Any, options: dict[str, Any]) -> tuple[Any, Convert] | None:
-    """Return the values of an array of another library and what converts results; None for other objects."""
+def _adapter(arr: Any) -> _Adapter | None:
+    """Return the adapter of an array of another library; None for other objects."""
     for cls in type(arr).__mro__:
-        library = cls.__module__.partition(".")[0]
-        if (library, cls.__name__) in _KINDS:
-            return _KINDS[library, cls.__name__](arr)
-        if (library, cls.__name__) == ("xarray", "DataArray"):
-            return _xarray(arr, options)
+        make = _KINDS.get((cls.__module__.partition(".")[0], cls.__name__))
+        if make is not None:
+            return make(arr)
     return None
+
+
+def _numbered(axis: Any, arr: Any) -> Any:
+    """Return `axis` with numbers in place of the names of dimensions of `arr`."""
+    if isinstance(axis, tuple):
+        return tuple(_numbered(each, arr) for each in axis)
+    return int(arr.get_axis_num(axis)) if isinstance(axis, str) and hasattr(arr, "get_axis_num") else axis
+
+
+def _rows_of_axis(window: Any, length: int, options: dict[str, Any]) -> Any:
+    """Return the rows of data that the results along one axis belong to; no row where none is named."""
+    fields = Options.__dataclass_fields__
+    checked = Options.check(**{name: value for name, value in options.items() if name in fields})
+    windows = checked.windows(window, checked.offsets(length))
+    try:
+        rows = windows.position(0, windows.rows)
+    except ValueError:  # bounds, fewer or more than there are rows
+        return slice(0)
+    return rows[windows.whole] if checked.mode == "valid" else rows
+
+
+def _rows(
+    function: Callable[..., Any], arr: Any, rest: tuple[Any, ...], options: dict[str, Any]
+) -> dict[int, Any]:
+    """Return the rows of data that the results belong to, along each axis on which windows slide."""
+    given = inspect.signature(function).bind(arr, *rest, **options).arguments
+    window, axis = given["m"] if "m" in given else given["window"], options.get("axis", -1)
+    if not isinstance(axis, tuple):
+        return {axis: _rows_of_axis(window, arr.shape[axis], options)}
+    rows = {}
+    for each, width in zip(axis, window):
+        after = (width - 1) // 2 if options.get("center", False) else 0
+        before = width - 1 - after
+        rows[each] = slice(before, max(arr.shape[each] - after, before))
+    return rows
+
+
+def _missing(name: str, results: Sequence[Any], filled: bool) -> list[Any]:
+    """Return where each result of a function is missing; nowhere if a value was chosen for these.
+
+    NaN is missing in any case.
+    """
+    missing: list[Any] = []
+    for result in results:
+        data, mask = np.ma.getdata(result), np.zeros(result.shape, np.bool_)
+        if data.dtype.kind in "mM":
+            mask = np.isnat(data)
+        elif data.dtype.kind == "f":
+            mask = np.isnan(data)
+        elif name.startswith("rolling_arg") and not filled:
+            mask = data < 0
+        elif name == "hampel_filter":  # no outlier where there is no value
+            mask = missing[0]
+        missing.append(mask if filled else mask | np.ma.getmaskarray(result))
+    return missing
 
 
 def call_like(function: Callable[..., Any], arr: Any, rest: tuple[Any, ...], options: dict[str, Any]) -> Any:
@@ -121,15 +178,28 @@ def call_like(function: Callable[..., Any], arr: Any, rest: tuple[Any, ...], opt
     every `arr` where `out` receives the results.
     """
     options = dict(options)
-    adapter = None if options.get("out") is not None else _adapter(arr, options)
+    if "axis" in options:
+        options["axis"] = _numbered(options["axis"], arr)
+    adapter = None if options.get("out") is not None else _adapter(arr)
     if adapter is None:
         return function(arr, *rest, **options)
     values, convert = adapter
+    rest = tuple(map(_values, rest))
+    if "other" in options:
+        options["other"] = _values(options["other"])
     result = function(values, *rest, **options)
-    if isinstance(result, tuple):
-        return (
-            type(result)(*map(convert, result)) if hasattr(result, "_fields") else tuple(map(convert, result))
-        )
-    if result.ndim > np.ndim(values):
-        return tuple(map(convert, result))
-    return convert(result)
+    several = isinstance(result, tuple) or result.ndim > np.ndim(values)
+    results = tuple(result) if several else (result,)
+    shorter = hasattr(arr, "dims") and results[0].shape != values.shape
+    rows = _rows(function, values, rest, options) if shorter else {}
+    missing = _missing(function.__name__, results, options.get("fill_value") is not None)
+    converted = [convert(np.ma.getdata(each), where, rows) for each, where in zip(results, missing)]
+    if not several:
+        return converted[0]
+    return type(result)(*converted) if hasattr(result, "_fields") else tuple(converted)
+
+
+def _values(series: Any) -> Any:
+    """Return the values of a further series of another library; other arguments as they are."""
+    adapter = _adapter(series)
+    return series if adapter is None else adapter.values

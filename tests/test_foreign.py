@@ -15,6 +15,10 @@ from rollstat.registry import REGISTRY
 VALUES = [4, 1, None, 2, 7, None, 3]
 
 
+def listed(series):
+    return series.to_list() if isinstance(series, pl.Series) else series.to_pylist()
+
+
 def test_polars_series_keep_kind_dtype_and_nulls():
     for dtype in (pl.Int64, pl.Float64, pl.UInt8):
         series = pl.Series("x", VALUES, dtype)
@@ -63,9 +67,115 @@ def test_xarray_keeps_coordinates(rng):
     np.testing.assert_array_equal(result.values, rollstat.rolling_median(data.values, 3, axis=0))
     assert result.coords.equals(data.coords)
     assert (result.name, result.attrs) == (data.name, data.attrs)
-    shorter = rollstat.rolling_median(data, 3, axis="time", mode="valid")
+    shorter = rollstat.rolling_median(data, (np.array([0]), np.array([2])), axis="time")  # rows are unknown
     assert shorter.dims == data.dims
     assert list(shorter.coords) == ["site"]
+
+
+def test_xarray_keeps_the_coordinates_of_the_rows_of_results(rng):
+    data = xr.DataArray(
+        rng.random((7, 2)),
+        {
+            "time": np.arange(7) * 10,
+            "site": ["A", "B"],
+            "day": ("time", list("abcdefg")),
+            "height": (("time", "site"), rng.random((7, 2))),
+        },
+        ["time", "site"],
+    )
+    for options, rows in (
+        ({"mode": "valid"}, [2, 3, 4, 5, 6]),
+        ({"mode": "valid", "center": True}, [1, 2, 3, 4, 5]),
+        ({"step": 3}, [0, 3, 6]),
+        ({"step": 3, "mode": "valid"}, [3, 6]),
+        ({"step": 2, "segments": [0, 3, 7]}, [0, 2, 3, 5]),
+        ({"mode": "valid", "segments": [0, 3, 7]}, [2, 5, 6]),
+    ):
+        result = rollstat.rolling_sum(data, 3, axis="time", **options)
+        values = rollstat.rolling_sum(data.values, 3, axis=0, **options)
+        xr.testing.assert_identical(result, data.isel(time=rows).copy(data=values))
+    strided = data.rolling(time=3).construct("window", stride=3).mean("window", skipna=False)
+    xr.testing.assert_allclose(rollstat.rolling_mean(data, 3, axis="time", step=3), strided)
+    ahead = rollstat.rolling_kth(data.T, 1, rollstat.Forward(3), axis="time", mode="valid")
+    assert list(ahead["time"]) == [0, 10, 20, 30, 40]
+    low, high = rollstat.rolling_quantile(data, 3, [0.25, 0.75], axis=0, step=4)
+    assert list(low["time"]) == list(high["time"]) == [0, 40]
+
+
+def test_xarray_boxes_by_names(rng):
+    data = xr.DataArray(
+        rng.random((2, 6, 5)),
+        {"band": ["r", "g"], "y": np.arange(6) * 2.0, "x": np.arange(5)},
+        ["band", "y", "x"],
+    )
+    for axis in (("y", "x"), ("y", 2), (1, -1)):
+        result = rollstat.rolling_min(data, (3, 2), axis=axis)
+        xr.testing.assert_identical(
+            result, data.copy(data=rollstat.rolling_min(data.values, (3, 2), axis=(1, 2)))
+        )
+    for center, y, x in ((False, slice(2, None), slice(1, None)), (True, slice(1, -1), slice(1, None))):
+        options = {"mode": "valid", "center": center}
+        result = rollstat.rolling_median(data, (3, 2), axis=("y", "x"), **options)
+        values = rollstat.rolling_median(data.values, (3, 2), axis=(1, 2), **options)
+        xr.testing.assert_identical(result, data.isel(y=y, x=x).copy(data=values))
+    with pytest.raises(ValueError, match="'z' not found"):
+        rollstat.rolling_min(data, (3, 2), axis=("y", "z"))
+
+
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Float32, pl.Int64, pa.float64(), pa.int64()], ids=str)
+def test_missing_results_are_null_whatever_the_dtype(kind):
+    series = pa.array(VALUES, kind) if isinstance(kind, pa.DataType) else pl.Series("x", VALUES, kind)
+    for function in (rollstat.rolling_argmin, rollstat.rolling_argmax):
+        for relative_to in ("data", "oldest", "newest"):
+            result = function(series, 2, relative_to=relative_to)
+            assert [each is not None for each in listed(result)] == [False, True] + [False, False, True] + [
+                False
+            ] * 2
+    assert listed(rollstat.rolling_argmin(series, 2, min_periods=1)) == [0, 1, 1, 3, 3, 4, 6]
+    assert listed(rollstat.rolling_argmin(series, 2, fill_value=-1)) == [-1, 1, -1, -1, 3, -1, -1]
+    assert listed(rollstat.rolling_min(series, 2, fill_value=0)) == [0, 1, 0, 0, 2, 0, 0]
+    first, last = rollstat.rolling_argkth(series, [1, -1], 2)
+    assert (listed(first), listed(last)) == (
+        [None, 1, None, None, 3, None, None],
+        [None, 0, None, None, 4, None, None],
+    )
+    assert listed(rollstat.rolling_argminmax(series, 1)[1]) == [0, 1, None, 3, 4, None, 6]
+    cleaned, outlier = rollstat.hampel_filter(series, 1)
+    assert listed(cleaned) == VALUES
+    assert listed(outlier) == [None if value is None else False for value in VALUES]
+    assert listed(rollstat.rolling_corr(series, np.ones(7), 2, min_periods=1)) == [None] * 7
+
+
+def test_series_without_values_keep_their_dtype():
+    for dtype in (pl.Int8, pl.Boolean, pl.Date, pl.Float32):
+        assert rollstat.rolling_max(pl.Series([None], dtype=dtype), 1).dtype == dtype
+    assert rollstat.rolling_max(pl.Series([None]), 1).dtype == pl.Float64
+    for kind in (pa.int8(), pa.bool_(), pa.date32(), pa.timestamp("us", "UTC")):
+        for values in ([None], []):
+            assert rollstat.rolling_max(pa.array(values, kind), 1).type == kind
+        assert rollstat.rolling_max(pa.chunked_array([], kind), 1).type == kind
+    assert rollstat.rolling_max(pa.array([None]), 1).type == pa.float64()
+
+
+def test_nulls_in_a_second_series():
+    flags = [True, None, True, True, False, True, True]
+    expected = rollstat.rolling_cov(np.array([4.0, 1, np.nan, 2, 7, np.nan, 3]), np.array(flags, float), 2)
+    for series, other in ((pl.Series(VALUES), pl.Series(flags)), (pa.array(VALUES), pa.array(flags))):
+        for result in (
+            rollstat.rolling_cov(series, other, 2),
+            rollstat.rolling_cov(series, other=other, window=2),
+        ):
+            assert listed(result) == [None if np.isnan(each) else each for each in expected]
+
+
+def test_tables_raise_with_what_works():
+    columns = {"a": [1, 2]}
+    for frame in (pl.DataFrame(columns), pl.LazyFrame(columns)):
+        with pytest.raises(TypeError, match=r"polars frame.* pl\.col\(column\)\.rollstat"):
+            rollstat.rolling_min(frame, 2)
+    for table in (pa.table(columns), pa.record_batch(columns)):
+        with pytest.raises(TypeError, match=r"Arrow table.* table\[column\]"):
+            rollstat.rolling_min(table, 2)
 
 
 def test_namespace_of_series_and_expressions():
