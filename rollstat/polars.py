@@ -11,12 +11,16 @@ Every statistic is a method with the parameters of its function. Missing results
 such as those of ``minmax``, are the fields of a struct.
 """
 
+import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from rollstat.options import Options, parse_width
 from rollstat.registry import REGISTRY
 
 __all__ = ["ExpressionNamespace", "SeriesNamespace"]
@@ -32,14 +36,50 @@ def _one_series(name: str, result: Any) -> pl.Series:
     return pl.DataFrame(series).to_struct("")
 
 
-def _over_columns(
-    columns: Any, name: str, named: list[str], rest: tuple[Any, ...], options: dict[str, Any]
-) -> pl.Series:
-    """Compute a statistic of columns; the last ones are the options `named`."""
-    series = len(columns) - len(named)
-    options = options | dict(zip(named, columns[series:]))
-    result = _one_series(name, REGISTRY[name].function(*columns[:series], *rest, **options))
-    return result.alias(columns[0].name)
+@dataclass(frozen=True)
+class _Column:
+    """An argument that is one of the columns of a call; the first one is the series itself."""
+
+    number: int
+
+
+def _with_columns(value: Any, columns: Any) -> Any:
+    """Return an argument with columns in their places."""
+    if type(value) is tuple:
+        return tuple(_with_columns(each, columns) for each in value)
+    return columns[value.number] if isinstance(value, _Column) else value
+
+
+def _over_columns(columns: Any, name: str, rest: tuple[Any, ...], options: dict[str, Any]) -> pl.Series:
+    """Compute a statistic of columns."""
+    rest = _with_columns(rest, columns)
+    options = {key: _with_columns(value, columns) for key, value in options.items()}
+    return _one_series(name, REGISTRY[name].function(columns[0], *rest, **options)).alias(columns[0].name)
+
+
+def _check(name: str, rest: tuple[Any, ...], options: dict[str, Any], return_dtype: Any) -> None:
+    """Raise if arguments of an expression cannot work: polars hides errors of its trial call."""
+    function: Any = REGISTRY[name].function
+    given = inspect.signature(function.__wrapped__).bind(None, *rest, **options).arguments
+    common = given.pop("options", {})
+    checked = Options.check(**common)
+    if isinstance(checked.axis, int) and checked.axis not in (-1, 0):
+        raise ValueError(f"axis must be 0 or -1 for a column; it was {checked.axis}")
+    window = given["m"] if "m" in given else given["window"]
+    if isinstance(window, str):
+        parse_width(window)
+    if checked.times is None and checked.segments is None and not isinstance(window, (tuple, pl.Expr)):
+        if not hasattr(window, "get_window_bounds"):
+            checked.windows(window, np.array([0, 1]))
+    of_rows = {**given, **common}
+    for key in ("window", "m", "other", "x", "times", "segments"):
+        value = of_rows.get(key)
+        parts = value if isinstance(value, tuple) else (value,)
+        if return_dtype is None and not all(isinstance(v, pl.Expr) or np.ndim(v) == 0 for v in parts):
+            raise ValueError(
+                f"{key} must be an expression, or return_dtype must name the dtype of the result, because "
+                f"the trial call of polars has other rows; it was {type(value).__name__}"
+            )
 
 
 class _Namespace:
@@ -56,9 +96,14 @@ class _Namespace:
             raise AttributeError(
                 f"the namespace rollstat has no statistic {name!r}; it has {', '.join(REGISTRY)}"
             )
-        method = partial(self._call, name)
+        method = partial(self._without_out, name)
         method.__doc__ = REGISTRY[name].function.__doc__
         return method
+
+    def _without_out(self, name: str, *rest: Any, **options: Any) -> Any:
+        if options.get("out") is not None:
+            raise ValueError("out does not apply to polars, whose series cannot receive results")
+        return self._call(name, *rest, **options)
 
     def _call(self, name: str, *rest: Any, **options: Any) -> Any:
         raise NotImplementedError  # both classes have their own
@@ -85,8 +130,8 @@ class SeriesNamespace(_Namespace):
 class ExpressionNamespace(_Namespace):
     """``expression.rollstat``: every statistic as a method that returns an expression.
 
-    Further series and `times` may be expressions. A lazy frame needs `return_dtype`, the dtype of the result,
-    if polars cannot find it by a trial call, as within ``over``.
+    Further series, `times` and bounds of windows may be expressions. polars finds the dtype of the result by
+    a trial call with other rows, and does not show its error. `return_dtype` names the dtype instead.
 
     Examples
     --------
@@ -97,13 +142,17 @@ class ExpressionNamespace(_Namespace):
     """
 
     def _call(self, name: str, *rest: Any, return_dtype: Any = None, **options: Any) -> pl.Expr:
-        further = [value for value in rest if isinstance(value, pl.Expr)]
-        named = {key: value for key, value in options.items() if isinstance(value, pl.Expr)}
-        compute = partial(
-            _over_columns,
-            name=name,
-            named=list(named),
-            rest=rest[len(further) :],
-            options={key: value for key, value in options.items() if key not in named},
-        )
-        return pl.map_batches([self._target, *further, *named.values()], compute, return_dtype)
+        _check(name, rest, options, return_dtype)
+        columns = [self._target]
+
+        def placed(value: Any) -> Any:
+            if type(value) is tuple:  # operators are tuples of other classes
+                return tuple(map(placed, value))
+            if isinstance(value, pl.Expr):
+                columns.append(value)
+                return _Column(len(columns) - 1)
+            return value
+
+        further = {key: placed(value) for key, value in options.items()}
+        compute = partial(_over_columns, name=name, rest=placed(rest), options=further)
+        return pl.map_batches(columns, compute, return_dtype)
