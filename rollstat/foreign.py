@@ -184,9 +184,11 @@ def call_like(function: Callable[..., Any], arr: Any, rest: tuple[Any, ...], opt
     if adapter is None:
         return function(arr, *rest, **options)
     values, convert = adapter
-    rest = tuple(map(_values, rest))
     if "other" in options:
-        options["other"] = _values(options["other"])
+        options["other"] = _values(_aligned(options["other"], arr))
+    elif rest and "other" in inspect.signature(function).parameters:
+        rest = _aligned(rest[0], arr), *rest[1:]
+    rest = tuple(map(_values, rest))
     result = function(values, *rest, **options)
     several = isinstance(result, tuple) or result.ndim > np.ndim(values)
     results = tuple(result) if several else (result,)
@@ -197,6 +199,16 @@ def call_like(function: Callable[..., Any], arr: Any, rest: tuple[Any, ...], opt
     if not several:
         return converted[0]
     return type(result)(*converted) if hasattr(result, "_fields") else tuple(converted)
+
+
+def _aligned(other: Any, arr: Any) -> Any:
+    """Return a second DataArray with the dimensions of the first; other kinds as they are."""
+    if not (hasattr(other, "broadcast_like") and hasattr(arr, "broadcast_like")):
+        return other
+    if not set(other.dims) <= set(arr.dims):
+        raise ValueError(f"other must have dimensions of arr, {arr.dims}; it had {other.dims}")
+    sys.modules["xarray"].align(arr, other, join="exact")  # raises if coordinates differ
+    return other.broadcast_like(arr).transpose(*arr.dims)
 
 
 def _values(series: Any) -> Any:

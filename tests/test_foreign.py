@@ -255,3 +255,40 @@ def test_expressions_raise_where_they_are_written():
     frame = pl.DataFrame({"x": [1, 2, 3]})
     segments = x.max(1, segments=[0, 2, 3], return_dtype=pl.Int64)
     assert frame.select(segments)["x"].to_list() == [1, 2, 3]
+
+
+def test_a_second_xarray_has_its_dimensions_by_name(rng):
+    data = xr.DataArray(rng.random((4, 4)), {"time": np.arange(4), "site": list("abcd")}, ["time", "site"])
+    other = data.copy(data=rng.random((4, 4)))
+    expected = data.copy(data=rollstat.rolling_cov(data.values, other.values, 2, axis=0))
+    xr.testing.assert_identical(rollstat.rolling_cov(data, other.T, 2, axis="time"), expected)
+    xr.testing.assert_identical(rollstat.rolling_cov(data, other=other.T, window=2, axis="time"), expected)
+    one = other.sel(site="c", drop=True)
+    repeated = np.repeat(one.values[:, None], 4, axis=1)
+    np.testing.assert_array_equal(
+        rollstat.rolling_cov(data, one, 2, axis="time"),
+        rollstat.rolling_cov(data.values, repeated, 2, axis=0),
+    )
+    with pytest.raises(ValueError, match="cannot align"):
+        rollstat.rolling_cov(data, other.assign_coords(time=np.arange(1, 5)), 2, axis="time")
+    with pytest.raises(ValueError, match="other must have dimensions of arr"):
+        rollstat.rolling_cov(one, other, 2, axis="time")
+
+
+def test_xarray_recipes_over_dask(rng):
+    data = xr.DataArray(rng.random((30, 4)), dims=["time", "site"])
+    expected = rollstat.rolling_median(data, 3, axis="time")
+    for given, options in (
+        (data, {}),
+        (data.chunk(site=2), {"dask": "parallelized", "output_dtypes": [float]}),
+    ):
+        result = xr.apply_ufunc(
+            rollstat.rolling_median,
+            given,
+            input_core_dims=[["time"]],
+            output_core_dims=[["time"]],
+            kwargs={"window": 3},
+            **options,
+        )
+        assert (result.chunks is None) == (not options)
+        xr.testing.assert_identical(result.transpose(*data.dims).compute(), expected)
