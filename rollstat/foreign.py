@@ -48,13 +48,18 @@ def _with_nulls(present: Any, null: Any) -> Any:
     return np.ma.MaskedArray(values, null) if values.dtype.kind in "iub" or null.any() else values
 
 
+def _with_unit(result: Any) -> Any:
+    """Return durations of days in milliseconds, because these libraries have no durations of days."""
+    return result.astype("m8[ms]") if result.dtype == np.dtype("m8[D]") else result
+
+
 def _polars(series: Any) -> _Adapter:
     polars = sys.modules["polars"]
     null = series.is_null().to_numpy()
     present = np.empty(0) if series.dtype == polars.Null else series.drop_nulls().to_numpy()
 
     def convert(result: Any, missing: Any, rows: dict[int, Any]) -> Any:
-        found = polars.Series(series.name, result)
+        found = polars.Series(series.name, _with_unit(result))
         if result.dtype.kind in "mM" and found.dtype.base_type() == series.dtype.base_type():
             zone = getattr(series.dtype, "time_zone", None)
             if zone is not None:
@@ -62,6 +67,8 @@ def _polars(series: Any) -> _Adapter:
         chosen = polars.when(~polars.Series(missing)).then(found).alias(series.name)
         return found.to_frame().select(chosen).to_series()
 
+    if present.ndim > 1:
+        raise TypeError(f"a polars Series must hold one value in each row; its dtype was {series.dtype}")
     return _Adapter(_with_nulls(present, null), convert)
 
 
@@ -76,7 +83,7 @@ def _arrow(array: Any) -> _Adapter:
         present = np.empty(0)
 
     def convert(result: Any, missing: Any, rows: dict[int, Any]) -> Any:
-        found = arrow.array(result, mask=missing)
+        found = arrow.array(_with_unit(result), mask=missing)
         if arrow.types.is_timestamp(found.type) and arrow.types.is_timestamp(array.type):
             found = found.cast(array.type)
         return arrow.chunked_array([found]) if whole is not array else found

@@ -45,6 +45,22 @@ def test_times_with_zones():
     assert result.to_pylist() == [None, array[1].as_py(), array[1].as_py()]
 
 
+def test_distances_of_dates():
+    days = [datetime.date(2024, 1, 1), None, datetime.date(2024, 1, 4), datetime.date(2024, 1, 6)]
+    for series in (pl.Series(days), pa.array(days), pa.chunked_array([days])):
+        ptp = rollstat.rolling_ptp(series, 2)
+        assert listed(ptp) == [None, None, None, datetime.timedelta(days=2)]
+        assert listed(rollstat.rolling_median(series, 2, min_periods=1))[2:] == [
+            days[2],
+            datetime.date(2024, 1, 5),
+        ]
+
+
+def test_series_of_arrays_raise():
+    with pytest.raises(TypeError, match="one value in each row; its dtype was Array"):
+        rollstat.rolling_max(pl.Series([[1, 2], [3, 4]], dtype=pl.Array(pl.Int64, 2)), 2)
+
+
 def test_arrow_arrays_keep_kind_and_nulls():
     array = pa.array(VALUES)
     assert rollstat.rolling_max(array, 2, min_periods=1).equals(pa.array([4, 4, 1, 2, 7, 7, 3]))
