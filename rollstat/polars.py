@@ -14,16 +14,21 @@ such as those of ``minmax``, are the fields of a struct.
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from rollstat.options import Options, parse_width
+from rollstat.explain import explain
+from rollstat.options import Options
 from rollstat.registry import REGISTRY
 
 __all__ = ["ExpressionNamespace", "SeriesNamespace"]
+
+# Parameters that are columns.
+_COLUMNS = ("other", "x", "times", "segments")
 
 
 def _one_series(name: str, result: Any) -> pl.Series:
@@ -50,36 +55,54 @@ def _with_columns(value: Any, columns: Any) -> Any:
     return columns[value.number] if isinstance(value, _Column) else value
 
 
-def _over_columns(columns: Any, name: str, rest: tuple[Any, ...], options: dict[str, Any]) -> pl.Series:
+def _over_columns(columns: Any, name: str, options: dict[str, Any]) -> pl.Series:
     """Compute a statistic of columns."""
-    rest = _with_columns(rest, columns)
     options = {key: _with_columns(value, columns) for key, value in options.items()}
-    return _one_series(name, REGISTRY[name].function(columns[0], *rest, **options)).alias(columns[0].name)
+    return _one_series(name, REGISTRY[name].function(columns[0], **options)).alias(columns[0].name)
 
 
-def _check(name: str, rest: tuple[Any, ...], options: dict[str, Any], return_dtype: Any) -> None:
-    """Raise if arguments of an expression cannot work: polars hides errors of its trial call."""
+def _bound(name: str, rest: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments by name; names of columns as expressions."""
     function: Any = REGISTRY[name].function
     given = inspect.signature(function.__wrapped__).bind(None, *rest, **options).arguments
-    common = given.pop("options", {})
-    checked = Options.check(**common)
-    if isinstance(checked.axis, int) and checked.axis not in (-1, 0):
-        raise ValueError(f"axis must be 0 or -1 for a column; it was {checked.axis}")
-    window = given["m"] if "m" in given else given["window"]
-    if isinstance(window, str):
-        parse_width(window)
-    if checked.times is None and checked.segments is None and not isinstance(window, (tuple, pl.Expr)):
-        if not hasattr(window, "get_window_bounds"):
-            checked.windows(window, np.array([0, 1]))
-    of_rows = {**given, **common}
-    for key in ("window", "m", "other", "x", "times", "segments"):
-        value = of_rows.get(key)
+    bound = {**given, **given.get("options", {})}
+    for key in ("arr", "options"):
+        bound.pop(key, None)
+    return {k: pl.col(v) if k in _COLUMNS and isinstance(v, str) else v for k, v in bound.items()}
+
+
+def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
+    """Raise if arguments of an expression cannot work: polars hides errors of its trial call."""
+    key = "m" if "m" in bound else "window"
+    window, alone = bound[key], dict(bound)
+    if isinstance(window, pl.Expr):
+        raise TypeError(f"{key} must not be one expression; the bounds of windows are two, (start, end)")
+    Options.check(**{k: v for k, v in bound.items() if k in Options.__dataclass_fields__})
+    arrays = False
+    for each in (key, *_COLUMNS):
+        value = bound.get(each)
         parts = value if isinstance(value, tuple) else (value,)
-        if return_dtype is None and not all(isinstance(v, pl.Expr) or np.ndim(v) == 0 for v in parts):
+        if all(isinstance(part, pl.Expr) or np.ndim(part) == 0 for part in parts):
+            continue
+        arrays = True
+        if return_dtype is None:
             raise ValueError(
-                f"{key} must be an expression, or return_dtype must name the dtype of the result, because "
+                f"{each} must be an expression, or return_dtype must name the dtype of the result, because "
                 f"the trial call of polars has other rows; it was {type(value).__name__}"
             )
+    if arrays or name == "aggregate" or hasattr(window, "get_window_bounds"):
+        return
+    # One row in place of each column; which fill values and algorithms are possible depends on the dtype.
+    width = isinstance(window, (str, timedelta, np.timedelta64))
+    one_row = {"times": np.zeros(1, "M8[s]" if width else float), "segments": np.array([0, 1])}
+    for each in _COLUMNS:
+        if bound.get(each) is not None:
+            alone[each] = one_row.get(each, np.zeros(1))
+    if isinstance(window, tuple):
+        alone[key] = np.array([0]), np.array([1])
+    for each in ("fill_value", "algorithm"):
+        alone.pop(each, None)
+    explain(REGISTRY[name].function, np.zeros(1), **alone)
 
 
 class _Namespace:
@@ -130,8 +153,9 @@ class SeriesNamespace(_Namespace):
 class ExpressionNamespace(_Namespace):
     """``expression.rollstat``: every statistic as a method that returns an expression.
 
-    Further series, `times` and bounds of windows may be expressions. polars finds the dtype of the result by
-    a trial call with other rows, and does not show its error. `return_dtype` names the dtype instead.
+    Further series and `times` are expressions or names of columns; bounds of windows may be a pair of
+    expressions. The dtype of the result is found by a trial call with other rows, whose error polars does not
+    show; `return_dtype` names the dtype instead.
 
     Examples
     --------
@@ -142,7 +166,8 @@ class ExpressionNamespace(_Namespace):
     """
 
     def _call(self, name: str, *rest: Any, return_dtype: Any = None, **options: Any) -> pl.Expr:
-        _check(name, rest, options, return_dtype)
+        bound = _bound(name, rest, options)
+        _check(name, bound, return_dtype)
         columns = [self._target]
 
         def placed(value: Any) -> Any:
@@ -153,6 +178,6 @@ class ExpressionNamespace(_Namespace):
                 return _Column(len(columns) - 1)
             return value
 
-        further = {key: placed(value) for key, value in options.items()}
-        compute = partial(_over_columns, name=name, rest=placed(rest), options=further)
+        further = {key: placed(value) for key, value in bound.items()}
+        compute = partial(_over_columns, name=name, options=further)
         return pl.map_batches(columns, compute, return_dtype)

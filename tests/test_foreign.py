@@ -223,6 +223,9 @@ def test_expressions_in_any_place():
     for fit in (x.linear_fit(2, pl.col("t")), x.linear_fit(window=2, x=pl.col("t"))):
         found = frame.select(fit)["x"].struct.unnest()
         np.testing.assert_allclose(found.to_numpy().T, expected)
+    by_name = frame.select(x.linear_fit(2, "t"))["x"].struct.unnest()
+    np.testing.assert_allclose(by_name.to_numpy().T, expected)
+    assert frame.select(x.sum(2, times="t").over("key"))["x"].to_list() == [4, 5, 5, 2, 7]
     bounds = pl.col("low"), pl.int_range(1, pl.len() + 1)
     assert frame.select(x.max(bounds))["x"].to_list() == [4, 4, 5, 5, 7]
     total = x.aggregate(rollstat.operators.Sum(), 2, min_periods=1)
@@ -251,7 +254,9 @@ def test_expressions_raise_where_they_are_written():
         (lambda: x.quantile(2), TypeError, "missing a required argument: 'q'"),
         (lambda: x.max("5 minutes", times=pl.col("t")), ValueError, "window must be a width"),
         (lambda: x.max("5min"), ValueError, "needs times="),
-        (lambda: x.max(2, axis=1), ValueError, "axis must be 0 or -1"),
+        (lambda: x.max(2, axis=1), ValueError, "axis must"),
+        (lambda: x.kth(9, 5), ValueError, "k must lie in 1..5"),
+        (lambda: x.max(pl.col("low")), TypeError, "window must not be one expression"),
         (lambda: x.max(2, segments=[0, 3, 6]), ValueError, "segments must be an expression, or return_dtype"),
         (
             lambda: x.max((np.arange(3), np.arange(1, 4))),
