@@ -12,6 +12,7 @@ definition of the stream, which is compared with that of the restarted query bef
 """
 
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
@@ -56,6 +57,8 @@ __all__ = ["Pack", "rolling_stream"]
 
 _MESSAGE, _FATE = "rollstat_message", "rollstat_fate"
 _WATERMARK = "spark.watermarkDelayMs"  # by this metadata Spark knows the event time column of a frame
+_MANY_OPERATORS = "spark.sql.streaming.statefulOperator.allowMultiple"
+_SETS_WATERMARK = re.compile(r"^[\s:+-]*EventTimeWatermark\b", re.MULTILINE)  # an operator of a printed plan
 
 
 def rolling_stream(  # 14 parameters: one for each public option
@@ -98,15 +101,18 @@ def rolling_stream(  # 14 parameters: one for each public option
         How late rows may arrive, such as ``"10 minutes"``; the first column of `order_by` must be a
         timestamp. Rows then wait until no earlier row can arrive, and are returned in order. The first column
         of `order_by` keeps this watermark in the result if it is a column of `df` itself. Without a watermark
-        the rows of a micro-batch are returned immediately; leave it out for the result of another call with a
-        watermark, which is in order.
+        the rows of a micro-batch are returned immediately. Leave it out if `df` already has a watermark,
+        because Spark takes one only: the results of windowed aggregates and of another call with a watermark
+        are in order.
     ttl : str or timedelta, optional
         Forget a series after this time without a row, such as ``"7 days"``; its next row starts a new series.
         With a watermark this is event time, otherwise processing time. With a watermark and a time window, a
         series is forgotten even without `ttl` as soon as its rows have left the window, unless a statistic
         returns positions.
     initial : DataFrame, optional
-        A batch frame with the same columns, of the same types, whose rows come before the stream.
+        A batch frame with the same columns, of the same types, whose rows come before the stream. If the
+        window is a width, no row may be null in the first column of `order_by`; otherwise such rows come
+        first.
     metrics : str
         Name under which each progress report of the query counts the ``rows`` returned and the rows dropped:
         ``late`` rows come before a row that was already returned, or before the watermark, and in
@@ -264,11 +270,13 @@ def _kept_for(plan: Plan, watermark: str | None, ttl: Any) -> int | None:
     return width_in_microseconds(plan.window) if bounded else None
 
 
-def _explained(df: DataFrame) -> str:
-    """Return the plan of a frame as text."""
+def _has_watermark(df: DataFrame) -> bool:
+    """Return whether an operator of the plan sets a watermark, and Spark's setting forbids a second one."""
+    if df.sparkSession.conf.get(_MANY_OPERATORS, "true") != "true":
+        return False
     with redirect_stdout(io.StringIO()) as text:
         df.explain(extended=True)
-    return text.getvalue()
+    return _SETS_WATERMARK.search(text.getvalue()) is not None
 
 
 def _check(df: DataFrame, plan: Plan, watermark: str | None) -> None:
@@ -291,10 +299,11 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None) -> None:
         raise TypeError(
             f"order_by: {first.name!r} is {first.dataType.simpleString()}; a watermark needs a timestamp"
         )
-    if watermark is not None and _WATERMARK in first.metadata and "TransformWithState" in _explained(df):
+    if watermark is not None and _has_watermark(df):
         raise ValueError(
-            f"watermark must be left out: {first.name!r} already has the watermark of an earlier operator "
-            f"with state, which returns rows in order, and Spark would wait for ever; it was {watermark!r}"
+            "watermark must be left out if df already has a watermark: with a second one Spark fails or "
+            f"waits for ever; it was {watermark!r}. Windowed aggregates and rolling_stream with a watermark "
+            "return rows in order; before other operators remove withWatermark"
         )
     nested = [df.schema.fields[index] for index in plan.keys]
     nested = [field for field in nested if isinstance(field.dataType, (T.StructType, T.ArrayType))]
@@ -487,6 +496,7 @@ class _FinalStates:
         for batch in batches:
             if not batch.num_rows:
                 continue
+            self._check_times(batch)
             columns = [batch.column(index) for index in self.plan.keys]
             starts = _key_starts(batch, self.plan.keys)
             for start, end in pairwise(starts):
@@ -498,6 +508,18 @@ class _FinalStates:
                 series.walk.skip(batch.slice(start, end - start))
         if key is not None:
             yield self._row(key, series)
+
+    def _check_times(self, batch: pa.RecordBatch) -> None:
+        """Raise ValueError for rows without a time if windows have a width."""
+        plan = self.plan
+        missing = batch.column(plan.order[0]).is_null().to_numpy(zero_copy_only=False)
+        if plan.time is not None and missing.any():
+            row = batch.slice(int(missing.argmax()), 1)
+            key = ", ".join(f"{name}={row.column(i)[0].as_py()!r}" for name, i in zip(plan.names, plan.keys))
+            raise ValueError(
+                f"initial must have no null in {plan.names[len(plan.keys)]!r}, the time of a window by "
+                f"width; it was null in a row with {key}: leave such rows out"
+            )
 
     def _row(self, key: Any, series: Series) -> pa.RecordBatch:
         names = [*self.plan.names[: len(self.plan.keys)], _MESSAGE]

@@ -185,7 +185,7 @@ def test_the_result_of_a_stream_is_in_order_for_another(spark, tmp_path):
         stream.write(part.take(pa.array(np.arange(40)[::-1])))
     again = stream.arguments | {"aggs": {"most": ("max", "m")}, "metrics": "second"}
     with pytest.raises(
-        ValueError, match="watermark must be left out: 'time' already has the watermark of an"
+        ValueError, match=r"watermark must be left out if df already has a watermark: .* '5 sec"
     ):
         rolling_stream(stream.result(), **again)
     found, progress = stream.run(rolling_stream(stream.result(), **(again | {"watermark": None})))
@@ -199,6 +199,39 @@ def test_the_result_of_a_stream_is_in_order_for_another(spark, tmp_path):
     assert found.sort_by("row")["most"].to_pylist() == twice.sort_by("row")["most"].to_pylist()
 
 
+def test_a_windowed_aggregate_is_in_order_and_takes_no_second_watermark(spark, tmp_path):
+    stream = Stream(spark, tmp_path)
+    for part in (readings(40), readings(40, 40)):
+        stream.write(part.take(pa.array(np.arange(40)[::-1])))
+    source = spark.readStream.schema(SCHEMA).option("maxFilesPerTrigger", 1).parquet(f"{tmp_path}/in")
+    marked = source.withWatermark("time", "5 seconds")
+    highest = F.max("y").alias("highest")
+    aggregate = marked.groupBy(F.window("time", "4 seconds"), "sensor").agg(highest)
+    starts = aggregate.select("sensor", F.col("window.start").alias("time"), "highest")
+    shifted = starts.withColumn(
+        "time", F.expr("time + interval 1 second")
+    )  # without the metadata of a watermark
+    columns = {"partition_by": "sensor", "order_by": "time", "window": "12 seconds"}
+    columns |= {"aggs": {"least": ("min", "highest")}}
+    for df in (starts, shifted, marked.withColumn("highest", F.col("y"))):
+        with pytest.raises(
+            ValueError, match=r"Windowed aggregates and .* return rows in order; before other"
+        ):
+            rolling_stream(df, watermark="5 seconds", **columns)
+    found = stream.run(rolling_stream(starts, **columns))[0].to_pylist()
+    batch = spark.createDataFrame(readings(72)).groupBy(F.window("time", "4 seconds"), "sensor").agg(highest)
+    batch = batch.select("sensor", F.col("window.start").alias("time"), "highest")
+    wanted = rolling(batch, **columns).toArrow().to_pylist()
+    assert len(found) == 36
+    assert sorted(map(str, found)) == sorted(map(str, wanted))
+
+
+def test_a_name_like_that_of_an_operator_is_no_watermark(spark, tmp_path):
+    stream = Stream(spark, tmp_path, watermark="5 seconds", aggs={"m": ("median", "x")})
+    df = spark.readStream.schema(SCHEMA).parquet(f"{tmp_path}/in").withColumn("EventTimeWatermark", F.lit(1))
+    assert rolling_stream(df, **stream.arguments).isStreaming
+
+
 @pytest.mark.parametrize(("column", "message"), [("sensor", "bigint .* string"), ("x", "bigint .* double")])
 def test_initial_rows_of_other_types_are_refused(spark, tmp_path, column, message):
     stream = Stream(spark, tmp_path, aggs={"m": ("median", "x")})
@@ -206,3 +239,17 @@ def test_initial_rows_of_other_types_are_refused(spark, tmp_path, column, messag
     assert stream.result(initial=start.withColumn("y", F.lit(1))).isStreaming  # not in the state
     with pytest.raises(TypeError, match=f"initial must have the .* of df; '{column}' was {message}"):
         stream.result(initial=start.withColumn(column, F.lit(1).cast("long")))
+
+
+def test_initial_rows_without_a_time_are_refused_if_windows_have_a_width(spark, tmp_path):
+    stream = Stream(spark, tmp_path, aggs={"n": ("count", "x")}, window=30)
+    stream.write(readings(2, 10, sensors=1))
+    start = spark.createDataFrame(readings(4, sensors=1))
+    start = start.withColumn("time", F.expr("if(row = 2, null, time)"))
+    message = "initial must have no null in 'time', .* null in a row with sensor='s0': leave such rows out"
+    with pytest.raises(StreamingQueryException, match=message):
+        stream.run(initial=start, window="1 minute")
+    result = stream.result(initial=start.where("time is not null"), window="1 minute")
+    writer = result.writeStream.format("memory").queryName("timed").trigger(availableNow=True)
+    writer.start().awaitTermination()
+    assert [row.n for row in spark.table("timed").orderBy("row").collect()] == [4, 5]
