@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # not in the stubs
 
-from rollstat.blocks import exact_floats
 from rollstat.dtypes import warn_of_rounding
 
 __all__ = [
@@ -45,6 +44,8 @@ def float_values(column: Any) -> NDArray[np.float64]:
         raise NotNumbers(f"values of {dtype} are not numbers")
     try:
         if isinstance(dtype, np.dtype):
+            from rollstat.blocks import exact_floats  # here, because it loads kernels
+
             values = column.to_numpy()
             floats = exact_floats(values) if dtype.kind in "iu" and values.flags.c_contiguous else None
             if floats is not None:
