@@ -125,8 +125,11 @@ def lossless(value: Any, dtype: np.dtype[Any], name: str) -> Any:
     times = dtype.kind in "mM"
     if array.dtype.kind not in (dtype.kind if times else "iubf"):
         raise TypeError(f"{name} must fit {dtype}; it was {value!r}")
-    with np.errstate(all="ignore"):
-        converted = array.astype(dtype)
+    try:
+        with np.errstate(all="ignore"):
+            converted = array.astype(dtype)
+    except OverflowError as error:  # of times, since NumPy 2.5; earlier versions wrap
+        raise ValueError(f"{name} must be exact in {dtype}; it was {value!r}") from error
     if dtype.kind == "f":
         same = bool(np.isfinite(converted)) or not np.isfinite(array)
     elif times:

@@ -375,7 +375,7 @@ def test_regular_times_are_windows_of_rows(monkeypatch):
 @pytest.mark.parametrize("ascending", [True, False])
 def test_missing_times_are_named(row, ascending):
     times = np.arange(10).astype("M8[s]")[:: 1 if ascending else -1]
-    times[row] = np.datetime64("NaT")
+    times[row] = np.datetime64("NaT", "s")
     with pytest.raises(ValueError, match=f"times must not be missing; row {row} is NaT"):
         rollstat.rolling_min(np.zeros(10), "3s", times=times)
 

@@ -165,7 +165,8 @@ def test_restarts_of_windows_by_time(name, sample, rng):
 @pytest.mark.parametrize(("name", "sample"), typical(NAMED), ids=identity)
 def test_times_at_the_ends_of_their_range(name, sample, rng):
     first, last = np.datetime64(-(2**63) + 1, "ns"), np.datetime64(2**63 - 1, "ns")
-    times = np.array([first, first, first + 3, last - 2, last, last])
+    two, three = np.timedelta64(2, "ns"), np.timedelta64(3, "ns")
+    times = np.array([first, first, first + three, last - two, last, last])
     columns = columns_of(name, rng, 6)
     # The same distances about zero.
     near = [0, 0, 3, 98, 100, 100]
