@@ -1,16 +1,17 @@
 """Time the first call of each statistic in a new process, beside the first calls of other libraries.
 
     python asv_bench/first_call.py --output docs/performance/tables/first_call.rst
+    python asv_bench/first_call.py --windows --output docs/performance/tables/first_call_windows.rst
     python asv_bench/first_call.py median min mean kth --without-peers
     python asv_bench/first_call.py --wheel-python environment/bin/python   # with a wheel of `nox -s wheels`
 
 Every number is the wall time of one call, from the public function to its result, in a process of its own
 that has imported the libraries and compiled one trivial function with Numba. "Empty cache" compiles
 whatever no wheel has brought, "next process" loads what the process before has stored, "warm" is the
-fastest of the calls that follow. "Expanding" and "times" are first calls with an empty cache and an expanding
-window, and a time window as wide as --window irregular times are on average. "Wheel" is a call with an empty
-cache in an environment that has a wheel with compiled kernels. "Kernels" is the number of kernels that the
-process with the empty cache compiled.
+fastest of the calls that follow. "Wheel" is a call with an empty cache in an environment that has a wheel
+with compiled kernels. "Kernels" is the number of kernels that the process with the empty cache compiled.
+With --windows, first calls with an empty cache are timed for three windows: rows, expanding, and a width over
+irregular times that covers as many rows on average.
 """
 
 import argparse
@@ -98,11 +99,8 @@ def row(statistic: str, peers: list[str], arguments: argparse.Namespace) -> list
     with tempfile.TemporaryDirectory() as cache:
         empty = in_new_process(statistic, "rollstat", arguments, cache)
         stored = in_new_process(statistic, "rollstat", arguments, cache)
-    cells = [statistic, f"{empty['compiled']}", f"{empty['first']:.2f}"]
-    for kind in OTHER_WINDOWS:
-        with tempfile.TemporaryDirectory() as cache:
-            cells.append(f"{in_new_process(statistic, kind, arguments, cache)['first']:.2f}")
-    cells += [f"{stored['first']:.3f}", f"{stored['warm']:.4f}"]
+    cells = [statistic, f"{empty['compiled']}", f"{empty['first']:.2f}", f"{stored['first']:.3f}"]
+    cells.append(f"{stored['warm']:.4f}")
     if arguments.wheel_python:
         with tempfile.TemporaryDirectory() as cache:
             wheel = in_new_process(statistic, "rollstat", arguments, cache, arguments.wheel_python)
@@ -112,6 +110,16 @@ def row(statistic: str, peers: list[str], arguments: argparse.Namespace) -> list
         with tempfile.TemporaryDirectory() as cache:
             known = peer in libraries(statistic, arguments.window)
             cells.append(f"{in_new_process(statistic, peer, arguments, cache)['first']:.3f}" if known else "")
+    return cells
+
+
+def row_of_windows(statistic: str, arguments: argparse.Namespace) -> list[str]:
+    """Measure the first calls of one statistic with an empty cache, and count its compiled kernels."""
+    cells = [statistic]
+    for kind in ("rollstat", *OTHER_WINDOWS):
+        with tempfile.TemporaryDirectory() as cache:
+            empty = in_new_process(statistic, kind, arguments, cache)
+        cells.append(f"{empty['first']:.2f} ({empty['compiled']})")
     return cells
 
 
@@ -126,16 +134,20 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=100_000)
     parser.add_argument("--window", type=int, default=100)
     parser.add_argument("--without-peers", action="store_true")
+    parser.add_argument("--windows", action="store_true", help="time three kinds of windows instead")
     parser.add_argument("--wheel-python", help="interpreter of an environment that has a wheel")
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
     peers = [] if arguments.without_peers else ["pandas", "bottleneck", "numbagg", "polars"]
-    header = ["statistic", "kernels", "empty cache", *OTHER_WINDOWS, "next process", "warm", *peers]
+    header = ["statistic", "kernels", "empty cache", "next process", "warm", *peers]
     header[2:2] = ["wheel"] * bool(arguments.wheel_python)
+    if arguments.windows:
+        header = ["statistic", "rows", *OTHER_WINDOWS]
     rows = [header]
     print(" ".join(f"{name:>12}" for name in header))
     for statistic in arguments.statistics:
-        rows.append(row(statistic, peers, arguments))
+        measured = row_of_windows(statistic, arguments) if arguments.windows else None
+        rows.append(measured or row(statistic, peers, arguments))
         print(" ".join(f"{cell:>12}" for cell in rows[-1]), flush=True)
     lines = [
         f"Seconds of the first call, n = {arguments.n:,}, window {arguments.window}. {versions()}.",
