@@ -150,6 +150,10 @@ def _shortcut(name: str) -> Callable[..., Any]:
     return method
 
 
+# Parameters of pandas' groupby after `by` and `level`, in the order of pandas 3; pandas 2 begins with `axis`.
+_GROUPING = ("as_index", "sort", "group_keys", "observed", "dropna")
+
+
 class _Accessor:
     """``rolling``, ``expanding``, and one method for each statistic."""
 
@@ -197,7 +201,12 @@ class _Accessor:
         >>> frame.rollstat.groupby("key").rolling(2).sum()["x"].tolist()
         [nan, nan, 4.0]
         """
-        return GroupBy(self._data.groupby(by, level, *args, **options))
+        if len(args) > len(_GROUPING):
+            raise TypeError(f"groupby takes at most {2 + len(_GROUPING)} arguments by position")
+        given = dict(zip(_GROUPING, args))
+        if twice := given.keys() & options.keys():
+            raise TypeError(f"groupby got multiple values for argument {min(twice)!r}")
+        return GroupBy(self._data.groupby(by, level=level, **given, **options))
 
     def ewm(
         self,
