@@ -305,7 +305,16 @@ class GroupBy:
         given = checked_options("rolling", options)
         if win_type is not None:
             refuse_options(win_type, {"transform": True, **(given or {})} if transform else given)
-            return self._groups.rolling(window, min_periods, center, win_type, on, closed, method)
+            # By name, because pandas 2 has another order.
+            return self._groups.rolling(
+                window,
+                min_periods=min_periods,
+                center=center,
+                win_type=win_type,
+                on=on,
+                closed=closed,
+                method=method,
+            )
         if isinstance(window, rollstat.Expanding):
             least = 1 if min_periods is None else min_periods
             return self.expanding(least, method, transform=transform, **options)

@@ -116,14 +116,14 @@ class Series:
         batch : RecordBatch
             New rows of the series.
         watermark : int or None
-            Time in microseconds before which rows are late.
+            Time in microseconds up to which rows are late, itself included as in Spark.
         """
         fate = np.full(batch.num_rows, RETURNED, np.int8)
         fate[self._before_last(batch)] = LATE
         first = batch.column(self.plan.order[0])
         if watermark is not None:
             times = first.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-            fate[times < watermark] = LATE
+            fate[times <= watermark] = LATE
         fate[first.is_null().to_numpy(zero_copy_only=False)] = NULL_TIME
         for dropped in (LATE, NULL_TIME):
             if (fate == dropped).any():
@@ -139,7 +139,7 @@ class Series:
         Parameters
         ----------
         watermark : int or None
-            Time in microseconds before which no row can come any more; rows from there on keep waiting.
+            Time in microseconds up to which no row can come any more; later rows keep waiting.
         """
         if not self.waiting:
             return
@@ -147,7 +147,7 @@ class Series:
         self.waiting = []
         if watermark is not None:
             times = batch.column(self.plan.order[0]).view(pa.int64()).to_numpy(zero_copy_only=False)
-            ready = int(np.searchsorted(times, watermark))
+            ready = int(np.searchsorted(times, watermark, side="right"))
             self.waiting = [batch.slice(ready)] if ready < batch.num_rows else []
             batch = batch.slice(0, ready)
         if batch.num_rows:

@@ -115,7 +115,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         first.
     metrics : str
         Name under which each progress report of the query counts the ``rows`` returned and the rows dropped:
-        ``late`` rows come before a row that was already returned, or before the watermark, and in
+        ``late`` rows come before a row that was already returned, or are not after the watermark, and in
         ``null_time`` rows the first column of `order_by` is null. Each call in a query needs another name.
     min_periods, closed, nan_policy, algorithm
         As in the array functions.
@@ -455,9 +455,9 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
         return timer.getCurrentWatermarkInMs() * 1000 if self.waits else None
 
     def _timer(self, series: Series) -> int | None:
-        """Return when a timer of the series must fire, in milliseconds."""
+        """Return the watermark at which a timer of the series must fire, in whole milliseconds."""
         time = series.wakes_at(self.keep) if self.waits else None
-        return None if time is None else time // 1000 + 1
+        return None if time is None else -(-time // 1000)
 
     def _change_timer(self, before: int | None, after: int | None) -> None:
         if before == after:

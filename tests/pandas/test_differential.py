@@ -9,9 +9,11 @@ from tests.pandas.differential import BUGS, find, run_cell, sample
 
 def test_random_calls_as_in_pandas():
     hits = Counter()
-    for cell in sample(12):
+    cells = sample(12)
+    for cell in cells:
         run_cell(cell, 3, hits)
-    assert hits.total() >= 300
+    assert len(cells) > 70
+    assert hits.total() > 2.8 * len(cells)
 
 
 @pytest.mark.parametrize("bug", BUGS)

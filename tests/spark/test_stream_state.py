@@ -16,6 +16,7 @@ pytestmark = pytest.mark.spark
 
 SCHEMA = "sensor string, site string, time timestamp, row long, x double, y double"
 EMPTY_BATCHES = "spark.sql.streaming.noDataMicroBatches.enabled"
+START = 1_735_689_600  # of the times, in seconds
 
 
 def readings(rows, first=0, sensors=2):
@@ -24,7 +25,7 @@ def readings(rows, first=0, sensors=2):
         {
             "sensor": [f"s{i % sensors}" for i in number],
             "site": [f"s{i // 2 % 2}" for i in number],
-            "time": pa.array(number * 1_000_000).cast(pa.timestamp("us", "UTC")),
+            "time": pa.array((START + number) * 1_000_000).cast(pa.timestamp("us", "UTC")),
             "row": number,
             "x": number * 7919 % 101 / 4,
             "y": -number * 1.0,
@@ -141,17 +142,18 @@ def test_series_whose_rows_have_left_the_window_are_forgotten(spark, tmp_path):
         stream.write(readings(20, 20 * batch).set_column(0, "sensor", pa.array(sensors)))
     # A row of a forgotten series is behind the watermark, and one has no time.
     last = readings(3, 3).set_column(0, "sensor", pa.array(["0 3", "5 1", "0 3"]))
-    last = last.set_column(2, "time", pa.array([3_000_000, None, 119_000_000], last["time"].type))
+    times = [(START + 3) * 1_000_000, None, (START + 119) * 1_000_000]
+    last = last.set_column(2, "time", pa.array(times, last["time"].type))
     stream.write(last)
     found, progress = stream.run()
-    assert found.num_rows == 118  # until 118, a second before the newest
+    assert found.num_rows == 119  # until 118, a second before the newest, included
     # The state of two batches, their timers, and a definition for each partition.
     held = [part.stateOperators[0].numRowsTotal for part in progress]
     assert max(held) <= 20 * 3 + 3
     series = spark.read.format("statestore").option("stateVarName", "series")
     assert series.load(f"{tmp_path}/state").count() <= 12
     counts = [part.observedMetrics["rollstat"] for part in progress]
-    assert [sum(count[i] for count in counts) for i in range(3)] == [118, 1, 1]
+    assert [sum(count[i] for count in counts) for i in range(3)] == [119, 1, 1]
 
 
 def test_series_are_forgotten_after_their_time_to_live(spark, tmp_path):
@@ -179,6 +181,14 @@ def test_operators_after_a_stream_have_its_watermark(spark, tmp_path):
     assert found.sort_by("start")["rows"].to_pylist() == wanted
 
 
+def test_rows_at_the_watermark_are_not_late_for_the_next_operator(spark, tmp_path):
+    stream = Stream(spark, tmp_path, watermark="5 seconds", aggs={"m": ("median", "x")})
+    for first in range(0, 40, 10):
+        stream.write(readings(10, first))
+    found = stream.run(stream.result().dropDuplicatesWithinWatermark(["sensor", "row"]))[0]
+    assert found.sort_by("row")["row"].to_pylist() == list(range(35))  # until 39 - 5, included
+
+
 def test_the_result_of_a_stream_is_in_order_for_another(spark, tmp_path):
     stream = Stream(spark, tmp_path, watermark="5 seconds", window=2, aggs={"m": ("median", "x")})
     for part in (readings(40), readings(40, 40)):
@@ -191,10 +201,10 @@ def test_the_result_of_a_stream_is_in_order_for_another(spark, tmp_path):
     found, progress = stream.run(rolling_stream(stream.result(), **(again | {"watermark": None})))
     counts = [part.observedMetrics for part in progress]
     assert [tuple(map(sum, zip(*(count[name] for count in counts)))) for name in ("rollstat", "second")] == [
-        (74, 0, 0)
+        (75, 0, 0)
     ] * 2
     columns = {"partition_by": "sensor", "order_by": ["time", "row"], "window": 2}
-    once = rolling(spark.createDataFrame(readings(74)), **columns, aggs={"m": ("median", "x")})
+    once = rolling(spark.createDataFrame(readings(75)), **columns, aggs={"m": ("median", "x")})
     twice = rolling(once, **columns, aggs={"most": ("max", "m")}).toArrow()
     assert found.sort_by("row")["most"].to_pylist() == twice.sort_by("row")["most"].to_pylist()
 
