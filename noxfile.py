@@ -144,7 +144,8 @@ def minimum(session: nox.Session) -> None:
     session.install("-e", ".", *groups("test"), *MINIMUM)
     session.run(
         *("pytest", "-n", "2", "--dist", "loadfile", "-m", "not spark and not long"),
-        *("--ignore=tests/spark", "--ignore=rollstat/spark", *session.posargs),
+        *("--ignore=tests/spark", "--ignore=rollstat/spark"),
+        *("--ignore=rollstat/demo", *session.posargs),
     )
 
 
