@@ -247,7 +247,7 @@ class _Accessor:
 
 def _without_data(text: str | None) -> str:
     """Return the docstring of a function of this module for the method of the accessors."""
-    return (text or "").replace("    data : Series or DataFrame\n        The data.\n", "")
+    return inspect.cleandoc(text or "").replace("data : Series or DataFrame\n    The data.\n", "")
 
 
 _Accessor.rolling.__doc__ = _without_data(rolling.__doc__)
