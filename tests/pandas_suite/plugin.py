@@ -77,14 +77,14 @@ def patched(name: str, real: Callable[..., Any], find: Callable[[Any], Any]) -> 
     return method
 
 
-def counted(real: Callable[..., None]) -> Callable[..., None]:
-    """Return a method of the engine that counts how often it computes."""
+def counted(real: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of the engine that counts how often it computes."""
 
-    def method(self: Execution) -> None:
+    def function(*args: Any, **options: Any) -> Any:
         CALLS.add("executions of the engine")
-        real(self)
+        return real(*args, **options)
 
-    return method
+    return function
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
