@@ -556,6 +556,8 @@ class Plan:
             grows = self.windows.grows(begin, end) and nan_below == self.min_periods.nan_below(0)
             if not grows or end != first or self.windows.bound(begin)[1] != width - head:
                 head = 0
+            if head == width:  # the first window is empty, which kernels of lines do not expect
+                head = 0
         if nan_below is not None and self.insufficient[:1] == (slice(0, first - head),):
             short = first - head
         if self.computed != self.dtypes:  # which need not have NaN

@@ -193,6 +193,19 @@ def test_every_kind_of_window_agrees_with_the_oracle(statistic, sample, rng):
         agree(statistic, result, expected(statistic, arrays, bounds(40), sample, needed))
 
 
+@pytest.mark.parametrize(("statistic", "sample"), FIRST)
+def test_first_windows_that_are_empty(statistic, sample, rng):
+    arrays = [rng.integers(0, 6, 40).astype(taken(statistic)[0]) for _ in range(statistic.series)]
+    for m in (1, 4, 30):
+        if not fits(sample, m):
+            continue
+        by_rows = call(statistic, arrays, m, sample, closed="left", min_periods=0)
+        bounds = tuple(map(np.array, bounds_of(40, m, 0)))
+        by_bounds = call(statistic, arrays, bounds, sample, min_periods=0)
+        for a, b in zip(outputs(by_rows), outputs(by_bounds)):
+            equal(statistic, a, b)
+
+
 @pytest.mark.parametrize(("statistic", "sample"), CASES)
 def test_every_dtype_agrees_with_the_oracle(statistic, sample, rng):
     for dtype in taken(statistic):

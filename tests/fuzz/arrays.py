@@ -77,7 +77,7 @@ def _options(
     options = dict(drawn.options)
     least = drawn.default if statistic.min_periods is None else statistic.min_periods
     if rng.random() < 0.6:
-        least = options["min_periods"] = int(rng.integers(0, drawn.most + 1))
+        least = options["min_periods"] = int(rng.integers(0, rng.choice([1, drawn.most + 1])))
     propagate = bool(rng.random() < 0.2)
     if propagate:
         options["nan_policy"] = "propagate"
