@@ -2,6 +2,7 @@
 
 import itertools
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import rollstat
 import rollstat.operators as operators
+from rollstat import snapshots
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Call, evaluate
 from rollstat.spark.carried_states import counts_rows, initial_state, why_no_state
@@ -83,6 +85,18 @@ def test_ranges_equal_the_whole(statistic, sample, dtype, rng):
                         mask = mask | (data < 0)
                     np.testing.assert_array_equal(np.ma.getmaskarray(result), mask)
                     equal(statistic, result.data[~mask].astype(data.dtype), data[~mask])
+
+
+def test_a_stored_state_uses_the_kernels_of_a_new_one():
+    call = Call("mean", (0,), {}, (), False)
+    options = {"min_periods": 1, "nan_policy": "omit", "algorithm": "auto"}
+    states = [initial_state(call, [np.dtype(np.int64)], options) for _ in range(2)]
+    states[0].skip([np.ma.MaskedArray(np.arange(5))])
+    _, _, arrays = snapshots.read(snapshots.write("state", {}, states[0].arrays))
+    assert not arrays[2].dtype.isalignedstruct
+    states[1].load(arrays)
+    new, stored = (tuple(map(numba.typeof, state._window.state)) for state in states)
+    assert stored == new
 
 
 def test_statistics_without_a_bounded_state_are_known():
