@@ -233,6 +233,11 @@ def _kernel_for_positions(
     return doubling_arg.rolling, (width, chunk), -(-length // lanes) * lanes
 
 
+def _bytes_of_positions(width: int) -> int:
+    """Return how many bytes values need at least, since positions are as large and count within a chunk."""
+    return 4 if width < _WIDEST_OF_32_BITS else 8
+
+
 def _with_positions(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return scratch memory for so many values and as many positions."""
     memory = aligned_empty(2 * length, dtype)
@@ -278,8 +283,7 @@ def doubling(block: Block, request: Extrema) -> Outcome:
     for order, _, position, last in wanted:
         if position is None:
             continue
-        # Positions are as large as values, and count within a chunk: four bytes suffice for most windows.
-        values = _observed(order, block, 4 if block.width < _WIDEST_OF_32_BITS else 8)
+        values = _observed(order, block, _bytes_of_positions(block.width))
         found = _positions(order, last, values, block.width, request.base, position)
         nan |= found > 0
         if found == 2 or len(_mask(block)) > 0:
@@ -301,6 +305,8 @@ def one_kernel(wanted: tuple[str, ...], line: Line, last: bool) -> Callable[...,
     codes: list[Any] = []  # compiled on the first call, when the type of the values is known
     order = Greatest() if wanted[0] in ("max", "argmax") else Least()
     if positions:
+        if dtype.itemsize < _bytes_of_positions(width):
+            return None
         kernel, sizes, length = _kernel_for_positions(width, rows, dtype.itemsize, last)
         by_value = Arg(order, Newest() if last else Oldest())
 

@@ -89,3 +89,15 @@ def test_envelope_of_masked_elements_and_of_a_huge_radius():
 def test_a_fill_value_that_does_not_fit_integers_raises():
     with pytest.raises(ValueError, match="fill_value must be exact in int64; it was nan"):
         rollstat.rolling_min(np.arange(3), 2, fill_value=np.nan)
+
+
+@pytest.mark.parametrize("dtype", ["?", "u1", "i1", "i2"])
+def test_positions_of_small_integers_over_many_rows(dtype, rng):
+    values = rng.integers(0, 2 if dtype == "?" else 100, 40_000).astype(dtype)
+    for m in (3, 60, 5_000, 34_000):
+        for name in ("argmin", "argmax"):
+            function = getattr(rollstat, f"rolling_{name}")
+            np.testing.assert_array_equal(function(values, m), function(values.astype(np.int64), m))
+    lowest, highest = rollstat.rolling_argminmax(values, 60)
+    np.testing.assert_array_equal(lowest, rollstat.rolling_argmin(values, 60))
+    assert highest.max() > 39_900
