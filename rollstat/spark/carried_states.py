@@ -277,8 +277,8 @@ class _OperatorState(CarriedState):
 
     def _load(self, arrays: Sequence[NDArray[Any]]) -> None:
         header, cells, stamps = arrays
-        # Stored records are not marked as aligned. Without a copy astype would keep them so, and kernels would
-        # be compiled again for them.
+        # Stored records are not marked as aligned. Without a copy astype would keep them so, and kernels
+        # would be compiled again for them.
         self._window.state = [header, cells.astype(self._window.cells.dtype), stamps]
 
 
