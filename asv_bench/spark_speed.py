@@ -44,6 +44,7 @@ CONF = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": 10_000,
     "spark.sql.session.timeZone": "UTC",
 }
+DAEMONS = {b"pyspark.daemon", b"rollstat.spark.daemon"}  # modules that start workers
 
 
 # Measuring ----------------------------------------------------------------------------------------------
@@ -93,7 +94,7 @@ def workers() -> list[int]:
         try:
             process = int(folder.name)
             parents[process] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if b"pyspark.daemon" in (folder / "cmdline").read_bytes():
+            if not DAEMONS.isdisjoint((folder / "cmdline").read_bytes().split(b"\0")):
                 daemons.append(process)
         except (OSError, ValueError):
             continue
@@ -274,6 +275,12 @@ PARTS: dict[str, tuple[str, str, Callable[..., list[list[str]]]]] = {
         "Kernels are in the cache on disk; a worker loads the ones that it needs.",
         first_batch,
     ),
+    # Workers are used again and keep their peak, so this part comes before those with more rows.
+    "memory": (
+        "Memory of a worker",
+        "One group of rows of 340 bytes each, a median of 1,000 rows.",
+        memory_of_a_worker,
+    ),
     "floor": (
         "Compared with a kernel that copies its input",
         "Four million unordered rows of several series. mapInArrow takes rows that Spark has sorted, batch "
@@ -289,11 +296,6 @@ PARTS: dict[str, tuple[str, str, Callable[..., list[list[str]]]]] = {
         "One long series",
         "Ten million rows; the time includes the search for the cuts.",
         one_long_series,
-    ),
-    "memory": (
-        "Memory of a worker",
-        "One group of rows of 340 bytes each, a median of 1,000 rows.",
-        memory_of_a_worker,
     ),
 }
 

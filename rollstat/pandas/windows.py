@@ -10,7 +10,9 @@ pandas.
 """
 
 import numbers
+import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, ClassVar, TypedDict
 
 import numpy as np
@@ -141,6 +143,20 @@ def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.in
     return start, end
 
 
+@lru_cache(maxsize=256)
+def _width_of_window(window: str, unit: str) -> int | None:
+    """Return the width in a unit of time that pandas reads from a window; None where it warns or raises.
+
+    Reading it takes as long as a statistic of a hundred rows.
+    """
+    one: Any = pd.Series(0.0, np.zeros(1, f"M8[{unit}]"))
+    with warnings.catch_warnings(action="error"):
+        try:
+            return int(one.rolling(window)._win_freq_i8)
+        except (Warning, ValueError):
+            return None
+
+
 def _is_count(ddof: Any) -> bool:
     """Return whether rollstat's functions take `ddof`."""
     return type(ddof) is int and ddof >= 0
@@ -151,6 +167,7 @@ class _Windows:
 
     obj: Any
     method: Any
+    min_periods: Any
     step: Any
     _win_freq_i8: Any
     _selected_obj: Any
@@ -451,6 +468,20 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
     """
 
     _attributes: ClassVar[list[str]] = [*_PandasRolling._attributes, "_options"]
+
+    def _validate(self) -> None:
+        """Check the parameters as pandas does, but read each width in time once."""
+        times, window = self._on, self.window
+        usual = type(window) is str and type(times) in (pd.DatetimeIndex, pd.TimedeltaIndex)
+        width = _width_of_window(window, times.unit) if usual and self.step is None else None
+        if width is None:
+            super()._validate()
+            return
+        super(_PandasRolling, self)._validate()
+        self._validate_datetimelike_monotonic()
+        self._win_freq_i8 = width
+        if self.min_periods is None:
+            self.min_periods = 1
 
     def max(
         self,

@@ -263,6 +263,31 @@ def test_widths_that_pandas_takes():
     call(daily.tz_localize("Europe/Berlin"), "rolling", "max", {}, "2D")
 
 
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_widths_in_every_unit(unit):
+    seconds = np.array([0, 1, 2, 5, 6], f"m8[{unit}]") * (np.timedelta64(1, "s") // np.timedelta64(1, unit))
+    times = np.datetime64("2024-01-01", unit) + seconds
+    for index in (
+        times,
+        seconds,
+        times[::-1],
+        times[[1, 0, 2, 3, 4]],
+        np.r_[times[:4], np.array("NaT", "M8")],
+    ):
+        for window in ("2s", "1500ms", "1ns", "1h", "-1s", "1ME", "nothing"):
+            for _ in range(2):  # the width of the second is known
+                call(pd.Series(np.arange(5.0), index), "rolling", "sum", {}, window)
+                call(pd.Series(np.arange(5.0), index), "rolling", "sum", {}, window, 2, closed="both")
+
+
+@pytest.mark.skipif(PANDAS_2, reason="it does not warn of this")
+def test_deprecated_words_warn_in_every_call():
+    daily = pd.Series(np.arange(6.0), index=pd.date_range("2024", periods=6))
+    for _ in range(2):
+        with pytest.warns(Warning, match="'d' is deprecated"):
+            daily.rollstat.rolling("2d")
+
+
 def test_periods_with_gaps_and_widths_between_their_frequency():
     hourly = pd.Series(np.arange(6.0), pd.period_range("2024", periods=6, freq="h"))
     for column in (hourly, hourly.iloc[[0, 1, 3, 4]], hourly.iloc[::-1], hourly.iloc[[0, 0, 1, 5]]):
