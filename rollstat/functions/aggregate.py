@@ -166,9 +166,10 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
         shape (n, k, k). ``Sum`` and ``Product`` support complex numbers.
     op : Operator or callable
         An operator of :mod:`rollstat.operators`; an instance of your own NamedTuple class with
-        ``combine(self, older, newer)`` and, optionally, ``lift``, ``lower`` and ``identity``; or a function
-        of two arguments, the older one first. It must be associative, but need not be commutative or
-        invertible. It is compiled for numbers, and called as Python code for objects.
+        ``combine(self, older, newer)`` and, optionally, ``lift``, ``lower``, ``identity`` and other members
+        of :class:`~rollstat.operators.Operator`; or a function of two arguments, the older one first. It must
+        be associative, but need not be commutative or invertible. It is compiled for numbers, and called as
+        Python code for objects.
     {window}
     {options}
 

@@ -146,7 +146,10 @@ def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
 
     Returns
     -------
-    {in dtype}
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`. Integers and bool keep their dtype with ``fill_value=``, or with
+        ``mode="valid"`` if no result can be missing; otherwise they are float64, with NaN for a missing
+        result.
 
     Raises
     ------
@@ -154,7 +157,8 @@ def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
 
     Notes
     -----
-    Missing values are ignored. Results are exact.
+    Missing values are ignored. Results are exact. With ``keep_dtype=True`` the method of the pandas accessor
+    also takes datetimes and strings.
 
     Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
 
@@ -179,7 +183,10 @@ def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Returns
     -------
-    {in dtype}
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`. Integers and bool keep their dtype with ``fill_value=``, or with
+        ``mode="valid"`` if no result can be missing; otherwise they are float64, with NaN for a missing
+        result.
 
     Raises
     ------
@@ -187,7 +194,8 @@ def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Notes
     -----
-    Missing values are ignored. Results are exact.
+    Missing values are ignored. Results are exact. With ``keep_dtype=True`` the method of the pandas accessor
+    also takes datetimes and strings.
 
     Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
 

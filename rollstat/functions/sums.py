@@ -127,8 +127,7 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     -------
     ndarray, shape (..., rows, ...)
         float64 for floats. For other dtypes int64 (uint64 for unsigned integers) with ``mode="valid"`` or
-        ``fill_value=``, otherwise float64, with NaN for a missing result. The
-        default of `min_periods` is 0 here.
+        ``fill_value=``, otherwise float64, with NaN for a missing result.
 
     Raises
     ------
@@ -136,7 +135,8 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
 
     Notes
     -----
-    Missing values are not counted. Counts are exact.
+    Missing values are not counted. Counts are exact. Here the default of `min_periods` is 0, so every row has
+    a count; the method ``count`` of the pandas accessor has the default of pandas.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: the definition.
 
