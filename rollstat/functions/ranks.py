@@ -102,7 +102,7 @@ def rolling_rank(
 @statistic(
     family="ranks",
     algorithms=_RANK_SET,
-    cost="O(1) amortised a row that enters or leaves, after one sort of the data",
+    cost="O(1) amortised for each row that enters or leaves, after one sort of the data",
     source=_REDUCTION,
     pandas="nunique",
 )
@@ -147,7 +147,7 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
 @statistic(
     family="ranks",
     algorithms=_RANK_SET,
-    cost="O(log m) amortised and worst case a row that enters or leaves",
+    cost="O(log m) for each row that enters or leaves, in the worst case",
     source="segment tree of maximal counts over ranks",
 )
 def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
