@@ -226,7 +226,8 @@ class RollingStream(Stream, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            The results of the function over arrays for these rows; they equal those of single pushes.
+            The results of the function over arrays for these rows. They equal those of single pushes, sums
+            and moments of floats within their error bounds.
         """
         return self._extend((array,), times)
 
