@@ -87,12 +87,11 @@ def measure(
 def steps(series: np.ndarray, window: int, k: int) -> tuple[int, int]:
     """Return the median and the maximum of the steps of a push by three trees, which counts them."""
     stream = RollingKth(k, window, algorithm="three_trees")
-    header = stream._core.arrays[0]
+    header = stream._window.representation.arrays[0]
     counts = []
     for x in series.tolist():
-        before = int(header[three_trees.STEPS])
         stream.push(x)
-        counts.append(int(header[three_trees.STEPS]) - before)
+        counts.append(int(header[three_trees.STEPS]))  # those of this push alone
     kept = np.array(counts[window:])
     return int(np.median(kept)), int(kept.max())
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms import window_sums
+from rollstat.algorithms.moments import means
 from rollstat.algorithms.window_sums import block_rows, deliver, differences, evaluate, working_row
 from rollstat.blocks import Block, Outcome
 from rollstat.blocks import Line as LineOfData
@@ -64,12 +65,12 @@ def linear_fits(
         x.flags.writeable = False
     lines = np.empty((3, block.rows))
     outcome = evaluate(block, Line(1.0 if block.others else 0.0), lines, y, x)
+    if anchor or origin:
+        _set_heights(block, lines)
     if not block.others:
         if y.dtype == np.int64:  # which has no NaN
             y = np.zeros(len(y)) if block.missing is None else np.where(block.missing, np.nan, 0.0)
         _move_to_first_rows(block, outcome.complete, y, *lines[:2])
-    if anchor or origin:
-        lines[1] += anchor - lines[0] * origin
     for line, out in zip(lines, (slope, intercept, determination)):
         deliver(line, out)
     return outcome
@@ -100,6 +101,19 @@ def line_kernel(summand: Line, line: LineOfData) -> Callable[..., bool] | None:
         return True
 
     return write
+
+
+def _set_heights(block: Block, lines: NDArray[np.float64]) -> None:
+    """Compute the heights of lines through large integers from their means.
+
+    Heights above an anchor would be rounded to its digits, however small the values of the window are.
+    """
+    means(block.over([block.values]), lines[1])
+    if block.others:
+        mean = np.empty(block.rows)
+        means(block.over(block.others), mean)
+        with np.errstate(invalid="ignore"):  # slopes that are not defined
+            lines[1] -= lines[0] * mean
 
 
 def _move_to_first_rows(

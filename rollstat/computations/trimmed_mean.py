@@ -1,6 +1,7 @@
 """Trimmed and winsorized means."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,8 @@ from rollstat.algorithms.rank_space import (
     small_blocks,
 )
 from rollstat.algorithms.sorted_columns import sorted_columns
-from rollstat.algorithms.whole_numbers import about_anchor
 from rollstat.blocks import Block, Line, Outcome, read_only
-from rollstat.dtypes import is_large, warn_of_rounding
+from rollstat.dtypes import is_large
 from rollstat.kernels.rank_space.sorted_columns import sums_of_columns
 from rollstat.kernels.rank_space.trimmed_mean import (
     create,
@@ -40,6 +40,9 @@ TRIMMED_ALGORITHMS = {
 
 # Exponent of the sum of as many values as a window can have.
 _SPARE = 64
+# Sums of this many bits are exact in float64, and so is a mean times its divisor once rounded to an integer.
+_EXACT_BITS = 50
+_LARGE = "rank_set", "integers beyond 2**53"
 
 
 class TrimmedMean(Computation):
@@ -77,7 +80,14 @@ class TrimmedMean(Computation):
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
-        return choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS, complete)
+        choice = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS, complete)
+        if (
+            block.values.dtype.kind not in "iu"
+            or block.values.dtype.itemsize < 8
+            or choice.name == "rank_set"
+        ):
+            return choice
+        return replace(choice, at_run_time=(*choice.at_run_time, _LARGE))
 
     def line_kernel(self, line: Line) -> Callable[..., bool] | None:
         """Return what writes all means of a short line in one call, see :class:`Computation`."""
@@ -89,12 +99,10 @@ class TrimmedMean(Computation):
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean of every window."""
-        result = np.empty(block.rows)
-        algorithm, anchor = self.choose(block, block.missing is None).name, 0
         if is_large(block.values):
-            less, anchor = about_anchor(block.values, block.missing)
-            warn_of_rounding(less)
-            block = block.over([less])
+            self._follow_parts(block, results[0])
+            return Outcome(algorithm="rank_set")
+        result, algorithm = np.empty(block.rows), self.choose(block, block.missing is None).name
         with np.errstate(invalid="ignore", over="ignore", under="ignore"):
             self._write(block, algorithm, result)
             overflow = ~np.isfinite(result)
@@ -102,7 +110,7 @@ class TrimmedMean(Computation):
                 again = np.empty(block.rows)
                 self._write(block.over([np.ldexp(block.values, -_SPARE)]), algorithm, again)
                 result[overflow] = np.ldexp(again[overflow], _SPARE)
-            results[0][...] = result + anchor if anchor else result
+            results[0][...] = result
         return Outcome(algorithm=algorithm)
 
     def _write(self, block: Block, algorithm: str, result: NDArray[Any]) -> None:
@@ -135,13 +143,37 @@ class TrimmedMean(Computation):
 
     def _follow(self, block: Block, result: NDArray[Any]) -> None:
         for rows, part, rank, ordered in ranked_blocks(block):
-            trimmed_means(
-                rank,
-                ordered.astype(np.float64, copy=False),
-                part.start,
-                part.end,
-                create(len(ordered)),
-                self.proportion,
-                self.winsorize,
-                result[rows],
-            )
+            self._means(part, rank, ordered, result[rows])
+
+    def _follow_parts(self, block: Block, result: NDArray[Any]) -> None:
+        """Write the means of integers of 64 bits, each rounded once.
+
+        The integers are cut into parts of so few bits that float64 holds their sums. These are put together
+        as Python's integers, whose quotients are rounded correctly.
+        """
+        bits = max(_EXACT_BITS - block.longest.bit_length(), 1)
+        for rows, part, rank, ordered in ranked_blocks(block):
+            cut = (self.proportion * part.count).astype(np.int64)
+            divisor = np.maximum(part.count if self.winsorize else part.count - 2 * cut, 1)
+            total = np.zeros(part.rows, object)
+            for shift in range(0, 64, bits):
+                digits = ordered >> ordered.dtype.type(shift)
+                if shift + bits < 64:  # the last part has the sign
+                    digits &= ordered.dtype.type((1 << bits) - 1)
+                means = np.zeros(part.rows)
+                self._means(part, rank, digits, means)
+                total += np.rint(means * divisor).astype(np.int64).astype(object) << shift
+            result[rows] = total / divisor.astype(object)
+
+    def _means(self, part: Block, rank: NDArray[Any], ordered: NDArray[Any], result: NDArray[Any]) -> None:
+        """Write the mean of every window, where `ordered` has the number to add up for each rank."""
+        trimmed_means(
+            rank,
+            ordered.astype(np.float64, copy=False),
+            part.start,
+            part.end,
+            create(len(ordered)),
+            self.proportion,
+            self.winsorize,
+            result,
+        )

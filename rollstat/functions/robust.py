@@ -370,7 +370,8 @@ def rolling_trimmed_mean(
     Missing values are ignored. No sum contains a value that is cut off, such as an infinity, and nothing is
     ever subtracted from a sum, so values that have left the window have no influence. The error is at most
     ``(log2(m) + 20) * 2**-53`` times the mean of the absolute values that are kept. Integers and float32 are
-    added up in float64, too.
+    added up in float64, too. If a block of the series has integers beyond 2**53, its integers are added up
+    exactly, with ``rank_set``, and each mean is rounded once.
 
     Cost: O(log m) per element, amortised; windows of up to 80 rows are kept as a sorted array, or sorted many
     at a time, which is O(m) but faster. Source: pairwise summation, Higham, *The Accuracy of Floating Point

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 import rollstat.operators as operators
 from rollstat.algorithms.ranking import measurable
-from rollstat.algorithms.whole_numbers import about_anchor
-from rollstat.dtypes import is_large, warn_of_rounding
+from rollstat.dtypes import is_large
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.rank_space.rank import DENSE, METHODS, finish
@@ -376,9 +375,10 @@ def trimmed_mean_answer(window: Any, winsorize: bool) -> Any:
     """Return the mean of the observations without those at the ends, or with the ends replaced."""
     count = window.observations
     cut = int(window.parameters["proportion"] * count)
-    kept, anchor = window.representation.ordered[cut : count - cut], 0
+    kept = window.representation.ordered[cut : count - cut]
     if is_large(kept):
-        kept, anchor = about_anchor(kept, None)
-        warn_of_rounding(kept)
+        exact = kept.tolist()
+        total = sum(exact) + (cut * (exact[0] + exact[-1]) if winsorize else 0)
+        return total / (count if winsorize else count - 2 * cut)
     kept = kept.astype(np.float64)
-    return mean_of_kept(sum_in_four(kept), kept[0], kept[-1], count, cut, winsorize) + anchor
+    return mean_of_kept(sum_in_four(kept), kept[0], kept[-1], count, cut, winsorize)

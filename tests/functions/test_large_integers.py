@@ -197,3 +197,69 @@ def test_accessor_warns_too():
     series = pd.Series(2**55 + np.array([1, 4, 9, 16]))
     with pytest.warns(rollstat.PrecisionWarning):
         series.rollstat.median(3)
+
+
+def mean_of_kept(values, proportion, winsorize):
+    """Return the trimmed or winsorized mean of a list of integers as a fraction."""
+    cut, values = int(proportion * len(values)), sorted(values)
+    kept = values[cut : len(values) - cut]
+    if winsorize:
+        return Fraction(sum(kept) + cut * (kept[0] + kept[-1]), len(values))
+    return Fraction(sum(kept), len(kept))
+
+
+SPIKES = {
+    "just beyond": lambda rng, n: np.where(rng.random(n) < 0.1, 2**53 + 2, rng.integers(0, 9, n)),
+    "signed": lambda rng, n: np.where(
+        rng.random(n) < 0.2, rng.integers(-(2**63), 2**63 - 1, n), rng.integers(-9, 9, n)
+    ),
+    "unsigned": lambda rng, n: np.where(
+        rng.random(n) < 0.3,
+        rng.integers(2**64 - 500, 2**64 - 1, n, np.uint64),
+        np.arange(n).astype(np.uint64),
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")
+@pytest.mark.parametrize("values", [*SPIKES, *RANGES])
+@pytest.mark.parametrize("winsorize", [False, True])
+def test_means_of_kept_integers_are_rounded_once(values, winsorize, rng):
+    x = (SPIKES | RANGES)[values](rng, 150)
+    kind = "winsorized" if winsorize else "trimmed"
+    function = getattr(rollstat, f"rolling_{kind}_mean")
+    for m in (1, 2, 7, 70):
+        for proportion in (0.0, 0.1, 0.4):
+            for missing in (np.zeros(150, bool), rng.random(150) < 0.3):
+                found = function(np.ma.array(x, mask=missing), m, proportion, min_periods=1)
+                stream = getattr(rollstat, f"Rolling{kind.title()}Mean")(
+                    m, proportion, min_periods=1, dtype=x.dtype
+                )
+                for row, (start, end) in enumerate(fixed(150, m)):
+                    pushed = stream.push(None if missing[row] else int(x[row]))
+                    seen = [int(x[i]) for i in range(start, end) if not missing[i]]
+                    if seen:
+                        wanted = float(mean_of_kept(seen, proportion, winsorize))
+                        assert found[row] == pushed == wanted
+
+
+@pytest.mark.filterwarnings("ignore::rollstat.PrecisionWarning")
+@pytest.mark.parametrize("second", ["row", "float", "integer"])
+def test_lines_forget_large_integers_that_have_left(second, rng):
+    y = rng.integers(0, 9, 60)
+    x = {"row": None, "float": rng.standard_normal(60), "integer": rng.integers(-9, 9, 60)}[second]
+    small = rollstat.rolling_linear_fit(y, 5, x=x)
+    y[:10] = 2**53 + 2
+    if second == "integer":
+        x[5] = -(2**62)
+    large = rollstat.rolling_linear_fit(y, 5, x=x)
+    for wanted, result in zip(small, large):
+        np.testing.assert_allclose(result[14:], wanted[14:], rtol=1e-13, atol=1e-13)
+
+
+def test_the_plan_of_trimmed_means_names_what_large_integers_change():
+    for algorithm in ("auto", "sorted_window"):
+        plan = rollstat.explain(rollstat.rolling_trimmed_mean, np.arange(1000), 80, 0.1, algorithm=algorithm)
+        assert "rank_set if integers beyond 2**53" in str(plan)
+    with pytest.warns(rollstat.PrecisionWarning, match=r"results beyond 2\*\*53"):
+        rollstat.rolling_trimmed_mean([2**60, 2**60 + 1, 1, 2], 2, 0.1)
