@@ -153,14 +153,17 @@ def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = 
 
 
 def same_memory(view: NDArray[Any], computed: np.dtype[Any]) -> NDArray[Any]:
-    """Return the array for a computation to write to: `view` if its dtype allows, else new memory."""
+    """Return the array for a computation to write to: `view` if its dtype allows, else new memory.
+
+    New memory holds zeros, because rows without a result are not written, and a conversion reads them.
+    """
     if view.dtype == computed:
         return view
     if (view.dtype.kind in "mM" and computed == np.int64) or (
         view.dtype == np.bool_ and computed == np.uint8
     ):
         return view.view(computed)
-    return np.empty(len(view), computed)
+    return np.zeros(len(view), computed)
 
 
 def _level_of_caller() -> int:

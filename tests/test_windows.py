@@ -203,6 +203,24 @@ def test_long_segments_are_computed_across_and_then_cut(rng, dtype, options):
     assert "full" in {step.windows for step in explanation.steps}
 
 
+@pytest.mark.parametrize("name", ["sum", "prod"])
+def test_rows_without_a_window_are_not_taken_for_large_integers(name, monkeypatch):
+    allocate = np.empty
+
+    def allocate_large(*args, **options):
+        array = allocate(*args, **options)
+        if array.dtype == np.int64:
+            array.fill(2**62)  # as memory that something else has used may hold
+        return array
+
+    monkeypatch.setattr(np, "empty", allocate_large)
+    function = getattr(rollstat, f"rolling_{name}")
+    cuts = np.array([0, 13, 13, 20, 40])
+    for options in ({"segments": cuts}, {"segments": cuts, "min_periods": 1}, {"step": 3}):
+        result = function(np.ones(40, np.int64), 7, closed="left", **options)  # without a warning
+        assert np.nanmax(result) == (1 if name == "prod" else 7)
+
+
 def test_positions_in_segments_of_several_columns(rng):
     values, cuts = data(rng, 30, np.dtype("f8")).reshape(15, 2), np.array([0, 4, 15])
     result = rollstat.rolling_argmax(values, 3, segments=cuts, axis=0, min_periods=1)
