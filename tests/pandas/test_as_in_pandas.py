@@ -272,7 +272,7 @@ def test_widths_in_every_unit(unit):
         seconds,
         times[::-1],
         times[[1, 0, 2, 3, 4]],
-        np.r_[times[:4], np.array("NaT", "M8")],
+        np.r_[times[:4], np.array("NaT", times.dtype)],
     ):
         for window in ("2s", "1500ms", "1ns", "1h", "-1s", "1ME", "nothing"):
             for _ in range(2):  # the width of the second is known
