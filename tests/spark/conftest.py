@@ -2,12 +2,22 @@
 
 import os
 import warnings
+from pathlib import Path
 
 import pytest
 
-# Jobs of tests are short: Java's optimising compiler and parallel collectors cost more than they gain.
-# Sessions in the processes that tests start inherit this.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# Jobs of tests are short: Java's optimising compiler and parallel collectors cost more than they gain. A busy
+# machine may stop any process for minutes. Sessions in the processes that tests start inherit all of this.
+LIMITS = {
+    "spark.executor.heartbeatInterval": "10m",
+    "spark.network.timeout": "1h",
+    "spark.python.authenticate.socketTimeout": "1h",
+    "spark.sql.broadcastTimeout": "3600",
+}
+OPTIONS = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *(f"-D{key}={LIMITS[key]}" for key in LIMITS)]
+os.environ.setdefault("SPARK_SUBMIT_OPTS", " ".join(OPTIONS))
+SITE = str(Path(__file__).with_name("site"))  # what Python imports when a worker starts
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [SITE, os.environ.get("PYTHONPATH")]))
 
 
 @pytest.fixture(scope="session")

@@ -14,10 +14,11 @@ import pytest
 
 from rollstat.spark import rolling
 from tests.spark.cluster import standalone
+from tests.spark.conftest import SITE
 from tests.spark.test_structured_streaming import write
 
 ROOT = Path(__file__).resolve().parents[2]
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT), "SPARK_LOCAL_IP": "127.0.0.1"}
+ENVIRONMENT = os.environ | {"PYTHONPATH": f"{SITE}{os.pathsep}{ROOT}", "SPARK_LOCAL_IP": "127.0.0.1"}
 
 pytestmark = pytest.mark.spark
 
@@ -46,16 +47,38 @@ def test_a_failing_kernel_names_the_key_and_the_row(spark):
 
 DRIVER = """
 import sys
+import time
+from pathlib import Path
+
 from rollstat.spark import rolling_stream, session
 
-folder = sys.argv[1]
+folder = Path(sys.argv[1])
+
+
+def hold(place):
+    # Batches pass, but wait at the row that a file names, for as long as that file exists.
+    path = folder / f"hold {place}"
+
+    def run(batches):
+        for batch in batches:
+            if path.exists() and max(batch.column("row").to_pylist()) >= int(path.read_text()):
+                (folder / "held").touch()
+                while path.exists():
+                    time.sleep(0.01)
+            yield batch
+
+    return run
+
+
 spark = session("local[2]", conf={"spark.sql.shuffle.partitions": 2})
 stream = spark.readStream.schema("key int, row long, x double").option("maxFilesPerTrigger", 1)
-stream = stream.parquet(folder + "/in")
+stream = stream.parquet(f"{folder}/in")
+stream = stream.mapInArrow(hold("before"), stream.schema)
 aggs = {"m": ("median", "x")}
 result = rolling_stream(stream, partition_by="key", order_by="row", window=30, aggs=aggs)
-writer = result.writeStream.format("parquet").option("path", folder + "/out")
-query = writer.option("checkpointLocation", folder + "/state").trigger(availableNow=True).start()
+result = result.mapInArrow(hold("after"), result.schema)
+writer = result.writeStream.format("parquet").option("path", f"{folder}/out")
+query = writer.option("checkpointLocation", f"{folder}/state").trigger(availableNow=True).start()
 query.awaitTermination()
 print("done")
 """
@@ -71,23 +94,28 @@ def test_a_driver_killed_in_the_middle_of_a_batch_loses_and_repeats_nothing(spar
     for number in range(files):
         write(table.slice(number * rows // files, rows // files), tmp_path, number)
     command = [sys.executable, "-c", DRIVER, str(tmp_path)]
-    offsets = tmp_path / "state" / "offsets"
-    for kill in (1, 2, 3, None):
+    held = tmp_path / "held"
+    # A batch waits before or after its rows have changed the state, and its driver is killed.
+    for batch, place in ((1, "before"), (3, "after"), (6, "after"), (files, None)):
+        stop = tmp_path / f"hold {place}"
+        if place is not None:
+            stop.write_text(str(batch * rows // files))
         with open(tmp_path / "log", "ab") as log:
             driver = subprocess.Popen(
                 command, env=ENVIRONMENT, stdout=log, stderr=log, start_new_session=True
             )
-        if kill is None:
-            assert driver.wait(timeout=300) == 0, (tmp_path / "log").read_text()[-3000:]
+        if place is None:
+            assert driver.wait() == 0, (tmp_path / "log").read_text()[-3000:]
             break
-        # A batch has begun when its offsets are written, and ends a while later.
-        deadline = time.monotonic() + 240
-        while time.monotonic() < deadline and not (offsets / str(2 * kill)).exists():
+        while not held.exists():
+            assert driver.poll() is None, (tmp_path / "log").read_text()[-3000:]
             time.sleep(0.01)
-        time.sleep(0.05 * kill)
         os.killpg(driver.pid, signal.SIGKILL)
         driver.wait()
-        assert not (tmp_path / "state" / "commits" / str(2 * kill)).exists()
+        assert (tmp_path / "state" / "offsets" / str(batch)).exists()
+        assert not (tmp_path / "state" / "commits" / str(batch)).exists()
+        stop.unlink()  # workers that outlive their driver end
+        held.unlink()
     found = spark.read.parquet(str(tmp_path / "out")).toArrow().sort_by("row")
     frame = spark.createDataFrame(table)
     whole = rolling(frame, partition_by="key", order_by="row", window=30, aggs={"m": ("median", "x")})

@@ -147,7 +147,6 @@ def test_spark_runs_on_the_embedded_java(tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        timeout=300,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "[None, -1.0, -2.0, -3.0, -4.0]"

@@ -157,11 +157,11 @@ def test_series_whose_rows_have_left_the_window_are_forgotten(spark, tmp_path):
 
 
 def test_series_are_forgotten_after_their_time_to_live(spark, tmp_path):
-    stream = Stream(spark, tmp_path, ttl="1 second", aggs={"m": ("median", "x")})
+    stream = Stream(spark, tmp_path, ttl="1 millisecond", aggs={"m": ("median", "x")})
     before = spark.conf.get(EMPTY_BATCHES)
     spark.conf.set(EMPTY_BATCHES, False)  # or the query would look for expired state without an end
     try:
-        for part in (readings(6), readings(6, 6)):  # a restart takes longer than a second
+        for part in (readings(6), readings(6, 6)):  # a restart takes longer than that
             stream.write(part)
             found = stream.run()[0].sort_by("row")
             assert [value is None for value in found["m"].to_pylist()] == [True] * 4 + [False] * 2
