@@ -50,6 +50,8 @@ class Plan:
         Names of the columns in `keys`, then of those in `order`, for messages.
     unique : bool
         Whether rows that tie in the order are an error.
+    ties : tuple of int
+        Columns that order rows which tie in the order; none if ties are an error.
     inputs : tuple of (int, Kind)
         Columns that the statistics take.
     time : (int, Kind) or None
@@ -76,6 +78,7 @@ class Plan:
     descending: tuple[bool, ...]
     names: tuple[str, ...]
     unique: bool
+    ties: tuple[int, ...]
     inputs: tuple[tuple[int, Kind], ...]
     time: tuple[int, Kind] | None
     calls: tuple[Call, ...]
@@ -102,9 +105,10 @@ class Plan:
         return any(call.positions for call in self.calls)
 
     def reindexed(self, new: Mapping[int, int]) -> Self:
-        """Return the plan for a frame that holds column `i` at ``new[i]``."""
+        """Return the plan for sorted rows of a frame that holds column `i` at ``new[i]``."""
         return replace(
             self,
+            ties=(),
             keys=tuple(new[index] for index in self.keys),
             order=tuple(new[index] for index in self.order),
             inputs=tuple((new[index], kind) for index, kind in self.inputs),

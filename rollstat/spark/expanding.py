@@ -262,9 +262,7 @@ class StartStates:
                     state.combine(later)
 
 
-def with_states(
-    split: Split, plan: CarriedPlan, types: Sequence[T.DataType], tie_breakers: Sequence[int]
-) -> DataFrame:
+def with_states(split: Split, plan: CarriedPlan, types: Sequence[T.DataType]) -> DataFrame:
     """Return the rows of all buckets, and a row with the state for each bucket that has others before it.
 
     Parameters
@@ -275,8 +273,6 @@ def with_states(
         What to compute.
     types : sequence of DataType
         Types of the columns.
-    tie_breakers : sequence of int
-        Columns that order rows which tie.
 
     Returns
     -------
@@ -284,7 +280,7 @@ def with_states(
         With the column `STATE` after that of the bucket.
     """
     rows = split.with_halos.drop(HALO)
-    states = _bucket_states(rows, split, plan, types, tie_breakers)
+    states = _bucket_states(rows, split, plan, types)
     with known_warnings():
         states = states.repartition(1).sortWithinPartitions("bucket")
         states = states.mapInArrow(StartStates(plan, split.series_ends), _SCHEMA)
@@ -294,17 +290,13 @@ def with_states(
 
 
 def _bucket_states(
-    rows: DataFrame,
-    split: Split,
-    plan: CarriedPlan,
-    types: Sequence[T.DataType],
-    tie_breakers: Sequence[int],
+    rows: DataFrame, split: Split, plan: CarriedPlan, types: Sequence[T.DataType]
 ) -> DataFrame:
     """Return the states of each bucket, computed from only the columns that this takes."""
     inputs = [index for index, _ in plan.inputs]
     order_free = all(call.statistic in _ORDER_FREE for call in plan.calls)
     # If order does not matter, rows that tie in the needed columns are interchangeable.
-    ties = [] if plan.unique else inputs if order_free else tie_breakers
+    ties = [] if plan.unique else inputs if order_free else plan.ties
     needed = sorted({*plan.order, *inputs, *ties})
     rows = rows.where(F.col(BUCKET) >= split.first_bucket)
     rows = rows.select(*(rows.columns[index] for index in needed), BUCKET)

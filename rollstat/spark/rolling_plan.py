@@ -193,31 +193,28 @@ def _choose_route(df: DataFrame, schema: T.StructType, plan: Plan, split: int | 
     rows, names = with_plain_names(df)
     results_only = not plan.looks_ahead and not plan.carries_states
     keys = [names[index] for index in plan.keys]
-    ties = _tie_breakers(schema, plan)
     cut = _split(rows, keys, names[plan.order[0]], schema, plan, split)
     if cut is None:
         rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
-        return Route(rows, plan, *_sort_columns(rows, plan, schema, ties), results_only)
+        return Route(rows, plan, *_sort_columns(rows, plan, schema), results_only)
     plan = replace(plan, bucket=len(names), rows_before=cut.rows_before)
     halos, rows = None, cut.with_halos
     if isinstance(plan, CarriedPlan):
-        rows = with_states(cut, plan, [field.dataType for field in schema], ties)
+        rows = with_states(cut, plan, [field.dataType for field in schema])
     elif results_only:
-        by, hashed = _sort_columns(rows, plan, schema, ties)
+        by, hashed = _sort_columns(rows, plan, schema)
         halos = small_halos(cut, plan, hashed, by)
         rows = cut.with_halos if halos is None else cut.without_halos
     rows = rows.repartitionById(cut.buckets, BUCKET)
-    return Route(rows, plan, *_sort_columns(rows, plan, schema, ties), halos is not None, halos)
+    return Route(rows, plan, *_sort_columns(rows, plan, schema), halos is not None, halos)
 
 
-def _sort_columns(
-    rows: DataFrame, plan: Plan, schema: T.StructType, ties: Sequence[int]
-) -> tuple[list[Column], Column | None]:
+def _sort_columns(rows: DataFrame, plan: Plan, schema: T.StructType) -> tuple[list[Column], Column | None]:
     """Return what rows are sorted by, and the hash of the keys if it is a part of that."""
     columns = [rows[name] for name in rows.columns]
     keys, first = [columns[index] for index in plan.keys], plan.order[0]
     by = keys + order_columns([columns[index] for index in plan.order], plan.descending)
-    by += [columns[index].asc() for index in ties]
+    by += [columns[index].asc() for index in plan.ties]
     code = columns[first], schema.fields[first].dataType, plan.descending[0]
     hashed = hash_of(keys) if keys else None
     prefix = None if hashed is None else prefix_of(hashed, *code)
@@ -322,6 +319,7 @@ def plan_rolling(
         descending=tuple(down),
         names=(*keys, *order),
         unique=ties == "error",
+        ties=_tie_breakers(schema, {*keys, *order}, width) if ties == "columns" else (),
         inputs=tuple(
             (schema.names.index(name), kind_of(schema[name].dataType, name, strings=True, wide=True))
             for name in inputs
@@ -400,11 +398,10 @@ def _check_types(schema: T.StructType, keys: Sequence[str], order: Sequence[str]
             )
 
 
-def _tie_breakers(schema: T.StructType, plan: Plan) -> list[int]:
-    """Return the columns that order rows which tie in `order_by`; none where ties are an error."""
-    used = {*plan.keys, *plan.order}
-    free = [index for index in range(plan.width or 0) if index not in used and not plan.unique]
-    return [index for index in free if not _contains(schema.fields[index].dataType, _UNORDERED)]
+def _tie_breakers(schema: T.StructType, used: set[str], width: int | None) -> tuple[int, ...]:
+    """Return the columns that order rows which tie in `order_by`."""
+    free = [(index, field) for index, field in enumerate(schema.fields[:width]) if field.name not in used]
+    return tuple(index for index, field in free if not _contains(field.dataType, _UNORDERED))
 
 
 def _time_column(schema: T.StructType, name: str, window: Any) -> tuple[int, Kind] | None:

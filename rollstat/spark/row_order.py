@@ -5,6 +5,7 @@ first (last if descending) and NaN is greater than every number. Arrow's own com
 these.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-__all__ = ["Unordered", "compare", "equal", "first_descent"]
-
-
-class Unordered(TypeError):
-    """The order of a type is not known here."""
+__all__ = ["compare", "equal", "first_descent", "run_starts", "sort_keys"]
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -47,15 +44,30 @@ def _nulls(array: pa.Array) -> NDArray[np.bool_]:
     return np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _plain(value: Any) -> Any:
-    """Return a nested value for which Python's equality is Spark's."""
-    if isinstance(value, float):
-        return "nan" if value != value else value
+def sort_keys(array: pa.Array) -> list[tuple[Any, ...]]:
+    """Return a tuple for each value of any type; Python orders the tuples as Spark orders the values."""
+    if pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type):
+        array = array.view(pa.int64())  # Python has no times before the year 1 or after 9999
+    return list(map(_sort_key, array.to_pylist()))
+
+
+def _sort_key(value: Any) -> tuple[Any, ...]:
+    if value is None:
+        return (0,)
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return (1, *map(_sort_key, value))
     if isinstance(value, dict):
-        return {name: _plain(item) for name, item in value.items()}
-    return value
+        return (1, *map(_sort_key, value.values()))
+    return (2,) if value != value else (1, value)  # NaN is the largest number
+
+
+def run_starts(columns: Sequence[pa.Array]) -> list[int]:
+    """Return the rows at which runs of equal values start, then the number of rows."""
+    rows = len(columns[0])
+    same = np.ones(max(rows - 1, 0), np.bool_)
+    for column in columns:
+        same &= equal(column.slice(0, len(same)), column.slice(1))
+    return [0, *(np.flatnonzero(~same) + 1).tolist(), rows]
 
 
 def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
@@ -75,21 +87,14 @@ def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
         a, b = _numbers(left), _numbers(right)
         same = (a == b) | (np.isnan(a) & np.isnan(b))
     elif _is_list(kind):
-        pairs = zip(left.to_pylist(), right.to_pylist())
-        same = np.fromiter((_plain(a) == _plain(b) for a, b in pairs), np.bool_, len(left))
+        same = np.array([a == b for a, b in zip(sort_keys(left), sort_keys(right))], np.bool_)
     else:
         same = pc.equal(left, right).fill_null(False).to_numpy(zero_copy_only=False)
     return np.asarray(same_null & (null | same), np.bool_)
 
 
 def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
-    """Return -1, 0 or 1 for each pair: less, equal or greater in Spark's ascending order.
-
-    Raises
-    ------
-    Unordered
-        If the order of the type is not known here.
-    """
+    """Return -1, 0 or 1 for each pair: less, equal or greater in Spark's ascending order."""
     integers = _as_integers(left, right)
     if integers is not None:
         a, b = integers
@@ -106,16 +111,13 @@ def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
         above = (a > b) | (np.isnan(a) & ~np.isnan(b))
         below = (a < b) | (np.isnan(b) & ~np.isnan(a))
         sign = above.astype(np.int8) - below.astype(np.int8)
-    elif _is_list(kind) or pa.types.is_map(kind):
-        raise Unordered(str(kind))
+    elif _is_list(kind):
+        sign = np.array([(a > b) - (a < b) for a, b in zip(sort_keys(left), sort_keys(right))], np.int8)
     elif pa.types.is_null(kind):
         sign = np.zeros(len(left), np.int8)
     else:
-        try:
-            above = pc.greater(left, right).fill_null(False).to_numpy(zero_copy_only=False)
-            below = pc.less(left, right).fill_null(False).to_numpy(zero_copy_only=False)
-        except pa.ArrowNotImplementedError as error:  # pyarrow has no order for such values
-            raise Unordered(str(kind)) from error
+        above = pc.greater(left, right).fill_null(False).to_numpy(zero_copy_only=False)
+        below = pc.less(left, right).fill_null(False).to_numpy(zero_copy_only=False)
         sign = above.astype(np.int8) - below.astype(np.int8)
     return np.where(null_left | null_right, by_null, sign).astype(np.int8)
 
@@ -138,11 +140,7 @@ def first_descent(
     for a, b, down in zip(left, right, descending):
         if not undecided.any():
             return -1, -1
-        try:
-            sign = compare(a, b)
-        except Unordered:
-            undecided &= equal(a, b)
-            continue
+        sign = compare(a, b)
         bad = undecided & (sign == (-1 if down else 1))
         if bad.any():
             return int(bad.argmax()), -1

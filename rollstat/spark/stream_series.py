@@ -8,7 +8,9 @@ r"""One series of a stream: the rows that windows reach, and the rows that wait 
 A snapshot of a series is what the state store keeps between micro-batches.
 """
 
+import warnings
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from numpy.typing import NDArray
 from rollstat import snapshots
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
 from rollstat.spark.batch_walk import Plan, Walk
-from rollstat.spark.row_order import compare
+from rollstat.spark.row_order import compare, run_starts, sort_keys
 
 __all__ = ["LATE", "NULL_TIME", "RETURNED", "Series", "read_message", "write_message"]
 
@@ -119,12 +121,19 @@ class Series:
             Time in microseconds up to which rows are late, itself included as in Spark.
         """
         fate = np.full(batch.num_rows, RETURNED, np.int8)
-        fate[self._before_last(batch)] = LATE
+        sign = self._compared_with_last(batch)
+        fate[sign < 0] = LATE
         first = batch.column(self.plan.order[0])
         if watermark is not None:
             times = first.view(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
             fate[times <= watermark] = LATE
         fate[first.is_null().to_numpy(zero_copy_only=False)] = NULL_TIME
+        if ((fate == RETURNED) & (sign == 0)).any():
+            warnings.warn(
+                "rows tie in order_by with rows of an earlier micro-batch and come after these, so results "
+                "may differ from those of rollstat.spark.rolling: make order_by unique or use a watermark",
+                stacklevel=2,
+            )
         for dropped in (LATE, NULL_TIME):
             if (fate == dropped).any():
                 rows = batch.filter(pa.array(fate == dropped))
@@ -154,18 +163,16 @@ class Series:
             for result in self.walk.run([batch]):
                 yield _with_fate(result.columns, batch, RETURNED)
 
-    def _before_last(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
-        """Return which rows come before the last row that was returned."""
-        late = np.zeros(batch.num_rows, np.bool_)
+    def _compared_with_last(self, batch: pa.RecordBatch) -> NDArray[np.int8]:
+        """Return -1 for rows before the last row that was returned, 0 for rows that tie with that, else 1."""
         last = self.walk.last
         if last is None:
-            return late
-        undecided = np.ones(batch.num_rows, np.bool_)
+            return np.ones(batch.num_rows, np.int8)
+        sign = np.zeros(batch.num_rows, np.int8)
+        repeat = pa.array(np.zeros(batch.num_rows, np.int64))
         for index, bound in zip(self.plan.order, last[len(self.plan.keys) :]):
-            sign = compare(batch.column(index), pa.concat_arrays([bound] * batch.num_rows))
-            late |= undecided & (sign < 0)
-            undecided &= sign == 0
-        return late
+            sign = np.where(sign == 0, compare(batch.column(index), bound.take(repeat)), sign)
+        return sign
 
 
 def _with_fate(columns: Sequence[pa.Array], given: pa.RecordBatch, fate: int) -> pa.RecordBatch:
@@ -177,18 +184,17 @@ def _with_fate(columns: Sequence[pa.Array], given: pa.RecordBatch, fate: int) ->
 
 
 def _sorted(batches: list[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
-    """Return all rows in order; other columns decide ties if Arrow can sort them."""
+    """Return all rows in the order in which a batch job takes them."""
     batch = pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
-    rest = [index for index in range(batch.num_columns) if index not in {*plan.order, *plan.keys}]
-    order = pa.array(np.arange(batch.num_rows))
-    for index in reversed([*plan.order, *rest]):
-        column = batch.column(index)
-        try:
-            stable = pc.array_sort_indices(column.take(order), order="ascending", null_placement="at_start")
-        except (pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            continue  # a type without an order decides no tie
-        order = order.take(stable)
-    return batch.take(order)
+    for index in reversed(plan.order):  # the sort is stable
+        batch = batch.take(pc.array_sort_indices(batch.column(index), null_placement="at_start"))
+    order = np.arange(batch.num_rows)
+    for start, end in pairwise(run_starts([batch.column(index) for index in plan.order])):
+        if end - start > 1:
+            tied = [sort_keys(batch.column(index).slice(start, end - start)) for index in plan.ties]
+            keys = list(zip(*tied)) or [()] * (end - start)
+            order[start:end] = start + np.array(sorted(range(end - start), key=keys.__getitem__))
+    return batch.take(pa.array(order))
 
 
 def _stored(column: MaskedColumn) -> NDArray[Any]:

@@ -35,7 +35,7 @@ from rollstat.spark.batch_walk import Plan
 from rollstat.spark.column_references import ColumnLike, ColumnReferences
 from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.rolling_plan import check_frame, plan_rolling, with_plain_names
-from rollstat.spark.row_order import equal
+from rollstat.spark.row_order import equal, run_starts
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
 from rollstat.spark.stream_definition import (
     check_restart,
@@ -89,9 +89,11 @@ def rolling_stream(  # 14 parameters: one for each public option
         Columns whose values name the series of a row, at least one, given as in
         :func:`rollstat.spark.rolling`.
     order_by : str, Column, or sequence of them
-        Columns that order the rows of a series: integers, strings, dates or timestamps. The other columns
-        order rows of one micro-batch that tie. Rows in which the first column is null are dropped and
-        counted.
+        Columns that order the rows of a series: integers, strings, dates or timestamps. Rows that tie are
+        ordered by the other columns, as by :func:`rollstat.spark.rolling`, if one micro-batch returns them.
+        With a watermark that is so for all rows of one time. Without a watermark a row that ties with a row
+        of an earlier micro-batch comes after that row, and a warning in the log of the worker says so. Rows
+        in which the first column is null are dropped and counted.
     window : int, str, timedelta
         A number of rows, or a width of time on the first column of `order_by`, in rollstat's or in Spark's
         notation.
@@ -138,7 +140,8 @@ def rolling_stream(  # 14 parameters: one for each public option
     -----
     Each row is returned exactly once, even if the query is stopped or killed, provided that the sink writes
     each micro-batch once. Results equal those of :func:`rollstat.spark.rolling` over the rows returned so
-    far. The state store must be RocksDB; :func:`rollstat.spark.session` sets it.
+    far, unless rows of several micro-batches tie in `order_by` and there is no watermark. The state store
+    must be RocksDB; :func:`rollstat.spark.session` sets it.
 
     With `ttl` but without a watermark, Spark also runs batches without rows to look for expired state, so a
     query with the trigger ``availableNow`` ends only if ``spark.sql.streaming.noDataMicroBatches.enabled`` is
@@ -331,7 +334,7 @@ class Pack:
 
     def _pack(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         batch = batch.take(pa.array(np.argsort(self._codes(batch), kind="stable")))
-        starts = _key_starts(batch, self.keys)
+        starts = run_starts([batch.column(index) for index in self.keys])
         messages = [write_message(batch.slice(a, b - a)) for a, b in pairwise(starts)]
         keys = [batch.column(index).take(pa.array(starts[:-1])) for index in self.keys]
         names = [*(batch.schema.names[index] for index in self.keys), _MESSAGE]
@@ -354,15 +357,6 @@ class Pack:
             _, code = np.unique(code, return_inverse=True)
             code = code * size + encoded.indices.to_numpy(zero_copy_only=False)
         return code
-
-
-def _key_starts(batch: pa.RecordBatch, keys: Sequence[int]) -> list[int]:
-    """Return the rows at which runs of one key start, then the number of rows."""
-    rows = batch.num_rows
-    same = np.ones(max(rows - 1, 0), np.bool_)
-    for index in keys:
-        same &= equal(batch.column(index).slice(0, len(same)), batch.column(index).slice(1))
-    return [0, *(np.flatnonzero(~same) + 1).tolist(), rows]
 
 
 def _unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -498,8 +492,7 @@ class _FinalStates:
                 continue
             self._check_times(batch)
             columns = [batch.column(index) for index in self.plan.keys]
-            starts = _key_starts(batch, self.plan.keys)
-            for start, end in pairwise(starts):
+            for start, end in pairwise(run_starts(columns)):
                 here = [column.slice(start, 1) for column in columns]
                 if key is None or not all(equal(a, b).all() for a, b in zip(key, here)):
                     if key is not None:
@@ -530,7 +523,6 @@ def _states(initial: DataFrame, plan: Plan, packed: T.StructType) -> DataFrame:
     """Return the state of every series at the end of a batch frame."""
     rows, names = with_plain_names(initial)
     keys = [rows[names[index]] for index in plan.keys]
-    order = [rows[names[index]] for index in plan.order]
-    rest = [rows[name] for index, name in enumerate(names) if index not in {*plan.keys, *plan.order}]
-    rows = rows.repartition(*keys).sortWithinPartitions(*keys, *order, *rest)
+    order = [rows[names[index]] for index in (*plan.order, *plan.ties)]
+    rows = rows.repartition(*keys).sortWithinPartitions(*keys, *order)
     return rows.mapInArrow(_FinalStates(plan), packed)

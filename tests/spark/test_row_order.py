@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rollstat.spark.row_order import Unordered, compare, equal, first_descent
+from rollstat.spark.row_order import compare, equal, first_descent, run_starts, sort_keys
 
 NAN = float("nan")
 ASCENDING = [
@@ -21,6 +21,7 @@ ASCENDING = [
     pa.array([None, -5, 7], pa.duration("us")),
     pa.array([None, -128, 127], pa.int8()),
     pa.array([None, {"a": None, "b": 9.0}, {"a": 1, "b": 1.0}, {"a": 1, "b": NAN}, {"a": 2, "b": None}]),
+    pa.array([None, [], [None], [None, -1.0], [-1.0], [0.5], [0.5, None], [0.5, NAN], [NAN]]),
 ]
 
 
@@ -31,6 +32,9 @@ def test_order_is_that_of_spark(values):
             left, right = values.slice(i, 1), values.slice(j, 1)
             assert compare(left, right).tolist() == [(i > j) - (i < j)]
             assert equal(left, right).tolist() == [i == j]
+    keys = sort_keys(values)
+    assert all(keys[i] < keys[i + 1] for i in range(len(keys) - 1))
+    assert run_starts([values.take(pa.array([0, 1, 1, 2, 2]))]) == [0, 1, 3, 5]
 
 
 def test_zeros_are_equal_and_nan_equals_nan():
@@ -40,12 +44,10 @@ def test_zeros_are_equal_and_nan_equals_nan():
     assert compare(left, right).tolist() == [0, 0, 0, 1]
 
 
-def test_lists_are_equal_by_value_and_have_no_order_here():
+def test_lists_are_equal_by_value():
     left = pa.array([[1.0, NAN], [0.0], None, [], [None]], pa.list_(pa.float64()))
     right = pa.array([[1.0, NAN], [-0.0], None, [None], [None]], pa.list_(pa.float64()))
     assert equal(left, right).tolist() == [True, True, True, False, True]
-    with pytest.raises(Unordered):
-        compare(left, right)
 
 
 def test_first_descent_looks_at_columns_in_turn():
@@ -59,3 +61,4 @@ def test_first_descent_looks_at_columns_in_turn():
     assert first_descent(left, right, [False, False], nothing)[0] == 3
     lists = pa.array([[1], [1], [2], [2], [3]])
     assert first_descent([lists.slice(0, 4)], [lists.slice(1)], [False], nothing) == (-1, 0)
+    assert first_descent([lists.slice(0, 4)], [lists.slice(1)], [True], nothing) == (1, -1)

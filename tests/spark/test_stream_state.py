@@ -181,6 +181,36 @@ def test_operators_after_a_stream_have_its_watermark(spark, tmp_path):
     assert found.sort_by("start")["rows"].to_pylist() == wanted
 
 
+def test_rows_of_one_time_in_several_batches_are_in_the_order_of_a_batch_job(spark, tmp_path):
+    schema = f"{SCHEMA}, map map<string, int>, list array<struct<a: double>>"
+    rng = np.random.default_rng(3)
+    table = readings(60, sensors=1)
+    seconds = np.sort(np.arange(60) // 6 + rng.integers(0, 3, 60))
+    times = pa.array((START + seconds) * 1_000_000).cast(table["time"].type)
+    lists = [[{"a": value}] for value in rng.choice([np.nan, None, 0.5, -1.0], 60)]
+    table = table.set_column(2, "time", times).set_column(4, "x", pa.array(rng.integers(0, 2, 60) * 1.0))
+    table = table.append_column("map", pa.array([[("a", 1)]] * 60, pa.map_(pa.string(), pa.int32())))
+    table = table.append_column("list", pa.array(lists, pa.list_(pa.struct([("a", pa.float64())]))))
+    # Columns before the row number, which is unique, decide most ties.
+    names = ["sensor", "site", "time", "x", "list", "map", "row", "y"]
+    order = np.argsort(np.arange(60) + rng.integers(0, 20, 60))
+    arguments = {"partition_by": "sensor", "order_by": "time", "window": 4, "aggs": {"at": ("last", "row")}}
+    stream = Stream(spark, tmp_path)
+    for part in range(6):
+        stream.write(table.take(pa.array(order[10 * part : 10 * part + 10])))
+    source = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(f"{tmp_path}/in")
+    start = spark.createDataFrame(table.slice(0, 0)).select(*names)
+    arguments["aggs"]["before"] = ("kth", "row", {"k": 1})
+    result = rolling_stream(source.select(*names), watermark="30 seconds", initial=start, **arguments)
+    later = readings(1, 1000, sensors=1)
+    for name in ("map", "list"):
+        later = later.append_column(name, pa.nulls(1, table[name].type))
+    stream.write(later)  # moves the watermark past all other rows
+    found = stream.run(result)[0].sort_by("row")
+    wanted = rolling(spark.createDataFrame(table).select(*names), **arguments).toArrow().sort_by("row")
+    assert found.select(["row", "at", "before"]).equals(wanted.select(["row", "at", "before"]))
+
+
 def test_rows_at_the_watermark_are_not_late_for_the_next_operator(spark, tmp_path):
     stream = Stream(spark, tmp_path, watermark="5 seconds", aggs={"m": ("median", "x")})
     for first in range(0, 40, 10):

@@ -1,5 +1,7 @@
 """A series of a stream, saved and restored between micro-batches, without Spark."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -93,6 +95,35 @@ def test_late_rows_are_marked_and_change_nothing():
     assert ready.column("row").to_pylist() == [20, 21, 22, 23, 24]
     wanted = rollstat.rolling_median(masked(whole["x"].slice(10, 15)), 4)[10:]
     assert ready.column(5).to_pylist() == wanted.tolist()
+
+
+def test_rows_that_tie_in_one_batch_are_in_the_order_of_a_batch_job():
+    whole = table([6], 2)
+    whole = whole.set_column(1, "time", pa.array([7] * 6, pa.timestamp("us", "UTC")))
+    whole = whole.set_column(3, "x", pa.array([np.nan, 1.0, None, 0.0, -0.0, -1.0]))
+    whole = whole.set_column(4, "y", pa.array([1, 2, 3, 5, 4, 6]))
+    job = plan(3, ties="columns", order=["time"])
+    job = replace(job, ties=(3, 4))  # without the row number, which comes first
+    series = Series(job, None)
+    for number, mark in enumerate([1, 2, 3]):
+        batch = whole.slice(2 * number, 2).combine_chunks().to_batches()[0]
+        assert not list(series.take(batch, mark))
+        assert not list(series.emit(mark))
+        series = Series(job, series.snapshot())
+    (found,) = series.emit(7)
+    # A null comes first, NaN is the largest number, and the two zeros are equal.
+    assert found.column("y").to_pylist() == [3, 6, 4, 5, 2, 1]
+
+
+def test_rows_that_tie_with_an_earlier_batch_come_after_it_with_a_warning():
+    batch = table([4], 2).combine_chunks().to_batches()[0]
+    batch = batch.set_column(1, "time", pa.array([7] * 4, pa.timestamp("us", "UTC")))
+    series = Series(plan(3, ties="columns", order=["time"]), None)
+    assert not list(series.take(batch.slice(2), None))
+    list(series.emit(None))
+    with pytest.warns(UserWarning, match="rows tie in order_by with rows of an earlier micro-batch"):
+        assert not list(series.take(batch.slice(0, 2), None))
+    assert rows_of(series.emit(None))["row"].to_pylist() == [0, 1]
 
 
 def test_rows_without_a_time_have_a_fate_of_their_own():
