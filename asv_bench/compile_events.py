@@ -3,11 +3,10 @@
     python asv_bench/compile_events.py              # all pages but those on Spark
     python asv_bench/compile_events.py --spark      # those too: needs pyspark and Java
 
-Each page runs in a process of its own without a folder to store kernels in; pages on Spark get an empty one,
-because `rollstat.spark.warmup` ships it. "Stored" is the number of kernels that the page has stored there, in
-this process or in workers of Spark. With a wheel that has compiled kernels, only operators of the reader
-compile, and products of matrices of the reader's shape. Run it with the Python in which the wheel is
-installed.
+Each page runs in a process of its own without a folder to store kernels in; pages on Spark get an empty one.
+"Stored" is the number of kernels that a page has stored there, in its process or in workers of Spark. With a
+wheel that has compiled kernels, only operators of the reader compile, and products of matrices of the
+reader's shape. Run it with the Python in which the wheel is installed.
 The exit status is 1 if anything else was compiled.
 """
 

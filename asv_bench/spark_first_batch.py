@@ -3,8 +3,8 @@
     python asv_bench/spark_first_batch.py
 
 Each form runs in processes of its own on ``local-cluster[2,2,2048]`` with an empty cache folder. Executors
-have no compiled kernels, those that `rollstat.spark.warmup` ships, or those of a wheel; ``without daemon``,
-the workers of the wheel are forked from Spark's own daemon. A job without Python starts the executors. Then
+have no compiled kernels, or those of a wheel; ``without daemon``, the workers of the wheel are forked from
+Spark's own daemon. A job without Python starts the executors. Then
 comes the first job with Python workers. It includes the start of the workers, imports, and loading or
 compiling.
 
@@ -31,7 +31,7 @@ from unittest import mock
 import rollstat
 
 TRIVIAL = ("trivial pandas", "trivial Arrow")
-FORMS = (*TRIVIAL, "nothing", "shipped", "wheel", "without daemon")
+FORMS = (*TRIVIAL, "nothing", "wheel", "without daemon")
 AGGS = {"m": ("median", "x")}
 
 
@@ -43,15 +43,13 @@ def values_only(columns):
 
 def run(form: str, folder: Path) -> None:
     """Run both jobs and print their seconds."""
-    from rollstat.spark import result_columns, rolling, session, warmup
+    from rollstat.spark import result_columns, rolling, session
 
     conf = {"spark.executorEnv.NUMBA_CACHE_DIR": folder, "spark.sql.shuffle.partitions": 4}
     if form in (*TRIVIAL, "without daemon"):
         conf["spark.python.daemon.module"] = "pyspark.daemon"
     spark = session("local-cluster[2,2,2048]", conf=conf)
     frame = spark.range(0, 40_000, 1, 4).selectExpr("id % 50 as key", "id as row", "rand(1) as x")
-    if form == "shipped":
-        warmup(spark, AGGS, df=frame, progress=False)
 
     def seconds(result):
         begin = time.perf_counter()

@@ -14,8 +14,7 @@ How a job runs:
 `structured_streaming` runs the same pass on streams. `stream_series` is the state of one series between
 micro-batches, and `stream_definition` what a restart may change. `udf` makes user-defined functions, and
 `sql` those for SQL. `column_references` resolves the columns that the caller names, and `builders` makes a
-function for each statistic. `start` starts Spark with a Java that `java` finds. `shipped_kernels` brings
-compiled kernels to executors, where `installed_kernels` finds them, and `daemon` starts their workers.
+function for each statistic. `start` starts Spark with a Java that `java` finds, and `daemon` starts workers.
 
 Public names are loaded on first use, because a worker needs only a few of these modules.
 """
@@ -30,7 +29,6 @@ import rollstat.spark.requirements  # noqa: F401  # names the extra before pyspa
 _MODULES = {
     "aggregate_spec": ["Aggregate", "aggregate"],
     "rolling_plan": ["rolling"],
-    "shipped_kernels": ["ShippedKernels", "warmup"],
     "sql": ["register"],
     "start": ["session"],
     "structured_streaming": ["rolling_stream"],

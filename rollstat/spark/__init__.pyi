@@ -7,8 +7,6 @@ from rollstat.spark.aggregate_spec import Aggregate as Aggregate
 from rollstat.spark.aggregate_spec import aggregate as aggregate
 from rollstat.spark.column_references import ColumnLike
 from rollstat.spark.rolling_plan import rolling as rolling
-from rollstat.spark.shipped_kernels import ShippedKernels as ShippedKernels
-from rollstat.spark.shipped_kernels import warmup as warmup
 from rollstat.spark.sql import register as register
 from rollstat.spark.start import session as session
 from rollstat.spark.structured_streaming import rolling_stream as rolling_stream

@@ -19,7 +19,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rollstat.spark.batch_walk import Plan, Walk
-from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.row_order import equal
 
 __all__ = ["HashWalk", "WalkJob"]
@@ -45,7 +44,6 @@ class WalkJob:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the batches of one partition with the new columns."""
-        install_shipped_kernels()
         walk, rows = self.plan.begin(batches)
         if self.hash_column is None:
             return walk.run(rows)

@@ -31,7 +31,6 @@ from rollstat.spark.aggregate_text import parse_aggregates
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.builders import BUILDERS, builder
 from rollstat.spark.expanding import carrying
-from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.rolling_plan import plan_rolling
 from rollstat.spark.start import known_warnings
 from rollstat.spark.udf import aggregate_columns, is_ordered
@@ -203,8 +202,6 @@ class RollingTable:
                 "WITH SINGLE PARTITION if the table is one series"
             )
         if self._walk is None:
-            if context is not None:
-                install_shipped_kernels()
             self._walk = self._plan.walk()
         if rows.num_rows:
             try:

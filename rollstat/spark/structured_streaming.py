@@ -33,7 +33,6 @@ from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcesso
 from rollstat.spark.aggregate_spec import parse_window
 from rollstat.spark.batch_walk import Plan
 from rollstat.spark.column_references import ColumnLike, ColumnReferences
-from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.rolling_plan import check_frame, plan_rolling, with_plain_names
 from rollstat.spark.row_order import equal, run_starts
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
@@ -405,7 +404,6 @@ class _Processor(StatefulProcessor):  # type: ignore[misc]  # pyspark leaves its
         client = handle._statefulProcessorApiClient
         if client.handle_state is not StatefulProcessorHandleState.CREATED:
             return
-        install_shipped_kernels()
         # Each partition has one definition. It is stored under a key because all state is: that of nulls.
         client.set_implicit_key((None,) * len(self.plan.keys))
         held = stored.get()

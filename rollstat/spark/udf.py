@@ -21,7 +21,6 @@ from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import OF_STRINGS, Call, check_statistic, result_types
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, kind_of, kind_of_arrow, to_arrow, to_masked
 from rollstat.spark.evaluation import evaluate_call
-from rollstat.spark.installed_kernels import install_shipped_kernels
 from rollstat.spark.start import known_warnings
 
 __all__ = ["aggregate_columns", "is_ordered", "rolling_udf"]
@@ -362,13 +361,8 @@ def _warn_once() -> None:
 
 def _make(job: _Job) -> Any:
     """Return a job as a function whose annotations tell Spark what it takes and returns."""
-    installed: list[bool] = []  # empty in each copy that a worker receives
 
     def call(*columns: Any) -> Any:
-        if not installed:
-            # Once for each job in a worker: an aggregate is called for every group.
-            install_shipped_kernels()
-            installed.append(True)
         return job(columns)
 
     column = pd.Series if job.pandas else pa.Array

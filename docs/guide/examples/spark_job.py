@@ -1,6 +1,6 @@
 """A job for spark-submit: rolling statistics of the readings of every sensor.
 
-spark_job.py [--limit ROWS] READINGS RESULT
+spark_job.py READINGS RESULT
 """
 
 import argparse
@@ -13,14 +13,11 @@ from rollstat.spark import rolling
 def main() -> None:
     """Read, compute, write."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--limit", type=int, help="take so many rows only")
     parser.add_argument("readings")
     parser.add_argument("result")
     arguments = parser.parse_args()
     spark = SparkSession.builder.appName("readings").getOrCreate()  # spark-submit says where
     readings = spark.read.parquet(arguments.readings)
-    if arguments.limit:
-        readings = readings.limit(arguments.limit)
     result = rolling(
         readings,
         partition_by="sensor",
