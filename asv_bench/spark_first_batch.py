@@ -3,14 +3,12 @@
     python asv_bench/spark_first_batch.py
 
 Each form runs in processes of its own on ``local-cluster[2,2,2048]`` with an empty cache folder. Executors
-have no compiled kernels, or those of a wheel; ``without daemon``, the workers of the wheel are forked from
-Spark's own daemon. A job without Python starts the executors. Then
-comes the first job with Python workers. It includes the start of the workers, imports, and loading or
-compiling.
+have no compiled kernels, or those of a wheel. A job without Python starts the executors. Then comes the first
+job with Python workers. It includes the start of the workers, imports, and loading or compiling.
 
-Two trivial jobs, with Spark's own daemon, stand beside the rolling one. ``trivial pandas`` returns the
-frames that it gets, after an exchange and a sort that Spark has run before. ``trivial Arrow`` is the rolling
-job, its exchange, sort and columns included, with a function that returns a column as it is.
+Two trivial jobs stand beside the rolling one. ``trivial pandas`` returns the frames that it gets, after an
+exchange and a sort that Spark has run before. ``trivial Arrow`` is the rolling job, its exchange, sort and
+columns included, with a function that returns a column as it is.
 
 A line shows the form and the seconds of the first job and of the same job again; the last lines show medians
 of the first job and how far they are from those of both trivial jobs.
@@ -31,7 +29,7 @@ from unittest import mock
 import rollstat
 
 TRIVIAL = ("trivial pandas", "trivial Arrow")
-FORMS = (*TRIVIAL, "nothing", "wheel", "without daemon")
+FORMS = (*TRIVIAL, "nothing", "wheel")
 AGGS = {"m": ("median", "x")}
 
 
@@ -46,8 +44,6 @@ def run(form: str, folder: Path) -> None:
     from rollstat.spark import result_columns, rolling, session
 
     conf = {"spark.executorEnv.NUMBA_CACHE_DIR": folder, "spark.sql.shuffle.partitions": 4}
-    if form in (*TRIVIAL, "without daemon"):
-        conf["spark.python.daemon.module"] = "pyspark.daemon"
     spark = session("local-cluster[2,2,2048]", conf=conf)
     frame = spark.range(0, 40_000, 1, 4).selectExpr("id % 50 as key", "id as row", "rand(1) as x")
 
@@ -114,7 +110,7 @@ def main() -> None:
             for form in given.forms:
                 folder = Path(name) / f"{form}{number}"
                 folder.mkdir()
-                used = package if form in ("wheel", "without daemon") else bare
+                used = package if form == "wheel" else bare
                 environment = os.environ | {
                     "PYTHONPATH": str(used.parent),
                     "SPARK_WORKER_DIR": str(folder / "work"),

@@ -44,7 +44,7 @@ CONF = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": 10_000,
     "spark.sql.session.timeZone": "UTC",
 }
-DAEMONS = {b"pyspark.daemon", b"rollstat.spark.daemon"}  # modules that start workers
+DAEMON = b"pyspark.daemon"  # module that starts workers
 
 
 # Measuring ----------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def workers() -> list[int]:
         try:
             process = int(folder.name)
             parents[process] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if not DAEMONS.isdisjoint((folder / "cmdline").read_bytes().split(b"\0")):
+            if DAEMON in (folder / "cmdline").read_bytes().split(b"\0"):
                 daemons.append(process)
         except (OSError, ValueError):
             continue

