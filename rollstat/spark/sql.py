@@ -1,4 +1,4 @@
-"""Functions for SQL: the table function `rollstat_rolling`, and an aggregate for each statistic.
+"""The table function for SQL, `rollstat_rolling`.
 
 ::
 
@@ -14,26 +14,21 @@ of its own. A walk does both better, so it replaces the functions of the worker 
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 from pyspark.sql import types as T
-from pyspark.sql.functions import arrow_udf
 from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 from pyspark.util import PythonEvalType
 
-from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Aggregate
 from rollstat.spark.aggregate_text import parse_aggregates
 from rollstat.spark.batch_walk import Plan, Walk
-from rollstat.spark.builders import BUILDERS, builder
 from rollstat.spark.expanding import carrying
 from rollstat.spark.rolling_plan import plan_rolling
 from rollstat.spark.start import known_warnings
-from rollstat.spark.udf import aggregate_columns, is_ordered
 from rollstat.windows import Expanding
 
 __all__ = ["RollingTable", "register"]
@@ -41,21 +36,20 @@ __all__ = ["RollingTable", "register"]
 _TIMES = (T.DateType, T.TimestampType, T.TimestampNTZType)
 
 
-def register(spark: SparkSession, prefix: str = "rollstat_") -> list[str]:
-    """Register the functions of this package for SQL.
+def register(spark: SparkSession, prefix: str = "rollstat_") -> str:
+    """Register the table function for SQL.
 
     Parameters
     ----------
     spark : SparkSession
-        Where to register them, classic or Spark Connect.
+        Where to register it, classic or Spark Connect.
     prefix : str
-        Beginning of their names.
+        Beginning of its name.
 
     Returns
     -------
-    list of str
-        The names. ``rollstat_rolling`` is a table function; the others, such as ``rollstat_median``, are
-        aggregates.
+    str
+        The name, ``rollstat_rolling``.
 
     Notes
     -----
@@ -77,24 +71,19 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> list[str]:
     The plan is one exchange and one sort, as for :func:`rollstat.spark.rolling`, but all columns go to the
     workers, long series are not split, and rows that tie in ``ORDER BY`` come in any order.
 
-    The aggregates take a column, or two, and the parameters of the statistic as constants:
-    ``rollstat_kth(delay, 2)`` or ``rollstat_kth(delay, k => 2)``. They return doubles. A result that a double
-    cannot hold exactly is an error; :func:`rollstat.spark.rolling_udf` with ``like`` makes an aggregate of
-    another type. Spark does not mix aggregates in Python with its own in one query.
+    Spark has exact aggregates of its own; ``spark.udf.register`` registers those of
+    :func:`rollstat.spark.rolling_udf`.
 
     Examples
     --------
     >>> import rollstat.spark as rs
-    >>> names = rs.register(spark)  # doctest: +SKIP
+    >>> rs.register(spark)  # doctest: +SKIP
+    'rollstat_rolling'
     """
-    table = f"{prefix}rolling"
+    name = f"{prefix}rolling"
     with known_warnings():
-        spark.udtf.register(table, _table_function(spark, table))
-        names = [name for name in BUILDERS if not is_ordered(name) and "f" in REGISTRY[name].kinds]
-        names = [name for name in names if len(REGISTRY[name].outputs) == 1]
-        for name in names:
-            spark.udf.register(f"{prefix}{name}", _aggregate(name))
-    return [table, *(f"{prefix}{name}" for name in names)]
+        spark.udtf.register(name, _table_function(spark, name))
+    return name
 
 
 def _table_function(spark: SparkSession, name: str) -> Any:
@@ -107,35 +96,6 @@ def _table_function(spark: SparkSession, name: str) -> Any:
     else:
         from pyspark.sql.udtf import UserDefinedTableFunction as Function
     return Function(RollingTable, None, name, PythonEvalType.SQL_ARROW_UDTF, deterministic=True)
-
-
-def _aggregate(name: str) -> Any:
-    """Return a statistic as an aggregate whose last columns hold its parameters."""
-    series = REGISTRY[name].series
-
-    def call(*columns: pa.Array, **named: pa.Array) -> float | None:
-        if not all(map(len, columns)):
-            return None
-        parameters = [_single(column, "a parameter") for column in columns[series:]]
-        by_name = {parameter: _single(column, parameter) for parameter, column in named.items()}
-        wanted = builder(name)(*columns[:series], *parameters, **by_name)
-        return aggregate_columns(name, wanted.parameters, wanted.columns)
-
-    call.__annotations__ = {"columns": pa.Array, "named": pa.Array, "return": Any}
-    call.__name__ = f"rollstat_{name}"
-    return arrow_udf(call, returnType=T.DoubleType())
-
-
-def _single(column: pa.Array, name: str) -> Any:
-    """Return the value that a parameter has in all rows of a group."""
-    value = column[0].as_py()
-    if isinstance(value, list):
-        raise TypeError(f"{name} must be one value, because an aggregate has one result; it was {value!r}")
-    if len(column.unique()) > 1:
-        raise ValueError(
-            f"{name} must be a constant; its first values were {column.unique()[:2].to_pylist()}"
-        )
-    return float(value) if isinstance(value, Decimal) else value
 
 
 @dataclass

@@ -23,8 +23,9 @@ from rollstat.spark.arrow_columns import Kind, MaskedColumn, kind_of, kind_of_ar
 from rollstat.spark.evaluation import evaluate_call
 from rollstat.spark.start import known_warnings
 
-__all__ = ["aggregate_columns", "is_ordered", "rolling_udf"]
+__all__ = ["rolling_udf"]
 
+# Beginnings of the names of statistics that depend on the order of rows.
 _ORDERED = ("aggregate", "arg", "decayed", "first", "hampel", "last", "linear_fit", "rank")
 
 
@@ -103,7 +104,7 @@ def rolling_udf(
     if kind not in ("arrow", "pandas"):
         raise ValueError(f"kind must be 'arrow' or 'pandas'; it was {kind!r}")
     statistic = check_statistic(stat, REGISTRY[stat].series if stat in REGISTRY else 1)
-    if window is None and not ordered and is_ordered(statistic.name):
+    if window is None and not ordered and statistic.name.startswith(_ORDERED):
         raise ValueError(
             f"stat {statistic.name!r} depends on the order of rows, which an aggregation does not have: "
             "give a window for columns of arrays, or ordered=True for use over an ordered window only"
@@ -136,37 +137,6 @@ def rolling_udf(
     )
     made = _make(_Job(call, window, options, kind == "pandas"))
     return made if window is not None else _Aggregation(made)
-
-
-def is_ordered(statistic: str) -> bool:
-    """Return whether a statistic depends on the order of its rows."""
-    return statistic.startswith(_ORDERED)
-
-
-def aggregate_columns(
-    statistic: str, parameters: Mapping[str, Any], arrays: Sequence[pa.Array]
-) -> float | None:
-    """Return a statistic of all rows as a double, or raise an error if a double cannot hold it."""
-    if not len(arrays[0]):
-        return None
-    call = Call(statistic, tuple(range(len(arrays))), parameters, (T.DoubleType(),), positions=False)
-    result = evaluate_call(
-        call, _Job(call, None, {}, pandas=False).masked(arrays), _whole(len(arrays[0])), {}
-    )
-    if np.ma.getmaskarray(result[0])[0]:
-        return None
-    value = np.ma.getdata(result[0])[0].item()
-    if not isinstance(value, (int, float)) or result[0].dtype.kind in "mM":
-        raise TypeError(
-            f"rollstat_{statistic} returns doubles; its result was a {result[0].dtype}: "
-            "register rolling_udf with like for this type"
-        )
-    if isinstance(value, int) and int(float(value)) != value:
-        raise OverflowError(
-            f"the result {value} of rollstat_{statistic} is not exact as a double: "
-            "register rolling_udf with like for this type"
-        )
-    return float(value)
 
 
 def _input_kind(like: Any, window: Any, *, strings: bool) -> Kind | None:

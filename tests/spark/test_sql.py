@@ -1,4 +1,4 @@
-"""SQL: the table function over partitions of a table, and the aggregates."""
+"""SQL: the table function over partitions of a table."""
 
 import re
 
@@ -52,7 +52,7 @@ def test_bad_text(text, message):
 
 @pytest.fixture(scope="module")
 def readings(spark):
-    assert rs.register(spark)[0] == "rollstat_rolling"
+    assert rs.register(spark) == "rollstat_rolling"
     frame = spark.sql(
         "select if(id % 3 = 0, double('NaN'), id % 3 * 1D) as sensor, timestamp_seconds(id * 20) as time, "
         "id * 7919 % 101 / 8D as value, concat('w', id % 4) as word, array(named_struct('a', id)) as nested "
@@ -160,57 +160,3 @@ def test_on_is_needed_where_the_order_is_unclear(spark, readings):
     with pytest.raises(Exception, match="on must name the first column of ORDER BY"):
         spark.sql(text.format("window => 2, " + MEDIAN)).collect()
     assert spark.sql(text.format("window => 2, on => 'second', " + MEDIAN)).columns[-1] == "value_median"
-
-
-@pytest.mark.spark
-def test_the_aggregates(spark, readings):
-    found = spark.sql(
-        "SELECT word, rollstat_median(value) AS m, rollstat_kth(value, 2) AS k, "
-        "rollstat_corr(value, sensor) AS c, rollstat_trimmed_mean(value, 0.2) AS t "
-        "FROM readings WHERE NOT isnan(sensor) GROUP BY word ORDER BY word"
-    ).toArrow()
-    assert found.num_rows == 4
-    for row in found.to_pylist():
-        value, sensor = (
-            np.array(
-                [one[name] for one in rows_of(readings) if one["word"] == row["word"] and one["sensor"] > 0]
-            )
-            for name in ("value", "sensor")
-        )
-        m = len(value)
-        assert row["m"] == np.median(value)
-        assert row["k"] == np.sort(value)[1]
-        assert row["c"] == pytest.approx(np.corrcoef(value, sensor)[0, 1])
-        assert row["t"] == pytest.approx(rollstat.rolling_trimmed_mean(value, m, 0.2)[-1])
-    named = spark.sql("SELECT rollstat_quantile(value, q => 0.25, interpolation => 'lower') FROM readings")
-    value = np.array([row["value"] for row in rows_of(readings)])
-    assert named.first()[0] == np.quantile(value, 0.25, method="lower")
-    nothing = spark.sql("SELECT rollstat_max(x) FROM VALUES (1D) AS t(x) WHERE x > 1").first()
-    assert nothing in ((None,), None)  # pyspark 4.1 returns no row
-    exact = spark.sql("SELECT rollstat_max(id + 9007199254740992) FROM range(2)")
-    with pytest.raises(Exception, match=r"9007199254740993 of rollstat_max is not exact as a double.* like"):
-        exact.collect()
-    with pytest.raises(Exception, match="rollstat_max returns doubles; its result was a datetime64"):
-        spark.sql("SELECT rollstat_max(time) FROM readings").collect()
-
-
-@pytest.mark.spark
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        ("kth(value)", r"kth\(column, k\): missing a required argument: 'k'"),
-        ("median(value, 3)", r"median\(column\): too many positional arguments"),
-        ("kth(value, k => 2, q => 3)", "got an unexpected keyword argument 'q'"),
-        (
-            "quantile(value, q => array(0.25, 0.5))",
-            "q must be one value, because an aggregate has one result",
-        ),
-        (
-            "kth(value, length(word) + int(value > 5))",
-            "a parameter must be a constant; its first values were",
-        ),
-    ],
-)
-def test_mistakes_in_aggregates_are_errors(spark, readings, call, message):
-    with pytest.raises(Exception, match=message):
-        spark.sql(f"SELECT rollstat_{call} FROM readings").collect()
