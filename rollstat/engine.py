@@ -14,6 +14,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import Any
@@ -31,14 +32,14 @@ from rollstat.dtypes import (
     union_mask,
     warn_of_rounded,
 )
-from rollstat.explain import PlanOnly, explain_plan, explaining
+from rollstat.explain import Explanation, explain_plan
 from rollstat.kernels.search import subtract_row
 from rollstat.lines import as_lines, joined_lines
 from rollstat.options import Options, Window
 from rollstat.plan import BlockRows, LineKernel, MakeComputation, Plan, Split, plain_plan
-from rollstat.results import Result, ResultLines, allocate_rows, check_out, convert, lines_of_out, shaped
+from rollstat.results import ResultLines, allocate_rows, check_out, convert, lines_of_out, shaped
 
-__all__ = ["begin_to_work", "execute_again", "last_plain_run", "run"]
+__all__ = ["Call", "WholeCall", "begin_to_work", "execute_plain"]
 
 _DEFAULT = Outcome()
 # What an object with columns is, by its library, and what takes its columns.
@@ -208,10 +209,9 @@ class Execution:
 
 
 class _Thread(threading.local):
-    """Whether a thread works for a call, and the last plain run that it planned."""
+    """Whether a thread works for a call."""
 
     works = False
-    last: tuple[Plan | None, Sequence[ArrayLike], list[NDArray[Any]]] = (None, (), [])
 
 
 _thread = _Thread()
@@ -232,18 +232,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads
 
 
-def run(
-    arrays: Sequence[ArrayLike],
-    window: Window,
-    make: MakeComputation,
-    options: Options,
-    *,
-    names: Sequence[str] = ("arr", "other"),
-    stack: bool = False,
-) -> Result:
-    """Plan a call and execute it.
+@dataclass(frozen=True)
+class Call:
+    """A call whose parameters are checked: what a public function resolves its arguments to.
 
-    Parameters
+    Attributes
     ----------
     arrays : sequence of array_like
         One series, or several on the same rows; all of one shape. Masked entries of a masked array
@@ -251,40 +244,95 @@ def run(
     window
         Anything that the window language takes.
     make : callable
-        Makes the computation for the dtype of the first array and the windows. Plans of a
-        :class:`rollstat.plan.Recipe` are cached.
+        Makes the computation for the dtype of the first array and the windows.
     options : Options
         The checked common options.
     names : sequence of str
         What the caller calls the arrays, for messages.
     stack : bool
         Whether the outputs, all of one dtype, share one array with a new first axis.
-
-    Returns
-    -------
-    Result
-        One array for each output of the computation.
+    finish : callable, optional
+        Takes the results and returns what the function returns.
     """
-    if not stack:
-        plan = plain_plan(arrays, window, make, options)
-        if plan is not None:
-            return _execute_plain(plan, arrays, options.times)
-    _refuse_table(names, arrays, options.axis)
-    checked = [check_array(name, array) for name, array in zip(names, arrays)]
-    shape = checked[0].shape
-    for name, array in zip(names[1:], checked[1:]):
-        if array.shape != shape:
-            raise ValueError(f"{name} must have the shape of {names[0]}, {shape}; it was {array.shape}")
-    mask = union_mask(arrays, checked)
-    others = [array.dtype for array in checked[1:]]
-    plan = Plan(checked[0].dtype, shape, window, make, options, mask is not None, others)
-    if options.nan_policy == "raise":
-        refuse_missing(checked, mask)
-    targets = check_out(options.out, [plan.result_shape] * len(plan.dtypes), plan.dtypes, stack)
-    if explaining.active:
-        raise PlanOnly(explain_plan(plan))
-    results = _execute(plan, checked, mask, targets, stack)
-    return shaped(results, plan.shape, plan.axis, plan.kept, targets, options.out)
+
+    arrays: Sequence[ArrayLike]
+    window: Window
+    make: MakeComputation
+    options: Options
+    names: Sequence[str] = ("arr", "other")
+    stack: bool = False
+    finish: Callable[..., Any] | None = None
+
+    def plain_plan(self) -> Plan | None:
+        """Return the plan that serves all calls like this plain one; None for any other call."""
+        if self.stack or self.finish is not None:
+            return None
+        return plain_plan(self.arrays, self.window, self.make, self.options)
+
+    def _checked(self) -> tuple[Plan, list[NDArray[Any]], NDArray[np.bool_] | None, list[Any]]:
+        """Return the plan, the arrays, their mask and the arrays given as `out`, or raise."""
+        options, names = self.options, self.names
+        _refuse_table(names, self.arrays, options.axis)
+        checked = [check_array(name, array) for name, array in zip(names, self.arrays)]
+        shape = checked[0].shape
+        for name, array in zip(names[1:], checked[1:]):
+            if array.shape != shape:
+                raise ValueError(f"{name} must have the shape of {names[0]}, {shape}; got {array.shape}")
+        mask = union_mask(self.arrays, checked)
+        others = [array.dtype for array in checked[1:]]
+        plan = Plan(checked[0].dtype, shape, self.window, self.make, options, mask is not None, others)
+        if options.nan_policy == "raise":
+            refuse_missing(checked, mask)
+        targets = check_out(options.out, [plan.result_shape] * len(plan.dtypes), plan.dtypes, self.stack)
+        return plan, checked, mask, targets
+
+    def run(self) -> Any:
+        """Compute the call and return what the function returns."""
+        plan, checked, mask, targets = self._checked()
+        results = _execute(plan, checked, mask, targets, self.stack)
+        result = shaped(results, plan.shape, plan.axis, plan.kept, targets, self.options.out)
+        if self.stack:
+            return result.stacked
+        if self.finish is not None:
+            return self.finish(*result.arrays)
+        return result.arrays[0] if len(result.arrays) == 1 else tuple(result.arrays)
+
+    def explain(self, statistic: str) -> Explanation:
+        """Return the plan as text and attributes."""
+        plan = self.plain_plan()
+        if plan is None:
+            plan = self._checked()[0]
+        elif plan.timed:
+            plan = plan.over(self.options.times)
+        return explain_plan(plan, statistic)
+
+
+@dataclass(frozen=True)
+class WholeCall:
+    """A call that one function computes as a whole, without blocks: boxes, and elements that are no numbers.
+
+    Attributes
+    ----------
+    compute : callable
+        Returns what the public function returns.
+    describe : callable
+        Takes the name of the statistic and returns the :class:`rollstat.explain.Explanation`.
+    """
+
+    compute: Callable[[], Any]
+    describe: Callable[[str], Explanation]
+    arrays: tuple[()] = ()
+
+    def plain_plan(self) -> None:
+        """Return None, because no plan serves other calls."""
+
+    def run(self) -> Any:
+        """Compute the call and return what the function returns."""
+        return self.compute()
+
+    def explain(self, statistic: str) -> Explanation:
+        """Return the plan as text and attributes."""
+        return self.describe(statistic)
 
 
 def _refuse_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) -> None:
@@ -296,24 +344,14 @@ def _refuse_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) 
             raise TypeError(f"{name} must be an array or a Series; it was {table}, whose columns {columns}")
 
 
-def _execute_plain(plan: Plan, arrays: Sequence[Any], times: Any) -> Result:
-    """Execute the cached plan of a plain call."""
-    if explaining.active:
-        raise PlanOnly(explain_plan(plan.over(times) if plan.timed else plan))
-    results = execute_again(plan, arrays, times)
-    _thread.last = plan, arrays, results
-    return Result(results)
+def execute_plain(plan: Plan, arrays: Sequence[Any], times: Any = None) -> Any:
+    """Return what a function returns for a plain call with arrays and times like those of its plan."""
+    results = _results_of_plain(plan, arrays, times)
+    return results[0] if len(results) == 1 else tuple(results)
 
 
-def last_plain_run() -> tuple[Plan | None, Sequence[ArrayLike], list[NDArray[Any]]]:
-    """Return plan, arrays and results of the last plain call that this thread has planned, and forget it."""
-    last = _thread.last
-    _thread.last = None, (), []
-    return last
-
-
-def execute_again(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any = None) -> list[NDArray[Any]]:
-    """Return the results of the plan of a plain call over arrays and times like those that it was made for.
+def _results_of_plain(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any) -> list[NDArray[Any]]:
+    """Return the results of a plain call.
 
     One kernel call writes them if the plan has one; the rest is computed by blocks.
     """
@@ -323,7 +361,6 @@ def execute_again(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any = None)
         kernel_of_windows = plan.windows_kernel
         if kernel_of_windows is not None and _write_windows(plan, kernel_of_windows, series, times, results):
             return results
-        plan.windows_kernel = None
         plan = plan.over(times)
     kernel = plan.line_kernel
     if kernel is None:
@@ -331,7 +368,6 @@ def execute_again(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any = None)
     elif kernel.write(series, results) if kernel.whole else _write_part(plan, kernel, series, results):
         insufficient, blocks = kernel.insufficient, kernel.blocks
     else:
-        plan.line_kernel = None  # more data of this kind is likely to follow
         insufficient, blocks = plan.insufficient, plan.blocks
     for rows in insufficient:
         for array, fill in zip(results, plan.fill):

@@ -2,16 +2,15 @@
 
 ::
 
-    explain(function, arr, window)  -->  function(arr, window)  -->  plan  -->  Explanation
-                                                                       |
-                                                                       +--X  execution
+    function(arr, window)           -->  call  -->  plan  -->  results
+    explain(function, arr, window)  -->  call  -->  plan  -->  Explanation
 
-The function itself checks its arguments and makes its plan, so an explanation cannot differ from what a
-call does, and errors are those of the call. The reasons are those of :class:`rollstat.plan.Choice`, by
+Both make the same plan, so an explanation cannot differ from what a call does, and errors are those of the
+call. The reasons are those of :class:`rollstat.plan.Choice`, by
 which blocks find their algorithm.
 """
 
-import threading
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -19,10 +18,11 @@ from typing import Any
 import numpy as np
 
 from rollstat.dtypes import plain
+from rollstat.foreign import adapted
 from rollstat.plan import BlockRows, Choice, Plan
 from rollstat.registry import REGISTRY
 
-__all__ = ["Explanation", "PlanOnly", "Step", "explain", "explain_plan", "explaining"]
+__all__ = ["Explanation", "Step", "explain", "explain_plan"]
 
 
 @dataclass(frozen=True)
@@ -130,24 +130,6 @@ class Explanation:
         return "\n".join(text)
 
 
-class PlanOnly(Exception):
-    """Raised in place of execution while :data:`explaining` is active."""
-
-    def __init__(self, explanation: Explanation) -> None:
-        super().__init__()
-        self.explanation = explanation
-
-
-class _Explaining(threading.local):
-    """Whether this thread asks for an explanation, and of what."""
-
-    active = False
-    statistic = ""
-
-
-explaining = _Explaining()
-
-
 def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explanation:
     """Return the plan of a call: what it would do and why, without computing anything.
 
@@ -184,20 +166,19 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
       threads  1
       result   float64
     """
-    if not REGISTRY.has_function(function):
-        raise TypeError(f"function must be a rolling function of rollstat; it was {function!r}")
-    explaining.active, explaining.statistic = True, function.__name__
-    try:
-        function(*args, **options)
-    except PlanOnly as planned:
-        return planned.explanation
-    finally:
-        explaining.active = False
-    raise AssertionError(f"{function.__name__} returned without a plan")
+    statistic = REGISTRY.of_function(function)
+    if statistic is None:
+        raise TypeError(f"function must be a rolling function of rollstat; got {function!r}")
+    resolve, first = statistic.resolve, next(iter(inspect.signature(function).parameters))
+    if not args and first in options:
+        args = (options.pop(first),)
+    args, options = adapted(function, args, options)
+    explanation: Explanation = resolve(*args, **options).explain(function.__name__)
+    return explanation
 
 
-def explain_plan(plan: Plan) -> Explanation:
-    """Return the explanation of a plan."""
+def explain_plan(plan: Plan, statistic: str) -> Explanation:
+    """Return the explanation of a plan of this statistic."""
     counts: dict[tuple[str, Choice], list[int]] = {}
     split = plan.split
     too_short = (
@@ -224,7 +205,7 @@ def explain_plan(plan: Plan) -> Explanation:
     ]
     windows = plan.windows
     return Explanation(
-        explaining.statistic,
+        statistic,
         windows.kind,
         plan.window if windows.kind in ("rows", "forward", "time") else None,
         plan.min_periods.lowest,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rollstat.options import Options
 
-__all__ = ["call_like"]
+__all__ = ["adapted", "call_like"]
 
 
 class _Adapter(NamedTuple):
@@ -178,34 +178,53 @@ def _missing(name: str, results: Sequence[Any], filled: bool) -> list[Any]:
     return missing
 
 
-def call_like(function: Callable[..., Any], arr: Any, rest: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """Return ``function(arr, *rest, **options)`` as objects of the kind of `arr`.
-
-    Several results are a tuple of such objects. Other kinds of `arr` are passed on as they are, and so is
-    every `arr` where `out` receives the results.
-    """
-    options = dict(options)
+def adapted(
+    function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments and options of a function, with arrays of NumPy for those of other libraries."""
+    if not arguments:
+        return arguments, options
+    (arr, *rest), options = arguments, dict(options)
     if "axis" in options:
         options["axis"] = _numbered(options["axis"], arr)
-    adapter = None if options.get("out") is not None else _adapter(arr)
-    if adapter is None:
-        return function(arr, *rest, **options)
-    values, convert = adapter
+    if _adapter_of(arr, options) is None:
+        return (arr, *rest), options
     if "other" in options:
         options["other"] = _values(_aligned(options["other"], arr))
     elif rest and "other" in inspect.signature(function).parameters:
-        rest = _aligned(rest[0], arr), *rest[1:]
-    rest = tuple(map(_values, rest))
-    result = function(values, *rest, **options)
+        rest[0] = _aligned(rest[0], arr)
+    return tuple(map(_values, (arr, *rest))), options
+
+
+def call_like(
+    function: Callable[..., Any], run: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
+) -> Any:
+    """Return what a function returns, as objects of the kind of its first argument.
+
+    `run` is the function over arrays of NumPy. Several results are a tuple of such objects. Other kinds of
+    arguments are passed on as they are, and so is every kind where `out` receives the results.
+    """
+    arr = arguments[0]
+    given, options = adapted(function, arguments, options)
+    result = run(*given, **options)
+    adapter = _adapter_of(arr, options)
+    if adapter is None:
+        return result
+    values, convert = adapter
     several = isinstance(result, tuple) or result.ndim > np.ndim(values)
     results = tuple(result) if several else (result,)
     shorter = hasattr(arr, "dims") and results[0].shape != values.shape
-    rows = _rows(function, values, rest, options) if shorter else {}
+    rows = _rows(function, values, given[1:], options) if shorter else {}
     missing = _missing(function.__name__, results, options.get("fill_value") is not None)
     converted = [convert(np.ma.getdata(each), where, rows) for each, where in zip(results, missing)]
     if not several:
         return converted[0]
     return type(result)(*converted) if hasattr(result, "_fields") else tuple(converted)
+
+
+def _adapter_of(arr: Any, options: dict[str, Any]) -> _Adapter | None:
+    """Return the adapter of the first argument, unless `out` receives the results."""
+    return None if options.get("out") is not None else _adapter(arr)
 
 
 def _aligned(other: Any, arr: Any) -> Any:

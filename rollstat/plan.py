@@ -8,16 +8,16 @@
                                            +--> rows whose windows are certainly too short
 
 A plan depends on the dtype and the shape of the input, never on its values, so one plan serves every array
-like it. Plans of plain calls (1-d series, a window of rows, few further options) are cached: planning takes
-some 0.1 ms, which is more than the kernels need for thousands of values.
+like it. The functions keep the plans of plain calls (1-d series, a window of rows, few further options):
+planning takes some 0.1 ms, which is more than the kernels need for thousands of values.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, TypeVar, cast
+from functools import cached_property
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,16 +41,12 @@ __all__ = [
     "MakeComputation",
     "Output",
     "Plan",
-    "PlanCache",
-    "Recipe",
     "Split",
     "forget_plans",
+    "keep_plan",
+    "kept_plans",
     "plain_plan",
 ]
-
-Entry = TypeVar("Entry")
-_LARGEST_CACHE = 256
-_caches: list["PlanCache[Any]"] = []
 
 
 @dataclass(frozen=True)
@@ -90,6 +86,23 @@ class Choice:
     name: str
     reason: str
     at_run_time: tuple[tuple[str, str], ...] = ()
+
+
+_MOST_PLANS = 256
+kept_plans: dict[Any, "Plan"] = {}
+"""Plans of earlier plain calls by all that decides them; a full store is emptied."""
+
+
+def keep_plan(key: Any, plan: "Plan") -> None:
+    """Keep the plan of a plain call."""
+    if len(kept_plans) >= _MOST_PLANS:
+        kept_plans.clear()
+    kept_plans[key] = plan
+
+
+def forget_plans() -> None:
+    """Forget all plans that are kept."""
+    kept_plans.clear()
 
 
 NAMED = "named by algorithm="
@@ -182,25 +195,10 @@ class Computation:
         return None
 
 
-class Recipe(NamedTuple):
-    """A computation class and its parameters, which must be hashable: equal recipes share a cached plan.
-
-    `key` tells apart parameters that are equal but not the same, as tuples of different classes are.
-    """
-
-    computation: Callable[..., Computation]
-    parameters: tuple[Any, ...] = ()
-    key: Any = None
-
-    def __call__(self, dtype: np.dtype[Any], windows: Windows) -> Computation:
-        """Return the computation for an input of `dtype` and these windows."""
-        return self.computation(dtype, windows, *self.parameters)
-
-
 PLAIN_DTYPES = "fd?bBhHiIlLqQ"
 """Characters of the dtypes of plain calls: all numbers and bool but half and extended precision."""
 
-MakeComputation = Recipe | Callable[[np.dtype[Any], Windows], Computation]
+MakeComputation = Callable[[np.dtype[Any], Windows], Computation]
 
 
 class BlockRows(NamedTuple):
@@ -312,7 +310,7 @@ class Plan:
     timed : bool
         Whether a plain call must give this plan its times, see :meth:`over`.
     line_kernel : LineKernel or None
-        One call in place of nearly all blocks; the engine sets it to None after data that it does not serve.
+        One call in place of nearly all blocks, which run if it meets values that it does not serve.
     windows_kernel : callable or None
         The same for a plan that is `timed`, see :meth:`Computation.windows_kernel`.
     """
@@ -570,13 +568,13 @@ class Plan:
 def plain_plan(
     arrays: Sequence[ArrayLike], window: Window, make: MakeComputation, options: Options
 ) -> Plan | None:
-    """Return the cached plan of a plain call; None for any other.
+    """Return the plan of a plain call, which serves all calls like it; None for any other.
 
     The series of a plain call have one length and native byte order, and lie in contiguous memory. Its window
     is a number of rows, or a width over times that :func:`rollstat.options.ordered_times` accepts, and it has
     no options but those that :attr:`Options.plain` allows.
     """
-    if type(make) is not Recipe or not options.plain:
+    if not options.plain:
         return None
     if type(window) is not int and (options.times is None or type(window) not in (str, float)):
         return None
@@ -601,14 +599,6 @@ def plain_plan(
         if times is None or times.rows != length:
             return None
         options = replace(options, times=times)
-    return _cached_plan(make, window, options, dtypes, length)
-
-
-@lru_cache(maxsize=_LARGEST_CACHE, typed=True)
-def _cached_plan(
-    make: Recipe, window: Window, options: Options, dtypes: tuple[np.dtype[Any], ...], length: int
-) -> Plan:
-    """Return the plan of a plain call."""
     plan = Plan(dtypes[0], (length,), window, make, options, others=dtypes[1:])
     plan.plain = not plan.computation.reads_own_row
     if all(dtype.kind != "f" for dtype in dtypes):
@@ -619,23 +609,3 @@ def _cached_plan(
     else:
         plan.find_line_kernel()
     return plan
-
-
-class PlanCache(dict[Any, Entry]):
-    """Entries that are made of plans, and forgotten with them; a full cache is emptied."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        _caches.append(self)
-
-    def __setitem__(self, key: Any, entry: Entry) -> None:
-        if len(self) >= _LARGEST_CACHE:
-            self.clear()
-        super().__setitem__(key, entry)
-
-
-def forget_plans() -> None:
-    """Empty all caches of plans."""
-    _cached_plan.cache_clear()
-    for cache in _caches:
-        cache.clear()

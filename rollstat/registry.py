@@ -26,6 +26,8 @@ class Statistic:
         Without ``rolling_``: what the pandas accessor and Spark call it.
     function : callable
         The public function over arrays.
+    resolve : callable
+        Checks the arguments of the function and returns the call, which has not run.
     family : str
         The family whose blocks compute it.
     parameters : tuple of str
@@ -54,6 +56,7 @@ class Statistic:
 
     name: str
     function: Callable[..., Any]
+    resolve: Callable[..., Any]
     family: str
     parameters: tuple[str, ...] = ()
     samples: tuple[Mapping[str, Any], ...] = ({},)
@@ -101,9 +104,9 @@ class Registry(MutableMapping[str, Statistic]):
     def __len__(self) -> int:
         return len(self._functions)
 
-    def has_function(self, function: object) -> bool:
-        """Return whether this is the function of a statistic; whoever has one has loaded its module."""
-        return any(statistic.function is function for statistic in self._loaded.values())
+    def of_function(self, function: object) -> Statistic | None:
+        """Return the statistic of a public function, whose module is loaded; None for other objects."""
+        return next((each for each in self._loaded.values() if each.function is function), None)
 
     def register(self, statistic: Statistic) -> None:
         """Add a statistic, or raise if another function has its name."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.engine import run
+from rollstat.engine import Call
 from rollstat.options import Options
 from rollstat.plan import Computation, Output
 
@@ -148,7 +148,7 @@ def test_threads_start_no_block_after_an_error():
 
     computation = Failing()
     with pytest.raises(KeyboardInterrupt):
-        run([np.zeros(1000)], 1, lambda dtype, windows: computation, Options.check(threads=2))
+        Call([np.zeros(1000)], 1, lambda dtype, windows: computation, Options.check(threads=2)).run()
     assert computation.begun < 1000
 
 
@@ -164,8 +164,8 @@ def test_a_nested_call_does_not_wait_for_threads():
             results[0][:] = inner[-len(results[0]) :]
 
     values = np.arange(1000.0)
-    result = run([values], 3, lambda dtype, windows: Nested(), Options.check(threads=2))
-    np.testing.assert_array_equal(result.arrays[0], rollstat.rolling_median(values, 3))
+    result = Call([values], 3, lambda dtype, windows: Nested(), Options.check(threads=2)).run()
+    np.testing.assert_array_equal(result, rollstat.rolling_median(values, 3))
 
 
 def test_messages_contain_the_argument():

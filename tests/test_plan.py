@@ -15,7 +15,7 @@ from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.computations.extrema import ExtremaOf
 from rollstat.operators.interface import key_of
 from rollstat.options import Options, ordered_times
-from rollstat.plan import Plan, Recipe, _cached_plan, forget_plans, plain_plan
+from rollstat.plan import Plan, forget_plans, kept_plans, plain_plan
 from rollstat.registry import REGISTRY
 from rollstat.results import MinPeriods
 
@@ -192,10 +192,11 @@ def test_operators_and_pairs_have_cached_plans():
         lambda: rollstat.rolling_sum(values.astype(np.int64), 5),
         lambda: rollstat.rolling_cov(values, values, 5),
     ):
+        forget_plans()
         call()
-        made = _cached_plan.cache_info().misses
+        (plan,) = kept_plans.values()
         call()
-        assert _cached_plan.cache_info().misses == made
+        assert [*kept_plans.values()] == [plan]
 
 
 class Weighted(NamedTuple):
@@ -278,17 +279,15 @@ def test_threads_set_later_are_used():
     ],
 )
 def test_other_arrays_are_no_plain_series(array):
-    assert plain_plan([array], 2, Recipe(ExtremaOf, (("min",),)), Options.check()) is None
+    assert plain_plan([array], 2, partial(ExtremaOf, names=("min",)), Options.check()) is None
 
 
 @pytest.mark.parametrize("options", [{"step": 2}, {"mode": "valid"}, {"fill_value": 0.0}, {"axis": 0}])
 def test_other_options_are_not_plain(options):
     assert not Options.check(**options).plain
-    recipe = Recipe(ExtremaOf, (("min",),))
-    assert plain_plan([np.zeros(5)], 2, recipe, Options.check(**options)) is None
-    assert plain_plan([np.zeros(5)], 2, recipe, Options.check()) is plain_plan(
-        [np.ones(5)], 2, recipe, Options.check()
-    )
+    make = partial(ExtremaOf, names=("min",))
+    assert plain_plan([np.zeros(5)], 2, make, Options.check(**options)) is None
+    assert plain_plan([np.zeros(5)], 2, make, Options.check()) is not None
 
 
 def test_calls_at_the_same_time_do_not_mix():
@@ -309,8 +308,8 @@ def test_parameters_are_told_apart(ddof):
 
 
 def plan_of(window, length=100, **options):
-    recipe = Recipe(ExtremaOf, (("min",),))
-    return Plan(np.dtype(float), (length,), window, recipe, Options.check(**options))
+    make = partial(ExtremaOf, names=("min",))
+    return Plan(np.dtype(float), (length,), window, make, Options.check(**options))
 
 
 def test_a_plan_divides_the_rows():
@@ -336,15 +335,17 @@ def test_a_plan_divides_the_rows():
 
 def test_data_that_one_kernel_call_does_not_serve_is_computed_by_blocks():
     values = series(100, missing=0.3)
-    recipe = Recipe(ExtremaOf, (("argmin",), "auto", False, "data"))
     rollstat.rolling_argmin(values, 7, min_periods=1)  # plans are forgotten once its kernel is ready
     forget_plans()
-    plan = plain_plan([values], 7, recipe, Options.check(min_periods=1))
     expected = rollstat.rolling_argmin(np.repeat(values, 2)[::2], 7, min_periods=1)
     for _ in range(2):
         np.testing.assert_array_equal(rollstat.rolling_argmin(values, 7, min_periods=1), expected)
-    assert plan is plain_plan([values], 7, recipe, Options.check(min_periods=1))
-    assert plan.line_kernel is None
+    clean = series(100)
+    blocks = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rollstat.engine.Execution.work", lambda _, line, rows: blocks.append(rows.width))
+        rollstat.rolling_argmin(clean, 7, min_periods=1)
+    assert blocks == [0]  # growing windows alone: values of one call do not change how the next one runs
 
 
 @pytest.mark.parametrize("propagate", [False, True])

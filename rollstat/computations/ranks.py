@@ -53,7 +53,7 @@ RANK_ALGORITHMS = {
 class _InRankSpace(Computation):
     """A computation over the ranks of the values of each segment of a block."""
 
-    def __init__(self, dtype: np.dtype[Any], windows: Windows) -> None:
+    def __init__(self, dtype: np.dtype[Any], windows: Windows, algorithm: str = "auto") -> None:
         pass
 
     def block_rows(self, width: int, alone: bool = False) -> int:

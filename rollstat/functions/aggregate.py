@@ -1,5 +1,6 @@
 """Any associative operator over any monotone windows."""
 
+from collections.abc import Callable
 from typing import Any, Unpack
 
 import numpy as np
@@ -8,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.algorithms.aggregate import ALGORITHMS, aggregate, prepare
 from rollstat.algorithms.objects import aggregate_objects
 from rollstat.blocks import Block
-from rollstat.explain import Explanation, PlanOnly, Step, explaining
+from rollstat.engine import WholeCall
+from rollstat.explain import Explanation, Step
 from rollstat.functions.apply import combine, operators
 from rollstat.functions.common import statistic
 from rollstat.operators import as_operator
@@ -45,16 +47,17 @@ def _refuse(options: Options, what: str, *names: str) -> None:
             raise ValueError(f"{name} does not apply to {what}; it was {given!r}")
 
 
-def _explain(windows: Windows, window: Window, min_periods: int, step: Step, dtypes: Any) -> None:
-    """Raise what :func:`rollstat.explain` waits for, if it has made the call."""
-    if explaining.active:
-        width = window if windows.kind in ("rows", "forward", "time") else None
-        whole = windows.kind, width, min_periods, windows.rows, 1, (step,), 1
-        raise PlanOnly(Explanation(explaining.statistic, *whole, *dtypes))
+def _describe(
+    windows: Windows, window: Window, min_periods: int, step: Step, dtypes: Any
+) -> Callable[[str], Explanation]:
+    """Return what explains a call that one step computes."""
+    width = window if windows.kind in ("rows", "forward", "time") else None
+    whole = windows.kind, width, min_periods, windows.rows, 1, (step,), 1
+    return lambda statistic: Explanation(statistic, *whole, *dtypes)
 
 
-def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOptions) -> Any:
-    """Return the combination of the arrays ``values[i]`` in each window."""
+def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOptions) -> WholeCall:
+    """Return the call that combines the arrays ``values[i]`` of each window."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, ALGORITHMS, "aggregate")
     _refuse(checked, "elements that are arrays", "out", "fill_value", "nan_policy")
@@ -71,7 +74,6 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
     windows = checked.windows(window, checked.offsets(len(array)))
     start, end = windows.bounds(0, windows.rows)
     ready, layout = prepare(operator, [np.dtype((array.dtype, array.shape[1:]))])
-    results = [np.empty((windows.rows, *output.shape), output.base) for output in layout.outputs]
     masked = isinstance(values, np.ma.MaskedArray)
     absent = np.isnan(array) if array.dtype.kind == "f" else None
     if masked:
@@ -82,37 +84,34 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
     chosen = "operator_scan" if checked.algorithm == "auto" else checked.algorithm
     bases = tuple(output.base for output in layout.outputs)
     step = Step(chosen, "all", "one block of elements that are arrays", rows=windows.rows)
-    _explain(windows, window, min_periods, step, (array.dtype, bases, bases))
-    block = Block(array, absent if absent is not None and absent.any() else None, start, end)
-    aggregate(block, ready, layout, results, checked.algorithm, min_periods)
-    observations = end - start
-    if absent is not None:
-        before = np.concatenate([[0], np.cumsum(~absent)])
-        observations = before[end] - before[start]
-    few, kept = observations < min_periods, windows.whole if checked.mode == "valid" else slice(None)
-    for k, result in enumerate(results):
-        if few.any():
-            results[k] = result.astype(np.result_type(result, np.float64), copy=False)
-            results[k][few] = np.nan
-        if masked:
-            every = few.reshape(-1, *(1,) * (result.ndim - 1))
-            results[k] = np.ma.MaskedArray(results[k], np.broadcast_to(every, result.shape))
-    found = tuple(result[kept] for result in results)
-    return found[0] if layout.single else found
+
+    def compute() -> Any:
+        results = [np.empty((windows.rows, *output.shape), output.base) for output in layout.outputs]
+        block = Block(array, absent if absent is not None and absent.any() else None, start, end)
+        aggregate(block, ready, layout, results, checked.algorithm, min_periods)
+        observations = end - start
+        if absent is not None:
+            before = np.concatenate([[0], np.cumsum(~absent)])
+            observations = before[end] - before[start]
+        few, kept = observations < min_periods, windows.whole if checked.mode == "valid" else slice(None)
+        for k, result in enumerate(results):
+            if few.any():
+                results[k] = result.astype(np.result_type(result, np.float64), copy=False)
+                results[k][few] = np.nan
+            if masked:
+                every = few.reshape(-1, *(1,) * (result.ndim - 1))
+                results[k] = np.ma.MaskedArray(results[k], np.broadcast_to(every, result.shape))
+        found = tuple(result[kept] for result in results)
+        return found[0] if layout.single else found
+
+    return WholeCall(compute, _describe(windows, window, min_periods, step, (array.dtype, bases, bases)))
 
 
 _COMPLEX = {operators.Sum: operators.ComplexSum, operators.Product: operators.ComplexProduct}
 
 
-def _over_complex(values: Any, window: Window, operator: Any, options: CommonOptions) -> NDArray[Any]:
-    """Return the combination of the complex numbers in each window, NaN in both parts where missing."""
-    if type(operator) not in _COMPLEX:
-        name = type(operator).__name__
-        raise TypeError(f"complex numbers are supported by Sum and Product; op was {name}")
-    _refuse(Options.check(**options), "complex numbers", "out", "fill_value")
-    numbers = np.ma.asanyarray(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
-    parts: list[ArrayLike] = [numbers.real, numbers.imag]
-    real, imaginary = combine(parts, window, _COMPLEX[type(operator)](), "aggregate", options, required=0)
+def _complex(real: Any, imaginary: Any) -> Any:
+    """Return complex numbers of these parts, masked where the real part is."""
     result = np.empty(real.shape, np.complex128)
     result.real, result.imag = np.ma.getdata(real), np.ma.getdata(imaginary)
     return (
@@ -120,8 +119,20 @@ def _over_complex(values: Any, window: Window, operator: Any, options: CommonOpt
     )
 
 
-def _over_objects(values: Any, window: Window, operator: Any, options: CommonOptions) -> NDArray[Any]:
-    """Return the combination of the objects in each window."""
+def _over_complex(values: Any, window: Window, operator: Any, options: CommonOptions) -> Any:
+    """Return the call that combines the complex numbers of each window; NaN in both parts where missing."""
+    if type(operator) not in _COMPLEX:
+        name = type(operator).__name__
+        raise TypeError(f"complex numbers are supported by Sum and Product; op was {name}")
+    _refuse(Options.check(**options), "complex numbers", "out", "fill_value")
+    numbers = np.ma.asanyarray(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
+    parts: list[ArrayLike] = [numbers.real, numbers.imag]
+    of_parts = _COMPLEX[type(operator)]()
+    return combine(parts, window, of_parts, "aggregate", options, required=0, finish=_complex)
+
+
+def _over_objects(values: Any, window: Window, operator: Any, options: CommonOptions) -> WholeCall:
+    """Return the call that combines the objects of each window."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {"greedy": "objects"}, "objects")
     _refuse(checked, "objects", "out", "fill_value", "nan_policy")
@@ -134,15 +145,20 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     start, end = windows.bounds(0, windows.rows)
     min_periods = checked.min_periods_for(windows)
     step = Step("greedy", "all", "the fewest calls of combine in Python", rows=windows.rows)
-    _explain(windows, window, min_periods, step, (_OBJECT, (_OBJECT,), (_OBJECT,)))
-    missing = np.array([element is None for element in elements], np.bool_)
-    insufficient = missing if missing.any() else None
-    answers = aggregate_objects(elements, start, end, operator, insufficient, min_periods)
-    result = np.empty(len(answers), object)
-    for i, answer in enumerate(answers):
-        result[i] = answer
-    kept: NDArray[Any] = result[windows.whole] if checked.mode == "valid" else result
-    return kept
+
+    def compute() -> NDArray[Any]:
+        missing = np.array([element is None for element in elements], np.bool_)
+        insufficient = missing if missing.any() else None
+        answers = aggregate_objects(elements, start, end, operator, insufficient, min_periods)
+        result = np.empty(len(answers), object)
+        for i, answer in enumerate(answers):
+            result[i] = answer
+        kept: NDArray[Any] = result[windows.whole] if checked.mode == "valid" else result
+        return kept
+
+    return WholeCall(
+        compute, _describe(windows, window, min_periods, step, (_OBJECT, (_OBJECT,), (_OBJECT,)))
+    )
 
 
 @statistic(
@@ -216,13 +232,11 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
                 f"arr must be a tuple of {columns} arrays for {name}; it was {type(arr).__name__}"
             )
         names = tuple(f"arr[{k}]" for k in range(columns))
-        found = combine(list(series), window, operator, "aggregate", options, required=0, names=names)
-        return found[0] if len(found) == 1 else tuple(found)
+        return combine(list(series), window, operator, "aggregate", options, required=0, names=names)
     if getattr(operator, "element_ndim", 0):
         return _over_matrices(arr, window, operator, options)
     if _is_objects(arr, operator):
         return _over_objects(arr, window, operator, options)
     if np.asarray(arr).dtype.kind == "c":
         return _over_complex(arr, window, operator, options)
-    results = combine([arr], window, operator, "aggregate", options, required=0)
-    return results[0] if len(results) == 1 else tuple(results)
+    return combine([arr], window, operator, "aggregate", options, required=0)

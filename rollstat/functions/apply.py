@@ -1,7 +1,8 @@
-"""Run a formula or an associative operator over the windows of an array."""
+"""Calls of a formula or an associative operator over the windows of an array."""
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,13 @@ from rollstat.algorithms.window_sums import choose as choose_sums
 from rollstat.blocks import Block, Outcome
 from rollstat.computations.aggregates import Combination, Formula
 from rollstat.dtypes import check_array
-from rollstat.engine import run
+from rollstat.engine import Call
 from rollstat.kernels.sums.moment_formulas import Summand
-from rollstat.operators.interface import key_of
 from rollstat.options import CommonOptions, Options, Window
-from rollstat.plan import PLAIN_DTYPES, Choice, Recipe
+from rollstat.plan import PLAIN_DTYPES, Choice, Computation
 from rollstat.registry import check_algorithm
 
-__all__ = ["COMBINED", "combine", "ends", "formula", "numbers", "operators", "with_ddof"]
+__all__ = ["COMBINED", "call", "combine", "ends", "formula", "numbers", "operators", "with_ddof"]
 
 operators: Any = built_in  # type checkers take class attributes of the operators for fields
 
@@ -50,6 +50,52 @@ def numbers(name: str, arr: ArrayLike) -> NDArray[Any]:
     return array
 
 
+def call(
+    computation: Callable[..., Computation],
+    arrays: list[ArrayLike],
+    window: Window,
+    options: CommonOptions,
+    name: str = "this statistic",
+    algorithms: Mapping[str, str] = MappingProxyType({}),
+    *,
+    series_names: tuple[str, ...] = ("arr", "other"),
+    stack: bool = False,
+    finish: Callable[..., Any] | None = None,
+    **parameters: Any,
+) -> Any:
+    """Return the checked call of a computation; the decorator of the public functions runs it.
+
+    Parameters
+    ----------
+    computation : callable
+        Class of the computation.
+    arrays : list of array_like
+        The series.
+    window : Window
+        The window.
+    options : CommonOptions
+        Options of the call, unchecked.
+    name : str
+        Name of the statistic in messages.
+    algorithms : mapping of str to str
+        Names that ``algorithm=`` takes. If there are any, the computation has a parameter `algorithm`.
+    series_names, stack, finish
+        `names`, `stack` and `finish` of :class:`rollstat.engine.Call`.
+    **parameters
+        Parameters of the computation.
+
+    Returns
+    -------
+    Call
+        Typed Any, because the public functions declare what the decorator returns.
+    """
+    checked = Options.check(**options)
+    check_algorithm(checked.algorithm, algorithms, name)
+    if algorithms:
+        parameters["algorithm"] = checked.algorithm
+    return Call(arrays, window, partial(computation, **parameters), checked, series_names, stack, finish)
+
+
 def formula(
     arrays: list[ArrayLike],
     window: Window,
@@ -61,8 +107,8 @@ def formula(
     names: tuple[str, ...] = ("arr", "other"),
     choose: Callable[[Block], Choice] = choose_sums,
     summand: Summand | None = None,
-) -> list[NDArray[Any]]:
-    """Run a statistic that `write` computes block by block.
+) -> Any:
+    """Return the call of a statistic that `write` computes block by block.
 
     Parameters
     ----------
@@ -87,15 +133,19 @@ def formula(
 
     Returns
     -------
-    list of ndarray
-        The results.
+    Call
+        Typed Any, because the decorator of the public functions runs it.
     """
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, {}, "this statistic")
-    recipe = Recipe(Formula, (write, required, outputs, kind, choose, summand))
+    parameters: dict[str, Any] = {
+        "required": required,
+        "outputs": outputs,
+        "kind": kind,
+        "choose": choose,
+        "summand": summand,
+    }
     for name, array in zip(names, arrays):
         numbers(name, array)
-    return run(arrays, window, recipe, checked, names=names).arrays
+    return call(Formula, arrays, window, options, series_names=names, write=write, **parameters)
 
 
 def ends(
@@ -107,11 +157,11 @@ def ends(
     options: CommonOptions,
     required: int = 1,
     kind: str = "value",
-) -> NDArray[Any]:
-    """Run a statistic of the ends of each window: by `write`, or by `operator` if an algorithm is named."""
+) -> Any:
+    """Return the call of a statistic of the ends of windows: by `operator` if an algorithm is named."""
     if options.get("algorithm", "auto") == "auto":
-        return formula([arr], window, write, required, options, kind=kind, choose=first_last.choose)[0]
-    return combine([arr], window, operator, name, options, required, kind)[0]
+        return formula([arr], window, write, required, options, kind=kind, choose=first_last.choose)
+    return combine([arr], window, operator, name, options, required, kind)
 
 
 @lru_cache(maxsize=64)
@@ -133,12 +183,19 @@ def combine(
     required: int = 1,
     kind: str | None = None,
     names: tuple[str, ...] = ("arr", "other"),
-) -> list[NDArray[Any]]:
-    """Run an associative operator over the windows, and return its results, see :func:`formula`."""
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, ALGORITHMS, name)
+    finish: Callable[..., Any] | None = None,
+) -> Any:
+    """Return the call of an associative operator over the windows, see :func:`formula`."""
     dtypes = tuple(_plain_dtype(numbers(n, array).dtype) for n, array in zip(names, arrays))
-    key = key_of(operator)
-    recipe = Recipe(Combination, (operator, dtypes, checked.algorithm, required, kind), key)
-    make = recipe.__call__ if key is None else recipe  # without a hash, the plan is not cached
-    return run(arrays, window, make, checked, names=names).arrays
+    parameters: dict[str, Any] = {"operator": operator, "dtypes": dtypes, "required": required, "kind": kind}
+    return call(
+        Combination,
+        arrays,
+        window,
+        options,
+        name,
+        ALGORITHMS,
+        series_names=names,
+        finish=finish,
+        **parameters,
+    )

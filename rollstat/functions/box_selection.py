@@ -9,6 +9,7 @@
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -20,11 +21,11 @@ from rollstat import thresholds
 from rollstat.algorithms.separable import extended_rows
 from rollstat.computations.order_statistics import Kth, OrderStatistics, Quantile
 from rollstat.dtypes import missing_value, refuse_missing, result_dtype
-from rollstat.engine import run
-from rollstat.explain import Explanation, PlanOnly, Step, explaining
+from rollstat.engine import Call, WholeCall
+from rollstat.explain import Explanation, Step
 from rollstat.functions.boxes import Box
 from rollstat.options import Options
-from rollstat.plan import Recipe
+from rollstat.plan import MakeComputation
 from rollstat.results import check_out
 
 __all__ = ["box_order_statistics"]
@@ -80,33 +81,36 @@ def _strips(values: Any, widths: Sequence[int]) -> Iterator[Any]:
         yield parts[0] if len(parts) == 1 else np.ma.MaskedArray(parts[0], parts[1])
 
 
-def _of_lines(lines: Any, width: int, cells: int, recipe: Recipe) -> list[NDArray[Any]]:
+def _of_lines(lines: Any, width: int, cells: int, make: MakeComputation) -> list[NDArray[Any]]:
     """Return the results of the windows of `width` values in each line that begin `cells` values apart."""
     count, length = lines.shape
     options = Options.check(min_periods=1, fill_value=0 if lines.dtype.kind in "iub" else None)
     if width <= thresholds.BOX_AS_ROWS:
-        found = run([lines.reshape(-1)], width, recipe, options).arrays
+        found = _several(Call([lines.reshape(-1)], width, make, options).run())
         return [np.ma.getdata(each).reshape(count, length)[:, width - 1 :: cells] for each in found]
     start = np.arange(0, length - width + 1, cells) + np.arange(0, count * length, length)[:, None]
     shape, start = start.shape, start.ravel()
-    found = run([lines.reshape(-1)], (start, start + width), recipe, options).arrays
+    found = _several(Call([lines.reshape(-1)], (start, start + width), make, options).run())
     return [np.ma.getdata(each).reshape(shape) for each in found]
 
 
-def _explained(box: Box, window: Any, computed: Sequence[np.dtype[Any]]) -> Explanation:
+def _several(found: Any) -> Sequence[Any]:
+    """Return the results of a call as a sequence, even a single one."""
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _explained(box: Box, window: Any, computed: Sequence[np.dtype[Any]], statistic: str) -> Explanation:
     """Return the explanation of a call."""
     size, dtype = box.array.size, box.array.dtype
     steps = (Step("strips", "all", "a box is a window over columns laid end to end", rows=size),)
     dtypes = tuple(computed), tuple(computed)
-    return Explanation(
-        explaining.statistic, "box", window, box.min_periods, size, 1, steps, 1, dtype, *dtypes
-    )
+    return Explanation(statistic, "box", window, box.min_periods, size, 1, steps, 1, dtype, *dtypes)
 
 
 def box_order_statistics(
     arr: ArrayLike, window: Any, requests: Sequence[Kth | Quantile], one: bool, options: dict[str, Any]
-) -> Any:
-    """Return order statistics of each box.
+) -> WholeCall:
+    """Return the call of order statistics of each box.
 
     Parameters
     ----------
@@ -123,8 +127,8 @@ def box_order_statistics(
 
     Returns
     -------
-    ndarray
-        The order statistics, stacked along a new first axis unless there is only `one`.
+    WholeCall
+        Returns the order statistics, stacked along a new first axis unless there is only `one`.
     """
     box = Box.check(arr, window, options)
     if box.options.nan_policy == "raise":
@@ -137,8 +141,21 @@ def box_order_statistics(
     ]
     shape = box.shape if one else (len(requests), *box.shape)
     (target,) = check_out(box.options.out, [shape], dtypes[:1])
-    if explaining.active:
-        raise PlanOnly(_explained(box, window, dtypes))
+    return WholeCall(
+        lambda: _compute(box, requests, one, dtypes, fills, target),
+        lambda statistic: _explained(box, window, dtypes, statistic),
+    )
+
+
+def _compute(
+    box: Box,
+    requests: Sequence[Kth | Quantile],
+    one: bool,
+    dtypes: Sequence[np.dtype[Any]],
+    fills: Sequence[Any],
+    target: Any,
+) -> Any:
+    """Return the order statistics of each box, in `target` if this is not None."""
     result = np.empty((len(requests), *box.shape), dtypes[0]) if target is None else target
     results = [result] if one and target is not None else list(result)
     masks = np.zeros((len(requests), *box.shape), np.bool_)
@@ -162,7 +179,7 @@ def _found(box: Box, requests: Sequence[Kth | Quantile]) -> list[NDArray[Any]]:
     most = max(box.min_periods, *(request.required for request in requests))
     inside = box.extension == "cut" and (box.mode == "valid" or most >= cells)
     values, widths = _extended(box, inside)
-    recipe = Recipe(OrderStatistics, (tuple(requests), "auto", False))
+    make = partial(OrderStatistics, requests=tuple(requests), algorithm="auto")
     leading = values.ndim - len(widths)
     sizes = [max(n - w + 1, 0) for n, w in zip(values.shape[leading:], widths)]
     shape = (*values.shape[:leading], *sizes)
@@ -170,7 +187,7 @@ def _found(box: Box, requests: Sequence[Kth | Quantile]) -> list[NDArray[Any]]:
     if prod(shape):
         step = prod(widths[:-1])
         for lines in _strips(values, widths):
-            for part, found in zip(parts, _of_lines(lines, step * widths[-1], step, recipe), strict=True):
+            for part, found in zip(parts, _of_lines(lines, step * widths[-1], step, make), strict=True):
                 part.append(found)
     results = []
     for part in parts:

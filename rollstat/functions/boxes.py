@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -18,11 +19,10 @@ from rollstat.dtypes import (
     result_dtype,
     union_mask,
 )
-from rollstat.engine import run
-from rollstat.explain import Explanation, PlanOnly, Step, explaining
+from rollstat.engine import Call, WholeCall
+from rollstat.explain import Explanation, Step
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
 from rollstat.options import Options, choice, whole_number
-from rollstat.plan import Recipe
 from rollstat.results import check_out, convert
 
 __all__ = ["Box", "box_extrema"]
@@ -197,14 +197,14 @@ class Box:
 
         A pass along each axis, from the last on, finds the best of the bests of the axes after it.
         """
-        observed, recipe = self.observed(), Recipe(ExtremaOf, ((name,), "auto", last, "data"))
+        observed, make = self.observed(), partial(ExtremaOf, names=(name,), last=last)
         best = plain(self.array)
         missing = np.zeros(best.shape, np.bool_) if observed is None else ~observed
         place, elements = np.zeros(best.shape, np.int64), 1
         for axis, before, after in zip(self.axes[::-1], self.before[::-1], self.after[::-1]):
             options = Options.check(axis=axis, center=self.options.center, min_periods=1)
             masked = best if observed is None else np.ma.MaskedArray(best, missing)
-            row = np.ma.getdata(run([masked], before + 1 + after, recipe, options).arrays[0])
+            row = np.ma.getdata(Call([masked], before + 1 + after, make, options).run())
             missing, row = row < 0, np.maximum(row, 0)
             best, place = (np.take_along_axis(each, row, axis) for each in (best, place))
             place += elements * row
@@ -214,20 +214,18 @@ class Box:
         return place[self.whole()]
 
 
-def _explained(box: Box, window: Any, outputs: int) -> Explanation:
+def _explained(box: Box, window: Any, outputs: int, statistic: str) -> Explanation:
     """Return the explanation of a call."""
     size, dtype = box.array.size, box.array.dtype
     steps = (Step("separable", "all", "a box is a window along one axis after the other", rows=size),)
     dtypes = (dtype,) * outputs, (box.dtype,) * outputs
-    return Explanation(
-        explaining.statistic, "box", window, box.min_periods, size, 1, steps, 1, dtype, *dtypes
-    )
+    return Explanation(statistic, "box", window, box.min_periods, size, 1, steps, 1, dtype, *dtypes)
 
 
 def box_extrema(
     arr: ArrayLike, window: Any, names: Sequence[str], options: dict[str, Any], last: bool = False
-) -> list[NDArray[Any]]:
-    """Return the minimum, the maximum or both of each box, or their positions.
+) -> WholeCall:
+    """Return the call of the minimum, the maximum or both of each box, or their positions.
 
     Parameters
     ----------
@@ -244,16 +242,24 @@ def box_extrema(
 
     Returns
     -------
-    list of ndarray
-        The extrema, one array for each of `names`.
+    WholeCall
+        Returns one array for each of `names`, several as a tuple.
     """
     box = Box.check(arr, window, options, "position" if names[0].startswith("arg") else "value")
     if box.options.nan_policy == "raise":
         refuse_missing([box.array], box.mask)
     fill = box.fill
     targets = check_out(box.options.out, [box.shape] * len(names), [box.dtype] * len(names))
-    if explaining.active:
-        raise PlanOnly(_explained(box, window, len(names)))
+    return WholeCall(
+        lambda: _compute(box, names, fill, targets, last),
+        lambda statistic: _explained(box, window, len(names), statistic),
+    )
+
+
+def _compute(
+    box: Box, names: Sequence[str], fill: Any, targets: Sequence[Any], last: bool
+) -> NDArray[Any] | tuple[NDArray[Any], ...]:
+    """Return the extrema or positions `names` of each box, in `targets` where these are not None."""
     insufficient = box.insufficient()
     if box.kind == "value":
         results = [box.extremum(name, insufficient, fill) for name in names]
@@ -267,4 +273,4 @@ def box_extrema(
     if box.mask is not None:
         mask = np.zeros(box.shape, np.bool_) if insufficient is None else insufficient[box.whole()]
         results = [np.ma.MaskedArray(result, mask.copy()) for result in results]
-    return results
+    return results[0] if len(results) == 1 else tuple(results)

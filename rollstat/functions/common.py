@@ -2,19 +2,17 @@
 
 import functools
 import inspect
-import operator
 import textwrap
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from rollstat.engine import execute_again, last_plain_run
-from rollstat.explain import explaining
+from rollstat.engine import execute_plain
 from rollstat.foreign import call_like
 from rollstat.operators.interface import key_of
 from rollstat.options import OrderedTimes, get_threads, ordered_times
-from rollstat.plan import Plan, PlanCache
+from rollstat.plan import keep_plan, kept_plans
 from rollstat.registry import REGISTRY, Statistic
 
 __all__ = ["statistic"]
@@ -24,7 +22,6 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
 # Arguments of these types that are equal mean the same.
 _SIMPLE_TYPES = {int, float, str, bool, type(None), OrderedTimes}
-_known_calls: PlanCache[tuple[Plan, Callable[[Any], Any]]] = PlanCache()
 
 _SERIES = """\
 arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
@@ -173,22 +170,19 @@ def _call_key(name: str, series: int, arguments: tuple[Any, ...], options: dict[
     return name, *data, *options, *simple, types, get_threads()
 
 
-def _first(arrays: list[Any]) -> Any:
-    return arrays[0]
+def _run(call: Any, key: Any, arguments: tuple[Any, ...], series: int, options: dict[str, Any]) -> Any:
+    """Run a resolved call; keep its plan if it is a plain call over its arguments.
 
-
-def _remember(key: Any, arguments: tuple[Any, ...], answer: Any) -> None:
-    """Remember the plan of a call if its answer is what one plain run over its own arguments has returned.
-
-    The functions look at nothing but their arguments' types and the key before they call the engine.
+    A plan that is kept serves every call with an equal `key`: to resolve a call reads nothing but the key and
+    the types of its arrays.
     """
-    plan, arrays, results = last_plain_run()
-    if plan is None or not all(map(operator.is_, arrays, arguments)):
-        return
-    if answer is results[0]:
-        _known_calls[key] = plan, _first
-    elif type(answer) is tuple and len(answer) == len(results) and all(map(operator.is_, answer, results)):
-        _known_calls[key] = plan, tuple
+    arrays = arguments[:series]
+    own = key is not None and len(call.arrays) == series and all(a is b for a, b in zip(call.arrays, arrays))
+    plan = call.plain_plan() if own else None
+    if plan is None:
+        return call.run()
+    keep_plan(key, plan)
+    return execute_plain(plan, arrays, options.get("times"))
 
 
 def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[[Function], Function]:
@@ -204,34 +198,38 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
         Its other fields, except ``function`` and ``parameters``, which are read from the function.
     """
 
-    def decorate(statistic_function: Function) -> Function:
-        @functools.wraps(statistic_function)
+    def decorate(resolve: Function) -> Function:
+        def over_own(*arguments: Any, **options: Any) -> Any:
+            return _run(resolve(*arguments, **options), None, arguments, series, options)
+
+        @functools.wraps(resolve)
         def function(*arguments: Any, **options: Any) -> Any:
             if not arguments and first in options:
                 arguments = (options.pop(first),)
             key = _call_key(short, series, arguments, options)
-            known = _known_calls.get(key)
-            if known is not None and not explaining.active:
-                plan, pack = known
-                return pack(execute_again(plan, arguments[:series], options.get("times")))
+            plan = kept_plans.get(key)
+            if plan is not None:
+                return execute_plain(plan, arguments[:series], options.get("times"))
             if not arguments or type(arguments[0]) in _OWN_KINDS:
-                answer = statistic_function(*arguments, **options)
-                if key is not None:
-                    _remember(key, arguments, answer)
-                return answer
-            return call_like(statistic_function, arguments[0], arguments[1:], options)
+                return _run(resolve(*arguments, **options), key, arguments, series, options)
+            return call_like(function, over_own, arguments, options)
 
-        short = name or statistic_function.__name__.removeprefix("rolling_")
+        short = name or resolve.__name__.removeprefix("rolling_")
         series = fields.get("series", 1)
-        signature = inspect.signature(statistic_function)
+        signature = inspect.signature(resolve)
         first = next(iter(signature.parameters))
         shared = {"arr", "other", "x", "window", "m", "options"}
         parameters = tuple(name for name in signature.parameters if name not in shared)
-        function.__doc__ = _document(statistic_function.__doc__ or "")
-        function.__signature__ = _signature(statistic_function)  # type: ignore[attr-defined]  # functions have it, their type does not say so
+        function.__doc__ = _document(resolve.__doc__ or "")
+        function.__signature__ = _signature(resolve)  # type: ignore[attr-defined]  # functions have it, their type does not say so
         REGISTRY.register(
             Statistic(
-                name=short, function=function, parameters=parameters, cost=textwrap.dedent(cost), **fields
+                name=short,
+                function=function,
+                resolve=resolve,
+                parameters=parameters,
+                cost=textwrap.dedent(cost),
+                **fields,
             )
         )
         return cast(Function, function)

@@ -9,12 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.algorithms import extrema as algorithms
 from rollstat.computations.extrema import ALGORITHMS, ExtremaOf
 from rollstat.dtypes import check_array, plain, union_mask
-from rollstat.engine import run
+from rollstat.functions.apply import call
 from rollstat.functions.boxes import box_extrema
 from rollstat.functions.common import statistic
-from rollstat.options import CommonOptions, Options, Window, choice, whole_number
-from rollstat.plan import Recipe
-from rollstat.registry import check_algorithm
+from rollstat.options import CommonOptions, Window, choice, whole_number
 
 __all__ = [
     "lower_upper_envelope",
@@ -54,18 +52,16 @@ def _extrema(
     options: CommonOptions,
     last: bool = False,
     relative_to: str = "data",
-) -> list[NDArray[Any]]:
-    """Return the extrema `wanted`, over windows along one axis or over boxes."""
+) -> Any:
+    """Return the call of the extrema `names`, over windows along one axis or over boxes."""
     if isinstance(options.get("axis"), tuple):
         if "ptp" in names:
             raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
         if relative_to != "data":
             raise ValueError(f"relative_to must be 'data' for boxes; it was {relative_to!r}")
         return box_extrema(arr, window, names, dict(options), last)
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, ALGORITHMS, name)
-    recipe = Recipe(ExtremaOf, (names, checked.algorithm, last, relative_to))
-    return run([arr], window, recipe, checked).arrays
+    parameters: dict[str, Any] = {"names": names, "last": last, "relative_to": relative_to}
+    return call(ExtremaOf, [arr], window, options, name, ALGORITHMS, **parameters)
 
 
 @statistic(pandas="min", **_EXTREMA)
@@ -109,7 +105,7 @@ def rolling_min(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     >>> rollstat.rolling_min([[5, 2, 7], [3, 4, 9]], (2, 2), axis=(0, 1), mode="valid")
     array([[2, 2]])
     """
-    return _extrema(arr, window, ("min",), "min", options)[0]
+    return _extrema(arr, window, ("min",), "min", options)
 
 
 @statistic(pandas="max", **_EXTREMA)
@@ -143,7 +139,7 @@ def rolling_max(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     >>> rollstat.rolling_max([4, 1, 3, 2, 5], 3, mode="valid")
     array([4, 3, 5])
     """
-    return _extrema(arr, window, ("max",), "max", options)[0]
+    return _extrema(arr, window, ("max",), "max", options)
 
 
 @statistic(outputs=("minimum", "maximum"), **_EXTREMA)
@@ -187,8 +183,7 @@ def rolling_minmax(
     >>> high
     array([nan, nan,  4.,  3.,  5.])
     """
-    low, high = _extrema(arr, window, ("min", "max"), "minmax", options)
-    return low, high
+    return _extrema(arr, window, ("min", "max"), "minmax", options)
 
 
 def _position(
@@ -197,7 +192,7 @@ def _position(
     """Return the positions of the extremum `name`."""
     choice("ties", ties, ("first", "last"))
     choice("relative_to", relative_to, ("data", "oldest", "newest"))
-    return _extrema(arr, window, (name,), name, options, ties == "last", relative_to)[0]
+    return _extrema(arr, window, (name,), name, options, ties == "last", relative_to)
 
 
 @statistic(**_POSITION)
@@ -357,8 +352,7 @@ def rolling_argminmax(
     """
     choice("relative_to", relative_to, ("data", "oldest", "newest"))
     names = "argmin", "argmax"
-    low, high = _extrema(arr, window, names, "argminmax", options, relative_to=relative_to)
-    return low, high
+    return _extrema(arr, window, names, "argminmax", options, relative_to=relative_to)
 
 
 @statistic(**_EXTREMA)
@@ -396,7 +390,7 @@ def rolling_ptp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     >>> rollstat.rolling_ptp([4.0, 1.0, 3.0, 2.0, 5.0], 3)
     array([nan, nan,  3.,  2.,  3.])
     """
-    return _extrema(arr, window, ("ptp",), "ptp", options)[0]
+    return _extrema(arr, window, ("ptp",), "ptp", options)
 
 
 def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -43,7 +43,7 @@ def _from_variance(
 ) -> NDArray[Any]:
     ddof = whole_number("ddof", ddof, 0)
     of_ddof = summand(float(ddof))
-    return formula([arr], window, with_ddof(write, ddof), ddof + 1, options, summand=of_ddof)[0]
+    return formula([arr], window, with_ddof(write, ddof), ddof + 1, options, summand=of_ddof)
 
 
 @statistic(pandas="var", **_WITH_DDOF)
@@ -195,7 +195,7 @@ def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_skew([1.0, 2.0, 6.0], 3).round(4)
     array([   nan,    nan, 1.4579])
     """
-    return formula([arr], window, moments.skewnesses, 3, options, summand=Skewness())[0]
+    return formula([arr], window, moments.skewnesses, 3, options, summand=Skewness())
 
 
 @statistic(pandas="kurt", **_MOMENT)
@@ -230,4 +230,4 @@ def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_kurt([1.0, 2.0, 3.0, 9.0], 4).round(4)
     array([   nan,    nan,    nan, 3.0144])
     """
-    return formula([arr], window, moments.kurtoses, 4, options, summand=Kurtosis())[0]
+    return formula([arr], window, moments.kurtoses, 4, options, summand=Kurtosis())

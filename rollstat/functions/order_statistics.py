@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.computations.order_statistics import ALGORITHMS, Kth, OrderStatistics, Quantile
-from rollstat.engine import run
+from rollstat.functions.apply import call
 from rollstat.functions.box_selection import box_order_statistics
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
-from rollstat.options import CommonOptions, Options, Window
-from rollstat.plan import Recipe
-from rollstat.registry import check_algorithm
+from rollstat.options import CommonOptions, Window
 
 __all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
 
@@ -65,16 +63,14 @@ def _select(
     options: CommonOptions,
     positions: bool = False,
 ) -> Any:
-    """Return the order statistics, stacked along a new first axis unless there is only `one`."""
+    """Return the call of order statistics, stacked along a new first axis unless there is only `one`."""
     if isinstance(options.get("axis"), tuple):
         if positions:
             raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
         return box_order_statistics(arr, window, requests, one, dict(options))
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, _POSITIONS if positions else ALGORITHMS, name)
-    recipe = Recipe(OrderStatistics, (tuple(requests), checked.algorithm, positions))
-    result = run([arr], window, recipe, checked, stack=not one)
-    return result.arrays[0] if one else result.stacked
+    algorithms = _POSITIONS if positions else ALGORITHMS
+    parameters: dict[str, Any] = {"requests": tuple(requests), "positions": positions}
+    return call(OrderStatistics, [arr], window, options, name, algorithms, stack=not one, **parameters)
 
 
 @statistic(algorithms=ALGORITHMS, **_KTH)
@@ -123,7 +119,7 @@ def rolling_kth(
     """
     values, one = _several("k", k)
     requests = [Kth(_check_k(value, m, options)) for value in values]
-    return _select(arr, m, requests, "kth", one, options)  # type: ignore[no-any-return]  # typed Any in the engine
+    return _select(arr, m, requests, "kth", one, options)
 
 
 @statistic(algorithms=_POSITIONS, **_KTH)
@@ -166,7 +162,7 @@ def rolling_argkth(
     """
     values, one = _several("k", k)
     requests = [Kth(_check_k(value, m, options)) for value in values]
-    return _select(arr, m, requests, "argkth", one, options, positions=True)  # type: ignore[no-any-return]  # typed Any in the engine
+    return _select(arr, m, requests, "argkth", one, options, positions=True)
 
 
 @statistic(algorithms=ALGORITHMS, pandas="median", **_SELECTION)
@@ -213,7 +209,7 @@ def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptio
     array([[3.5, 5.5]])
     """
     requests = [Quantile(0.5, "midpoint")]
-    return _select(arr, window, requests, "median", True, options)  # type: ignore[no-any-return]  # typed Any in the engine
+    return _select(arr, window, requests, "median", True, options)
 
 
 @statistic(
@@ -290,4 +286,4 @@ def rolling_quantile(
         if not 0 <= value <= 1:
             raise ValueError(f"q must lie between 0 and 1; it was {value!r}")
     requests = [Quantile(float(value), interpolation) for value in values]
-    return _select(arr, window, requests, "quantile", one, options)  # type: ignore[no-any-return]  # typed Any in the engine
+    return _select(arr, window, requests, "quantile", one, options)

@@ -66,7 +66,7 @@ def rolling_cov(
     """
     ddof = whole_number("ddof", ddof, 0)
     write, summand = with_ddof(comoments.covariances, ddof), Covariance(float(ddof))
-    return formula([arr, other], window, write, ddof + 1, options, summand=summand)[0]
+    return formula([arr, other], window, write, ddof + 1, options, summand=summand)
 
 
 @statistic(series=2, pandas="corr", **_COMOMENT)
@@ -105,7 +105,7 @@ def rolling_corr(
     >>> rollstat.rolling_corr([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 3)
     array([nan, nan,  1.])
     """
-    return formula([arr, other], window, comoments.correlations, 1, options, summand=Correlation(0.0))[0]
+    return formula([arr, other], window, comoments.correlations, 1, options, summand=Correlation(0.0))
 
 
 @statistic(series=2, **_COMOMENT)
@@ -144,7 +144,7 @@ def rolling_beta(
     >>> rollstat.rolling_beta([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], 3)
     array([nan, nan,  2.])
     """
-    return formula([arr, other], window, comoments.betas, 2, options, summand=Correlation(1.0))[0]
+    return formula([arr, other], window, comoments.betas, 2, options, summand=Correlation(1.0))
 
 
 @statistic(outputs=("slope", "intercept", "determination"), **_COMOMENT)
@@ -189,7 +189,7 @@ def rolling_linear_fit(
     array([nan, nan, 0.2])
     """
     arrays = [arr] if x is None else [arr, x]
-    slope, intercept, determination = formula(
+    return formula(
         arrays,
         window,
         comoments.linear_fits,
@@ -200,4 +200,3 @@ def rolling_linear_fit(
         ("arr", "x"),
         summand=Line(float(x is not None)),
     )
-    return slope, intercept, determination

@@ -5,13 +5,11 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.computations.ranks import RANK_ALGORITHMS, Distinct, Mode, RankOfNewest
-from rollstat.engine import run
+from rollstat.functions.apply import call
 from rollstat.functions.checks import check_flag
 from rollstat.functions.common import statistic
 from rollstat.kernels.rank_space.rank import METHODS
-from rollstat.options import CommonOptions, Options, Window
-from rollstat.plan import Recipe
-from rollstat.registry import check_algorithm
+from rollstat.options import CommonOptions, Window
 
 __all__ = ["rolling_mode", "rolling_nunique", "rolling_rank"]
 
@@ -92,11 +90,8 @@ def rolling_rank(
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; it was {method!r}")
     ascending, pct = check_flag("ascending", ascending), check_flag("pct", pct)
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, RANK_ALGORITHMS, "rank")
-
-    recipe = Recipe(RankOfNewest, (method, ascending, pct, checked.algorithm))
-    return run([arr], window, recipe, checked).arrays[0]
+    parameters: dict[str, Any] = {"method": method, "ascending": ascending, "pct": pct}
+    return call(RankOfNewest, [arr], window, options, "rank", RANK_ALGORITHMS, **parameters)
 
 
 @statistic(
@@ -139,9 +134,7 @@ def rolling_nunique(arr: ArrayLike, window: Window, **options: Unpack[CommonOpti
     >>> rollstat.rolling_nunique([4.0, 1.0, 1.0, 1.0, 5.0], 3)
     array([nan, nan,  2.,  1.,  2.])
     """
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, _RANK_SET, "nunique")
-    return run([arr], window, Recipe(Distinct), checked).arrays[0]
+    return call(Distinct, [arr], window, options, "nunique", _RANK_SET)
 
 
 @statistic(
@@ -183,6 +176,4 @@ def rolling_mode(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_mode([3, 3, 2, 2], 4, mode="valid")
     array([2])
     """
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, _RANK_SET, "mode")
-    return run([arr], window, Recipe(Mode), checked).arrays[0]
+    return call(Mode, [arr], window, options, "mode", _RANK_SET)

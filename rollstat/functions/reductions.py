@@ -57,7 +57,7 @@ def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_prod([2, 0, 3, 4], 2, mode="valid")
     array([ 0,  0, 12])
     """
-    return combine([arr], window, operators.Product(), "prod", options, required=0)[0]
+    return combine([arr], window, operators.Product(), "prod", options, required=0)
 
 
 @statistic(**COMBINED)
@@ -241,4 +241,4 @@ def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOp
     >>> rollstat.rolling_logsumexp([1000.0, 1000.0], 2).round(3)
     array([     nan, 1000.693])
     """
-    return combine([arr], window, operators.LogSumExp(), "logsumexp", options, required=0, kind="float")[0]
+    return combine([arr], window, operators.LogSumExp(), "logsumexp", options, required=0, kind="float")

@@ -11,13 +11,11 @@ from rollstat.computations.order_statistics import ALGORITHMS, Quantile
 from rollstat.computations.quantile_range import Spread
 from rollstat.computations.ranks import MEAN_DIFFERENCE_ALGORITHMS, MeanDifference
 from rollstat.computations.trimmed_mean import TRIMMED_ALGORITHMS, TrimmedMean
-from rollstat.engine import run
+from rollstat.functions.apply import call
 from rollstat.functions.checks import NORMAL, check_number, check_scale, check_share
 from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
-from rollstat.options import CommonOptions, Options, Window
-from rollstat.plan import Recipe
-from rollstat.registry import check_algorithm
+from rollstat.options import CommonOptions, Window
 from rollstat.thresholds import (
     SORTED_WINDOW_OF_DEVIATIONS,
     SORTED_WINDOW_OF_MEAN_DIFFERENCES,
@@ -126,15 +124,8 @@ def rolling_iqr(
         raise ValueError(
             f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; it was {interpolation!r}"
         )
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, ALGORITHMS, "iqr")
     low, high = Quantile(q_low, interpolation), Quantile(q_high, interpolation)
-    return run(
-        [arr],
-        window,
-        Recipe(Spread, (low, high, checked.algorithm)),
-        checked,
-    ).arrays[0]
+    return call(Spread, [arr], window, options, "iqr", ALGORITHMS, low=low, high=high)
 
 
 @statistic(samples=({}, {"scale": "normal"}, {"scale": 2.5}), **_DEVIATION)
@@ -186,9 +177,7 @@ def rolling_mad(
     array([nan, nan,  1.,  1.,  1.])
     """
     divisor = check_scale(scale)
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, DEVIATION_ALGORITHMS, "mad")
-    return run([arr], window, Recipe(Deviation, (divisor, checked.algorithm)), checked).arrays[0]
+    return call(Deviation, [arr], window, options, "mad", DEVIATION_ALGORITHMS, scale=divisor)
 
 
 @statistic(
@@ -258,15 +247,8 @@ def hampel_filter(
     """
     threshold = check_number("threshold", threshold, 0, math.inf)
     scale = check_number("scale", scale, 0, math.inf)
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, DEVIATION_ALGORITHMS, "hampel")
-    cleaned, outlier = run(
-        [arr],
-        window,
-        Recipe(Hampel, (threshold * scale, checked.algorithm)),
-        checked,
-    ).arrays
-    return cleaned, outlier
+    factor = threshold * scale
+    return call(Hampel, [arr], window, options, "hampel", DEVIATION_ALGORITHMS, factor=factor)
 
 
 @statistic(
@@ -321,24 +303,15 @@ def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     >>> rollstat.rolling_gini([4.0, 1.0, 3.0, 2.0, 5.0], 3)
     array([       nan,        nan, 2.        , 1.33333333, 2.        ])
     """
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, MEAN_DIFFERENCE_ALGORITHMS, "gini")
-    return run([arr], window, Recipe(MeanDifference, (checked.algorithm,)), checked).arrays[0]
+    return call(MeanDifference, [arr], window, options, "gini", MEAN_DIFFERENCE_ALGORITHMS)
 
 
 def _trimmed(
     name: str, arr: ArrayLike, window: Window, proportion: float, winsorize: bool, options: CommonOptions
-) -> NDArray[Any]:
-    """Return trimmed or winsorized means."""
-    share = check_share(proportion)
-    checked = Options.check(**options)
-    check_algorithm(checked.algorithm, TRIMMED_ALGORITHMS, name)
-    return run(
-        [arr],
-        window,
-        Recipe(TrimmedMean, (share, winsorize, checked.algorithm)),
-        checked,
-    ).arrays[0]
+) -> Any:
+    """Return the call of trimmed or winsorized means."""
+    parameters: dict[str, Any] = {"proportion": check_share(proportion), "winsorize": winsorize}
+    return call(TrimmedMean, [arr], window, options, name, TRIMMED_ALGORITHMS, **parameters)
 
 
 @statistic(**_TRIMMED)

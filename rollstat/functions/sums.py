@@ -73,8 +73,8 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     """
     integral = numbers("arr", arr).dtype.kind in "iub"
     if integral or options.get("algorithm", "auto") != "auto":
-        return combine([arr], window, operators.Sum(), "sum", options, required=0)[0]
-    return formula([arr], window, moments.sums, 0, options, summand=Sum())[0]
+        return combine([arr], window, operators.Sum(), "sum", options, required=0)
+    return formula([arr], window, moments.sums, 0, options, summand=Sum())
 
 
 @statistic(exact=False, source=_SCAN, pandas="mean", **_SUM)
@@ -109,8 +109,8 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     array([nan, 1.5, 4. ])
     """
     if options.get("algorithm", "auto") != "auto":
-        return combine([arr], window, operators.Mean(), "mean", options, kind="interpolated")[0]
-    return formula([arr], window, moments.means, 1, options, kind="interpolated", summand=Mean())[0]
+        return combine([arr], window, operators.Mean(), "mean", options, kind="interpolated")
+    return formula([arr], window, moments.means, 1, options, kind="interpolated", summand=Mean())
 
 
 @statistic(min_periods=0, source="definition", **_SUM)
@@ -192,7 +192,7 @@ def rolling_decayed_sum(
     array([nan, 2.5, 5. ])
     """
     operator = operators.DecayedSum(check_decay(decay))
-    return combine([arr], window, operator, "decayed_sum", options, required=0, kind="float")[0]
+    return combine([arr], window, operator, "decayed_sum", options, required=0, kind="float")
 
 
 @statistic(**_DECAY)
@@ -233,7 +233,7 @@ def rolling_decayed_mean(
     array([nan,  3.])
     """
     operator = operators.DecayedMean(check_decay(decay))
-    return combine([arr], window, operator, "decayed_mean", options, kind="float")[0]
+    return combine([arr], window, operator, "decayed_mean", options, kind="float")
 
 
 @statistic(series=2, exact=False, **COMBINED)
@@ -275,4 +275,4 @@ def rolling_weighted_mean(
     array([nan,  3.])
     """
     operator = operators.WeightedMean()
-    return combine([arr, other], window, operator, "weighted_mean", options, kind="float")[0]
+    return combine([arr, other], window, operator, "weighted_mean", options, kind="float")

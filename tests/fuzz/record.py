@@ -1,4 +1,4 @@
-"""Record the results of fixed random calls, or compare two recordings: a change of structure keeps every byte.
+"""Record the results of fixed random calls, or compare two recordings, byte by byte.
 
 ::
 
