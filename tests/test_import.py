@@ -219,14 +219,14 @@ def test_a_name_is_registered_once():
         pass
 
     registry = Registry()
-    registry.register(Statistic("median", first, "selection"))
+    registry.register(Statistic("median", first, first, "selection"))
     registry.register(
-        Statistic("median", first, "selection")
+        Statistic("median", first, first, "selection")
     )  # as when an import is interrupted and repeated
-    assert registry.has_function(first)
-    assert not registry.has_function(second)
+    assert registry.of_function(first).name == "median"
+    assert registry.of_function(second) is None
     with pytest.raises(ValueError, match="registered already"):
-        registry.register(Statistic("median", second, "selection"))
+        registry.register(Statistic("median", second, second, "selection"))
 
 
 def test_the_registry_knows_names_before_it_loads_them():
