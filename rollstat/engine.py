@@ -88,11 +88,15 @@ class Execution:
 
     def run(self) -> None:
         """Compute all blocks, on as many threads as the options say."""
-        plan, threads = self.plan, self.plan.options.threads
-        lines = range(self.arrays[0].shape[0])
-        for line, rows in product(lines, plan.insufficient):
+        lines = self.arrays[0].shape[0]
+        for line, rows in product(range(lines), self.plan.insufficient):
             self._mark_all(line, rows)
-        tasks = deque(product(lines, plan.blocks))
+        self.compute(lines, self.plan.blocks)
+
+    def compute(self, lines: int, blocks: Sequence[BlockRows]) -> None:
+        """Compute these blocks of each line."""
+        threads = self.plan.options.threads
+        tasks = deque(product(range(lines), blocks))
         if threads == 1 or _thread.works:  # a thread that waited for others would keep them from work
             self._work_through(tasks)
             return
@@ -347,6 +351,10 @@ def _refuse_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) 
 def execute_plain(plan: Plan, arrays: Sequence[Any], times: Any = None) -> Any:
     """Return what a function returns for a plain call with arrays and times like those of its plan."""
     results = _results_of_plain(plan, arrays, times)
+    for output, value in plan.row_fill:
+        results[output][results[output] < 0] = value
+    if plan.options.mode == "valid":
+        results = [array[plan.kept] for array in results]
     return results[0] if len(results) == 1 else tuple(results)
 
 
@@ -374,9 +382,7 @@ def _results_of_plain(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any) ->
             array[rows] = fill
     if blocks:
         lines = ResultLines([array[None] for array in results], None, [])
-        execution = Execution(plan, [array[None] for array in series], None, lines)
-        for block in blocks:
-            execution.work(0, block)
+        Execution(plan, [array[None] for array in series], None, lines).compute(1, blocks)
     return results
 
 

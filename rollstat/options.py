@@ -161,6 +161,12 @@ class Options:
         rest = (self.step, self.axis, self.nan_policy, self.mode, self.threads)
         return all(value is None for value in given) and rest == (1, -1, "omit", "same", 1)
 
+    @cached_property
+    def repeatable(self) -> bool:
+        """Whether one plan may serve several calls over one series, because it reads nothing but values."""
+        given = self.segments is not None or self.out is not None
+        return not given and self.nan_policy != "raise" and self.axis in (-1, 0)
+
     @classmethod
     def check(cls, **options: Unpack[CommonOptions]) -> "Options":
         """Return the checked options with defaults; the same object for equal simple options."""

@@ -29,7 +29,15 @@ from rollstat.lines import check_axis
 from rollstat.options import Options, OrderedTimes, Window, as_integers, ordered_times
 from rollstat.results import MinPeriods
 from rollstat.thresholds import SHORT_LINE
-from rollstat.windows import FixedWindows, OffsetWindows, SomeWindows, TimeWindows, Windows
+from rollstat.windows import (
+    Expanding,
+    FixedWindows,
+    Forward,
+    OffsetWindows,
+    SomeWindows,
+    TimeWindows,
+    Windows,
+)
 
 __all__ = [
     "NAMED",
@@ -509,7 +517,14 @@ class Plan:
             longest = int(subtract_row(start, end, low))
         return Geometry(low, high, width, start, end, longest, reach, own_row)
 
-    def find_line_kernel(self) -> None:
+    def find_kernel(self) -> None:
+        """Set `windows_kernel` or `line_kernel`: the latter if there is one block of full windows."""
+        if self.timed:
+            self._find_windows_kernel()
+        else:
+            self._find_line_kernel()
+
+    def _find_line_kernel(self) -> None:
         """Set `line_kernel` if there is one block of full windows, and at most a growing one before it."""
         full = [rows for rows in self.blocks if rows.width]
         if len(full) != 1:
@@ -536,7 +551,7 @@ class Plan:
                 )
                 return
 
-    def find_windows_kernel(self) -> None:
+    def _find_windows_kernel(self) -> None:
         """Set `windows_kernel` if the computation has one for these windows."""
         always = cast(TimeWindows, self.windows).hold_own_row and max(self.min_periods.needs) <= 1
         least = 0 if always else self.min_periods.nan_below(0)
@@ -571,12 +586,13 @@ def plain_plan(
     """Return the plan of a plain call, which serves all calls like it; None for any other.
 
     The series of a plain call have one length and native byte order, and lie in contiguous memory. Its window
-    is a number of rows, or a width over times that :func:`rollstat.options.ordered_times` accepts, and it has
-    no options but those that :attr:`Options.plain` allows.
+    is a number of rows, expanding or forward, or a width over times that
+    :func:`rollstat.options.ordered_times` accepts, and its options are :attr:`Options.repeatable`.
     """
-    if not options.plain:
+    if not options.repeatable:
         return None
-    if type(window) is not int and (options.times is None or type(window) not in (str, float)):
+    widths = (int, Expanding, Forward) if options.times is None else (int, str, float)
+    if type(window) not in widths:
         return None
     dtypes: tuple[np.dtype[Any], ...] = ()
     length = -1
@@ -604,8 +620,7 @@ def plain_plan(
     if all(dtype.kind != "f" for dtype in dtypes):
         plan.missing = None
     if plan.timed:
-        plan._rows = (BlockRows(0, length, 0),), ()
-        plan.find_windows_kernel()
-    else:
-        plan.find_line_kernel()
+        plan._rows = (BlockRows(0, plan.rows, 0),), ()
+    if options.plain:
+        plan.find_kernel()
     return plan

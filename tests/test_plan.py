@@ -282,12 +282,40 @@ def test_other_arrays_are_no_plain_series(array):
     assert plain_plan([array], 2, partial(ExtremaOf, names=("min",)), Options.check()) is None
 
 
-@pytest.mark.parametrize("options", [{"step": 2}, {"mode": "valid"}, {"fill_value": 0.0}, {"axis": 0}])
-def test_other_options_are_not_plain(options):
-    assert not Options.check(**options).plain
+@pytest.mark.parametrize(
+    "options",
+    [{"out": np.zeros(5)}, {"nan_policy": "raise"}, {"segments": np.array([0, 2, 5])}, {"axis": 1}],
+)
+def test_calls_whose_plan_serves_no_other(options):
     make = partial(ExtremaOf, names=("min",))
     assert plain_plan([np.zeros(5)], 2, make, Options.check(**options)) is None
     assert plain_plan([np.zeros(5)], 2, make, Options.check()) is not None
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"step": 3},
+        {"mode": "valid"},
+        {"fill_value": 7},
+        {"threads": 2},
+        {"axis": 0},
+        {"nan_policy": "propagate", "min_periods": 2},
+    ],
+)
+@pytest.mark.parametrize("window", [4, rollstat.Expanding(), rollstat.Forward(3)])
+@pytest.mark.parametrize("name", ["min", "argmax", "median", "sum"])
+def test_a_kept_plan_equals_a_new_one(name, window, options):
+    function = REGISTRY[name].function
+    for dtype in (np.float64, np.int64):
+        values = series(50).astype(dtype)
+        forget_plans()
+        first = function(values, window, **options)
+        assert len(kept_plans) == 1
+        for data in (values, values[::-1].copy()):
+            expected = function(np.repeat(data, 2)[::2], window, **options)  # an array that has no kept plan
+            assert first.dtype == expected.dtype
+            np.testing.assert_array_equal(function(data, window, **options), expected)
 
 
 def test_calls_at_the_same_time_do_not_mix():

@@ -14,6 +14,7 @@ from rollstat.operators.interface import key_of
 from rollstat.options import OrderedTimes, get_threads, ordered_times
 from rollstat.plan import keep_plan, kept_plans
 from rollstat.registry import REGISTRY, Statistic
+from rollstat.windows import Expanding, Forward
 
 __all__ = ["statistic"]
 
@@ -21,7 +22,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
 # Arguments of these types that are equal mean the same.
-_SIMPLE_TYPES = {int, float, str, bool, type(None), OrderedTimes}
+_SIMPLE_TYPES = {int, float, str, bool, type(None), OrderedTimes, Expanding, Forward}
 
 _SERIES = """\
 arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
