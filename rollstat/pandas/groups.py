@@ -228,8 +228,10 @@ class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[mis
             return
         if self._on.hasnans:
             self._raise_monotonic_error("values must not have NaT")
-        times = self._index_array  # None for data without rows whose index holds no times
-        self._times = self._rows.ascending(np.empty(0, np.int64) if times is None else times)
+        times = self._index_array
+        if times is None:  # pandas takes data without values whose index holds no times
+            times = pd.factorize(self._on, sort=True)[0]
+        self._times = self._rows.ascending(times)
         if self._times is None:
             on = "index" if self.on is None else self.on
             raise ValueError(f"Each group within {on} must be monotonic. Sort the values in {on} first.")

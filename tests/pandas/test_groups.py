@@ -248,3 +248,13 @@ def test_positions_are_those_in_the_group():
     table = frame.rollstat.groupby(keys).rolling(2, transform=True, fill_value=7).argmax()
     assert table.to_numpy().tolist() == [[7, 7]] * 5 + [[0, 1]]
     assert series.rollstat.groupby(keys).expanding(transform=True).argmin().tolist() == [0, 0, 0, 0, 0, 1]
+
+
+@pytest.mark.parametrize("index", [pd.RangeIndex(3), pd.date_range("2024", periods=3)])
+@pytest.mark.parametrize("window", [2, "2D"])
+def test_frames_without_columns(index, window):
+    empty = pd.DataFrame(index=index)
+    for name in ("sum", "median", "count"):
+        theirs = getattr(empty.groupby([0, 1, 0]).rolling(window), name)()
+        ours = getattr(empty.rollstat.groupby([0, 1, 0]).rolling(window), name)()
+        pd.testing.assert_frame_equal(ours, theirs)
