@@ -26,7 +26,7 @@ from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_lar
 from rollstat.plan import Choice, Computation, Output
 from rollstat.windows import Windows
 
-__all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel"]
+__all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel", "scaled_deviation"]
 
 DEVIATION_ALGORITHMS = {
     "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
@@ -154,14 +154,20 @@ class Deviation(_Distances):
         """Write whole numbers of the unit of time, rounded down."""
         lower, upper, near, far = found
         gap, one = upper - lower, np.uint64(1)
-        odd = (near & one) + (far & one) + (gap & one)
-        whole = (near >> one) + (far >> one) + (gap >> one) + (odd >> one)
-        if self.scale != 1:
-            scaled = np.floor(whole / self.scale)
-            if (scaled >= 2.0**63).any():
-                raise OverflowError("a deviation of datetimes, divided by scale, does not fit in 64 bits")
-            whole = scaled
+        if self.scale == 1:
+            odd = (near & one) + (far & one) + (gap & one)
+            result[...] = ((near >> one) + (far >> one) + (gap >> one) + (odd >> one)).astype(np.int64)
+            return
+        whole = scaled_deviation(near.astype(object) + far.astype(object) + gap.astype(object), self.scale)
+        if (whole >= 2**63).any():
+            raise OverflowError("a deviation of datetimes, divided by scale, does not fit in 64 bits")
         result[...] = whole.astype(np.int64)
+
+
+def scaled_deviation(doubled: Any, scale: float) -> Any:
+    """Return half of a whole number, or of an array of them, divided by `scale` and rounded down once."""
+    over, under = float(scale).as_integer_ratio()
+    return doubled * under // (2 * over)
 
 
 class Hampel(_Distances):

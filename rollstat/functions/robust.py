@@ -89,7 +89,8 @@ def rolling_iqr(
     Returns
     -------
     ndarray, shape (..., rows, ...)
-        Floats in the dtype of `arr`, datetimes as timedelta64. Integers and bool as uint64 where both
+        Floats in the dtype of `arr`, datetimes as timedelta64, the difference of two quantiles that are each
+        rounded down to their unit. Integers and bool as uint64 where both
         quantiles are observations (``"lower"``, ``"higher"``, ``"nearest"``) and no result can be missing
         (``mode="valid"``, ``fill_value=``), otherwise as float64.
 
@@ -147,7 +148,7 @@ def rolling_mad(
     -------
     ndarray, shape (..., rows, ...)
         Floats in the dtype of `arr`, integers and bool as float64, datetimes as timedelta64, rounded down to
-        their unit.
+        their unit after the division.
 
     Raises
     ------

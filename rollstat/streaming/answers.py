@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import rollstat.operators as operators
 from rollstat.algorithms.ranking import measurable
+from rollstat.computations.mad import scaled_deviation
 from rollstat.dtypes import is_large
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.distances import middle
@@ -336,8 +337,7 @@ def mad_answer(window: Any) -> Any:
     kind, scale = window.codec.kind, window.parameters["scale"]
     deviation = _deviation(window, *_middle_pair(window))
     if kind in "mM":
-        whole = deviation // 2
-        return int(whole if scale == 1 else np.floor(whole / scale))
+        return scaled_deviation(deviation, scale)
     if kind != "f":
         deviation = deviation / 2
     return deviation if scale == 1 else deviation / scale

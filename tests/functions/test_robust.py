@@ -1,6 +1,8 @@
 """Robust statistics against SciPy and NumPy: exactness, infinities, datetimes, error bounds and messages."""
 
 import math
+import statistics
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ import scipy.stats
 import rollstat
 from rollstat.blocks import Block
 from rollstat.computations.extrema import write_distance
+from rollstat.functions.checks import NORMAL
 
 
 @pytest.mark.parametrize("m", [3, 40, 300])
@@ -170,3 +173,21 @@ def test_messages_name_the_bad_proportion():
             rollstat.rolling_trimmed_mean([1.0], 1, proportion)
     with pytest.raises(TypeError, match="arr must hold floats, integers or bool"):
         rollstat.rolling_winsorized_mean(np.array([1], "M8[s]"), 1)
+
+
+@pytest.mark.parametrize("scale", [0.5, 3.0, "normal"])
+def test_deviations_of_times_are_rounded_down_once(rng, scale):
+    divisor = Fraction(NORMAL if scale == "normal" else scale)
+    for most in (9, 2**60):
+        values = rng.integers(-most, most, 40)
+        stream = rollstat.RollingMad(4, scale, dtype="m8[ns]")
+        times = values.astype("m8[ns]")
+        pushed = [stream.push(time) for time in times]
+        found = rollstat.rolling_mad(times, 4, scale)
+        for i in range(3, 40):
+            window = [int(value) for value in values[i - 3 : i + 1]]
+            middle = statistics.median(map(Fraction, window))
+            wanted = math.floor(statistics.median(abs(value - middle) for value in window) / divisor)
+            assert found[i].astype(int) == pushed[i].astype(int) == wanted
+    with pytest.raises(OverflowError, match="divided by scale, does not fit"):
+        rollstat.rolling_mad(np.array([0, 2**62], "m8[ns]"), 2, 0.01)
