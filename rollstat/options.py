@@ -1,5 +1,6 @@
 """The options that every rolling function takes, and the check of each."""
 
+import math
 import numbers
 import os
 import re
@@ -425,7 +426,10 @@ def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int)
         if not 0 < float(window) < np.inf:
             raise ValueError(f"window must be a positive width; it was {window!r}")
         if dtype.kind == "f":
-            return float(window) / parts, True
+            half = float(window) / parts
+            if half * parts == float(window):
+                return half, True
+            return math.nextafter(half, 0.0) if half * parts > float(window) else half, False
         length = (
             Fraction(float(window)) if not isinstance(window, numbers.Integral) else Fraction(int(window))
         )

@@ -11,6 +11,7 @@ from pandas.api.indexers import BaseIndexer, FixedForwardWindowIndexer, Variable
 from pandas.core.indexers.objects import FixedWindowIndexer
 
 import rollstat
+from rollstat.computations.order_statistics import ALGORITHMS
 from rollstat.options import Options
 from tests.test_contract import data
 
@@ -405,3 +406,36 @@ def test_the_longest_window_ahead():
     np.testing.assert_array_equal(rollstat.rolling_first(values, window, min_periods=1), values)
     np.testing.assert_array_equal(rollstat.rolling_median(values, window, min_periods=1), [2.0, 1.5, 2.0])
     assert np.isnan(rollstat.rolling_last(values, window)).all()
+
+
+@pytest.mark.parametrize("algorithm", ["auto", *ALGORITHMS])
+def test_every_rank_of_windows_closed_on_both_sides(rng, algorithm):
+    values = rng.integers(0, 9, 60).astype(float)
+    for m, center in itertools.product((1, 2, 7), (False, True)):
+        options = {"closed": "both", "center": center, "algorithm": algorithm}
+        ahead = (m - 1) // 2 if center else 0
+        for k in (m + 1, -(m + 1)):
+            found = rollstat.rolling_kth(values, k, m, **options)
+            for i in range(60):
+                window = values[max(i + ahead - m, 0) : i + ahead + 1]
+                wanted = np.sort(window)[-1 if k > 0 else 0] if len(window) > m else np.nan
+                np.testing.assert_equal(found[i], wanted)
+    with pytest.raises(ValueError, match=r"k must lie in 1\.\.8 or -8\.\.-1; got 9"):
+        rollstat.rolling_kth(values, 9, 7, closed="both")
+    with pytest.raises(ValueError, match=r"k must lie in 1\.\.7 or -7\.\.-1; got 8"):
+        rollstat.rolling_kth(values, 8, 7)
+
+
+@pytest.mark.parametrize("closed", CLOSED)
+def test_half_of_a_width_is_not_rounded(closed):
+    tiny = 5e-324
+    times = np.array([0, 0, 1, 2, 3, 4]) * tiny
+    for units in (1, 2, 3, 5):
+        reach = Fraction(units, 2)
+        for i, count in enumerate(
+            rollstat.rolling_count(times, units * tiny, times=times, center=True, closed=closed)
+        ):
+            gaps = [Fraction(int((time - times[i]) / tiny)) for time in times]
+            after = [gap < reach or (gap == reach and closed not in ("left", "neither")) for gap in gaps]
+            before = [gap > -reach or (gap == -reach and closed in ("left", "both")) for gap in gaps]
+            assert count == sum(a and b for a, b in zip(after, before))

@@ -43,14 +43,14 @@ def _check_k(k: Any, window: Window, options: CommonOptions) -> int:
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
         raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
     rows = isinstance(window, numbers.Integral) and options.get("times") is None
-    most = int(window) if rows else None
+    most = int(window) + (options.get("closed") == "both") if rows else None
     if isinstance(options.get("axis"), tuple) and isinstance(window, tuple):
         cells = [width for width in window if isinstance(width, numbers.Integral)]
         most = int(prod(cells)) if len(cells) == len(window) else None
     k = int(k)
     if k == 0 or (most is not None and most >= 1 and abs(k) > most):
         span = "1..m or -m..-1" if most is None else f"1..{most} or -{most}..-1"
-        raise ValueError(f"k must lie in {span}; it was {k}")
+        raise ValueError(f"k must lie in {span}; got {k}")
     return int(k)
 
 
@@ -95,8 +95,8 @@ def rolling_kth(
     Raises
     ------
     ValueError, TypeError
-        If `k` is not in ``1..m`` or ``-m..-1``, or if the array, the window or an option is invalid. Raised
-        before anything is computed.
+        If `k` is not in ``1..m`` or ``-m..-1`` (``m + 1`` with ``closed="both"``, whose windows hold one row
+        more), or if the array, the window or an option is invalid. Raised before anything is computed.
 
     Notes
     -----
