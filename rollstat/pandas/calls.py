@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from rollstat.dtypes import warn_of_rounding
@@ -23,8 +22,6 @@ __all__ = ["Call", "RowWindows"]
 
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
-# Those whose functions take no datetimes, for which codes stand too.
-_CODED_TIMES = ("first", "last")
 # Statistics whose results are rows.
 _POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
 
@@ -102,13 +99,14 @@ class Call(NamedTuple):
         if not self.keep_dtype:
             values = observed(column) if self.observed else float_values(column)
             return self._labelled(self.compute(values), column)
-        coded = as_codes(column, self.name in _CODED_TIMES) if self.name in _CODED else None
+        coded = as_codes(column, self.name) if self.name in _CODED else None
         if coded is not None:
             codes, values = coded
-            found = self.compute(codes)
-            if self.name != "nunique":
-                return from_codes(found, values, self._index(column), column.name)
-            return self._labelled(found, column)
+            if self.name == "nunique":
+                return self._labelled(self.compute(codes), column)
+            found = self.compute(codes, fill_value=None)  # it would be a code
+            fill = self.windows.options.get("fill_value")
+            return from_codes(found, values, self._index(column), column, fill)
         is_object = self.name == "aggregate" and column.dtype == np.dtype(object)
         return self._labelled(self.compute(column.to_numpy() if is_object else to_array(column)), column)
 
@@ -131,9 +129,8 @@ class Call(NamedTuple):
         else:
             return to_series(found, like, self._index(like), like.name)
         index = self._index(like)
-        return pd.DataFrame(
-            {label: to_series(part, like, index, label) for label, part in zip(labels, found)}
-        )
+        columns = {label: to_series(part, like, index, label) for label, part in zip(labels, found)}
+        return like._constructor_expanddim(columns)
 
     def table(self, frame: Any) -> Any:
         """Return the result for all columns in one call; None if columns must be computed one by one."""

@@ -5,6 +5,7 @@ There are two conversions. `float_values` is that of pandas: every number become
 datetimes. `as_codes` replaces strings, objects and categories by codes.
 """
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ __all__ = [
     "float_values",
     "from_codes",
     "observed",
+    "plain_series",
     "to_array",
     "to_series",
 ]
@@ -97,8 +99,8 @@ def to_series(values: Any, like: Any, index: pd.Index, name: Any) -> Any:
             array = pyarrow.array(data, mask=missing)
             kept = data.dtype.kind in "mM" and data.dtype.kind == like.dtype.kind
             array = array.cast(like.dtype.pyarrow_dtype) if kept else array
-            return pd.Series(array, index=index, name=name, dtype=pd.ArrowDtype(array.type))
-        return pd.Series(pd.array(data), index=index, name=name).mask(missing)
+            return like._constructor(array, index=index, name=name, dtype=pd.ArrowDtype(array.type))
+        return like._constructor(pd.array(data), index=index, name=name).mask(missing)
     result = like._constructor(values, index=index, name=name)
     if isinstance(like.dtype, pd.DatetimeTZDtype) and result.dtype.kind == "M":
         return result.dt.tz_localize("UTC").dt.tz_convert(like.dtype.tz)
@@ -106,42 +108,66 @@ def to_series(values: Any, like: Any, index: pd.Index, name: Any) -> Any:
 
 
 def float_series(values: NDArray[Any], like: Any, index: pd.Index) -> Any:
-    """Return floats as a Series with the name of `like`.
-
-    A plain Series is made from its parts, as pandas makes its own results: the constructor takes longer than
-    a statistic of a hundred rows.
-    """
+    """Return floats as a Series of the class of `like`, with its name."""
     if type(like) is not pd.Series or len(values) != len(index):
         return like._constructor(values, index=index, name=like.name, copy=False)
+    return plain_series(values, index, like._name)
+
+
+def plain_series(values: NDArray[Any], index: pd.Index, name: Any) -> Any:
+    """Return floats as a pandas.Series, made from its parts.
+
+    pandas makes its own results so: the constructor takes longer than a statistic of a hundred rows.
+    """
     manager = SingleBlockManager.from_array(values, index)
-    result: Any = like._constructor_from_mgr(manager, axes=manager.axes)
-    result._name = like._name
+    series: Any = pd.Series
+    result = series._from_mgr(manager, axes=manager.axes)
+    result._name = name
     return result
 
 
-def as_codes(series: Any, times: bool = False) -> tuple[NDArray[np.float64], Any] | None:
-    """Return the codes of strings, objects or categories, NaN where missing, and the array of their values.
+def as_codes(series: Any, name: str) -> tuple[NDArray[np.float64], Any] | None:
+    """Return codes for a statistic of strings, objects or categories, NaN where missing, and their values.
 
-    With `times` those of datetimes and timedeltas too. None for a column of any other kind. Codes of strings
-    and categories have the order of the values.
+    Codes for ``first`` and ``last``, also of datetimes and timedeltas, are rows. For other statistics equal
+    values have equal codes, in the order of the values for ``mode``. None for a column of any other kind.
     """
     dtype = series.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
-        codes = series.cat.codes.to_numpy()
-        values: Any = pd.Categorical.from_codes(np.arange(len(dtype.categories)), dtype=dtype)
-    elif dtype == np.dtype(object):
-        codes, values = pd.factorize(series.to_numpy())
-    elif times and dtype.kind in "mM":
-        codes, values = pd.factorize(series.array)
-    elif isinstance(dtype, pd.StringDtype) or (isinstance(dtype, pd.ArrowDtype) and dtype.kind in "OUS"):
-        codes, values = pd.factorize(series.array, sort=True)
-    else:
+    is_category, is_object = isinstance(dtype, pd.CategoricalDtype), dtype == np.dtype(object)
+    is_text = isinstance(dtype, pd.StringDtype) or (isinstance(dtype, pd.ArrowDtype) and dtype.kind in "OUS")
+    by_row = name in ("first", "last")
+    if not (is_category or is_object or is_text or (by_row and dtype.kind in "mM")):
         return None
+    values: Any = series.to_numpy() if is_object else series.array
+    if by_row:
+        return np.where(series.isna(), np.nan, np.arange(len(series), dtype=np.float64)), values
+    if is_category:
+        codes = series.cat.codes.to_numpy()
+        values = pd.Categorical.from_codes(np.arange(len(dtype.categories)), dtype=dtype)
+    else:
+        codes, values = pd.factorize(values, sort=is_text)
+        if is_object and name == "mode":
+            order = _order(values)
+            values, codes = values[order], np.append(np.argsort(order), -1)[codes]
     return np.where(codes < 0, np.nan, codes.astype(np.float64)), values
 
 
-def from_codes(codes: NDArray[np.float64], values: Any, index: pd.Index, name: Any) -> Any:
-    """Return the values of codes as a Series; missing where a code is NaN."""
+def _order(values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the order of different objects; raise unless every two of them have one."""
+    try:
+        order = sorted(range(len(values)), key=values.__getitem__)
+        if all(values[i] < values[j] for i, j in pairwise(order)):
+            return np.array(order, np.intp)
+    except TypeError:
+        pass
+    raise TypeError(
+        "a column of objects must hold values in an order for mode, the smallest of the most frequent ones; "
+        "got objects that < does not order (categories of pandas have an order)"
+    )
+
+
+def from_codes(codes: NDArray[np.float64], values: Any, index: pd.Index, like: Any, fill: Any = None) -> Any:
+    """Return the values of codes as a Series like `like`; `fill`, or missing, where a code is NaN."""
     positions = np.where(np.isnan(codes), -1.0, codes).astype(np.intp)
-    taken = pd.api.extensions.take(values, positions, allow_fill=True)
-    return pd.Series(taken, index=index, name=name, dtype=taken.dtype)
+    taken = pd.api.extensions.take(values, positions, allow_fill=True, fill_value=fill)
+    return like._constructor(taken, index=index, name=like.name, dtype=taken.dtype)

@@ -23,7 +23,7 @@ from pandas.errors import DataError
 
 import rollstat
 from rollstat.pandas.calls import Call, RowWindows
-from rollstat.pandas.columns import NotNumbers, float_series, float_values, to_array
+from rollstat.pandas.columns import NotNumbers, float_values, plain_series, to_array
 from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, document, method_of, window_method
 from rollstat.registry import REGISTRY
 
@@ -438,7 +438,7 @@ class _Windows:
             except NotNumbers:
                 values = self._pandas("_prep_values")(one), self._pandas("_prep_values")(two)
             found = call.compute(values[0], other=values[1])
-            return float_series(found, one, one.index)
+            return plain_series(found, one.index, one.name)  # not of a subclass, as in pandas
 
         return pair
 

@@ -136,3 +136,68 @@ def test_every_statistic_of_a_frame(rng):
     assert windows.beta(other=frame["a"])["a"][3:].to_numpy() == pytest.approx(1)
     with pytest.raises(TypeError, match="other must be a Series or an array; it was a DataFrame"):
         windows.beta(frame)
+
+
+def test_modes_of_objects_depend_on_their_window_alone():
+    column = pd.Series(["b", "a", "b", "c", "a", None, "c"], dtype=object)
+    whole = column.rollstat.rolling(2, 1).mode()
+    assert whole.tolist() == ["b", "a", "a", "b", "a", "a", "c"]
+    for first in range(1, len(column)):
+        later = column[first:].rollstat.rolling(2, 1).mode()
+        assert later[1:].tolist() == whole[first + 1 :].tolist()
+    for values in ([1, "a", 1], [frozenset("a"), frozenset("b")]):
+        with pytest.raises(TypeError, match="must hold values in an order for mode"):
+            pd.Series(values, dtype=object).rollstat.rolling(2).mode()
+
+
+def test_first_and_last_are_objects_of_the_window():
+    column = pd.Series([1, True, 2, 1.0], dtype=object)
+    windows = column.rollstat.rolling(2, 1, keep_dtype=True)
+    assert [repr(value) for value in windows.last()] == ["1", "True", "2", "1.0"]
+    assert [repr(value) for value in windows.first()] == ["1", "1", "True", "2"]
+
+
+@pytest.mark.parametrize(("dtype", "fill"), [(object, 0), ("string", "z"), ("category", "b")])
+def test_fill_values_are_no_codes(dtype, fill):
+    column = pd.Series(["b", "a", None, "c"], dtype=dtype)
+    windows = column.rollstat.rolling(2, keep_dtype=True, fill_value=fill)
+    assert windows.mode().tolist() == [fill, "a", fill, fill]
+    assert windows.last().tolist() == [fill, "a", fill, fill]
+
+
+class Column(pd.Series):
+    @property
+    def _constructor(self):
+        return Column
+
+    @property
+    def _constructor_expanddim(self):
+        return Table
+
+
+class Table(pd.DataFrame):
+    @property
+    def _constructor(self):
+        return Table
+
+    @property
+    def _constructor_sliced(self):
+        return Column
+
+
+@pytest.mark.parametrize("make", [lambda data: data.rolling(2), lambda data: data.expanding()])
+def test_subclasses_as_in_pandas(make):
+    table = Table({"a": [1.0, 2, 4], "b": [1.0, 3, 2]})
+    for data in (table, table["a"], Column([1, None, 2], dtype="Int64")):
+        for name in ("sum", "count", "median", "rank", "first"):
+            theirs, ours = getattr(make(data), name)(), getattr(make(data.rollstat), name)()
+            assert type(ours) is type(theirs)
+        for name in ("cov", "corr"):
+            for options in ({}, {"other": data}, {"other": data, "pairwise": True}):
+                theirs = getattr(make(data), name)(**options)
+                ours = getattr(make(data.rollstat), name)(**options)
+                assert type(ours) is type(theirs)
+                assert getattr(ours, "name", None) == getattr(theirs, "name", None)
+        assert type(make(data.rollstat).kth(1)) is type(data)
+        assert type(make(data.rollstat).minmax()) is Table
+    assert type(Column(["a", "b"]).rollstat.rolling(1).mode()) is Column
