@@ -5,6 +5,7 @@ observations, so an operator needs no identity for missing values.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.float_flags import clear_flags, is_sum, range_left, warn_of_range
 from rollstat.blocks import Block, exact_floats
 from rollstat.kernels.aggregate import greedy
+from rollstat.kernels.aggregate.sizes import all_moderate
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
@@ -164,11 +166,12 @@ def aggregate(
         observed_bounds(missing, block.start, start)
         observed_bounds(missing, block.end, end)
     columns = _columns(block, operator, missing)
+    operator, layout = _unscaled(operator, layout, columns, block.longest)
     values = columns if len(columns) > 1 else columns[0]
     written = [
         result
         if result.dtype == output.base and result.flags.c_contiguous
-        else np.empty((block.rows, *output.shape), output.base)
+        else np.zeros((block.rows, *output.shape), output.base)  # kernels do not write empty windows
         for result, output in zip(results, layout.outputs)
     ]
     failed = np.zeros(block.rows, np.bool_)
@@ -185,10 +188,34 @@ def aggregate(
             raise AggregateOverflow(operator, layout.outputs[0], int(rows[0]))
     if min_periods == 0 and (start == end).any():
         _fill_empty(operator, layout, start == end, written)
-    with np.errstate(invalid="ignore"):  # undefined rows may not fit the dtype
+    with np.errstate(over="ignore", invalid="ignore"):  # float32 has inf, insufficient rows any number
         for result, values_written in zip(results, written):
             if result is not values_written:
                 result[...] = values_written
+
+
+@lru_cache(maxsize=64)
+def _plain(kind: type, operator: Any, longest: int) -> tuple[Any, Layout, float]:
+    """Return the operator without exponents, its layout, and the limit of values that are moderate."""
+    plain, exponent = operator.unscaled(longest)
+    return *prepare(plain, [np.dtype(np.float64)] * arguments_of_lift(plain)), 2.0**exponent
+
+
+def _unscaled(
+    operator: Any, layout: Layout, columns: Sequence[NDArray[Any]], longest: int
+) -> tuple[Any, Layout]:
+    """Return the operator to use, with its layout: one without exponents if these would all be 0.
+
+    The results are equal to the bit. See :mod:`rollstat.operators.scaled`.
+    """
+    if not hasattr(operator, "unscaled"):
+        return operator, layout
+    # Operators of two classes with equal parameters are equal.
+    plain, plain_layout, limit = _plain(type(operator), operator, max(longest, 1))
+    floats = [column for column in columns if column.dtype.kind == "f"]
+    if limit > 1.0 and all(all_moderate(column, 1.0 / limit, limit) for column in floats):
+        return plain, plain_layout
+    return operator, layout
 
 
 def line_kernel(
@@ -196,14 +223,19 @@ def line_kernel(
 ) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
     """Return a function that writes the results of windows of `width` in one kernel call; None if none does.
 
-    It gives up if a value is missing or would be rounded, a result does not fit its dtype, or sums leave the
-    range of float64.
+    It gives up if a value is missing or would be rounded, a result does not fit its dtype, or sums or
+    products may leave the range of float64.
     The results have the dtypes of `layout`. See :meth:`rollstat.plan.Computation.line_kernel`.
     """
     if getattr(operator, "with_row", False) or config.DISABLE_JIT:
         return None
     codes: list[Any] = []
     rounds = getattr(operator, "rounds_integers", False)
+    limit = 0.0
+    if hasattr(operator, "unscaled"):
+        operator, layout, limit = _plain(type(operator), operator, width)
+        if limit <= 1.0:
+            return None
 
     def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
         if short:
@@ -211,7 +243,9 @@ def line_kernel(
                 out[:short] = np.nan
         columns: Any = []
         for column in series:
-            if column.dtype.kind == "f" and has_nan(column):
+            if column.dtype.kind == "f" and not (
+                all_moderate(column, 1.0 / limit, limit) if limit else not has_nan(column)
+            ):
                 return False
             dtype = computing_dtype(column.dtype)
             exact = exact_floats(column) if rounds else column

@@ -9,6 +9,7 @@ scalar, a small array of a fixed shape, or a tuple of these.
 - `interface`: the protocol, and operators made of plain functions.
 - `layout`: dtypes of the states and results of an operator.
 - `checks`: a test of the laws on samples.
+- `scaled`: numbers of any size, for the states of products and weighted sums.
 - `sums`, `moments`, `choices`, `maps`: the operators of the package.
 """
 

@@ -5,6 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rollstat._lowering import jitable
+from rollstat.operators.scaled import ZERO, Scaled, add_scaled, join, multiply_scaled, split
+
 __all__ = [
     "AffineMap",
     "BitAnd",
@@ -100,43 +103,108 @@ class AffineMap(NamedTuple):
         return newer[0] * older[0], newer[0] * older[1] + newer[1]
 
 
+_Decayed = tuple[float, float, int, int]
+
+
 class DecayedSum(NamedTuple):
-    """Sum in which each element weighs ``decay`` times the next newer one."""
+    """Sum in which each element weighs ``decay`` times the next newer one.
+
+    State: what older sums are multiplied by, and the sum, and the exponents of both, see
+    :mod:`rollstat.operators.scaled`. So no weight becomes 0, and old infinities stay.
+    """
+
+    decay: float
+    identity = (1.0, ZERO[0], 0, ZERO[1])
+    rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
+
+    def lift(self, x: float) -> _Decayed:
+        factor, total = split(self.decay, 0), split(float(x), 0)
+        return factor[0], total[0], factor[1], total[1]
+
+    def combine(self, older: _Decayed, newer: _Decayed) -> _Decayed:
+        factor, total = _decay((older[0], older[2]), (older[1], older[3]), newer)
+        return factor[0], total[0], factor[1], total[1]
+
+    def lower(self, state: _Decayed) -> float:
+        return join(state[1], state[3])
+
+    def unscaled(self, longest: int) -> tuple[Any, float]:
+        return PlainDecayedSum(self.decay), _moderate_exponent(self.decay, longest)
+
+
+class PlainDecayedSum(NamedTuple):
+    """As :class:`DecayedSum`, for moderate values and weights."""
 
     decay: float
     identity = (1.0, 0.0)
-    rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
 
     def lift(self, x: float) -> _Map:
         return self.decay, float(x)
 
-    def combine(self, older: _Map, newer: _Map) -> _Map:
-        # The weight of an old infinity underflows to 0, and 0 * inf would be NaN: infinities stay.
-        faded = older[1] if math.isinf(older[1]) else newer[0] * older[1]
-        return newer[0] * older[0], newer[1] + faded
+    combine = AffineMap.combine
 
     def lower(self, state: _Map) -> float:
         return state[1]
 
 
+def _moderate_exponent(decay: float, longest: int) -> float:
+    """Return the exponent of values to which plain sums do not underflow; -1 for none."""
+    return 250.0 if decay**longest >= 2.0**-500 else -1.0
+
+
+@jitable
+def _decay(older_factor: Scaled, older_total: Scaled, newer: _Decayed) -> tuple[Scaled, Scaled]:
+    """Return the factor and the sum of two runs."""
+    factor, total = (newer[0], newer[2]), (newer[1], newer[3])
+    return multiply_scaled(older_factor, factor), add_scaled(multiply_scaled(older_total, factor), total)
+
+
+_DecayedMean = tuple[float, float, float, int, int]
+
+
 class DecayedMean(NamedTuple):
-    """Mean in which each element weighs ``decay`` times the next newer one."""
+    """Mean in which each element weighs ``decay`` times the next newer one.
+
+    State: that of :class:`DecayedSum`, with the sum of the weights before the exponents.
+    """
 
     decay: float
     rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
 
-    def lift(self, x: float) -> tuple[float, float, float]:
+    def lift(self, x: float) -> _DecayedMean:
+        factor, total = split(self.decay, 0), split(float(x), 0)
+        return factor[0], total[0], 1.0, factor[1], total[1]
+
+    def combine(self, older: _DecayedMean, newer: _DecayedMean) -> _DecayedMean:
+        run = newer[0], newer[1], newer[3], newer[4]
+        factor, total = _decay((older[0], older[3]), (older[1], older[4]), run)
+        # The newest weight is 1, so weights below 2**-512 have no effect.
+        weight = newer[2] + newer[0] * older[2] if newer[3] == 0 else newer[2]
+        return factor[0], total[0], weight, factor[1], total[1]
+
+    def lower(self, state: _DecayedMean) -> float:
+        return join(state[1] / state[2], state[4])
+
+    def unscaled(self, longest: int) -> tuple[Any, float]:
+        return PlainDecayedMean(self.decay), _moderate_exponent(self.decay, longest)
+
+
+_PlainDecayedMean = tuple[float, float, float]
+
+
+class PlainDecayedMean(NamedTuple):
+    """As :class:`DecayedMean`, for moderate values and weights."""
+
+    decay: float
+
+    def lift(self, x: float) -> _PlainDecayedMean:
         return self.decay, float(x), 1.0
 
-    def combine(
-        self, older: tuple[float, float, float], newer: tuple[float, float, float]
-    ) -> tuple[float, float, float]:
+    def combine(self, older: _PlainDecayedMean, newer: _PlainDecayedMean) -> _PlainDecayedMean:
         factor, total, weight = newer
-        # As in DecayedSum.
-        faded = older[1] if math.isinf(older[1]) else factor * older[1]
-        return factor * older[0], faded + total, factor * older[2] + weight
+        return factor * older[0], factor * older[1] + total, factor * older[2] + weight
 
-    def lower(self, state: tuple[float, float, float]) -> float:
+    def lower(self, state: _PlainDecayedMean) -> float:
         return state[1] / state[2]
 
 

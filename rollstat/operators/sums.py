@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollstat._lowering import count_leading_zeros, jitable
+from rollstat.operators.scaled import Scaled, join, multiply_scaled, shift, split
 
 __all__ = [
     "ComplexProduct",
@@ -41,6 +42,20 @@ def _add(total: float, rest: float, x: float, x_rest: float) -> tuple[float, flo
 def _round(total: float, rest: float) -> float:
     # The rounding errors of a total that is infinite or NaN are NaN.
     return total + rest if math.isfinite(total) else total
+
+
+@jitable
+def _add_aligned(
+    total: float, rest: float, exponent: int, x: float, x_rest: float, x_exponent: int
+) -> tuple[float, float, int]:
+    """As :func:`_add`, for totals with exponents. A sum keeps the larger one, even if terms cancel."""
+    if exponent == x_exponent:
+        total, rest = _add(total, rest, x, x_rest)
+        return total, rest, exponent
+    largest = max(exponent, x_exponent)
+    a, b = shift(largest - exponent), shift(largest - x_exponent)
+    total, rest = _add(total * a, rest * a, x * b, x_rest * b)
+    return total, rest, largest
 
 
 @jitable
@@ -128,13 +143,31 @@ class UnsignedSum(NamedTuple):
 
 
 class Product(NamedTuple):
-    """Product. Integers are exact or an error is raised."""
+    """Product. Floats are rounded at each multiplication; integers are exact or an error is raised."""
 
-    identity = 1.0
+    identity = (1.0, 0)
 
     def for_dtype(self, dtype: np.dtype[Any]) -> Any:
         """Return the operator for elements of `dtype`."""
         return {"i": IntegerProduct(), "u": UnsignedProduct()}.get(dtype.kind, self)
+
+    def lift(self, x: float) -> Scaled:
+        return split(float(x), 0)
+
+    def combine(self, older: Scaled, newer: Scaled) -> Scaled:
+        return multiply_scaled(older, newer)
+
+    def lower(self, state: Scaled) -> float:
+        return join(state[0], state[1])
+
+    def unscaled(self, longest: int) -> tuple[Any, float]:
+        return PlainProduct(), 1000.0 / longest
+
+
+class PlainProduct(NamedTuple):
+    """As :class:`Product`, for floats whose products are moderate."""
+
+    identity = 1.0
 
     def combine(self, older: float, newer: float) -> float:
         return older * newer
@@ -279,21 +312,52 @@ class UnsignedMean(NamedTuple):
     lower = IntegerMean.lower
 
 
+_Weighted = tuple[float, float, float, float, int, int]
+
+
 class WeightedMean(NamedTuple):
-    """Mean of the first column, weighted by the second."""
+    """Mean of the first column, weighted by the second.
+
+    State: the sum of products and that of weights, each with its rounding errors, and their exponents, see
+    :mod:`rollstat.operators.scaled`.
+    """
 
     rounds_integers = True  # type: ignore[misc]  # of the class, not a field of the tuple
 
-    def lift(self, x: float, weight: float) -> tuple[float, float, float, float]:
-        return float(x) * float(weight), 0.0, float(weight), 0.0  # integers would overflow
+    def lift(self, x: float, weight: float) -> _Weighted:
+        value, of_weight = split(float(x), 0), split(float(weight), 0)  # integers would overflow
+        product = multiply_scaled(value, of_weight)
+        return product[0], 0.0, of_weight[0], 0.0, product[1], of_weight[1]
 
-    def combine(
-        self, older: tuple[float, float, float, float], newer: tuple[float, float, float, float]
-    ) -> tuple[float, float, float, float]:
+    def combine(self, older: _Weighted, newer: _Weighted) -> _Weighted:
+        total, rest, exponent = _add_aligned(older[0], older[1], older[4], newer[0], newer[1], newer[4])
+        weight, weight_rest, of_weight = _add_aligned(
+            older[2], older[3], older[5], newer[2], newer[3], newer[5]
+        )
+        return total, rest, weight, weight_rest, exponent, of_weight
+
+    def lower(self, state: _Weighted) -> float:
+        weight = _round(state[2], state[3])
+        return join(_round(state[0], state[1]) / weight, state[4] - state[5]) if weight != 0.0 else np.nan
+
+    def unscaled(self, longest: int) -> tuple[Any, float]:
+        return PlainWeightedMean(), 125.0
+
+
+_PlainWeighted = tuple[float, float, float, float]
+
+
+class PlainWeightedMean(NamedTuple):
+    """As :class:`WeightedMean`, for moderate values and weights."""
+
+    def lift(self, x: float, weight: float) -> _PlainWeighted:
+        return float(x) * float(weight), 0.0, float(weight), 0.0
+
+    def combine(self, older: _PlainWeighted, newer: _PlainWeighted) -> _PlainWeighted:
         total, rest = _add(older[0], older[1], newer[0], newer[1])
         weight, weight_rest = _add(older[2], older[3], newer[2], newer[3])
         return total, rest, weight, weight_rest
 
-    def lower(self, state: tuple[float, float, float, float]) -> float:
+    def lower(self, state: _PlainWeighted) -> float:
         weight = _round(state[2], state[3])
         return _round(state[0], state[1]) / weight if weight != 0.0 else np.nan

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pyspark.sql import types as T
 
 from rollstat.operators.interface import NOTHING
+from rollstat.operators.layout import as_cells
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregate_spec import Call, evaluate
 from rollstat.spark.arrow_columns import WIDE, MaskedColumn
@@ -279,7 +280,7 @@ class _OperatorState(CarriedState):
         header, cells, stamps = arrays
         # Stored records are not marked as aligned. Without a copy astype would keep them so, and kernels
         # would be compiled again for them.
-        self._window.state = [header, cells.astype(self._window.cells.dtype), stamps]
+        self._window.state = [header, as_cells(cells, self._window.cells.dtype), stamps]
 
 
 class _DecimalState(CarriedState):

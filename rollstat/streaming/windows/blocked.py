@@ -25,7 +25,7 @@ from rollstat.kernels.aggregate.blocked_window import (
 )
 from rollstat.kernels.aggregate.ring_queue import MASK, ring_size
 from rollstat.kernels.aggregate.window import FIRST, LEAST, NEXT, QUEUES, SPAN, Rows
-from rollstat.operators.layout import Layout
+from rollstat.operators.layout import Layout, as_cells
 from rollstat.streaming.windows.operator_results import ArrayState, Result, Written
 from rollstat.streaming.windows.rings import parts_of_ring, read_ring
 
@@ -88,6 +88,7 @@ class BlockedWindow(ArrayState):
 
     def adopt(self, state: list[NDArray[Any]]) -> None:
         """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
+        state = [state[0], as_cells(state[1], self.layout.state), *state[2:]]
         own = [(array.shape, array.dtype) for array in self.state]
         if [(array.shape, array.dtype) for array in state] != own:
             raise ValueError("its arrays do not fit its window")

@@ -30,7 +30,7 @@ from rollstat.kernels.aggregate.ring_queue import (
 from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, NEXT, NO_LOG_ROOM
 from rollstat.kernels.stream.steps import push_logged_row, push_row
 from rollstat.operators.interface import is_builtin
-from rollstat.operators.layout import Layout
+from rollstat.operators.layout import Layout, as_cells
 from rollstat.streaming.windows.operator_results import NEVER, ArrayState, Result, Written
 from rollstat.thresholds import STREAM_HALVED_WINDOWS
 
@@ -288,7 +288,7 @@ class NumberWindow(ArrayState):
         header, cells, stamps = state
         own_header, own_cells, own_stamps = self.state
         shapes = header.shape == own_header.shape and cells.shape[1:] == own_cells.shape[1:]
-        cells = np.ascontiguousarray(cells).astype(own_cells.dtype)
+        cells = as_cells(cells, own_cells.dtype)
         fits = shapes and stamps.dtype == own_stamps.dtype and len(stamps) == header[MASK] + 1
         smallest = ring_size(self._arguments[4]) if self._size == "fixed" else 0
         fits = fits and len(stamps) >= smallest

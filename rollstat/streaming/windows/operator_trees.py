@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rollstat.algorithms.bound_calls import bind
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.greedy import LEFT, MASK
-from rollstat.operators.layout import Layout
+from rollstat.operators.layout import Layout, as_cells
 from rollstat.streaming.windows.operator_results import NEVER, ArrayState, Result
 
 __all__ = ["NumberTree", "ObjectTree"]
@@ -56,7 +56,7 @@ class NumberTree(ArrayState):
         """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
         header, arrival, ordinals, top, below, cells, older, newer = state
         own, own_cells = self.state, self._state.cells
-        state[5] = cells = np.ascontiguousarray(cells).astype(own_cells.dtype)
+        state[5] = cells = as_cells(cells, own_cells.dtype)
         size = len(cells)
         rings = all(len(ring) == size for ring in (ordinals, older, newer))
         kinds = all(ours.dtype == theirs.dtype for ours, theirs in zip(own, state))
