@@ -271,8 +271,16 @@ class MeanDifference(_InRankSpace):
                 if ordered.dtype.kind == "f":
                     first = int(np.searchsorted(ordered, -np.inf, side="right"))
                     last = int(np.searchsorted(ordered, np.inf)) - 1
-                values, scratch = measurable(ordered), gini.create(len(ordered))
-                gini.mean_differences(rank, values, first, last, part.start, part.end, scratch, mean[rows])
+                values = measurable(ordered)
+                windows = part.start, part.end, gini.create(len(ordered))
+                gini.mean_differences(rank, values, first, last, *windows, mean[rows])
+                if ordered.dtype.kind == "f" and np.isinf(mean[rows]).any():
+                    # Distances or their sums may have overflowed.
+                    again, windows = np.zeros(part.rows), (*windows[:2], gini.create(len(ordered)))
+                    scaled = read_only(values * gini.SCALE)
+                    gini.mean_differences(rank, scaled, first, last, *windows, again)
+                    with np.errstate(over="ignore"):
+                        mean[rows] = np.where(np.isinf(mean[rows]), again / gini.SCALE, mean[rows])
         with np.errstate(over="ignore"):
             results[0][...] = mean
         return Outcome(algorithm=algorithm)

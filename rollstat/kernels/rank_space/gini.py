@@ -38,6 +38,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.rank_space.sorted_array import advance, slide, unsuited
 
 __all__ = [
+    "SCALE",
     "Scratch",
     "check",
     "create",
@@ -46,6 +47,10 @@ __all__ = [
     "mean_differences_sorted",
     "mean_of_sorted",
 ]
+
+
+# The distances of all pairs of values times this, and their sums, stay in the range of float64.
+SCALE = 2.0**-128
 
 
 class Scratch(NamedTuple):
@@ -154,24 +159,37 @@ def mean_differences(rank, ordered, first, last, start, end, scratch, result):
 
 
 @kernel
-def _weighted_gap(window, count, k):
-    """Return the part of all distances that lies between the observations of ranks k - 1 and k."""
-    return np.float64(window[k] - window[k - 1]) * np.float64(k * (count - k))
+def _weighted_gap(window, count, k, scale):
+    """Return the part of all distances that lies between the observations of ranks k - 1 and k, scaled."""
+    if scale == 1.0:
+        gap = np.float64(window[k] - window[k - 1])
+    else:
+        gap = np.float64(window[k]) * scale - np.float64(window[k - 1]) * scale
+    return gap * np.float64(k * (count - k))
+
+
+@kernel
+def _scaled_mean(window, count, scale):
+    """Return the mean difference times `scale`, by four partial sums: they do not wait for each other."""
+    a = b = c = d = 0.0
+    fours = 1 + ((count - 1) & ~3)
+    for k in range(1, fours, 4):
+        a += _weighted_gap(window, count, k, scale)
+        b += _weighted_gap(window, count, k + 1, scale)
+        c += _weighted_gap(window, count, k + 2, scale)
+        d += _weighted_gap(window, count, k + 3, scale)
+    for k in range(fours, count):
+        a += _weighted_gap(window, count, k, scale)
+    return ((a + b) + (c + d)) / np.float64(count * (count - 1) // 2)
 
 
 @kernel
 def mean_of_sorted(window, count):
-    """Return the mean difference, by four partial sums: they do not wait for each other and round less."""
-    a = b = c = d = 0.0
-    fours = 1 + ((count - 1) & ~3)
-    for k in range(1, fours, 4):
-        a += _weighted_gap(window, count, k)
-        b += _weighted_gap(window, count, k + 1)
-        c += _weighted_gap(window, count, k + 2)
-        d += _weighted_gap(window, count, k + 3)
-    for k in range(fours, count):
-        a += _weighted_gap(window, count, k)
-    return ((a + b) + (c + d)) / np.float64(count * (count - 1) // 2)
+    """Return the mean difference. Only values near the limits of float64 are scaled."""
+    mean = _scaled_mean(window, count, 1.0)
+    if mean == np.inf and np.isfinite(window[0]) and np.isfinite(window[count - 1]):
+        mean = _scaled_mean(window, count, SCALE) / SCALE
+    return mean
 
 
 @kernel

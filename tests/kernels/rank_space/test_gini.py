@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import rollstat
 from rollstat.algorithms.ranking import tied_ranks
 from rollstat.kernels.rank_space import gini
 
@@ -72,7 +73,7 @@ def test_integers_are_rounded_once_even_at_the_limits_of_the_dtype(rng):
 def test_no_trace_of_removed_values(rng):
     values = rng.standard_normal(200)
     spoilt = values.copy()
-    spoilt[[5, 40, 41, 90]] = [1e300, np.inf, -np.inf, -1e308]
+    spoilt[[5, 40, 41, 90]] = [1e300, np.inf, -np.inf, -1e300]
     start = np.arange(200 - 19)
     result, clean = means(spoilt, start, start + 20)[0], means(values, start, start + 20)[0]
     np.testing.assert_allclose(result[91:], clean[91:], rtol=1e-14)
@@ -102,3 +103,23 @@ def test_check_finds_a_wrong_sum():
     _, scratch = means(values, np.array([0]), np.array([4]))
     scratch.pairs[2] += 1
     assert not gini.check(np.sort(values), 0, 3, scratch)
+
+
+@pytest.mark.parametrize("algorithm", ["sorted_window", "rank_set"])
+def test_distances_that_overflow(algorithm, rng):
+    values = rng.standard_normal(60)
+    values[20:40] *= 2.0**1022
+    values[50] = np.inf
+    results = rollstat.rolling_gini(values, 6, algorithm=algorithm)
+    stream = rollstat.RollingGini(6)
+    pushed = [stream.push(x) for x in values.tolist()]
+    for i in range(5, 60):
+        if i >= 50 and i - 6 < 50:
+            assert results[i] == pushed[i] == np.inf
+            continue
+        wanted = exact(values[i - 5 : i + 1])
+        for result in (results[i], pushed[i]):
+            if wanted > np.finfo(float).max:
+                assert result == np.inf
+            else:
+                assert abs(Fraction(float(result)) / wanted - 1) < 100 / 2**53
