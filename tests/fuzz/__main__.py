@@ -16,7 +16,15 @@ from typing import Any
 
 import numpy as np
 
-SHARES = {"arrays": 0.45, "boxes": 0.1, "streams": 0.15, "objects": 0.05, "accessor": 0.15, "spark": 0.1}
+SHARES = {
+    "arrays": 0.4,
+    "unwritten": 0.05,
+    "boxes": 0.1,
+    "streams": 0.15,
+    "objects": 0.05,
+    "accessor": 0.15,
+    "spark": 0.1,
+}
 SHOWN = 12
 
 
