@@ -33,19 +33,15 @@ class _Adapter(NamedTuple):
 
 
 def _with_nulls(present: Any, null: Any) -> Any:
-    """Return all values: floats with NaN where there are nulls, other dtypes with a mask.
+    """Return all values, masked where there are nulls; not masked if no value or result can be missing.
 
-    With a mask, results keep the dtype.
+    With a mask, results keep the dtype, and an undefined result is NaN, not masked.
     """
     values = present
     if null.any():
         values = np.zeros(len(null), present.dtype)
         values[~null] = present
-    if values.dtype.kind == "f":
-        if null.any():
-            values[null] = np.nan
-        return values
-    return np.ma.MaskedArray(values, null) if values.dtype.kind in "iub" or null.any() else values
+    return np.ma.MaskedArray(values, null) if values.dtype.kind in "fiub" or null.any() else values
 
 
 def _with_unit(result: Any) -> Any:
@@ -159,20 +155,15 @@ def _rows(
 
 
 def _missing(name: str, results: Sequence[Any], filled: bool) -> list[Any]:
-    """Return where each result of a function is missing; nowhere if a value was chosen for these.
-
-    NaN is missing in any case.
-    """
+    """Return where each result of a function is missing; nowhere if a value was chosen for these."""
     missing: list[Any] = []
     for result in results:
         data, mask = np.ma.getdata(result), np.zeros(result.shape, np.bool_)
         if data.dtype.kind in "mM":
             mask = np.isnat(data)
-        elif data.dtype.kind == "f":
-            mask = np.isnan(data)
         elif name.startswith("rolling_arg") and not filled:
             mask = data < 0
-        elif name == "hampel_filter":  # no outlier where there is no value
+        elif name == "hampel_filter" and data.dtype.kind == "b":  # no outlier where there is no value
             mask = missing[0]
         missing.append(mask if filled else mask | np.ma.getmaskarray(result))
     return missing

@@ -5,7 +5,7 @@ import numbers
 import os
 import re
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
@@ -33,6 +33,7 @@ __all__ = [
     "as_integers",
     "choice",
     "get_threads",
+    "numpy_times",
     "ordered_times",
     "parse_width",
     "set_threads",
@@ -344,6 +345,54 @@ def unmasked(name: str, values: Any) -> NDArray[Any]:
     return np.asarray(values)
 
 
+def numpy_times(name: str, times: Any) -> tuple[NDArray[Any], str]:
+    """Return times as an array of NumPy, aware datetimes in UTC, and their kind.
+
+    The kind is "aware datetimes", "naive datetimes" or "timedeltas", and empty for other arrays.
+    """
+    dtype: Any = getattr(times, "dtype", getattr(times, "type", None))
+    aware = any(getattr(dtype, zone, None) is not None for zone in ("tz", "time_zone"))
+    if aware and hasattr(times, "dtype") and hasattr(dtype, "unit"):  # of pandas, which would make objects
+        array = times.to_numpy(dtype=f"M8[{dtype.unit}]")
+    else:
+        array = unmasked(name, times)
+    if array.dtype.kind == "O":
+        return _times_of_objects(name, array)
+    kinds = {"M": "aware datetimes" if aware else "naive datetimes", "m": "timedeltas"}
+    return array, kinds.get(array.dtype.kind, "")
+
+
+def _times_of_objects(name: str, array: NDArray[Any]) -> tuple[NDArray[Any], str]:
+    found, kinds = [], set()
+    for row, item in enumerate(array.ravel().tolist()):
+        if item is None or item != item:
+            raise ValueError(f"{name} must not be missing; row {row} is {item!r}")
+        time, kind = item, "timedeltas"
+        if isinstance(item, datetime):
+            aware = item.utcoffset() is not None
+            kind = "aware datetimes" if aware else "naive datetimes"
+            time = item.astimezone(UTC).replace(tzinfo=None) if aware else item
+        elif isinstance(item, np.datetime64):
+            kind = "naive datetimes"
+        elif not isinstance(item, (timedelta, np.timedelta64)):
+            raise TypeError(
+                f"{name} must be datetimes, timedeltas or real numbers; got {item!r} in row {row}"
+            )
+        kinds.add(kind)
+        if hasattr(time, "to_numpy"):
+            found.append(time.to_numpy())
+        else:
+            found.append(np.array(time, "m8" if kind == "timedeltas" else "M8"))
+    if len(kinds) > 1:
+        raise TypeError(f"{name} must be of one kind; got {' and '.join(sorted(kinds))}")
+    plain = np.array(found)
+    if any(after.astype(before.dtype) != before for after, before in zip(plain, found)):
+        raise ValueError(
+            f"{name} must fit in 64 bits of their finest unit, {np.datetime_data(plain.dtype)[0]}"
+        )
+    return plain.reshape(array.shape), kinds.pop() if kinds else ""
+
+
 def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> ExplicitWindows:
     bounds = []
     for name, values in (("start", start), ("end", end)):
@@ -517,9 +566,7 @@ def _checked_times(
 
     The gap is that of :class:`rollstat.windows.TimeWindows`.
     """
-    array = unmasked("times", times)
-    if array.dtype.kind == "O" and hasattr(times, "to_numpy"):
-        array = times.to_numpy(dtype="datetime64[ns]")
+    array, _ = numpy_times("times", times)
     if array.ndim != 1 or len(array) != length:
         raise ValueError(f"times must be 1-d and as long as the data, {length}; its shape was {array.shape}")
     unit = _unit(array.dtype)

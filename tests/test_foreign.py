@@ -3,6 +3,7 @@
 import datetime
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ import xarray as xr
 
 import rollstat
 import rollstat.polars
+from rollstat import operators
 from rollstat.registry import REGISTRY
 
 VALUES = [4, 1, None, 2, 7, None, 3]
@@ -159,7 +161,7 @@ def test_missing_results_are_null_whatever_the_dtype(kind):
     cleaned, outlier = rollstat.hampel_filter(series, 1)
     assert listed(cleaned) == VALUES
     assert listed(outlier) == [None if value is None else False for value in VALUES]
-    assert listed(rollstat.rolling_corr(series, np.ones(7), 2, min_periods=1)) == [None] * 7
+    assert np.isnan(listed(rollstat.rolling_corr(series, np.ones(7), 2, min_periods=1))).all()
 
 
 def test_series_without_values_keep_their_dtype():
@@ -313,3 +315,101 @@ def test_xarray_recipes_over_dask(rng):
         )
         assert (result.chunks is None) == (not options)
         xr.testing.assert_identical(result.transpose(*data.dims).compute(), expected)
+
+
+@pytest.mark.parametrize("make", [pl.Series, pa.array])
+def test_undefined_results_are_not_missing(make):
+    series = make([np.inf, -np.inf, 1.0, 2.0])
+    for options, first in (({}, None), ({"fill_value": 0}, 0.0)):
+        found = listed(rollstat.rolling_sum(series, 2, **options))
+        assert (found[0], found[2:]) == (first, [-np.inf, 3.0])
+        assert np.isnan(found[1])
+    found = listed(rollstat.rolling_corr(make([1.0, 1.0, None, 2.0, 3.0]), np.arange(5.0), 2))
+    assert [value is None for value in found] == [True, False, True, True, False]
+    assert np.isnan(found[1])
+
+
+ZONE = datetime.timezone(datetime.timedelta(hours=2))
+AWARE = [datetime.datetime(2024, 1, 1, hour, tzinfo=ZONE) for hour in (3, 4, 6)]
+NAIVE = [datetime.datetime(2024, 1, 1, hour) for hour in (1, 2, 4)]
+STREAMS = [
+    lambda: rollstat.RollingSum("61min"),
+    lambda: rollstat.RollingMedian("61min"),
+    lambda: rollstat.TimeAggregate(operators.Sum(), "61min"),
+]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "times",
+    [
+        AWARE,
+        NAIVE,
+        [each - AWARE[0] for each in AWARE],
+        np.array(AWARE, object),
+        list(map(pd.Timestamp, AWARE)),
+        pd.Series(AWARE),
+        pd.Series(AWARE).astype("timestamp[us, tz=UTC][pyarrow]"),
+        pl.Series(AWARE),
+        pa.array(AWARE),
+        pa.chunked_array([AWARE]),
+    ],
+)
+def test_times_of_every_kind(times):
+    ones = np.ones(3)
+    np.testing.assert_array_equal(rollstat.rolling_sum(ones, "61min", times=times), [1, 2, 1])
+    for make, wanted in zip(STREAMS, ([1, 2, 1], [1, 1, 1], [1, 2, 1])):
+        np.testing.assert_array_equal(make().extend(ones, times=times), wanted)
+        stream = make()
+        if isinstance(times, list):
+            assert [stream.push(1.0, time) for time in times] == wanted
+
+
+@pytest.mark.filterwarnings("error")
+def test_times_of_two_kinds_raise():
+    mixed = [*AWARE[:2], NAIVE[2]]
+    with pytest.raises(TypeError, match="times must be of one kind; got aware datetimes and naive datetimes"):
+        rollstat.rolling_sum(np.ones(3), "1h", times=mixed)
+    for make in STREAMS:
+        with pytest.raises(TypeError, match="times must be of one kind"):
+            make().extend(np.ones(3), times=mixed)
+        stream = make()
+        stream.push(1.0, AWARE[0])
+        for time in (NAIVE[1], np.datetime64(NAIVE[1]), datetime.timedelta(1)):
+            with pytest.raises(TypeError, match="t must be aware datetimes, like the times before; got"):
+                stream.push(1.0, time)
+        with pytest.raises(TypeError, match="times must be aware datetimes, like the times before"):
+            stream.copy().extend([1.0], times=NAIVE[1:2])
+        assert len(stream) == 1
+        stream.reset()
+        with pytest.raises(TypeError, match="x must"):
+            stream.push("x", AWARE[0])
+        stream.push(1.0, NAIVE[0])
+    greedy = rollstat.GreedyAggregate(operators.Sum(), times="M8[ns]")
+    greedy.extend([1.0, 2.0, 3.0], times=AWARE)
+    assert greedy.move(AWARE[0], AWARE[2]) == 5
+    with pytest.raises(TypeError, match="end must be aware datetimes"):
+        greedy.move(AWARE[0], NAIVE[2])
+
+
+def test_times_that_are_no_instants_raise():
+    for times in (pl.Series([datetime.time(1)] * 3), [datetime.time(1)] * 3):
+        with pytest.raises(TypeError, match=r"times must be datetimes, .*; got datetime.time"):
+            rollstat.rolling_sum(np.ones(3), "1h", times=times)
+    with pytest.raises(ValueError, match="times must not be missing; row 1 is None"):
+        rollstat.rolling_sum(np.ones(2), "1h", times=[NAIVE[0], None])
+    with pytest.raises(ValueError, match="times must fit in 64 bits"):
+        rollstat.rolling_sum(
+            np.ones(2), "1h", times=[pd.Timestamp(0, unit="ns").as_unit("ns"), datetime.datetime(9999, 1, 1)]
+        )
+
+
+@pytest.mark.filterwarnings("error")
+def test_values_of_streams_with_a_zone_are_in_utc():
+    stream = rollstat.RollingMax(2, min_periods=1, dtype="M8[us]")
+    assert stream.push(AWARE[0]) == stream.push(pd.Timestamp(AWARE[0])) == np.datetime64(NAIVE[0])
+
+
+def test_xarray_has_positions_of_arrays():
+    data = xr.DataArray([3.0, 1.0, np.nan, 2.0], dims="x")
+    assert rollstat.rolling_argmin(data, 2).values.tolist() == [-1, 1, -1, -1]

@@ -8,14 +8,17 @@ r"""The stream class: one window behind push, pop, extend and value, with copies
     stream ---> snapshot() ---> bytes ---> restore ---> an equal stream, in another process or release
 """
 
-from collections.abc import Mapping
+import numbers
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar, Protocol, Self
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rollstat.streaming
 from rollstat.algorithms.bound_calls import BoundStep
-from rollstat.options import whole_number
+from rollstat.options import numpy_times, whole_number
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.window_spec import WindowSpec
 
@@ -85,6 +88,7 @@ class Stream:
     """A statistic of a stream, computed element by element."""
 
     _window: Any
+    _kind_of_times = ""  # as numpy_times returns it; empty before the first datetime or timedelta
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
         super().__init_subclass__()
@@ -99,14 +103,32 @@ class Stream:
         """The current result; NaN, NaT, None or -1 if it is missing."""
         return self._window.value
 
+    @contextmanager
+    def _times(self, name: str, times: Any) -> Iterator[Any]:
+        """Give times as NumPy's to the body; raise if their kind is not that of earlier rows.
+
+        Their kind is noted after the body, unless that raises.
+        """
+        duration: Any = np.timedelta64  # NumPy counts it among the integers
+        if times is None or (isinstance(times, numbers.Real) and not isinstance(times, duration)):
+            yield times
+            return
+        found, kind = numpy_times(name, times)
+        if kind and self._kind_of_times not in ("", kind):
+            raise TypeError(f"{name} must be {self._kind_of_times}, like the times before; got {kind}")
+        yield found[()]  # a scalar, if it is one
+        self._kind_of_times = kind or self._kind_of_times
+
     def reset(self) -> None:
         """Remove all rows."""
         self._window.clear()
+        self._kind_of_times = ""
 
     def copy(self) -> Self:
         """Return an equal and independent stream."""
         other = type(self).__new__(type(self))
         other._set_window(self._window.copy())
+        other._kind_of_times = self._kind_of_times
         return other
 
     def __copy__(self) -> Self:
@@ -182,7 +204,8 @@ class RollingStream(Stream, abstract=True):
                 return step(self._state, x)
             except TypeError:  # x is not a float, and nothing has changed
                 pass
-        return self._window.push((x,), t)
+        with self._times("t", t) as time:
+            return self._window.push((x,), time)
 
     @property
     def full(self) -> bool:
@@ -232,7 +255,8 @@ class RollingStream(Stream, abstract=True):
         return self._extend((array,), times)
 
     def _extend(self, columns: tuple[Any, ...], times: Any) -> Any:
-        results = self._window.extend(columns, times)
+        with self._times("times", times) as found:
+            results = self._window.extend(columns, found)
         return tuple(results) if len(results) > 1 else results[0]
 
     @classmethod
@@ -262,7 +286,8 @@ class RollingStream(Stream, abstract=True):
         """
         stream = cls(*arguments, **options)
         several = isinstance(array, tuple) and stream._window.columns > 1
-        stream._window.load_tail(array if several else (array,), times)
+        with stream._times("times", times) as found:
+            stream._window.load_tail(array if several else (array,), found)
         return stream
 
     def merge(self, other: Self) -> None:

@@ -13,6 +13,7 @@ A missing element is stored as NaN or 0 beside a mark. An answer of None means t
 
 import math
 import operator
+from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,8 @@ class Codec:
         duration: Any = np.timedelta64
         if isinstance(x, (str, bytes, float, *_NUMBERS)) and not isinstance(x, duration):
             raise TypeError(f"x must be a {name} or None; it was {x!r}")
+        if isinstance(x, datetime) and x.tzinfo is not None:
+            x = x.astimezone(UTC).replace(tzinfo=None)
         try:
             given = np.asarray(x.to_numpy() if hasattr(x, "to_numpy") else x)
             if given.dtype.kind != self.kind:

@@ -49,7 +49,9 @@ class OperatorStream(RollingStream, abstract=True):
             except Exception:
                 self._window.undo()
                 raise
-        return self._window.push(*self._parts("push", elements))
+        element, time = self._parts("push", elements)
+        with self._times("t", time) as found:
+            return self._window.push(element, found)
 
     def _parts(self, name: str, elements: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
         """Return the element, one number for each column, and its time or None."""
@@ -72,7 +74,9 @@ class OperatorStream(RollingStream, abstract=True):
         growing window of objects in place, because that total has not been returned. Errors are those of
         :meth:`push`.
         """
-        self._window.add(*self._parts("add", elements))
+        element, time = self._parts("add", elements)
+        with self._times("t", time) as found:
+            self._window.add(element, found)
 
     def pop(self, n: int = 1) -> Any:
         """Remove the `n` oldest rows of a window that was made with ``None``, and return the result.
@@ -324,11 +328,13 @@ class GreedyAggregate(Stream):
         columns, timed = self._window.columns, self._window.spec is not None
         if len(elements) != columns + timed:
             raise TypeError(f"push takes {columns + timed} arguments here; it was given {len(elements)}")
-        return self._window.push(elements[:columns], elements[-1] if timed else None)
+        with self._times("t", elements[-1] if timed else None) as time:
+            return self._window.push(elements[:columns], time)
 
     def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> None:
         """Add all elements of arrays, one for each column, and their times if rows have times."""
-        self._window.extend(columns, times)
+        with self._times("times", times) as found:
+            self._window.extend(columns, found)
 
     def move(self, start: Any, end: Any) -> Any:
         """Move to the window of rows ``[start, end)``, or of times in ``(start, end]``; return its result.
@@ -351,7 +357,8 @@ class GreedyAggregate(Stream):
             Whatever methods of the operator raise. The stream does not change.
         """
         if self._window.spec is not None:
-            return self._window.move_to_times(start, end)
+            with self._times("start", start) as low, self._times("end", end) as high:
+                return self._window.move_to_times(low, high)
         left, right = self.bounds
         start = whole_number("start", start, left)
         end = whole_number("end", end, max(right, start))

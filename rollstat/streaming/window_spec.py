@@ -11,7 +11,6 @@ import math
 import numbers
 import sys
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -133,8 +132,6 @@ class WindowSpec:
     def encode_times(self, times: Any) -> NDArray[Any]:
         """Return times as int64 nanoseconds or float64 numbers; raise if they do not fit."""
         array = unmasked("times", times)
-        if array.dtype.kind == "O":
-            array = _from_objects(array)
         if self.kind == _NUMBER:
             if array.dtype.kind not in "fiu":
                 raise TypeError(f"times must be numbers, like the window; their dtype was {array.dtype}")
@@ -169,16 +166,6 @@ def _float_limit(time: float, width: float) -> float:
     part = time - limit
     error = (time - (limit + part)) + (part - width)  # of the subtraction, exact
     return math.nextafter(limit, -math.inf) if error < 0 else limit
-
-
-def _from_objects(array: NDArray[Any]) -> NDArray[Any]:
-    """Convert datetimes of other libraries to NumPy's."""
-    first = array[0] if array.size else None
-    if hasattr(first, "to_numpy"):
-        return np.array([item.to_numpy() for item in array])
-    if isinstance(first, datetime):
-        return array.astype("M8[us]")
-    return array.astype("m8[us]") if isinstance(first, timedelta) else array
 
 
 class Times(LinkedQueue):
