@@ -14,11 +14,10 @@ last series reach, so memory is bounded by a window and a batch, however long a 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rollstat.options import Options
@@ -64,13 +63,15 @@ class Plan:
         Common options of the array functions.
     looks_ahead : bool
         Whether windows include rows after their own.
-    width : int or None
-        Number of leading columns to return; None for all.
+    numbers_rows : bool
+        Whether results depend on the number of a row in its series.
     bucket : int or None
-        Column with the number of the bucket, if long series are split. The next column marks halo rows, or
+        Column with the number of the bucket, if long series are split. If states are carried, the next column
         holds the state before the bucket.
     rows_before : mapping
         Number of rows of the series before the first row of a bucket, where it is not zero.
+    carries_states : bool
+        Whether states replace the rows before a batch or a bucket.
     """
 
     keys: tuple[int, ...]
@@ -85,26 +86,12 @@ class Plan:
     window: Any
     options: Mapping[str, Any]
     looks_ahead: bool
-    width: int | None = None
+    numbers_rows: bool
     bucket: int | None = None
     rows_before: Mapping[int, int] = field(default_factory=dict)
+    carries_states: bool = False
 
-    @property
-    def halo(self) -> int | None:
-        """Column that marks halo rows, if there are any."""
-        return None if self.bucket is None else self.bucket + 1
-
-    @property
-    def carries_states(self) -> bool:
-        """Whether states replace the rows before a bucket."""
-        return False
-
-    @property
-    def needs_row_numbers(self) -> bool:
-        """Whether a bucket must know how many rows of its series come before it."""
-        return any(call.positions for call in self.calls)
-
-    def reindexed(self, new: Mapping[int, int]) -> Self:
+    def reindexed(self, new: Mapping[int, int]) -> "Plan":
         """Return the plan for sorted rows of a frame that holds column `i` at ``new[i]``."""
         return replace(
             self,
@@ -115,14 +102,6 @@ class Plan:
             time=None if self.time is None else (new[self.time[0]], self.time[1]),
             bucket=None if self.bucket is None else new.get(self.bucket),
         )
-
-    def walk(self) -> "Walk":
-        """Return a walk that starts at the first row of a series."""
-        return Walk(self)
-
-    def begin(self, batches: Iterable[pa.RecordBatch]) -> tuple["Walk", Iterable[pa.RecordBatch]]:
-        """Return a walk for one partition, and the batches to feed it."""
-        return self.walk(), batches
 
 
 class Walk:
@@ -385,20 +364,14 @@ class Walk:
         while self.pending and first + self.pending[0].num_rows <= available:
             batch = self.pending.popleft()
             self.bytes -= batch.nbytes
-            result = self._append(batch, [array.slice(first, batch.num_rows) for array in combined])
+            yield self._append(batch, [array.slice(first, batch.num_rows) for array in combined])
             first += batch.num_rows
-            if result.num_rows:
-                yield result
         self.ready = [[array.slice(first)] for array in combined]
 
     def _append(self, batch: pa.RecordBatch, new: list[pa.Array]) -> pa.RecordBatch:
-        """Return a batch with the new columns and without halo rows."""
-        names = [*batch.schema.names[: self.plan.width], *(f"new{i}" for i in range(len(new)))]
-        result = pa.RecordBatch.from_arrays([*batch.columns[: self.plan.width], *new], names=names)
-        if self.plan.halo is None:
-            return result
-        own = pc.invert(batch.column(self.plan.halo))
-        return result if pc.all(own).as_py() else result.filter(own)  # do not copy a batch without halo rows
+        """Return a batch with the new columns."""
+        names = [*batch.schema.names, *(f"new{i}" for i in range(len(new)))]
+        return pa.RecordBatch.from_arrays([*batch.columns, *new], names=names)
 
 
 def _fails(attempt: Callable[[int], Any], last: int) -> bool:

@@ -8,9 +8,8 @@
 
 A cell is an interval of values of the first order column, so the cell of a row depends on that row alone,
 and a task that runs again splits the same way. Halos of windows of rows follow from exact counts of the
-rows of each cell, halos of windows by width from the values of the cuts. A small halo travels with the code
-of the tasks (`result_columns`); the rows of a large one are sent to every bucket that needs them, in the
-one exchange that there is, marked, and dropped after the walk.
+rows of each cell, halos of windows by width from the values of the cuts. The rows of a halo are sent to every
+bucket that needs them, in the one exchange that there is, marked, and dropped after the walk.
 """
 
 import math
@@ -87,12 +86,8 @@ class Split:
 
     Attributes
     ----------
-    with_halos : DataFrame
+    rows : DataFrame
         The rows with the columns `BUCKET` and `HALO`; rows of halos are repeated.
-    without_halos : DataFrame
-        The same without the repeated rows.
-    halo_rows : int
-        Number of rows of all halos, an estimate if rows were not counted.
     buckets : int
         Number of buckets, including those of ordinary series.
     first_bucket : int
@@ -103,9 +98,7 @@ class Split:
         The bucket after the last one of each series that is split.
     """
 
-    with_halos: DataFrame
-    without_halos: DataFrame
-    halo_rows: int
+    rows: DataFrame
     buckets: int
     first_bucket: int
     rows_before: dict[int, int]
@@ -267,19 +260,10 @@ def split_series(
         return None
     cuts, rising = zip(*(sorted_cuts(cut, kind, descending) for cut in cuts))
     counts: list[Any] = [None] * series
-    if plan.needs_row_numbers or (not reach.by_width and (reach.back or reach.ahead)):
+    if plan.numbers_rows or (not reach.by_width and (reach.back or reach.ahead)):
         counts = _count(frame, order, CountCells(kind, tuple(map(tuple, rising)), descending))
     buckets = [choose_buckets(c, r, w, reach) for c, r, w in zip(counts, rising, wanted)]
-    halo_rows = sum(map(_halo_rows, counts, rows, buckets))
-    return _assign(frame, keys, order, descending, cuts, buckets, halo_rows)
-
-
-def _halo_rows(counts: Sequence[int] | None, rows: int, buckets: Sequence[Bucket]) -> int:
-    """Return the rows of the halos of a series, as if cells were equal where they are not counted."""
-    halos = [cell for b in buckets for cell in range(b.first, b.last) if not b.start <= cell < b.end]
-    if counts is None:
-        return rows * len(halos) // max(buckets[-1].end, 1)
-    return sum(counts[cell] for cell in halos)
+    return _assign(frame, keys, order, descending, cuts, buckets)
 
 
 def _number_long_series(
@@ -360,8 +344,8 @@ def _choose(passed: Sequence[Column], results: Sequence[Column]) -> Column:
 
 def _buckets_of_row(
     order: Column, data_type: T.DataType, descending: bool, cuts: pa.Array, base: int, buckets: list[Bucket]
-) -> tuple[Column, Column]:
-    """Return the buckets that need a row, as an array of (bucket, halo), and the bucket of the row."""
+) -> Column:
+    """Return the buckets that need a row, as an array of (bucket, halo)."""
     edges = {edge for b in buckets for edge in (b.first, b.start, b.end, b.last)}
     used = sorted(edges - {0, len(cuts) + 1})
     literals = [_literal(cuts[edge - 1], data_type) for edge in used]
@@ -370,13 +354,12 @@ def _buckets_of_row(
         (order <= cut) | order.isNull() if descending else order.isNotNull() & (order >= cut)
         for cut in literals
     ]
-    every, own = [], []
+    every = []
     for cell in [0, *used]:
         needing = [i for i, b in enumerate(buckets) if b.first <= cell < b.last]
         owner = next(i for i in needing if buckets[i].start <= cell < buckets[i].end)
         every.append(F.array(*(F.struct(F.lit(base + i), F.lit(i != owner)) for i in needing)))
-        own.append(F.lit(base + owner))
-    return _choose(passed, every), _choose(passed, own)
+    return _choose(passed, every)
 
 
 def _assign(
@@ -386,28 +369,24 @@ def _assign(
     descending: bool,
     cuts: Sequence[pa.Array],
     chosen: list[list[Bucket]],
-    halo_rows: int,
 ) -> Split:
     """Add to each row the bucket that needs it, once for each such bucket."""
     first = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 200) if keys else 0
     every: Any = F  # F.when begins an expression, and Column.when continues it
-    own: Any = F
     rows_before: dict[int, int] = {}
     ends = [first]
     for number, (cut, buckets) in enumerate(zip(cuts, chosen)):
         base = ends[-1]
         in_series = F.col("rollstat_series") == number
-        needing, owner = _buckets_of_row(
-            frame[order], frame.schema[order].dataType, descending, cut, base, buckets
-        )
-        every, own = every.when(in_series, needing), own.when(in_series, owner)
+        data_type = frame.schema[order].dataType
+        needing = _buckets_of_row(frame[order], data_type, descending, cut, base, buckets)
+        every = every.when(in_series, needing)
         rows_before |= {
             base + i: bucket.rows_before for i, bucket in enumerate(buckets) if bucket.rows_before
         }
         ends.append(base + len(buckets))
     if keys:
         hashed = F.pmod(F.hash(*(frame[key] for key in keys)), F.lit(first))
-        every, own = every.otherwise(F.array(F.struct(hashed, F.lit(False)))), own.otherwise(hashed)
-    repeated = frame.select("*", F.inline(every).alias(BUCKET, HALO)).drop("rollstat_series")
-    alone = frame.select("*", own.alias(BUCKET), F.lit(False).alias(HALO)).drop("rollstat_series")
-    return Split(repeated, alone, halo_rows, ends[-1], first, rows_before, tuple(ends[1:]))
+        every = every.otherwise(F.array(F.struct(hashed, F.lit(False))))
+    rows = frame.select("*", F.inline(every).alias(BUCKET, HALO)).drop("rollstat_series")
+    return Split(rows, ends[-1], first, rows_before, tuple(ends[1:]))

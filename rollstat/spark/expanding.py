@@ -16,8 +16,8 @@ Nothing passes through the driver, and nothing runs before the result is read.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -37,8 +37,8 @@ from rollstat.spark.sort_prefix import order_code, order_columns
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding
 
-__all__ = ["MAX_STATE_BYTES", "STATE", "BucketStates", "CarriedPlan", "CarriedWalk", "StartStates"]
-__all__ += ["carrying", "with_states"]
+__all__ = ["MAX_STATE_BYTES", "STATE", "BucketStates", "CarriedWalk", "StartStates"]
+__all__ += ["carrying", "initial_states", "with_states"]
 
 # A state travels as one cell of a binary column. Arrow holds less than 2 GiB in such a column, Java doubles
 # its buffer to grow it, and both sides keep copies during the transfer.
@@ -62,66 +62,28 @@ def carrying(plan: Plan) -> tuple[Plan, str | None]:
             reason = f"{kind.spark.simpleString()} has no state of bounded size"
         if reason is not None:
             return plan, f"{call.statistic!r}: {reason}"
-    carried = CarriedPlan(**{field.name: getattr(plan, field.name) for field in fields(plan)})
-    most = sum(state.max_bytes for state in carried.states())
+    numbers_rows = any(counts_rows(call.statistic, call.parameters) for call in plan.calls)
+    carried = replace(plan, carries_states=True, numbers_rows=numbers_rows)
+    most = sum(state.max_bytes for state in initial_states(carried))
     if most > MAX_STATE_BYTES:
         names = ", ".join(repr(call.statistic) for call in plan.calls)
         return carried, f"{names}: states take up to {most:,} bytes; at most {MAX_STATE_BYTES:,} can be sent"
     return carried, None
 
 
-@dataclass(frozen=True)
-class CarriedPlan(Plan):
-    """A plan whose windows reach the first row. Where series are split, a column holds the states."""
-
-    @property
-    def halo(self) -> int | None:
-        """Column that marks halo rows; there are none."""
-        return None
-
-    @property
-    def carries_states(self) -> bool:
-        """Whether states replace the rows before a bucket."""
-        return True
-
-    @property
-    def needs_row_numbers(self) -> bool:
-        """Whether a bucket must know how many rows of its series come before it."""
-        return any(counts_rows(call.statistic, call.parameters) for call in self.calls)
-
-    def walk(self) -> "CarriedWalk":
-        """Return a walk that starts at the first row of a series."""
-        return CarriedWalk(self)
-
-    def begin(self, batches: Iterable[pa.RecordBatch]) -> tuple[Walk, Iterable[pa.RecordBatch]]:
-        """Return a walk for one partition, started from the state in its first row if there is one."""
-        walk = self.walk()
-        if self.bucket is None:
-            return walk, batches
-        rows = (batch for batch in batches if batch.num_rows)
-        first = next(rows, None)
-        if first is None:
-            return walk, ()
-        state = first.column(self.bucket + 1)[0]
-        if state.is_valid:
-            walk.states = _read(self, state.as_py())
-            first = first.slice(1)
-        return walk, chain([first], rows)
-
-    def states(self) -> list[CarriedState]:
-        """Return the states of all calls before the first row."""
-        # Columns reach the kernels with integers widened.
-        dtypes = [np.dtype(np.int64) if kind.dtype.kind == "i" else kind.dtype for _, kind in self.inputs]
-        return [
-            initial_state(call, [dtypes[number] for number in call.inputs], self.options)
-            for call in self.calls
-        ]
+def initial_states(plan: Plan) -> list[CarriedState]:
+    """Return the states of all calls before the first row."""
+    # Columns reach the kernels with integers widened.
+    dtypes = [np.dtype(np.int64) if kind.dtype.kind == "i" else kind.dtype for _, kind in plan.inputs]
+    return [
+        initial_state(call, [dtypes[number] for number in call.inputs], plan.options) for call in plan.calls
+    ]
 
 
-def _read(plan: CarriedPlan, message: bytes) -> list[CarriedState]:
+def _read(plan: Plan, message: bytes) -> list[CarriedState]:
     """Return the states of all calls from bytes."""
     _, parameters, arrays = snapshots.read(message)
-    states, rest = plan.states(), iter(arrays)
+    states, rest = initial_states(plan), iter(arrays)
     for state, number in zip(states, parameters["arrays"], strict=True):
         state.load([next(rest) for _ in range(number)])
     return states
@@ -138,17 +100,27 @@ def _state_row(bucket: int, states: list[CarriedState]) -> pa.RecordBatch:
 class CarriedWalk(Walk):
     """The walk over one partition; states stand for all rows before the held ones."""
 
-    plan: CarriedPlan
-
-    def __init__(self, plan: CarriedPlan) -> None:
+    def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.states = plan.states()
+        self.states = initial_states(plan)
+
+    def begin(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield batches, and start from the state in the first row if there is one."""
+        rows = (batch for batch in batches if batch.num_rows)
+        first = next(rows, None)
+        if first is not None and self.plan.bucket is not None:
+            state = first.column(self.plan.bucket + 1)[0]
+            if state.is_valid:
+                self.states = _read(self.plan, state.as_py())
+                first = first.slice(1)
+        yield from () if first is None else (first,)
+        yield from rows
 
     def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
         """Compute all held rows and drop them."""
         columns, _, offsets = self._joined()
         if self.starts[1:2] == [0]:  # the first held row is the first of its series
-            self.states = self.plan.states()
+            self.states = initial_states(self.plan)
         results = [self._results(number, columns, offsets) for number in range(len(self.plan.calls))]
         self._add_results(chain(*results))
         self.columns = [[] for _ in self.columns]
@@ -164,7 +136,7 @@ class CarriedWalk(Walk):
         if end > begin:
             parts.append(self._whole_series(number, columns, offsets[1:-1]))
         if end:
-            self.states[number] = self.plan.states()[number]
+            self.states[number] = initial_states(self.plan)[number]
             parts.append(self._continue(number, columns, end, int(offsets[-1])))
         return _concatenated(parts)
 
@@ -198,7 +170,7 @@ class CarriedWalk(Walk):
             # Compute the series one by one, so that the error names a row.
             parts = []
             for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist()):
-                self.states[number] = self.plan.states()[number]
+                self.states[number] = initial_states(self.plan)[number]
                 parts.append(self._continue(number, columns, a, b))
             return _concatenated(parts)
         return [np.ma.asarray(self._positions(r, offsets - first) if call.positions else r) for r in results]
@@ -213,11 +185,11 @@ def _concatenated(parts: list[list[MaskedColumn]]) -> list[MaskedColumn]:
 class BucketStates:
     """Makes the states of one bucket: returns its number and these."""
 
-    plan: CarriedPlan
+    plan: Plan
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the row for one partition."""
-        states, bucket, walk = self.plan.states(), None, Walk(self.plan)
+        states, bucket, walk = initial_states(self.plan), None, Walk(self.plan)
         for batch in batches:
             if not batch.num_rows:
                 continue
@@ -243,7 +215,7 @@ class StartStates:
         The bucket after the last one of each series.
     """
 
-    plan: CarriedPlan
+    plan: Plan
     ends: tuple[int, ...]
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -262,36 +234,34 @@ class StartStates:
                     state.combine(later)
 
 
-def with_states(split: Split, plan: CarriedPlan, types: Sequence[T.DataType]) -> DataFrame:
+def with_states(split: Split, plan: Plan, schema: T.StructType) -> DataFrame:
     """Return the rows of all buckets, and a row with the state for each bucket that has others before it.
 
     Parameters
     ----------
     split : Split
         The rows.
-    plan : CarriedPlan
+    plan : Plan
         What to compute.
-    types : sequence of DataType
-        Types of the columns.
+    schema : StructType
+        Of the columns of the caller.
 
     Returns
     -------
     DataFrame
         With the column `STATE` after that of the bucket.
     """
-    rows = split.with_halos.drop(HALO)
-    states = _bucket_states(rows, split, plan, types)
+    rows = split.rows.drop(HALO)
+    states = _bucket_states(rows, split, plan, schema)
     with known_warnings():
         states = states.repartition(1).sortWithinPartitions("bucket")
         states = states.mapInArrow(StartStates(plan, split.series_ends), _SCHEMA)
-    nulls = [F.lit(None).cast(data_type).alias(name) for name, data_type in zip(rows.columns[:-1], types)]
+    nulls = [F.lit(None).cast(field.dataType).alias(name) for name, field in zip(rows.columns, schema)]
     start = states.select(*nulls, F.col("bucket").alias(BUCKET), F.col("state").alias(STATE))
     return rows.withColumn(STATE, F.lit(None).cast("binary")).unionAll(start)
 
 
-def _bucket_states(
-    rows: DataFrame, split: Split, plan: CarriedPlan, types: Sequence[T.DataType]
-) -> DataFrame:
+def _bucket_states(rows: DataFrame, split: Split, plan: Plan, schema: T.StructType) -> DataFrame:
     """Return the states of each bucket, computed from only the columns that this takes."""
     inputs = [index for index, _ in plan.inputs]
     order_free = all(call.statistic in _ORDER_FREE for call in plan.calls)
@@ -312,7 +282,7 @@ def _bucket_states(
     columns = [rows[name] for name in rows.columns]
     by = order_columns([columns[index] for index in job.order], plan.descending)
     by += [columns[new[index]].asc() for index in ties if index not in plan.order]
-    code = order_code(columns[job.order[0]], types[plan.order[0]], plan.descending[0])
+    code = order_code(columns[job.order[0]], schema[plan.order[0]].dataType, plan.descending[0])
     if code is not None:
         by.insert(0, code)
     with known_warnings():

@@ -19,9 +19,15 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rollstat.spark.batch_walk import Plan, Walk
+from rollstat.spark.expanding import CarriedWalk
 from rollstat.spark.row_order import equal
 
-__all__ = ["HashWalk", "WalkJob"]
+__all__ = ["HashWalk", "WalkJob", "new_walk"]
+
+
+def new_walk(plan: Plan) -> Walk:
+    """Return a walk that starts at the first row of a series."""
+    return CarriedWalk(plan) if plan.carries_states else Walk(plan)
 
 
 @dataclass(frozen=True)
@@ -44,10 +50,12 @@ class WalkJob:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Return the batches of one partition with the new columns."""
-        walk, rows = self.plan.begin(batches)
+        walk = new_walk(self.plan)
+        if isinstance(walk, CarriedWalk):
+            batches = walk.begin(batches)
         if self.hash_column is None:
-            return walk.run(rows)
-        return HashWalk(self.plan, self.hash_column, walk, in_order=self.in_order).run(rows)
+            return walk.run(batches)
+        return HashWalk(self.plan, self.hash_column, walk, in_order=self.in_order).run(batches)
 
 
 class HashWalk:
@@ -59,7 +67,7 @@ class HashWalk:
         self.plan = plan
         self.hash_column = hash_column
         self.in_order = in_order
-        self.first = plan.walk() if first is None else first
+        self.first = new_walk(plan) if first is None else first
         self.others: list[Walk] = []
         self.hash: int | None = None  # of the last row
 
@@ -133,7 +141,7 @@ class HashWalk:
                 if new:
                     walk, new = self.first, False
                 else:
-                    walk = self.plan.walk()
+                    walk = new_walk(self.plan)
                     self.others.append(walk)
             repeat = pa.array(np.zeros(rest.num_rows, np.int64))
             same = [

@@ -123,7 +123,7 @@ class _Accessor:
 
         Notes
         -----
-        The frame is read up to four times if it is split, and must have the same rows in the same order each
+        The frame is read up to three times if it is split, and must have the same rows in the same order each
         time: cache a frame whose order is not fixed, such as the result of a join.
         """
         given = {"min_periods": min_periods, "center": center, "closed": closed, **options}

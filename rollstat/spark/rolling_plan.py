@@ -13,11 +13,11 @@ from pyspark.sql import types as T
 from rollstat.spark.aggregate_spec import Aggregate, check_new_names, parse_window, plan_calls
 from rollstat.spark.arrow_columns import Kind, kind_of
 from rollstat.spark.batch_walk import Plan
-from rollstat.spark.buckets import BUCKET, MAX_BUCKETS, Split, split_series
+from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series
 from rollstat.spark.column_references import ColumnLike, ColumnReferences
-from rollstat.spark.expanding import CarriedPlan, carrying, with_states
+from rollstat.spark.expanding import carrying, with_states
 from rollstat.spark.hash_collisions import WalkJob
-from rollstat.spark.result_columns import Halos, small_halos, with_results
+from rollstat.spark.result_columns import with_results
 from rollstat.spark.sort_prefix import HASH, hash_of, order_code, order_columns, prefix_of
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding, Forward
@@ -141,7 +141,7 @@ def rolling(  # 13 parameters: one for each public option
     )
     plan, unbounded = carrying(plan)
     route = _choose_route(df, schema, plan, _check_split(split, bool(plan.keys), unbounded))
-    return route.run(schema, fields)
+    return route.run(schema.fields[:width], fields)
 
 
 @dataclass(frozen=True)
@@ -158,55 +158,52 @@ class Route:
         What each partition is sorted by.
     hashed : Column or None
         The hash of the keys, if rows are sorted by it first.
-    results_only : bool
-        Whether whole rows stay in Spark: workers get only the needed columns and return only results.
-    halos : dict or None
-        Small halos of the buckets, which travel with the code of the tasks.
     """
 
     rows: DataFrame
     plan: Plan
     sort: list[Column]
     hashed: Column | None
-    results_only: bool
-    halos: Halos | None = None
 
-    def run(self, schema: T.StructType, fields: list[T.StructField]) -> DataFrame:
-        """Return the columns of `schema` and the new columns `fields`."""
-        if self.results_only:
-            rows = self.rows.sortWithinPartitions(*self.sort)
-            names = schema.names[: self.plan.width]
-            return with_results(rows, self.plan, self.hashed, names, fields, self.halos)
-        rows, hash_column = self.rows, None
-        if self.hashed is not None:
-            rows, hash_column = rows.withColumn(HASH, self.hashed), len(rows.columns)
-        result = T.StructType([*schema.fields[: self.plan.width], *fields])
-        with known_warnings():
-            return rows.sortWithinPartitions(*self.sort).mapInArrow(WalkJob(self.plan, hash_column), result)
+    def run(self, old: Sequence[T.StructField], fields: Sequence[T.StructField]) -> DataFrame:
+        """Return the columns `old` of the caller, which are the first of the rows, and the new columns.
+
+        Whole rows stay in Spark, and workers get only the needed columns and return only results, unless
+        windows look ahead or states are carried.
+        """
+        rows, new = self.rows, [T.StructField(f"new{i}", field.dataType) for i, field in enumerate(fields)]
+        if self.plan.looks_ahead or self.plan.carries_states:
+            hash_column = None
+            if self.hashed is not None:
+                rows, hash_column = rows.withColumn(HASH, self.hashed), len(rows.columns)
+            # Rows that hold states have nulls everywhere; all others are as in the frame of the caller.
+            pairs = zip(rows.columns, old)
+            same = [T.StructField(name, f.dataType, f.nullable, f.metadata) for name, f in pairs]
+            result = T.StructType([*same, *rows.schema[len(old) :], *new])
+            with known_warnings():
+                job = WalkJob(self.plan, hash_column)
+                rows = rows.sortWithinPartitions(*self.sort).mapInArrow(job, result)
+        else:
+            rows = with_results(rows.sortWithinPartitions(*self.sort), self.plan, self.hashed, new)
+        if HALO in rows.columns:
+            rows = rows.where(~rows[HALO])
+        names = [*rows.columns[: len(old)], *(field.name for field in new)]
+        wanted = zip(names, [*old, *fields])
+        return rows.select(*(rows[name].alias(field.name) for name, field in wanted))
 
 
 def _choose_route(df: DataFrame, schema: T.StructType, plan: Plan, split: int | str | None) -> Route:
-    """Return the route of a job. Long series are split as `split` says.
-
-    Results alone come back unless windows look ahead, states are carried, or halos are large.
-    """
+    """Return the route of a job. Long series are split as `split` says."""
     rows, names = with_plain_names(df)
-    results_only = not plan.looks_ahead and not plan.carries_states
     keys = [names[index] for index in plan.keys]
     cut = _split(rows, keys, names[plan.order[0]], schema, plan, split)
     if cut is None:
         rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
-        return Route(rows, plan, *_sort_columns(rows, plan, schema), results_only)
-    plan = replace(plan, bucket=len(names), rows_before=cut.rows_before)
-    halos, rows = None, cut.with_halos
-    if isinstance(plan, CarriedPlan):
-        rows = with_states(cut, plan, [field.dataType for field in schema])
-    elif results_only:
-        by, hashed = _sort_columns(rows, plan, schema)
-        halos = small_halos(cut, plan, hashed, by)
-        rows = cut.with_halos if halos is None else cut.without_halos
-    rows = rows.repartitionById(cut.buckets, BUCKET)
-    return Route(rows, plan, *_sort_columns(rows, plan, schema), halos is not None, halos)
+    else:
+        plan = replace(plan, bucket=len(names), rows_before=cut.rows_before)
+        rows = with_states(cut, plan, schema) if plan.carries_states else cut.rows
+        rows = rows.repartitionById(cut.buckets, BUCKET)
+    return Route(rows, plan, *_sort_columns(rows, plan, schema))
 
 
 def _sort_columns(rows: DataFrame, plan: Plan, schema: T.StructType) -> tuple[list[Column], Column | None]:
@@ -329,7 +326,7 @@ def plan_rolling(
         window=window,
         options=dict(options),
         looks_ahead=bool(options.get("center")) or isinstance(window, Forward),
-        width=width,
+        numbers_rows=any(call.positions for call in calls),
     )
     return plan, fields
 

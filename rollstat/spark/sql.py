@@ -27,6 +27,7 @@ from rollstat.spark.aggregate_spec import Aggregate
 from rollstat.spark.aggregate_text import parse_aggregates
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.expanding import carrying
+from rollstat.spark.hash_collisions import new_walk
 from rollstat.spark.rolling_plan import plan_rolling
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding
@@ -162,7 +163,7 @@ class RollingTable:
                 "WITH SINGLE PARTITION if the table is one series"
             )
         if self._walk is None:
-            self._walk = self._plan.walk()
+            self._walk = new_walk(self._plan)
         if rows.num_rows:
             try:
                 yield from map(self._named, self._walk.push(rows))
@@ -178,7 +179,9 @@ class RollingTable:
             yield from map(self._named, self._walk.flush(final=True))
 
     def _named(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        return pa.RecordBatch.from_arrays(batch.columns, names=self._names)
+        new = sum(len(call.types) for call in self._plan.calls)
+        columns = batch.columns[: len(self._names) - new]  # those after them are the keys
+        return pa.RecordBatch.from_arrays([*columns, *batch.columns[-new:]], names=self._names)
 
     def _replace_splitting(self) -> bool:
         """Take all batches of a task instead of one partition at a time; return whether there are keys.

@@ -268,7 +268,7 @@ def _kept_for(plan: Plan, watermark: str | None, ttl: Any) -> int | None:
         if kept < needed:
             raise ValueError(f"ttl must be at least as long as the window, {plan.window!r}; it was {ttl!r}")
         return kept
-    bounded = watermark is not None and plan.time is not None and not plan.needs_row_numbers
+    bounded = watermark is not None and plan.time is not None and not plan.numbers_rows
     return width_in_microseconds(plan.window) if bounded else None
 
 

@@ -13,7 +13,7 @@ from pyspark.sql import types as T
 
 import rollstat
 from rollstat.spark import buckets as buckets_module
-from rollstat.spark import result_columns, rolling
+from rollstat.spark import rolling
 from rollstat.spark.arrow_columns import kind_of
 from rollstat.spark.buckets import CountCells, Reach, cell_of, choose_buckets, sorted_cuts
 
@@ -191,21 +191,18 @@ def test_degenerate_series(spark):
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("most", [0, 1_000_000])
-def test_halos_travel_with_the_code_or_through_the_exchange(long, monkeypatch, most):
-    """With small halos no row is sent twice, and only results come back."""
-    monkeypatch.setattr(result_columns, "_MAX_VALUES", most)
-    arguments = {"order_by": ["t", "row"], "aggs": AGGS}
+@pytest.mark.parametrize("center", [False, True])
+def test_rows_of_halos_are_sent_and_dropped(long, monkeypatch, center):
+    arguments = {"order_by": ["t", "row"], "window": 20, "aggs": AGGS, "center": center}
+    cut = rolling(long, split=4, **arguments)
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
-        rolling(long, split=4, window=20, **arguments).explain()
-    assert ("Generate" in shown.getvalue()) == (most == 0)
-    assert ("ArrowEvalPython" in shown.getvalue()) == (most > 0)
-    whole = collect(rolling(long, split=1, window=20, **arguments))
-    cut = rolling(long, split=4, window=20, **arguments)
+        cut.explain()
+    assert ("MapInArrow" if center else "ArrowEvalPython") in shown.getvalue()
+    whole = collect(rolling(long, split=1, **arguments))
     assert collect(cut).equals(whole)
     few = pa.array(whole["row"].to_numpy() % 7 == 3)
     assert collect(cut.where("row % 7 = 3")).equals(whole.filter(few))
     monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 500)
-    many = rolling(long, partition_by="key", split=4, window=20, **arguments)
-    assert collect(many).equals(collect(rolling(long, partition_by="key", window=20, **arguments)))
+    many = rolling(long, partition_by="key", split=4, **arguments)
+    assert collect(many).equals(collect(rolling(long, partition_by="key", **arguments)))

@@ -18,6 +18,7 @@ import rollstat
 import rollstat.spark as rs
 from rollstat.spark import rolling
 from rollstat.spark.arrow_columns import WIDE, Kind, to_arrow, to_masked
+from rollstat.spark.batch_walk import Walk
 from rollstat.spark.decimal_sums import mean, rolling_decimals
 from tests.spark.test_batch_walk import ARROW, plan
 
@@ -212,7 +213,7 @@ def test_rounded_integers_cause_a_warning():
         batches = rows.set_column(4, "y", pa.array(y)).to_batches(4)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            found = pa.Table.from_batches(plan(4, aggs).walk().run(iter(batches)))
+            found = pa.Table.from_batches(Walk(plan(4, aggs)).run(iter(batches)))
         assert {warning.category for warning in caught} == ({rollstat.PrecisionWarning} if start else set())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -14,7 +14,7 @@ from rollstat.registry import REGISTRY
 from rollstat.spark import aggregate, rolling
 from rollstat.spark import buckets as buckets_module
 from rollstat.spark import expanding as expanding_module
-from rollstat.spark.expanding import MAX_STATE_BYTES, CarriedPlan, CarriedWalk, carrying
+from rollstat.spark.expanding import MAX_STATE_BYTES, CarriedWalk, carrying, initial_states
 from tests.spark.test_batch_walk import ARROW, cut, masked, plan, table
 from tests.spark.test_buckets import collect, long
 
@@ -32,7 +32,7 @@ AGGS = {
 def carried(aggs=AGGS, **options):
     made, reason = carrying(plan(EXPANDING, aggs, **options))
     assert reason is None
-    assert isinstance(made, CarriedPlan)
+    assert made.carries_states
     return made
 
 
@@ -48,7 +48,7 @@ def carried(aggs=AGGS, **options):
 def test_equal_to_the_array_functions(lengths, sizes, enough, least, policy, seed):
     options = {"min_periods": least, "nan_policy": policy}
     rows = table(lengths, seed)
-    walk = carried(**options).walk()
+    walk = CarriedWalk(carried(**options))
     if enough:
         walk.min_rows = walk.wait_rows = enough
     results = []
@@ -77,7 +77,7 @@ def test_equal_to_the_array_functions(lengths, sizes, enough, least, policy, see
 
 
 def test_a_long_series_is_not_held():
-    walk = carried({name: AGGS[name] for name in ("where", "last")}).walk()
+    walk = CarriedWalk(carried({name: AGGS[name] for name in ("where", "last")}))
     rows = table([60_000, 3, 20_000], 5)
     for _ in walk.run(iter(cut(rows, [1000]))):
         assert walk.held < 8 * 4096 + 2 * 1000
@@ -91,11 +91,11 @@ def test_a_row_that_fails_is_named():
     for row, lengths in ((31, [20, 5, 30]), (31, [20, 30, 5])):
         rows = table(lengths, 1).set_column(4, "y", pa.array(large))
         for sizes in ([55], [7], [1]):
-            walk = carried({"total": ("sum", "y")}).walk()
+            walk = CarriedWalk(carried({"total": ("sum", "y")}))
             walk.min_rows = walk.wait_rows = 5
             with pytest.raises(OverflowError, match=rf"^sum failed at key='key .*row={row}: an exact"):
                 list(walk.run(iter(cut(rows, sizes))))
-    walk = carried({"low": ("min", "y")}, nan_policy="raise").walk()
+    walk = CarriedWalk(carried({"low": ("min", "y")}, nan_policy="raise"))
     hidden = rows.set_column(4, "y", pa.array(large, mask=np.arange(55) == 22))
     with pytest.raises(ValueError, match=r"^min failed at key='key 0001', time=.*row=22: "):
         list(walk.run(iter(cut(hidden, [9]))))
@@ -275,7 +275,7 @@ def test_a_state_takes_at_most_max_bytes():
     column = np.ma.MaskedArray(rng.normal(size=500), rng.random(500) < 0.1)
     for new, wanted in (EXACT | ROUNDED).items():
         made = carried({new: wanted})
-        (state,) = made.states()
+        (state,) = initial_states(made)
         most = state.max_bytes
         state.skip([column.astype(dtype if kind.dtype.kind == "f" else np.int64) for _, kind in made.inputs])
         assert sum(array.nbytes for array in state.arrays) <= most <= MAX_STATE_BYTES // 1000, new
@@ -283,7 +283,6 @@ def test_a_state_takes_at_most_max_bytes():
 
 def test_statistics_without_a_state_hold_their_rows():
     made, reason = carrying(plan(EXPANDING, {"m": ("median", "x")}))
-    assert not isinstance(made, CarriedPlan)
+    assert not made.carries_states
     assert reason.startswith("'median': any earlier row")
-    assert not isinstance(made.walk(), CarriedWalk)
     assert carrying(plan(5, AGGS))[1] is None
