@@ -20,30 +20,6 @@ def _is_list(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list))
 
 
-def _numbers(array: pa.Array) -> NDArray[Any]:
-    """Return the values of a numeric array; nulls may become anything."""
-    filled = array.fill_null(0) if array.null_count else array
-    return np.asarray(filled.to_numpy(zero_copy_only=False))
-
-
-def _as_integers(left: pa.Array, right: pa.Array) -> tuple[NDArray[Any], NDArray[Any]] | None:
-    """Return two arrays as integers of the same order if no copy is needed: almost all keys and orders."""
-    kind = left.type
-    if left.null_count or right.null_count or kind != right.type:
-        return None
-    if pa.types.is_date32(kind):
-        return left.view(pa.int32()).to_numpy(), right.view(pa.int32()).to_numpy()
-    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
-        return left.view(pa.int64()).to_numpy(), right.view(pa.int64()).to_numpy()
-    return (left.to_numpy(), right.to_numpy()) if pa.types.is_signed_integer(kind) else None
-
-
-def _nulls(array: pa.Array) -> NDArray[np.bool_]:
-    if not array.null_count and not pa.types.is_null(array.type):
-        return np.zeros(len(array), np.bool_)
-    return np.asarray(array.is_null().to_numpy(zero_copy_only=False), np.bool_)
-
-
 def sort_keys(array: pa.Array) -> list[tuple[Any, ...]]:
     """Return a tuple for each value of any type; Python orders the tuples as Spark orders the values."""
     if pa.types.is_timestamp(array.type) or pa.types.is_duration(array.type):
@@ -72,53 +48,28 @@ def run_starts(columns: Sequence[pa.Array]) -> list[int]:
 
 def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
     """Return for each pair whether Spark groups both values under one key."""
-    integers = _as_integers(left, right)
-    if integers is not None:
-        return np.asarray(integers[0] == integers[1], np.bool_)
-    kind = left.type
-    if pa.types.is_null(kind):
-        return np.ones(len(left), np.bool_)
-    null = _nulls(left)
-    same_null = null == _nulls(right)
-    if pa.types.is_struct(kind):
-        fields = [equal(a, b) for a, b in zip(left.flatten(), right.flatten())]
-        same = np.logical_and.reduce(fields) if fields else np.ones(len(left), np.bool_)
-    elif pa.types.is_floating(kind):
-        a, b = _numbers(left), _numbers(right)
-        same = (a == b) | (np.isnan(a) & np.isnan(b))
-    elif _is_list(kind):
-        same = np.array([a == b for a, b in zip(sort_keys(left), sort_keys(right))], np.bool_)
-    else:
-        same = pc.equal(left, right).fill_null(False).to_numpy(zero_copy_only=False)
-    return np.asarray(same_null & (null | same), np.bool_)
+    return np.equal(compare(left, right), 0)
 
 
 def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
     """Return -1, 0 or 1 for each pair: less, equal or greater in Spark's ascending order."""
-    integers = _as_integers(left, right)
-    if integers is not None:
-        a, b = integers
-        return (a > b).view(np.int8) - (a < b).view(np.int8)
     kind = left.type
-    null_left, null_right = _nulls(left), _nulls(right)
-    by_null = null_right.astype(np.int8) - null_left.astype(np.int8)
     if pa.types.is_struct(kind):
         sign = np.zeros(len(left), np.int8)
         for a, b in zip(left.flatten(), right.flatten()):
             sign = np.where(sign == 0, compare(a, b), sign)
-    elif pa.types.is_floating(kind):
-        a, b = _numbers(left), _numbers(right)
-        above = (a > b) | (np.isnan(a) & ~np.isnan(b))
-        below = (a < b) | (np.isnan(b) & ~np.isnan(a))
-        sign = above.astype(np.int8) - below.astype(np.int8)
     elif _is_list(kind):
         sign = np.array([(a > b) - (a < b) for a, b in zip(sort_keys(left), sort_keys(right))], np.int8)
     elif pa.types.is_null(kind):
         sign = np.zeros(len(left), np.int8)
     else:
-        above = pc.greater(left, right).fill_null(False).to_numpy(zero_copy_only=False)
-        below = pc.less(left, right).fill_null(False).to_numpy(zero_copy_only=False)
+        above, below = (np.asarray(test(left, right).fill_null(False)) for test in (pc.greater, pc.less))
+        if pa.types.is_floating(kind):  # NaN is the largest number
+            nan_left, nan_right = (np.asarray(pc.is_nan(a).fill_null(False)) for a in (left, right))
+            above, below = above | (nan_left & ~nan_right), below | (nan_right & ~nan_left)
         sign = above.astype(np.int8) - below.astype(np.int8)
+    null_left, null_right = np.asarray(left.is_null()), np.asarray(right.is_null())
+    by_null = null_right.astype(np.int8) - null_left.astype(np.int8)
     return np.where(null_left | null_right, by_null, sign).astype(np.int8)
 
 
