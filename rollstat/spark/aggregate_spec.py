@@ -280,7 +280,7 @@ def _as_aggregate(new: Any, given: Any) -> Aggregate:
 
 
 def plan_calls(
-    aggs: Any, schema: T.StructType, window: Any, options: Mapping[str, Any], *, strings: bool = False
+    aggs: Any, schema: T.StructType, window: Any, options: Mapping[str, Any]
 ) -> tuple[list[Call], list[str], list[T.StructField]]:
     """Check the requested statistics against the columns, and return the calls that compute them.
 
@@ -288,23 +288,22 @@ def plan_calls(
     ----------
     aggs, schema, window, options
         What to compute of which columns.
-    strings : bool
-        Whether statistics that only compare values may take strings.
 
     Returns
     -------
     calls : list of Call
         Calls to make.
     inputs : list of str
-        Names of their input columns, by number.
+        Names of their input columns, by number, which does not depend on the order of the statistics.
     fields : list of StructField
         The new columns in order.
     """
-    inputs: dict[str, int] = {}
+    given = as_aggregates(aggs)
+    inputs = sorted({column for wanted in given for column in wanted.columns}, key=str)
     calls, fields = [], []
-    for wanted in as_aggregates(aggs):
+    for wanted in given:
         statistic = check_statistic(wanted.statistic, len(wanted.columns))
-        of_strings = strings and statistic.name in OF_STRINGS
+        of_strings = statistic.name in OF_STRINGS
         kinds = [_column_kind(schema, column, wanted.key, strings=of_strings) for column in wanted.columns]
         types = result_types(statistic, kinds, window, wanted.parameters, options)
         names = wanted.names or _default_names(wanted, statistic, len(types))
@@ -313,13 +312,13 @@ def plan_calls(
                 f"aggs must give {'a name' if len(types) == 1 else f'a tuple of {len(types)} names'} "
                 f"for {statistic.name!r} with {dict(wanted.parameters)}; it was {wanted.key!r}"
             )
-        numbers = tuple(inputs.setdefault(column, len(inputs)) for column in wanted.columns)
+        numbers = tuple(map(inputs.index, wanted.columns))
         relative_to = wanted.parameters.get("relative_to", "data")
         positions = statistic.name.startswith("arg") and relative_to == "data"
         scale = kinds[0].spark.scale if kinds[0].scaled else 0
         calls.append(Call(statistic.name, numbers, dict(wanted.parameters), types, positions, scale))
         fields += [T.StructField(name, data_type, True) for name, data_type in zip(names, types)]
-    return calls, list(inputs), fields
+    return calls, inputs, fields
 
 
 def _default_names(wanted: Aggregate, statistic: Statistic, results: int) -> list[str]:
@@ -353,4 +352,4 @@ def _column_kind(schema: T.StructType, column: str, new: Any, *, strings: bool) 
         found = "appears more than once" if column in schema.names else "is not among"
         raise ValueError(f"column {column!r} of aggs[{new!r}] {found}: {', '.join(schema.names)}")
     what = f"column {column!r} of aggs[{new!r}]"
-    return kind_of(schema[column].dataType, what, strings=strings, wide=True)
+    return kind_of(schema[column].dataType, what, strings=strings)

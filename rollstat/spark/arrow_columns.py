@@ -80,7 +80,7 @@ class Kind:
         return np.dtype("M8[us]") if self.dtype.kind == "M" else self.dtype
 
 
-def kind_of(data_type: T.DataType, what: str, *, strings: bool = False, wide: bool = False) -> Kind:
+def kind_of(data_type: T.DataType, what: str, *, strings: bool = False) -> Kind:
     """Return the kind of a column of `data_type`; `what` names the column in messages.
 
     Parameters
@@ -89,8 +89,6 @@ def kind_of(data_type: T.DataType, what: str, *, strings: bool = False, wide: bo
         Type and name of the column.
     strings : bool
         Whether the column may hold strings; only those that are compared by bytes are allowed.
-    wide : bool
-        Whether it may hold decimals of more than 18 digits.
 
     Raises
     ------
@@ -98,12 +96,7 @@ def kind_of(data_type: T.DataType, what: str, *, strings: bool = False, wide: bo
         If statistics do not take that type.
     """
     if isinstance(data_type, T.DecimalType):
-        if data_type.precision <= _LONG_DIGITS:
-            return Kind(data_type, np.dtype(np.int64))
-        if wide:
-            return Kind(data_type, WIDE)
-        hint = f"decimals may have at most {_LONG_DIGITS} digits here: cast it to double or to fewer digits"
-        raise TypeError(f"{what} was {data_type.simpleString()}; {hint}")
+        return Kind(data_type, np.dtype(np.int64) if data_type.precision <= _LONG_DIGITS else WIDE)
     if strings and isinstance(data_type, T.StringType) and data_type.isUTF8BinaryCollation():
         return Kind(data_type, np.dtype(object))
     for spark, (dtype, _) in _SIMPLE.items():
@@ -112,14 +105,14 @@ def kind_of(data_type: T.DataType, what: str, *, strings: bool = False, wide: bo
     expected = "a string of the collation UTF8_BINARY, number" if strings else "a number"
     raise TypeError(
         f"{what} must be {expected}, boolean, date, timestamp or day-time interval; "
-        f"it was {data_type.simpleString()}"
+        f"got {data_type.simpleString()}"
     )
 
 
 def kind_of_arrow(data_type: pa.DataType) -> Kind:
     """Return the kind of an Arrow array that Spark made."""
     if pa.types.is_decimal128(data_type):
-        return kind_of(T.DecimalType(data_type.precision, data_type.scale), "the column", wide=True)
+        return kind_of(T.DecimalType(data_type.precision, data_type.scale), "the column")
     if pa.types.is_timestamp(data_type):
         return kind_of(T.TimestampNTZType() if data_type.tz is None else T.TimestampType(), "the column")
     if pa.types.is_string(data_type) or pa.types.is_large_string(data_type):

@@ -137,7 +137,6 @@ def rolling(  # 13 parameters: one for each public option
         options=options,
         width=width,
         case_sensitive=columns.case_sensitive,
-        strings=True,
     )
     plan, unbounded = carrying(plan)
     route = _choose_route(df, schema, plan, _check_split(split, bool(plan.keys), unbounded))
@@ -243,12 +242,16 @@ def _split(
     """Return the buckets of all rows if some series must be split."""
     if split is None:
         return None
+    name, data_type = plan.names[len(keys)], schema.fields[plan.order[0]].dataType
+    what = f"order_by: {name!r}, by which long series are split,"
     try:
-        kind = kind_of(schema.fields[plan.order[0]].dataType, f"order_by: {plan.names[len(keys)]!r}")
-    except TypeError as error:
+        kind = kind_of(data_type, what)
+        if kind.coded:
+            raise TypeError(f"{what} must have at most 18 digits; got {data_type.simpleString()}")
+    except TypeError:
         if split == "auto":
             return None  # values without quantiles cannot be split
-        raise TypeError(f"{error}; series are split by the values of that column") from None
+        raise
     return split_series(rows, keys, order, kind, plan, split)
 
 
@@ -284,12 +287,10 @@ def plan_rolling(
     options: Mapping[str, Any],
     width: int | None = None,
     case_sensitive: bool = False,
-    strings: bool = False,
 ) -> tuple[Plan, list[T.StructField]]:
     """Check all arguments against the columns; return the plan of the workers and the new columns.
 
-    The result contains the first `width` columns of `schema`; None stands for all. `strings` says whether
-    statistics may take strings.
+    The result contains the first `width` columns of `schema`; None stands for all.
     """
     keys = _columns(schema, partition_by, "partition_by")
     order = _columns(schema, order_by, "order_by")
@@ -308,7 +309,7 @@ def plan_rolling(
     checked = dict(options)
     if time is not None:
         checked["times"] = np.empty(0, time[1].times_dtype)
-    calls, inputs, fields = plan_calls(aggs, schema, window, checked, strings=strings)
+    calls, inputs, fields = plan_calls(aggs, schema, window, checked)
     check_new_names([field.name for field in fields], schema.names[:width], case_sensitive=case_sensitive)
     plan = Plan(
         keys=tuple(schema.names.index(name) for name in keys),
@@ -318,8 +319,7 @@ def plan_rolling(
         unique=ties == "error",
         ties=_tie_breakers(schema, {*keys, *order}, width) if ties == "columns" else (),
         inputs=tuple(
-            (schema.names.index(name), kind_of(schema[name].dataType, name, strings=True, wide=True))
-            for name in inputs
+            (schema.names.index(name), kind_of(schema[name].dataType, name, strings=True)) for name in inputs
         ),
         time=time,
         calls=tuple(calls),

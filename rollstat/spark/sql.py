@@ -148,7 +148,6 @@ class RollingTable:
             ties="columns",
             options=checked,
             width=len(schema.fields),
-            strings=True,
         )
         plan, _ = carrying(plan)
         old = [T.StructField(field.name, _nullable(field.dataType), True) for field in schema]

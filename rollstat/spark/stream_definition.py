@@ -8,7 +8,6 @@ other columns the held rows mean something else, so everything else is refused.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -20,7 +19,7 @@ from rollstat.options import parse_width
 from rollstat.spark.aggregate_spec import parse_window
 from rollstat.spark.batch_walk import Plan
 
-__all__ = ["check_restart", "definition_of", "in_order_of_names", "width_in_microseconds"]
+__all__ = ["check_restart", "definition_of", "width_in_microseconds"]
 
 _MAY_CHANGE = ("rollstat", "statistics", "window")  # these have rules of their own
 _WIDTHS = ("watermark", "ttl")  # "1 day" and "24 hours" are the same
@@ -30,14 +29,6 @@ def width_in_microseconds(width: Any) -> int:
     """Return a width of time such as ``"10min"``, rounded up; 0 if it is not one."""
     nanoseconds = parse_width(width)
     return 0 if nanoseconds is None else -int(-nanoseconds // 1000)
-
-
-def in_order_of_names(plan: Plan, names: Sequence[str]) -> Plan:
-    """Return the plan with its inputs in the order of their names, whichever statistic comes first."""
-    order = sorted(range(len(plan.inputs)), key=lambda number: names[plan.inputs[number][0]])
-    new = {number: position for position, number in enumerate(order)}
-    calls = tuple(replace(call, inputs=tuple(new[number] for number in call.inputs)) for call in plan.calls)
-    return replace(plan, inputs=tuple(plan.inputs[number] for number in order), calls=calls)
 
 
 def _plain(value: Any) -> str:

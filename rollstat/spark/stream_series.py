@@ -11,7 +11,6 @@ A snapshot of a series is what the state store keeps between micro-batches.
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from rollstat import snapshots
-from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
+from rollstat.spark.arrow_columns import to_arrow, to_masked
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.row_order import compare, run_starts, sort_keys
 
@@ -50,20 +49,17 @@ class Series:
 
     def snapshot(self) -> bytes:
         """Return the state as bytes."""
-        walk = self.walk
-        arrays = []
-        for held in walk.columns:
-            column = np.ma.concatenate(held) if held else np.ma.MaskedArray([], [])
-            arrays += [_stored(column), np.ma.getmaskarray(column)]
-        arrays += [np.concatenate(walk.times) if walk.times else np.empty(0)]
-        last = []
-        if walk.last is not None:
-            last = [pa.RecordBatch.from_arrays(walk.last, names=list(map(str, range(len(walk.last)))))]
-        messages = [write_message(batch) for batch in (*last, *self.waiting)]
-        arrays += [np.frombuffer(message, np.uint8) for message in messages]
-        # These names are a part of the format: checkpoints of earlier versions hold them.
-        parameters = {"lost": walk.dropped, "held": walk.held, "inputs": len(walk.columns), "last": len(last)}
-        return snapshots.write(_NAME, parameters, arrays)
+        walk, held = self.walk, []
+        if walk.held:
+            pairs = zip(walk.columns, self.plan.inputs)
+            columns = [to_arrow(np.ma.concatenate(parts), kind.spark) for parts, (_, kind) in pairs]
+            times = [pa.array(np.concatenate(walk.times))] if walk.times else []
+            held = [_batch([*columns, *times])]
+        last = [] if walk.last is None else [_batch(walk.last)]
+        messages = [write_message(batch) for batch in (*held, *last, *self.waiting)]
+        parameters = {"dropped": walk.dropped, "inputs": len(walk.columns)}
+        parameters |= {"held": len(held), "last": len(last)}
+        return snapshots.write(_NAME, parameters, [np.frombuffer(message, np.uint8) for message in messages])
 
     def _restore(self, snapshot: bytes) -> None:
         name, parameters, arrays = snapshots.read(snapshot)
@@ -71,21 +67,19 @@ class Series:
             raise ValueError(
                 "the state is of a stream with other statistics: a checkpoint belongs to one set of aggs"
             )
+        batches = [batch for array in arrays for batch in read_message(array.tobytes())]
         walk = self.walk
-        walk.held = walk.computed = parameters["held"]
-        walk.dropped = parameters["lost"]
-        count = parameters["inputs"]
-        if walk.held:
-            pairs = zip(arrays[: 2 * count : 2], arrays[1 : 2 * count : 2])
-            kinds = [kind for _, kind in self.plan.inputs]
-            walk.columns = [
-                [np.ma.MaskedArray(_restored(data, kind), mask)] for (data, mask), kind in zip(pairs, kinds)
-            ]
-            walk.times = [arrays[2 * count]] if self.plan.time is not None else []
-        messages = [batch for array in arrays[2 * count + 1 :] for batch in read_message(array.tobytes())]
+        walk.dropped = parameters["dropped"]
+        if parameters["held"]:
+            held = batches.pop(0)
+            walk.held = walk.computed = held.num_rows
+            pairs = zip(held.columns, self.plan.inputs)
+            walk.columns = [[to_masked(column, kind)] for column, (_, kind) in pairs]
+            times = held.columns[len(self.plan.inputs) :]
+            walk.times = [column.to_numpy(zero_copy_only=False) for column in times]
         if parameters["last"]:
-            walk.last = messages[0].columns
-        self.waiting = messages[parameters["last"] :]
+            walk.last = batches.pop(0).columns
+        self.waiting = batches
 
     @property
     def empty(self) -> bool:
@@ -197,21 +191,9 @@ def _sorted(batches: list[pa.RecordBatch], plan: Plan) -> pa.RecordBatch:
     return batch.take(pa.array(order))
 
 
-def _stored(column: MaskedColumn) -> NDArray[Any]:
-    """Return the values of a column as an array without Python objects: strings as the bytes of a message."""
-    data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
-    if data.dtype.kind != "O":
-        return data
-    strings = pa.array(data, pa.string(), mask=mask)
-    return np.frombuffer(write_message(pa.RecordBatch.from_arrays([strings], names=["0"])), np.uint8)
-
-
-def _restored(data: NDArray[Any], kind: Kind) -> NDArray[Any]:
-    """Return the values of a column of `kind`."""
-    if kind.dtype.kind != "O":
-        return data
-    (batch,) = read_message(data.tobytes())
-    return to_masked(batch.column(0), kind).data
+def _batch(columns: Sequence[pa.Array]) -> pa.RecordBatch:
+    """Return columns as a batch, named by their numbers."""
+    return pa.RecordBatch.from_arrays(list(columns), names=list(map(str, range(len(columns)))))
 
 
 def write_message(batch: pa.RecordBatch) -> bytes:

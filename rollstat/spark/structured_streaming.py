@@ -16,14 +16,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyspark
-from numpy.typing import NDArray
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -35,11 +33,11 @@ from rollstat.spark.batch_walk import Plan
 from rollstat.spark.column_references import ColumnLike, ColumnReferences
 from rollstat.spark.rolling_plan import check_frame, plan_rolling, with_plain_names
 from rollstat.spark.row_order import equal, run_starts
+from rollstat.spark.sort_prefix import HASH, hash_of
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
 from rollstat.spark.stream_definition import (
     check_restart,
     definition_of,
-    in_order_of_names,
     width_in_microseconds,
 )
 from rollstat.spark.stream_series import (
@@ -176,9 +174,7 @@ def rolling_stream(  # 14 parameters: one for each public option
         ties="columns",
         options=options,
         case_sensitive=references.case_sensitive,
-        strings=True,
     )
-    plan = in_order_of_names(plan, df.schema.names)
     _check(df, plan, watermark)
     if initial is not None:
         initial = references.frame(initial)
@@ -205,7 +201,8 @@ def rolling_stream(  # 14 parameters: one for each public option
         start = None
         if initial is not None:
             start = _states(initial, plan, packed).groupBy(*names)
-        messages = rows.mapInArrow(Pack(plan.keys), packed)
+        hashed = rows.withColumn(HASH, hash_of([rows[name] for name in names]))
+        messages = hashed.mapInArrow(Pack(plan.keys), packed)
         answers = messages.groupBy(*names).transformWithState(
             processor,
             T.StructType([T.StructField(_MESSAGE, T.BinaryType())]),
@@ -316,13 +313,11 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None) -> None:
         )
     if df.sparkSession.conf.get(STATE_STORE) != ROCKS_DB:
         raise RuntimeError(f"streams with state need RocksDB: spark.conf.set({STATE_STORE!r}, {ROCKS_DB!r})")
-    if find_spec("google") is None or find_spec("google.protobuf") is None:
-        raise RuntimeError('streams with state need protobuf: run "python -m pip install protobuf"')
 
 
 @dataclass(frozen=True)
 class Pack:
-    """Packs the rows of each key of a batch into one message."""
+    """Packs the rows of each key of a batch, whose last column is the hash of the keys, into one message."""
 
     keys: tuple[int, ...]
 
@@ -332,30 +327,14 @@ class Pack:
                 yield self._pack(batch)
 
     def _pack(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        batch = batch.take(pa.array(np.argsort(self._codes(batch), kind="stable")))
+        # Equal keys have equal hashes; a key that shares one costs only further messages.
+        hashed = batch.column(batch.num_columns - 1).to_numpy()
+        batch = batch.take(pa.array(np.argsort(hashed, kind="stable"))).select(range(batch.num_columns - 1))
         starts = run_starts([batch.column(index) for index in self.keys])
         messages = [write_message(batch.slice(a, b - a)) for a, b in pairwise(starts)]
         keys = [batch.column(index).take(pa.array(starts[:-1])) for index in self.keys]
         names = [*(batch.schema.names[index] for index in self.keys), _MESSAGE]
         return pa.RecordBatch.from_arrays([*keys, pa.array(messages, pa.binary())], names=names)
-
-    def _codes(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
-        """Return codes that bring equal keys together; a key that is split costs only another message."""
-        code = np.zeros(batch.num_rows, np.int64)
-        columns = [batch.column(index) for index in self.keys]
-        while columns:
-            column = columns.pop()
-            if pa.types.is_struct(column.type):
-                columns += column.flatten()
-                continue
-            try:
-                encoded = column.dictionary_encode(null_encoding="encode")
-            except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-                continue  # this type cannot be encoded
-            size = len(encoded.dictionary) + 1
-            _, code = np.unique(code, return_inverse=True)
-            code = code * size + encoded.indices.to_numpy(zero_copy_only=False)
-        return code
 
 
 def _unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -3,10 +3,8 @@
 Arrow stores the cells of a batch end to end. One call computes the whole batch, with each cell as a segment.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -90,8 +88,7 @@ def rolling_udf(
     value here.
 
     ``.over(Window...)`` calls the function once for each row with all rows of its frame, so it is
-    quadratic in the length of the frame. The first such use warns; :func:`rollstat.spark.rolling` gives
-    the same results in one pass.
+    quadratic in the length of the frame; :func:`rollstat.spark.rolling` gives the same results in one pass.
 
     Examples
     --------
@@ -135,8 +132,7 @@ def rolling_udf(
         positions=False,
         scale=given.spark.scale if given is not None and given.scaled else 0,
     )
-    made = _make(_Job(call, window, options, kind == "pandas"))
-    return made if window is not None else _Aggregation(made)
+    return _make(_Job(call, window, options, kind == "pandas"))
 
 
 def _input_kind(like: Any, window: Any, *, strings: bool) -> Kind | None:
@@ -149,7 +145,7 @@ def _input_kind(like: Any, window: Any, *, strings: bool) -> Kind | None:
     if window is not None and not isinstance(data_type, T.ArrayType):
         raise TypeError(f"like must be a column of arrays with a window; it was {data_type.simpleString()}")
     values = data_type.elementType if window is not None else data_type
-    return kind_of(values, "like", strings=strings, wide=True)
+    return kind_of(values, "like", strings=strings)
 
 
 def _result_type(returns: Any, default: T.DataType) -> T.DataType:
@@ -160,7 +156,7 @@ def _result_type(returns: Any, default: T.DataType) -> T.DataType:
     if not isinstance(given, T.DataType):
         raise TypeError(f"returns must be a type of Spark or its name; it was {returns!r}")
     element = given.elementType if isinstance(given, T.ArrayType) else given
-    kind_of(element, "returns", wide=True)
+    kind_of(element, "returns")
     if isinstance(element, T.DecimalType) and element != default:
         raise ValueError(
             f"returns must not be {element.simpleString()}, because the result is {default.simpleString()}; "
@@ -202,12 +198,9 @@ class _Job:
         rows = len(arrays[0])
         if not rows:
             return None
-        (result,) = evaluate_call(self.call, self.masked(arrays), _whole(rows), self.options)
+        columns = [self._masked(array) for array in arrays]
+        (result,) = evaluate_call(self.call, columns, _whole(rows), self.options)
         return self._typed(result)[0].as_py()
-
-    def masked(self, arrays: Sequence[pa.Array]) -> list[MaskedColumn]:
-        """Return the values of columns; decimals as numbers unless results are decimals."""
-        return [self._masked(array) for array in arrays]
 
     def _check_strings(self) -> None:
         """Raise TypeError if the results of strings would be numbers that stand for them."""
@@ -221,6 +214,7 @@ class _Job:
             )
 
     def _masked(self, array: pa.Array) -> MaskedColumn:
+        """Return the values of a column; decimals as numbers unless results are decimals."""
         if pa.types.is_decimal(array.type) and not isinstance(self.result, T.DecimalType):
             array = array.cast(pa.float64())
         values = to_masked(array, kind_of_arrow(array.type))
@@ -261,15 +255,9 @@ class _Job:
             if not np.array_equal(lengths, np.diff(offsets)):
                 raise ValueError(f"{self.call.statistic} was given two arrays of different lengths in a row")
             inputs.append(self._masked(flat))
-        values = self._typed(self._over(inputs, offsets))
+        options = {**self.options, "segments": offsets} if len(offsets) > 2 else self.options
+        values = self._typed(evaluate_call(self.call, inputs, self.window, options)[0])
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(missing))
-
-    def _over(self, inputs: Sequence[Any], offsets: NDArray[np.int64]) -> Any:
-        """Return the results of all rows; the cell between two offsets is a series."""
-        options = self.options if len(offsets) == 2 else {**self.options, "segments": offsets}
-        if len(offsets) == 1:
-            options, inputs = self.options, [entry[:0] for entry in inputs]
-        return evaluate_call(self.call, inputs, self.window, options)[0]
 
 
 def _from_pandas(series: pd.Series, data_type: pa.DataType) -> pa.Array:
@@ -277,56 +265,6 @@ def _from_pandas(series: pd.Series, data_type: pa.DataType) -> pa.Array:
     array = pa.Array.from_pandas(series)
     array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
     return array.cast(data_type) if pa.types.is_null(array.type) else array
-
-
-class _Aggregation:
-    """A user-defined aggregate whose columns warn when they are used over a Spark window.
-
-    A column that was renamed first has no window, and says so.
-
-    Everything else is that of the function: Spark sees its type, its name and how it is evaluated.
-    """
-
-    def __init__(self, function: Any) -> None:
-        self._function = function
-
-    def __call__(self, *columns: Any) -> Any:
-        column = self._function(*columns)
-        over, alias = column.over, column.alias
-
-        def warn_and_use(window: Any) -> Any:
-            _warn_once()
-            return over(window)
-
-        def rename(*names: Any, **metadata: Any) -> Any:
-            renamed = alias(*names, **metadata)
-            renamed.over = _refuse_renamed
-            return renamed
-
-        column.over = warn_and_use
-        column.alias = column.name = rename
-        return column
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "_function":  # before it is set, while a copy is made
-            raise AttributeError(name)
-        return getattr(self._function, name)
-
-
-def _refuse_renamed(window: Any) -> Any:
-    """Raise the error that Spark would raise for the whole query, at the call that causes it."""
-    raise ValueError(
-        "over(window) must come before alias(name); rollstat.spark.rolling gives the same results in one pass"
-    )
-
-
-@cache
-def _warn_once() -> None:
-    warnings.warn(
-        "a rolling_udf over a Spark window is called once for each row with all rows of its frame: "
-        "rollstat.spark.rolling gives the same results in one pass",
-        stacklevel=3,
-    )
 
 
 def _make(job: _Job) -> Any:

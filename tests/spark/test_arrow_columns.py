@@ -45,10 +45,8 @@ def test_round_trip(data_type, array):
         assert back.equals(part)
 
 
-def test_types_without_order_or_digits_are_refused_by_name():
-    with pytest.raises(TypeError, match=r"column 'a' was decimal\(38,2\).*cast it to double"):
-        kind_of(T.DecimalType(38, 2), "column 'a'")
-    with pytest.raises(TypeError, match=r"column 'a' must be a number.*it was string"):
+def test_types_without_order_are_rejected_by_name():
+    with pytest.raises(TypeError, match=r"column 'a' must be a number.*got string"):
         kind_of(T.StringType(), "column 'a'")
     with pytest.raises(TypeError, match="binary"):
         kind_of_arrow(pa.binary())

@@ -145,7 +145,7 @@ BAD = [
     (lambda: {"aggs": [rs.kth("x", [1, 2]).alias("a")]}, "aggs must give a tuple of 2 names for 'kth'"),
     (lambda: {"aggs": [rs.median("x").alias("X")]}, "aggs must give new names, each once; 'X' is taken"),
     (lambda: {"aggs": [rs.median("x"), rs.median("x")]}, "aggs must give new names, each once; 'x_median'"),
-    (lambda: {"aggs": [rs.median(F.lit("a"))]}, r"column .*a.* must be a number.*it was string"),
+    (lambda: {"aggs": [rs.median(F.lit("a"))]}, r"column .*a.* must be a number.*got string"),
     (
         lambda: {"window": "1 month"},
         "window must be a width of a fixed length, at most in weeks; it was '1 month'",

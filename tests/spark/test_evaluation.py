@@ -182,7 +182,7 @@ def test_strings(frame, split):
 
 @pytest.mark.spark
 def test_strings_that_are_refused(spark, frame):
-    with pytest.raises(TypeError, match=r"column 'word' of aggs\['median'\] must be a number.*was string"):
+    with pytest.raises(TypeError, match=r"column 'word' of aggs\['median'\] must be a number.*got string"):
         rolling(frame, order_by="row", window=3, aggs=[rs.median("word")])
     folded = spark.sql("select 1L as row, 'a' collate UTF8_LCASE as word")
     with pytest.raises(TypeError, match=r"must be a string of the collation UTF8_BINARY.*collate UTF8_LCASE"):

@@ -219,7 +219,7 @@ BAD = [
     ({"aggs": {"a": "median"}}, r"aggs\['a'\] must be \(statistic, column\)"),
     ({"aggs": {"a": ("middle", "x")}}, "statistic must be one of .*median.*; it was 'middle'"),
     ({"aggs": {"a": ("median", "nope")}}, r"column 'nope' of aggs\['a'\] is not among: key, t, x, s, m"),
-    ({"aggs": {"a": ("median", "s")}}, r"column 's' of aggs\['a'\] must be a number.*it was string"),
+    ({"aggs": {"a": ("median", "s")}}, r"column 's' of aggs\['a'\] must be a number.*got string"),
     ({"aggs": {"X": ("median", "x")}}, "aggs must give new names, each once; 'X' is taken"),
     ({"aggs": {"a": ("kth", "x", {"k": 3})}}, r"k must lie in 1\.\.2"),
     ({"aggs": {"a": ("kth", "x", {"k": [1, 2]})}}, "aggs must give a tuple of 2 names for 'kth'"),

@@ -8,7 +8,7 @@ from pyspark.sql import types as T
 
 from rollstat.spark.aggregate_spec import aggregate
 from rollstat.spark.rolling_plan import plan_rolling
-from rollstat.spark.stream_definition import check_restart, definition_of, in_order_of_names
+from rollstat.spark.stream_definition import check_restart, definition_of
 from tests.spark.test_batch_walk import SCHEMA
 
 BASE = {"keys": "key", "order": ("time", "row"), "window": 20, "watermark": None, "ttl": None}
@@ -29,7 +29,6 @@ def definition(schema=SCHEMA, **changes):
         ties="columns",
         options=options,
     )
-    plan = in_order_of_names(plan, schema.names)
     return definition_of(plan, schema, fields, given["watermark"], given["ttl"])
 
 

@@ -45,6 +45,7 @@ def write(table, folder, number):
 
 def test_messages_hold_one_key_each():
     table = readings(60)
+    table = table.append_column("hash", pa.array(np.arange(60, dtype=np.int32) % 6))
     batch = table.combine_chunks().to_batches()[0]
     (packed,) = Pack((0,))([batch, batch.slice(0, 0)])
     assert packed.num_rows == 6
