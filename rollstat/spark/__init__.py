@@ -2,7 +2,7 @@
 
 How a job runs:
 
-1. `rolling_plan` checks the arguments with `aggregate_spec`, makes a `Plan`, and chooses a `Route`.
+1. `rolling_plan` checks the arguments, makes a `Plan`, and chooses a `Route`.
 2. If series are too long for one task, `buckets` splits them and assigns every row to a bucket.
 3. Spark exchanges the rows by key or bucket and sorts each partition, first by the number of `sort_prefix`.
 4. On the usual route `result_columns` passes only the needed columns to the workers, and their results back.
@@ -12,9 +12,9 @@ How a job runs:
    (`expanding`).
 
 `structured_streaming` runs the same pass on streams. `stream_series` is the state of one series between
-micro-batches, and `stream_definition` what a restart may change. `udf` makes user-defined functions, and
-`sql` a table function for SQL. `column_references` resolves the columns that the caller names, and `builders`
-makes a function for each statistic. `start` starts Spark.
+micro-batches, and what a restart may change. `udf` makes user-defined functions, and `sql` a table function
+for SQL. `column_references` resolves the columns that the caller names, `aggregates` checks the statistics,
+and `evaluation` calls them. `start` starts Spark.
 
 Public names are loaded on first use, because a worker needs only a few of these modules.
 """
@@ -24,10 +24,12 @@ from typing import Any
 
 import lazy_loader
 
-import rollstat.spark.requirements  # noqa: F401  # names the extra before pyspark is imported
+from rollstat._extras import require
+
+require("spark", "rollstat.spark", "pyspark", "pyarrow")
 
 _MODULES = {
-    "aggregate_spec": ["Aggregate", "aggregate"],
+    "aggregates": ["Aggregate", "aggregate"],
     "rolling_plan": ["rolling"],
     "sql": ["register"],
     "start": ["session"],
@@ -40,11 +42,11 @@ _load, _, __all__ = lazy_loader.attach(__name__, submod_attrs=_MODULES)
 def __getattr__(name: str) -> Any:
     if name in __all__:
         return _load(name)
-    builders = import_module("rollstat.spark.builders")
-    if name in builders.BUILDERS:
-        return builders.builder(name)
+    aggregates = import_module("rollstat.spark.aggregates")
+    if name in aggregates.BUILDERS:
+        return aggregates.builder(name)
     raise AttributeError(f"module 'rollstat.spark' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *import_module("rollstat.spark.builders").BUILDERS})
+    return sorted({*globals(), *__all__, *import_module("rollstat.spark.aggregates").BUILDERS})

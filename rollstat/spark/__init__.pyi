@@ -1,10 +1,10 @@
-"""The public names, and the functions of `builders`, for type checkers; tests compare both."""
+"""The public names, and the functions of the statistics, for type checkers; tests compare both."""
 
 from collections.abc import Sequence
 from typing import Any
 
-from rollstat.spark.aggregate_spec import Aggregate as Aggregate
-from rollstat.spark.aggregate_spec import aggregate as aggregate
+from rollstat.spark.aggregates import Aggregate as Aggregate
+from rollstat.spark.aggregates import aggregate as aggregate
 from rollstat.spark.column_references import ColumnLike
 from rollstat.spark.rolling_plan import rolling as rolling
 from rollstat.spark.sql import register as register

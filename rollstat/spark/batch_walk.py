@@ -21,9 +21,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rollstat.options import Options
-from rollstat.spark.aggregate_spec import Call
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, arrow_type, to_arrow, to_masked
-from rollstat.spark.evaluation import evaluate_call
+from rollstat.spark.evaluation import Call, evaluate_call
 from rollstat.spark.row_order import equal, first_descent
 from rollstat.windows import Windows
 

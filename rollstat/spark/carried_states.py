@@ -21,9 +21,8 @@ from pyspark.sql import types as T
 from rollstat.operators.interface import NOTHING
 from rollstat.operators.layout import as_cells
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregate_spec import Call, evaluate
 from rollstat.spark.arrow_columns import WIDE, MaskedColumn
-from rollstat.spark.decimal_sums import DECIMAL_SUMS, carried, limbs, mean, total
+from rollstat.spark.evaluation import DECIMAL_SUMS, Call, carried, evaluate, limbs, mean, total
 from rollstat.streaming import STREAMS
 from rollstat.streaming.operator_adapter import OperatorAdapter
 from rollstat.streaming.table import OperatorRow
@@ -284,7 +283,7 @@ class _OperatorState(CarriedState):
 
 
 class _DecimalState(CarriedState):
-    """The sum of decimals in limbs; see `decimal_sums`."""
+    """The sum of decimals in limbs; see `evaluation`."""
 
     def __init__(self, call: Call, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
         super().__init__(call, options)

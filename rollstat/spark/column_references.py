@@ -13,7 +13,7 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from rollstat.spark.aggregate_spec import Aggregate, as_aggregates
+from rollstat.spark.aggregates import Aggregate, as_aggregates
 
 __all__ = ["ColumnLike", "ColumnReferences"]
 

@@ -32,7 +32,7 @@ from rollstat.spark.arrow_columns import MaskedColumn
 from rollstat.spark.batch_walk import CALL_ERRORS, Plan, Walk
 from rollstat.spark.buckets import BUCKET, HALO, Split
 from rollstat.spark.carried_states import CarriedState, counts_rows, initial_state, why_no_state
-from rollstat.spark.decimal_sums import DECIMAL_SUMS
+from rollstat.spark.evaluation import DECIMAL_SUMS
 from rollstat.spark.sort_prefix import order_code, order_columns
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding

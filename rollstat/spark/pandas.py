@@ -17,8 +17,7 @@ import pyspark
 from pyspark.sql import functions as F
 
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregate_spec import Aggregate
-from rollstat.spark.builders import BUILDERS, builder
+from rollstat.spark.aggregates import BUILDERS, Aggregate, builder
 from rollstat.spark.rolling_plan import rolling
 from rollstat.spark.start import known_warnings
 

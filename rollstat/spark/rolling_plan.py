@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from rollstat.spark.aggregate_spec import Aggregate, check_new_names, parse_window, plan_calls
+from rollstat.spark.aggregates import Aggregate, check_new_names, parse_window, plan_calls
 from rollstat.spark.arrow_columns import Kind, kind_of
 from rollstat.spark.batch_walk import Plan
 from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series
@@ -99,10 +99,10 @@ def rolling(  # 13 parameters: one for each public option
     series; such series cannot be split.
 
     Splitting does not change results. A bucket is a series of its own, with a halo of the rows that its
-    windows reach. The halo travels with the code of the tasks or, if it is large, through the one exchange.
-    The frame must contain the same rows each time it is read. For expanding windows an additional pass
-    makes the state at the start of each bucket. Sums of floats are then the same in each run, and within
-    their error bound of the results of the array functions.
+    windows reach, which goes through the one exchange to each bucket that needs it. The frame must contain
+    the same rows each time it is read. For expanding windows an additional pass makes the state at the start
+    of each bucket. Sums of floats are then the same in each run, and within their error bound of the results
+    of the array functions.
 
     Examples
     --------

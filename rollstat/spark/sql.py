@@ -11,6 +11,8 @@ Spark's worker finds the rows of a partition itself, row by row in Python, and t
 of its own. A walk does both better, so it replaces the functions of the worker that would do it.
 """
 
+import ast
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,8 +25,8 @@ from pyspark.sql import types as T
 from pyspark.sql.udtf import AnalyzeArgument, AnalyzeResult
 from pyspark.util import PythonEvalType
 
-from rollstat.spark.aggregate_spec import Aggregate
-from rollstat.spark.aggregate_text import parse_aggregates
+from rollstat.registry import REGISTRY
+from rollstat.spark.aggregates import BUILDERS, Aggregate, builder
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.expanding import carrying
 from rollstat.spark.hash_collisions import new_walk
@@ -32,8 +34,12 @@ from rollstat.spark.rolling_plan import plan_rolling
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding
 
-__all__ = ["RollingTable", "register"]
+__all__ = ["RollingTable", "parse_aggregates", "register"]
 
+_CALL = re.compile(r"(\w+)\s*\((.*?)\)\s*(?:as\s+(\(.*\)|`[^`]+`|\w+))?", re.IGNORECASE | re.DOTALL)
+_ARRAY = re.compile(r"array\s*\((.*)\)", re.IGNORECASE | re.DOTALL)
+_NAMED = re.compile(r"(\w+)\s*=>\s*(.*)", re.DOTALL)
+_EXAMPLE = "median(x) AS m, quantile(x, [0.25, 0.75]) AS (low, high)"
 _TIMES = (T.DateType, T.TimestampType, T.TimestampNTZType)
 
 
@@ -250,3 +256,80 @@ def _nullable(data_type: T.DataType) -> T.DataType:
     if isinstance(data_type, T.MapType):
         return T.MapType(_nullable(data_type.keyType), _nullable(data_type.valueType), True)
     return data_type
+
+
+def parse_aggregates(text: Any) -> list[Aggregate]:
+    """Return the statistics that a text asks for.
+
+    Parameters
+    ----------
+    text : str
+        Calls separated by commas: a statistic with its columns, then its own parameters in order or as
+        ``name => value``, and perhaps names for the new columns. Backticks quote names.
+
+    Examples
+    --------
+    >>> parse_aggregates("kth(`the delay`, k => 2) AS second")[0].alias()
+    Aggregate(statistic='kth', columns=('the delay',), parameters={'k': 2})
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise TypeError(f"aggs must be a string such as {_EXAMPLE!r}; it was {text!r}")
+    return [_parse_call(part) for part in _parts(text)]
+
+
+def _parts(text: str) -> list[str]:
+    """Split at the commas that are outside of brackets and quotes."""
+    depth, quote, parts = 0, "", [""]
+    for letter in text:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "`'\"":
+            quote = letter
+        elif letter in "([":
+            depth += 1
+        elif letter in ")]":
+            depth -= 1
+        if letter == "," and not depth and not quote:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
+
+
+def _parse_call(text: str) -> Aggregate:
+    match = _CALL.fullmatch(text)
+    if match is None:
+        raise ValueError(f"aggs must be calls such as {_EXAMPLE!r}; one was {text!r}")
+    name = match[1].lower().removeprefix("rolling_")
+    if name not in BUILDERS:
+        raise ValueError(f"statistic must be one of {', '.join(sorted(BUILDERS))}; it was {match[1]!r}")
+    given = _parts(match[2]) if match[2].strip() else []
+    columns = [_unquoted(column) for column in given[: REGISTRY[name].series]]
+    positional, named = [], {}
+    for parameter in given[REGISTRY[name].series :]:
+        if with_name := _NAMED.fullmatch(parameter):
+            named[with_name[1]] = _literal(with_name[2], text)
+        else:
+            positional.append(_literal(parameter, text))
+    made = builder(name)(*columns, *positional, **named)
+    if match[3] is None:
+        return made
+    names = _parts(match[3][1:-1]) if match[3].startswith("(") else [match[3]]
+    return made.alias(*(_unquoted(one) for one in names))
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1] if len(name) > 1 and name[0] == name[-1] == "`" else name
+
+
+def _literal(text: str, call: str) -> Any:
+    """Return the value of a number, a text, a truth value, or a list of them."""
+    array = _ARRAY.fullmatch(text)
+    plain = f"[{array[1]}]" if array else text
+    plain = plain.capitalize() if plain.lower() in ("true", "false") else plain
+    try:
+        return ast.literal_eval(plain)
+    except (SyntaxError, ValueError):
+        raise ValueError(
+            f"parameters must be numbers, strings or lists; {text!r} of {call!r} is not"
+        ) from None

@@ -84,18 +84,10 @@ def session(
     builder: Any = SparkSession.builder.appName(app)
     builder = builder.master(master) if remote is None else builder.remote(remote)
     own = not (remote or "").startswith("sc://")
-    settings = _local_settings() if own else {}
-    settings |= {name: _text(value) for name, value in (conf or {}).items()}
-    for name, value in settings.items():
-        builder = builder.config(name, value)
+    builder = builder.config(map={**(_local_settings() if own else {}), **(conf or {})})
     with known_warnings(), _environment(_own_environment() if own else {}):
         started: SparkSession = builder.getOrCreate()
     return started
-
-
-def _text(value: Any) -> str:
-    """Return a setting as Spark writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _local_settings() -> dict[str, str]:

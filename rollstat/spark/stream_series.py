@@ -5,27 +5,41 @@ r"""One series of a stream: the rows that windows reach, and the rows that wait 
     new rows -- take --> late or without a time: dropped
                    \--> waiting rows -- emit, once the watermark has passed --> walk --> rows with results
 
-A snapshot of a series is what the state store keeps between micro-batches.
+A snapshot of a series is what the state store keeps between micro-batches: rows of the inputs, as many as the
+window of the run that wrote them reaches. They serve any statistic over the same inputs and any smaller
+window. With a wider window rows are missing, and with other columns the held rows mean something else. So the
+state also has the definition of the stream, as text, and a restart with another one is rejected.
 """
 
+import json
+import re
 import warnings
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyspark.sql import types as T
 
+import rollstat
 from rollstat import snapshots
+from rollstat.options import parse_width
+from rollstat.spark.aggregates import parse_window
 from rollstat.spark.arrow_columns import to_arrow, to_masked
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.row_order import compare, run_starts, sort_keys
 
-__all__ = ["LATE", "NULL_TIME", "RETURNED", "Series", "read_message", "write_message"]
+__all__ = ["LATE", "NULL_TIME", "RETURNED", "Series", "check_restart", "definition_of", "read_message"]
+__all__ += ["width_in_microseconds", "write_message"]
 
 RETURNED, LATE, NULL_TIME = range(3)  # fates of a row
 _NAME = "spark.rolling_stream"  # of snapshots
+_MAY_CHANGE = ("rollstat", "statistics", "window")  # these have rules of their own
+_WIDTHS = ("watermark", "ttl")  # "1 day" and "24 hours" are the same
 
 
 class Series:
@@ -208,3 +222,106 @@ def read_message(message: bytes) -> list[pa.RecordBatch]:
     """Return rows from bytes."""
     with pa.ipc.open_stream(message) as reader:
         return [batch for batch in reader if batch.num_rows]
+
+
+def width_in_microseconds(width: Any) -> int:
+    """Return a width of time such as ``"10min"``, rounded up; 0 if it is not one."""
+    nanoseconds = parse_width(width)
+    return 0 if nanoseconds is None else -int(-nanoseconds // 1000)
+
+
+def _plain(value: Any) -> str:
+    """Return a parameter as text that is the same in each process: without addresses of functions."""
+    value = value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+    return (
+        f"[{', '.join(map(_plain, value))}]"
+        if type(value) in (list, tuple)
+        else re.sub(r" at 0x\w+", "", repr(value))
+    )
+
+
+def _statistics(plan: Plan, schema: T.StructType, fields: Sequence[T.StructField]) -> dict[str, str]:
+    """Return the statistic of each new column."""
+    new, found = iter(fields), {}
+    for call in plan.calls:
+        columns = [schema.names[plan.inputs[number][0]] for number in call.inputs]
+        parameters = [f"{name}={_plain(value)}" for name, value in sorted(call.parameters.items())]
+        name = ", ".join(next(new).name for _ in call.types)
+        found[name] = f"{call.statistic}({', '.join([*columns, *parameters])})"
+    return found
+
+
+def definition_of(
+    plan: Plan, schema: T.StructType, fields: Sequence[T.StructField], watermark: str | None, ttl: Any
+) -> str:
+    """Return the definition of a stream as JSON.
+
+    Parameters
+    ----------
+    plan : Plan
+        What to compute.
+    schema : StructType
+        Of the stream.
+    fields : sequence of StructField
+        The new columns.
+    watermark, ttl : str or timedelta, optional
+        As given by the caller.
+    """
+
+    def described(indexes: Any) -> list[str]:
+        picked = [schema.fields[index] for index in indexes]
+        return [f"{field.name} {field.dataType.simpleString()}" for field in picked]
+
+    rows = plan.time is None
+    size = plan.window if rows else parse_width(plan.window) or plan.window
+    definition = {
+        "rollstat": rollstat.__version__,
+        "statistics": _statistics(plan, schema, fields),
+        "window": {"text": str(plan.window), "rows": rows, "size": str(Fraction(size))},
+        "inputs": described(index for index, _ in plan.inputs),
+        "partition_by": described(plan.keys),
+        "order_by": described(plan.order),
+        "watermark": watermark,
+        "ttl": ttl if ttl is None or isinstance(ttl, str) else f"{width_in_microseconds(ttl)}us",
+        # Behind a watermark whole rows wait in the state.
+        "columns": None if watermark is None else described(range(len(schema.fields))),
+    }
+    return json.dumps(definition | dict(plan.options))
+
+
+def _shown(value: Any) -> str:
+    return f"({', '.join(value)})" if isinstance(value, list) else str(value)
+
+
+def _same(name: str, old: Any, new: Any) -> bool:
+    """Return whether a part of a definition is unchanged."""
+    if name not in _WIDTHS or old is None or new is None:
+        return bool(old == new)
+    try:
+        return old == new or parse_width(parse_window(old)) == parse_width(parse_window(new))
+    except ValueError:
+        return False
+
+
+def check_restart(stored: str, given: str) -> None:
+    """Raise ValueError if a state of the definition `stored` cannot serve the definition `given`."""
+    old, new = json.loads(stored), json.loads(given)
+    changes = [
+        f"{name} was {_shown(old.get(name))} and is {_shown(new[name])}"
+        for name in new
+        if name not in _MAY_CHANGE and not _same(name, old.get(name), new[name])
+    ]
+    before, after = old["window"], new["window"]
+    if before["rows"] != after["rows"] or Fraction(after["size"]) > Fraction(before["size"]):
+        changes.insert(0, f"window was {before['text']} and is {after['text']}")
+    for name, statistic in old["statistics"].items():
+        found = new["statistics"].get(name)
+        if found != statistic:
+            result = "is no longer computed" if found is None else f"is {found}"
+            changes.append(f"{name!r} was {statistic} and {result}")
+    if changes:
+        raise ValueError(
+            f"the checkpoint holds the state of another stream, written by rollstat {old['rollstat']}: "
+            f"{'; '.join(changes)}. A restarted stream may add statistics over the same columns or take a "
+            "smaller window; for other changes start it with a new checkpoint"
+        )

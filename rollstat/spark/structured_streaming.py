@@ -28,24 +28,22 @@ from pyspark.sql import types as T
 from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
 
-from rollstat.spark.aggregate_spec import parse_window
+from rollstat.spark.aggregates import parse_window
 from rollstat.spark.batch_walk import Plan
 from rollstat.spark.column_references import ColumnLike, ColumnReferences
 from rollstat.spark.rolling_plan import check_frame, plan_rolling, with_plain_names
 from rollstat.spark.row_order import equal, run_starts
 from rollstat.spark.sort_prefix import HASH, hash_of
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
-from rollstat.spark.stream_definition import (
-    check_restart,
-    definition_of,
-    width_in_microseconds,
-)
 from rollstat.spark.stream_series import (
     LATE,
     NULL_TIME,
     RETURNED,
     Series,
+    check_restart,
+    definition_of,
     read_message,
+    width_in_microseconds,
     write_message,
 )
 from rollstat.windows import Expanding

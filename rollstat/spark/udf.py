@@ -16,9 +16,9 @@ from pyspark.sql import types as T
 from pyspark.sql.functions import arrow_udf, pandas_udf
 
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregate_spec import OF_STRINGS, Call, check_statistic, result_types
+from rollstat.spark.aggregates import OF_STRINGS, check_statistic, result_types
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, kind_of, kind_of_arrow, to_arrow, to_masked
-from rollstat.spark.evaluation import evaluate_call
+from rollstat.spark.evaluation import Call, evaluate_call
 from rollstat.spark.start import known_warnings
 
 __all__ = ["rolling_udf"]

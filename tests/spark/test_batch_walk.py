@@ -9,7 +9,7 @@ from pyspark.sql import types as T
 
 import rollstat
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregate_spec import aggregate
+from rollstat.spark.aggregates import aggregate
 from rollstat.spark.batch_walk import Walk
 from rollstat.spark.rolling_plan import plan_rolling
 

@@ -12,8 +12,8 @@ import rollstat
 import rollstat.operators as operators
 from rollstat import snapshots
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregate_spec import Call, evaluate
 from rollstat.spark.carried_states import counts_rows, initial_state, why_no_state
+from rollstat.spark.evaluation import Call, evaluate
 from tests.streaming.cases import FURTHER
 from tests.test_contract import CASES, equal, taken
 

@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 import rollstat.spark as rs
 from rollstat.spark import rolling
-from rollstat.spark.aggregate_spec import parse_window
+from rollstat.spark.aggregates import parse_window
 from rollstat.spark.column_references import ColumnReferences
 
 pytestmark = pytest.mark.spark

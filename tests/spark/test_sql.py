@@ -8,7 +8,7 @@ import pytest
 import rollstat
 import rollstat.spark as rs
 from rollstat.spark import rolling
-from rollstat.spark.aggregate_text import parse_aggregates
+from rollstat.spark.sql import parse_aggregates
 
 NAN = float("nan")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from pyspark.sql import types as T
 
-from rollstat.spark.aggregate_spec import aggregate
+from rollstat.spark.aggregates import aggregate
 from rollstat.spark.rolling_plan import plan_rolling
-from rollstat.spark.stream_definition import check_restart, definition_of
+from rollstat.spark.stream_series import check_restart, definition_of
 from tests.spark.test_batch_walk import SCHEMA
 
 BASE = {"keys": "key", "order": ("time", "row"), "window": 20, "watermark": None, "ttl": None}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import rollstat.spark as rs
-from rollstat.spark.builders import BUILDERS, builder
+from rollstat.spark.aggregates import BUILDERS, builder
 
 
 def test_every_statistic_has_one_and_its_declaration_has_the_same_parameters():

@@ -1,22 +1,26 @@
-"""Statistics requested by the caller, checked before any job starts."""
+"""Statistics that the caller names, checked before any job starts.
+
+A function for each statistic names it for `rolling`: ``median("x")``, ``kth("x", k=2)``. These functions are
+made from the registry. ``__init__.pyi`` declares them for type checkers.
+"""
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pyspark.sql import Column
 from pyspark.sql import types as T
 
 from rollstat.registry import REGISTRY, Statistic
 from rollstat.spark.arrow_columns import Kind, kind_of, result_type
-from rollstat.spark.decimal_sums import DECIMAL_SUMS, decimal_result_type
+from rollstat.spark.evaluation import DECIMAL_SUMS, Call, decimal_result_type, evaluate
 
-__all__ = ["OF_STRINGS", "Aggregate", "Call", "aggregate", "as_aggregates", "check_statistic", "evaluate"]
-__all__ += ["check_new_names", "own_parameters", "parse_window", "plan_calls"]
+__all__ = ["BUILDERS", "OF_STRINGS", "Aggregate", "aggregate", "as_aggregates", "builder", "check_new_names"]
+__all__ += ["check_statistic", "parse_window", "plan_calls", "result_types"]
 
 
 @dataclass(frozen=True)
@@ -82,32 +86,32 @@ def aggregate(statistic: str, *columns: Any, **parameters: Any) -> Aggregate:
     return Aggregate(statistic, columns, parameters)
 
 
-@dataclass(frozen=True)
-class Call:
-    """One call of a public function, and the new columns that it returns.
+BUILDERS = tuple(name for name in REGISTRY if name != "aggregate")  # that name is taken
 
-    Attributes
-    ----------
-    statistic : str
-        Name in the registry, which workers look up for themselves.
-    inputs : tuple of int
-        Which input columns it takes.
-    parameters : mapping
-        Its own parameters.
-    types : tuple of DataType
-        Of its results, one for each new column.
-    positions : bool
-        Whether the results are rows of the series.
-    scale : int
-        Digits after the point of its column, if that holds decimals.
-    """
 
-    statistic: str
-    inputs: tuple[int, ...]
-    parameters: Mapping[str, Any]
-    types: tuple[T.DataType, ...]
-    positions: bool
-    scale: int = 0
+@cache
+def builder(name: str) -> Callable[..., Aggregate]:
+    """Return the function of a statistic: it takes columns, then the parameters of the statistic."""
+    statistic = REGISTRY[name]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    columns = ["column", "other"][: statistic.series]
+    own = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in _own_parameters(statistic)]
+    signature = inspect.Signature([*(inspect.Parameter(column, kind) for column in columns), *own])
+
+    def build(*args: Any, **kwargs: Any) -> Aggregate:
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{name}{signature}: {error}") from None
+        return Aggregate(name, tuple(given.pop(column) for column in columns), given)
+
+    build.__name__ = build.__qualname__ = name
+    build.__module__ = "rollstat.spark"
+    build.__doc__ = (
+        f"Name :func:`rollstat.{statistic.function.__name__}` of a column for :func:`rollstat.spark.rolling`."
+    )
+    build.__signature__ = signature.replace(return_annotation=Aggregate)  # type: ignore[attr-defined]  # of a function
+    return build
 
 
 _OF_ORDER = ("count", "nunique", "rank")  # statistics that are the same for codes in the order of the values
@@ -166,27 +170,6 @@ def check_statistic(name: Any, columns: int) -> Statistic:
     return statistic
 
 
-def evaluate(
-    statistic: Statistic,
-    inputs: Sequence[Any],
-    window: Any,
-    parameters: Mapping[str, Any],
-    options: Mapping[str, Any],
-) -> list[NDArray[Any]]:
-    """Call the public function and return one array for each of its results."""
-    names = inspect.signature(statistic.function).parameters
-    window_name = "m" if "m" in names else "window"
-    given = dict(zip(names, inputs)) | {window_name: window} | dict(parameters)
-    return _flattened(statistic.function(**given, **options))
-
-
-def _flattened(result: Any) -> list[NDArray[Any]]:
-    """Return the 1-D arrays of a result that may be a tuple of arrays of any dimension."""
-    if isinstance(result, np.ndarray) and result.ndim == 1:
-        return [result]
-    return [row for part in result for row in _flattened(part)]
-
-
 def _is_element(
     statistic: Statistic, window: Any, parameters: Mapping[str, Any], options: Mapping[str, Any]
 ) -> bool:
@@ -196,7 +179,7 @@ def _is_element(
     return all(result.dtype == np.int8 for result in results)
 
 
-def own_parameters(statistic: Statistic) -> list[inspect.Parameter]:
+def _own_parameters(statistic: Statistic) -> list[inspect.Parameter]:
     """Return the parameters of a statistic itself; window and options are shared by all of a call."""
     asked = list(inspect.signature(statistic.function).parameters.values())[statistic.series :]
     return [
@@ -208,7 +191,7 @@ def own_parameters(statistic: Statistic) -> list[inspect.Parameter]:
 
 def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> None:
     """Check the statistic's own parameters."""
-    own = {parameter.name: parameter.default is parameter.empty for parameter in own_parameters(statistic)}
+    own = {parameter.name: parameter.default is parameter.empty for parameter in _own_parameters(statistic)}
     for name in parameters:
         if name not in own:
             raise TypeError(
