@@ -20,7 +20,6 @@ __all__ = [
     "MaskedColumn",
     "arrow_type",
     "kind_of",
-    "kind_of_arrow",
     "result_type",
     "to_arrow",
 ]
@@ -107,20 +106,6 @@ def kind_of(data_type: T.DataType, what: str, *, strings: bool = False) -> Kind:
         f"{what} must be {expected}, boolean, date, timestamp or day-time interval; "
         f"got {data_type.simpleString()}"
     )
-
-
-def kind_of_arrow(data_type: pa.DataType) -> Kind:
-    """Return the kind of an Arrow array that Spark made."""
-    if pa.types.is_decimal128(data_type):
-        return kind_of(T.DecimalType(data_type.precision, data_type.scale), "the column")
-    if pa.types.is_timestamp(data_type):
-        return kind_of(T.TimestampNTZType() if data_type.tz is None else T.TimestampType(), "the column")
-    if pa.types.is_string(data_type) or pa.types.is_large_string(data_type):
-        return Kind(T.StringType(), np.dtype(object))
-    for spark, (dtype, arrow) in _SIMPLE.items():
-        if arrow == data_type:
-            return Kind(spark(), np.dtype(dtype))
-    raise TypeError(f"the column must hold numbers, booleans, dates or times; it held {data_type}")
 
 
 def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:

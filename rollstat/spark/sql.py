@@ -156,8 +156,8 @@ class RollingTable:
             width=len(schema.fields),
         )
         plan, _ = carrying(plan)
-        old = [T.StructField(field.name, _nullable(field.dataType), True) for field in schema]
-        return _Analyzed(schema=T.StructType([*old, *fields]), plan=plan)
+        # The Arrow arrays of workers allow nulls everywhere.
+        return _Analyzed(schema=T.StructType([*schema.toNullable(), *fields]), plan=plan)
 
     def eval(self, rows: pa.RecordBatch, *constants: Any, **named: Any) -> Iterator[pa.RecordBatch]:
         """Take a batch, and yield the rows that are complete."""
@@ -245,17 +245,6 @@ def _resolve(name: str, schema: T.StructType) -> str:
 
 def _resolved(wanted: Aggregate, schema: T.StructType) -> Aggregate:
     return replace(wanted, columns=tuple(_resolve(column, schema) for column in wanted.columns))
-
-
-def _nullable(data_type: T.DataType) -> T.DataType:
-    """Return a type that allows nulls everywhere, as the Arrow arrays of workers do."""
-    if isinstance(data_type, T.StructType):
-        return T.StructType([T.StructField(f.name, _nullable(f.dataType), True) for f in data_type])
-    if isinstance(data_type, T.ArrayType):
-        return T.ArrayType(_nullable(data_type.elementType), True)
-    if isinstance(data_type, T.MapType):
-        return T.MapType(_nullable(data_type.keyType), _nullable(data_type.valueType), True)
-    return data_type
 
 
 def parse_aggregates(text: Any) -> list[Aggregate]:

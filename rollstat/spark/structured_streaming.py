@@ -465,7 +465,6 @@ class _FinalStates:
         for batch in batches:
             if not batch.num_rows:
                 continue
-            self._check_times(batch)
             columns = [batch.column(index) for index in self.plan.keys]
             for start, end in pairwise(run_starts(columns)):
                 here = [column.slice(start, 1) for column in columns]
@@ -476,18 +475,6 @@ class _FinalStates:
                 series.walk.skip(batch.slice(start, end - start))
         if key is not None:
             yield self._row(key, series)
-
-    def _check_times(self, batch: pa.RecordBatch) -> None:
-        """Raise ValueError for rows without a time if windows have a width."""
-        plan = self.plan
-        missing = batch.column(plan.order[0]).is_null().to_numpy(zero_copy_only=False)
-        if plan.time is not None and missing.any():
-            row = batch.slice(int(missing.argmax()), 1)
-            key = ", ".join(f"{name}={row.column(i)[0].as_py()!r}" for name, i in zip(plan.names, plan.keys))
-            raise ValueError(
-                f"initial must have no null in {plan.names[len(plan.keys)]!r}, the time of a window by "
-                f"width; it was null in a row with {key}: leave such rows out"
-            )
 
     def _row(self, key: Any, series: Series) -> pa.RecordBatch:
         names = [*self.plan.names[: len(self.plan.keys)], _MESSAGE]

@@ -14,10 +14,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 from pyspark.sql.functions import arrow_udf, pandas_udf
+from pyspark.sql.pandas.types import from_arrow_type
 
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import OF_STRINGS, check_statistic, result_types
-from rollstat.spark.arrow_columns import Kind, MaskedColumn, kind_of, kind_of_arrow, to_arrow, to_masked
+from rollstat.spark.arrow_columns import Kind, MaskedColumn, kind_of, to_arrow, to_masked
 from rollstat.spark.evaluation import Call, evaluate_call
 from rollstat.spark.start import known_warnings
 
@@ -31,7 +32,6 @@ def rolling_udf(
     stat: str,
     window: Any = None,
     *,
-    returns: T.DataType | str | None = None,
     like: T.StructField | T.DataType | None = None,
     kind: str = "arrow",
     ordered: bool = False,
@@ -52,12 +52,10 @@ def rolling_udf(
         A number of rows. The function takes a column of arrays, each an ordered series, and returns a
         column of arrays of the same lengths; each batch is one call of the kernel. Without a window
         the function aggregates a group into one value, for ``groupBy().agg(...)``.
-    returns : DataType or str, optional
-        Type of a result, an element of the arrays; ``double`` by default. Strings, dates and times need
-        `like`.
     like : StructField or DataType, optional
-        The input column, ``df.schema["values"]``, which determines the type of the results: longs stay longs
-        and timestamps stay timestamps.
+        The input column, ``df.schema["values"]``, or its type, which determines the type of the results:
+        longs stay longs and timestamps stay timestamps. Without it results are doubles, and the input must
+        be numbers.
     kind : {"arrow", "pandas"}
         An ``arrow_udf`` or a ``pandas_udf``; both are used in the same way. Arrow is faster, and pandas
         cannot hold a null beside an integer, so it only returns floats.
@@ -121,7 +119,7 @@ def rolling_udf(
     )
     if len(types) != 1:
         raise ValueError(f"stat {statistic.name!r} returns {len(types)} results here: request only one")
-    result = _result_type(returns, types[0] if given is not None else T.DoubleType())
+    result = T.DoubleType() if given is None else types[0]
     if kind == "pandas" and not isinstance(result, (T.DoubleType, T.FloatType)):
         raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: use kind='arrow'")
     call = Call(
@@ -146,23 +144,6 @@ def _input_kind(like: Any, window: Any, *, strings: bool) -> Kind | None:
         raise TypeError(f"like must be a column of arrays with a window; it was {data_type.simpleString()}")
     values = data_type.elementType if window is not None else data_type
     return kind_of(values, "like", strings=strings)
-
-
-def _result_type(returns: Any, default: T.DataType) -> T.DataType:
-    """Type of one result."""
-    if returns is None:
-        return default
-    given = T.DataType.fromDDL(returns) if isinstance(returns, str) else returns
-    if not isinstance(given, T.DataType):
-        raise TypeError(f"returns must be a type of Spark or its name; it was {returns!r}")
-    element = given.elementType if isinstance(given, T.ArrayType) else given
-    kind_of(element, "returns")
-    if isinstance(element, T.DecimalType) and element != default:
-        raise ValueError(
-            f"returns must not be {element.simpleString()}, because the result is {default.simpleString()}; "
-            "like=df.schema['column'] of a column of decimals makes results decimals"
-        )
-    return element
 
 
 def _whole(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -202,25 +183,19 @@ class _Job:
         (result,) = evaluate_call(self.call, columns, _whole(rows), self.options)
         return self._typed(result)[0].as_py()
 
-    def _check_strings(self) -> None:
-        """Raise TypeError if the results of strings would be numbers that stand for them."""
-        name = self.call.statistic
-        if name not in OF_STRINGS:
-            raise TypeError(f"rolling_{name} was given strings, which only {', '.join(OF_STRINGS)} take")
-        if name != "nunique" and not isinstance(self.call.types[0], T.StringType):
-            raise TypeError(
-                f"rolling_{name} was given strings, but it was declared to return "
-                f"{self.call.types[0].simpleString()}: give rolling_udf like=df.schema['column']"
-            )
-
     def _masked(self, array: pa.Array) -> MaskedColumn:
         """Return the values of a column; decimals as numbers unless results are decimals."""
+        name = self.call.statistic
         if pa.types.is_decimal(array.type) and not isinstance(self.result, T.DecimalType):
             array = array.cast(pa.float64())
-        values = to_masked(array, kind_of_arrow(array.type))
-        if values.dtype == np.dtype(object):
-            self._check_strings()
-        return values
+        what = f"the column that rolling_{name} takes"
+        kind = kind_of(from_arrow_type(array.type), what, strings=name in OF_STRINGS)
+        if kind.dtype.kind == "O" and name != "nunique" and not isinstance(self.result, T.StringType):
+            raise TypeError(
+                f"{what} must be a number to return {self.result.simpleString()}; got strings: "
+                "give rolling_udf like=df.schema['column']"
+            )
+        return to_masked(array, kind)
 
     def _typed(self, values: Any) -> pa.Array:
         """Return results in the declared type; double takes any number."""

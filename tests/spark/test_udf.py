@@ -57,9 +57,8 @@ def test_longs_and_timestamps_stay_exact(frame):
     lowest = rolling_udf("kth", 2, k=1, min_periods=1, like=frame.schema["i"])
     assert lowest.returnType == T.ArrayType(T.LongType())
     assert values(frame, lowest("i")) == [[LARGE, LARGE, LARGE + 2, LARGE + 1], None, [], [None]]
-    assert (
-        values(frame, rolling_udf("kth", 2, k=1, min_periods=1, returns="array<bigint>")("i"))[0][0] == LARGE
-    )
+    by_type = rolling_udf("kth", 2, k=1, min_periods=1, like=T.ArrayType(T.LongType()))
+    assert values(frame, by_type("i"))[0][0] == LARGE
     first = rolling_udf("kth", 2, k=1, min_periods=1, like=frame.schema["t"])
     assert values(frame, first("t"))[0][1].isoformat() == "2013-03-10T06:30:00+00:00"
 
@@ -125,8 +124,8 @@ def test_decimals_and_strings(spark):
 @pytest.mark.parametrize(
     ("statistic", "column", "message"),
     [
-        ("mode", "'a'", "rolling_mode was given strings, .* return double: give rolling_udf like="),
-        ("max", "'a'", "rolling_max was given strings, which only first, last, mode, nunique take"),
+        ("mode", "'a'", "rolling_mode takes must be a number to return double; got strings: give .* like="),
+        ("max", "'a'", "rolling_max takes must be a number, .*; got string"),
         ("max", "date'2025-01-01'", r"results of rolling_max are datetime64\[.*\], .* to return double"),
         ("median", "timestamp'2025-01-01'", r"results of rolling_median are datetime64\[.*\], .* double"),
     ],
@@ -155,9 +154,7 @@ BAD = [
     (("kth", 3), {"k": 4}, ValueError, r"k must lie in 1\.\.3"),
     (("kth", 3), {"k": [1, 2]}, ValueError, "returns 2 results here"),
     (("median", 3), {"kind": "polars"}, ValueError, "kind must be 'arrow' or 'pandas'; it was 'polars'"),
-    (("median", 3), {"kind": "pandas", "returns": "bigint"}, ValueError, "cannot hold bigint beside null"),
-    (("median", 3), {"returns": "string"}, TypeError, "returns must be a number"),
-    (("sum", 3), {"returns": "decimal(9,2)"}, ValueError, "the result is double; like=df.schema"),
+    (("sum",), {"kind": "pandas", "like": T.LongType()}, ValueError, "cannot hold bigint beside null"),
     (("median", 3), {"like": T.DoubleType()}, TypeError, "like must be a column of arrays with a window"),
     (("median",), {"like": T.StringType()}, TypeError, "like must be a number"),
     (("argkth",), {"k": 1}, ValueError, "depends on the order of rows"),
