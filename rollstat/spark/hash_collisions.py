@@ -40,33 +40,27 @@ class WalkJob:
         What to compute.
     hash_column : int or None
         Column with the hash, if rows are sorted by it first.
-    in_order : bool
-        Whether results must come in the order of the rows; windows must not look ahead then.
     """
 
     plan: Plan
     hash_column: int | None
-    in_order: bool = False
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Return the batches of one partition with the new columns."""
+        """Return the batches of one partition with the new columns, in order unless windows look ahead."""
         walk = new_walk(self.plan)
         if isinstance(walk, CarriedWalk):
             batches = walk.begin(batches)
         if self.hash_column is None:
             return walk.run(batches)
-        return HashWalk(self.plan, self.hash_column, walk, in_order=self.in_order).run(batches)
+        return HashWalk(self.plan, self.hash_column, walk).run(batches)
 
 
 class HashWalk:
     """The walks over one partition: the first, and one for each further key of the current hash."""
 
-    def __init__(
-        self, plan: Plan, hash_column: int, first: Walk | None = None, *, in_order: bool = False
-    ) -> None:
+    def __init__(self, plan: Plan, hash_column: int, first: Walk | None = None) -> None:
         self.plan = plan
         self.hash_column = hash_column
-        self.in_order = in_order
         self.first = new_walk(plan) if first is None else first
         self.others: list[Walk] = []
         self.hash: int | None = None  # of the last row
@@ -113,7 +107,7 @@ class HashWalk:
 
     def _push_by_key(self, rows: pa.RecordBatch, *, new: bool) -> Iterator[pa.RecordBatch]:
         """Push rows of one hash to the walks of their keys; `new` if the hash starts here."""
-        if not self.in_order:
+        if self.plan.looks_ahead:
             for walk, own in self._by_walk(rows, new=new):
                 yield from walk.push(rows.take(pa.array(own)))
             return

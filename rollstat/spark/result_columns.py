@@ -82,7 +82,7 @@ def with_results(
     given = [rows[name] for name in rows.columns]
     needed = [given[index] for index in indexes] + ([] if hashed is None else [hashed])
     plan = plan.reindexed({index: number for number, index in enumerate(indexes)})
-    job = ResultsJob(WalkJob(plan, None if hashed is None else len(indexes), in_order=True), len(needed))
+    job = ResultsJob(WalkJob(plan, None if hashed is None else len(indexes)), len(needed))
     new = [T.StructField(f"new{i}", field.dataType) for i, field in enumerate(fields)]
     function = _function(job, new, len(needed))
     if len(fields) == 1:

@@ -15,7 +15,7 @@ from rollstat.spark.arrow_columns import Kind, kind_of
 from rollstat.spark.batch_walk import Plan
 from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series
 from rollstat.spark.column_references import ColumnLike, ColumnReferences
-from rollstat.spark.expanding import carrying, with_states
+from rollstat.spark.expanding import STATE, carrying, with_states
 from rollstat.spark.hash_collisions import WalkJob
 from rollstat.spark.result_columns import with_results
 from rollstat.spark.sort_prefix import HASH, hash_of, order_code, order_columns, prefix_of
@@ -168,10 +168,10 @@ class Route:
         """Return the columns `old` of the caller, which are the first of the rows, and the new columns.
 
         Whole rows stay in Spark, and workers get only the needed columns and return only results, unless
-        windows look ahead or states are carried.
+        windows look ahead or rows hold states.
         """
         rows, new = self.rows, [T.StructField(f"new{i}", field.dataType) for i, field in enumerate(fields)]
-        if self.plan.looks_ahead or self.plan.carries_states:
+        if self.plan.looks_ahead or STATE in rows.columns:
             hash_column = None
             if self.hashed is not None:
                 rows, hash_column = rows.withColumn(HASH, self.hashed), len(rows.columns)

@@ -21,9 +21,9 @@ def mix(lengths, hashes, coarse, seed):
     return rows, mixed.take(pa.array(np.lexsort(by)))
 
 
-def check(lengths, hashes, coarse, sizes, window, seed, enough, in_order=False, **options):
+def check(lengths, hashes, coarse, sizes, window, seed, enough, **options):
     rows, mixed = mix(lengths, hashes, coarse, seed)
-    walk = HashWalk(plan(window, order=("time", "row"), **options), len(ARROW), in_order=in_order)
+    walk = HashWalk(plan(window, order=("time", "row"), **options), len(ARROW))
     walk.first.min_rows = walk.first.wait_rows = enough
     shared = max((hashes[: len(lengths)].count(h) for h in hashes), default=1)
     results = []
@@ -35,7 +35,7 @@ def check(lengths, hashes, coarse, sizes, window, seed, enough, in_order=False, 
         return
     names = [*ARROW.names, "hash", "median", "low", "high", "where"]
     found = pa.Table.from_batches(results).rename_columns(names)
-    if in_order:
+    if not options.get("center"):
         assert found["row"].equals(mixed["row"])
     found = found.sort_by("row")
     assert found.select(ARROW.names).equals(rows)
@@ -57,8 +57,6 @@ def check(lengths, hashes, coarse, sizes, window, seed, enough, in_order=False, 
 @example([5, 1, 1, 20, 20], [0, -1, -1, 0, 0, 0, 0, 0], 7, [1], "5s", {"center": False}, 6, 1)
 def test_each_key_is_a_series_of_its_own(lengths, hashes, coarse, sizes, window, options, seed, enough):
     check(lengths, hashes, coarse, sizes, window, seed, enough, **options)
-    if not options["center"]:
-        check(lengths, hashes, coarse, sizes, window, seed, enough, in_order=True)
 
 
 def test_keys_of_one_hash_are_interleaved():
@@ -68,10 +66,10 @@ def test_keys_of_one_hash_are_interleaved():
     assert np.count_nonzero(key[1:] != key[:-1]) > 10
 
 
-@pytest.mark.parametrize("in_order", [False, True])
-def test_memory_is_that_of_a_window_for_each_key(in_order):
+@pytest.mark.parametrize("center", [False, True])
+def test_memory_is_that_of_a_window_for_each_key(center):
     _, mixed = mix([4000, 4000, 4000], [0] * 3, 1, 5)
-    walk = HashWalk(plan(10, order=("time", "row")), len(ARROW), in_order=in_order)
+    walk = HashWalk(plan(10, order=("time", "row"), center=center), len(ARROW))
     walk.first.min_rows = walk.first.wait_rows = 50
     for batch in cut(mixed, [50]):
         list(walk.push(batch))
@@ -81,7 +79,6 @@ def test_memory_is_that_of_a_window_for_each_key(in_order):
     assert len(walk.others) == 2
 
 
-@pytest.mark.usefixtures("spark")  # of which a worker asks where shipped files are
 def test_ties_and_disorder_are_found_within_a_key():
     _, mixed = mix([30, 30], [0, 0], 1, 5)
     wrong = pa.array(np.r_[0:20, 40, 21:40, 20, 41:60])
