@@ -281,13 +281,10 @@ def plan_calls(
     fields : list of StructField
         The new columns in order.
     """
-    given = as_aggregates(aggs)
-    inputs = sorted({column for wanted in given for column in wanted.columns}, key=str)
+    checked = [(wanted, *_checked(wanted, schema)) for wanted in as_aggregates(aggs)]
+    inputs = sorted({column for wanted, *_ in checked for column in wanted.columns})
     calls, fields = [], []
-    for wanted in given:
-        statistic = check_statistic(wanted.statistic, len(wanted.columns))
-        of_strings = statistic.name in OF_STRINGS
-        kinds = [_column_kind(schema, column, wanted.key, strings=of_strings) for column in wanted.columns]
+    for wanted, statistic, kinds in checked:
         types = result_types(statistic, kinds, window, wanted.parameters, options)
         names = wanted.names or _default_names(wanted, statistic, len(types))
         if len(names) != len(types) or not all(isinstance(name, str) for name in names):
@@ -302,6 +299,13 @@ def plan_calls(
         calls.append(Call(statistic.name, numbers, dict(wanted.parameters), types, positions, scale))
         fields += [T.StructField(name, data_type, True) for name, data_type in zip(names, types)]
     return calls, inputs, fields
+
+
+def _checked(wanted: Aggregate, schema: T.StructType) -> tuple[Statistic, list[Kind]]:
+    """Return the registry entry of a requested statistic and the kinds of its columns."""
+    statistic = check_statistic(wanted.statistic, len(wanted.columns))
+    strings = statistic.name in OF_STRINGS
+    return statistic, [_column_kind(schema, column, wanted.key, strings=strings) for column in wanted.columns]
 
 
 def _default_names(wanted: Aggregate, statistic: Statistic, results: int) -> list[str]:

@@ -22,7 +22,7 @@ from rollstat.spark.sort_prefix import HASH, hash_of, order_code, order_columns,
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding, Forward
 
-__all__ = ["check_frame", "plan_rolling", "rolling", "with_plain_names"]
+__all__ = ["check_frame", "plan_frame", "plan_rolling", "rolling", "with_plain_names"]
 
 _UNORDERED = (T.MapType, T.VariantType)
 
@@ -120,27 +120,11 @@ def rolling(  # 13 parameters: one for each public option
         raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
-    columns, width = ColumnReferences(df), len(df.columns)
-    partition_by = columns.names(partition_by, "partition_by")
-    order_by = columns.names(order_by, "order_by")
-    aggs = columns.aggregates(aggs)
-    df = columns.frame()
-    schema = df.schema
-    plan, fields = plan_rolling(
-        schema,
-        partition_by,
-        order_by,
-        window,
-        aggs,
-        descending=descending,
-        ties=ties,
-        options=options,
-        width=width,
-        case_sensitive=columns.case_sensitive,
-    )
+    how = {"descending": descending, "ties": ties, "options": options, "width": len(df.columns)}
+    _, frame, plan, fields = plan_frame(df, partition_by, order_by, window, aggs, **how)
     plan, unbounded = carrying(plan)
-    route = _choose_route(df, schema, plan, _check_split(split, bool(plan.keys), unbounded))
-    return route.run(schema.fields[:width], fields)
+    route = _choose_route(frame, plan, _check_split(split, bool(plan.keys), unbounded))
+    return route.run(df.schema.fields, fields)
 
 
 @dataclass(frozen=True)
@@ -191,9 +175,9 @@ class Route:
         return rows.select(*(rows[name].alias(field.name) for name, field in wanted))
 
 
-def _choose_route(df: DataFrame, schema: T.StructType, plan: Plan, split: int | str | None) -> Route:
+def _choose_route(df: DataFrame, plan: Plan, split: int | str | None) -> Route:
     """Return the route of a job. Long series are split as `split` says."""
-    rows, names = with_plain_names(df)
+    schema, (rows, names) = df.schema, with_plain_names(df)
     keys = [names[index] for index in plan.keys]
     cut = _split(rows, keys, names[plan.order[0]], schema, plan, split)
     if cut is None:
@@ -273,6 +257,17 @@ def with_plain_names(df: DataFrame) -> tuple[DataFrame, list[str]]:
         return df, names
     numbered = [f"column{index}" for index in range(len(names))]
     return df.toDF(*numbered), numbered
+
+
+def plan_frame(
+    df: DataFrame, partition_by: Any, order_by: Any, window: Any, aggs: Any, **how: Any
+) -> tuple[ColumnReferences, DataFrame, Plan, list[T.StructField]]:
+    """Resolve names; return that, the frame with added columns, and what `plan_rolling` returns."""
+    columns = ColumnReferences(df)
+    keys, order = columns.names(partition_by, "partition_by"), columns.names(order_by, "order_by")
+    named = columns.aggregates(aggs)
+    frame, how = columns.frame(), {**how, "case_sensitive": columns.case_sensitive}
+    return columns, frame, *plan_rolling(frame.schema, keys, order, window, named, **how)
 
 
 def plan_rolling(

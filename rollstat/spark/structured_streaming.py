@@ -30,8 +30,8 @@ from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcesso
 
 from rollstat.spark.aggregates import parse_window
 from rollstat.spark.batch_walk import Plan
-from rollstat.spark.column_references import ColumnLike, ColumnReferences
-from rollstat.spark.rolling_plan import check_frame, plan_rolling, with_plain_names
+from rollstat.spark.column_references import ColumnLike
+from rollstat.spark.rolling_plan import check_frame, plan_frame, with_plain_names
 from rollstat.spark.row_order import equal, run_starts
 from rollstat.spark.sort_prefix import HASH, hash_of
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
@@ -157,22 +157,8 @@ def rolling_stream(  # 14 parameters: one for each public option
     _check_frames(df, initial, center)
     options = {"min_periods": min_periods, "center": False, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
-    references = ColumnReferences(df)
-    partition_by = references.names(partition_by, "partition_by")
-    order_by = references.names(order_by, "order_by")
-    aggs = references.aggregates(aggs)
-    df = references.frame()
-    plan, fields = plan_rolling(
-        df.schema,
-        partition_by,
-        order_by,
-        window,
-        aggs,
-        descending=False,
-        ties="columns",
-        options=options,
-        case_sensitive=references.case_sensitive,
-    )
+    how = {"descending": False, "ties": "columns", "options": options}
+    references, df, plan, fields = plan_frame(df, partition_by, order_by, window, aggs, **how)
     _check(df, plan, watermark)
     if initial is not None:
         initial = references.frame(initial)
