@@ -154,7 +154,8 @@ class Route:
         Whole rows stay in Spark, and workers get only the needed columns and return only results, unless
         windows look ahead or rows hold states.
         """
-        rows, new = self.rows, [T.StructField(f"new{i}", field.dataType) for i, field in enumerate(fields)]
+        rows = self.rows
+        new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(fields)]
         if self.plan.looks_ahead or STATE in rows.columns:
             hash_column = None
             if self.hashed is not None:

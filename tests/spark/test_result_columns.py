@@ -65,6 +65,14 @@ def test_two_in_a_row(spark):
     assert found["d"].to_pylist() == [max(a[i], a[i - 3]) for i in range(300, 3000)]
 
 
+def test_columns_may_be_named_as_results_are_on_the_way(spark):
+    frame = spark.range(9).selectExpr("id as row", "id as new0", "id as rollstat_new0")
+    for center in (False, True):
+        result = rolling(frame, order_by="row", window=3, aggs={"m": ("max", "row")}, split=1, center=center)
+        assert result.columns == ["row", "new0", "rollstat_new0", "m"]
+        assert sorted_rows(result)["m"].null_count == 2
+
+
 def test_one_column_alone(spark):
     frame = spark.range(100).toDF("row")
     result = rolling(frame, order_by="row", window=3, aggs={"a": ("max", "row")}, split=1, min_periods=1)
