@@ -13,7 +13,7 @@ from numba import config
 from numpy.typing import NDArray
 
 from rollstat.algorithms.bound_calls import bind
-from rollstat.algorithms.float_flags import clear_flags, is_sum, range_left, warn_of_range
+from rollstat.algorithms.float_range import may_leave_range, warn_of_range
 from rollstat.blocks import Block, exact_floats
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.sizes import all_moderate
@@ -177,11 +177,10 @@ def aggregate(
     failed = np.zeros(block.rows, np.bool_)
     out = written[0] if layout.single else tuple(written)
     width = block.width if missing is None else 0
+    warn_of_range(operator, columns, block.longest)
     with np.errstate(all="ignore"):
         bounds = _frozen(start), _frozen(end)
-        clear_flags()
         _run(algorithm, operator, layout.state, values, bounds, width, out, failed, min_periods)
-        warn_of_range(operator, columns, range_left())
     if failed.any():
         rows = np.flatnonzero(failed & (end - start >= min_periods))
         if len(rows):
@@ -252,16 +251,16 @@ def line_kernel(
             if exact is None:
                 return False
             columns.append(exact if exact.dtype == dtype else _frozen(exact.astype(dtype)))
+        if may_leave_range(operator, columns, width):
+            return False
         results = tuple(out[short:] for out in outputs) if short else tuple(outputs)
         suffix, failed = np.empty(width, layout.state), np.zeros(rows, np.bool_)
         values = tuple(columns) if len(columns) > 1 else columns[0]
         arguments = operator, values, width, suffix, results[0] if layout.single else results, failed
         if not codes:
             codes.append(bind(scan_fixed, *arguments))
-        clear_flags()
         codes[0](*arguments)
-        left = is_sum(operator) and range_left()  # functions of NumPy clear the flags
-        return not (left or np.count_nonzero(failed))
+        return not np.count_nonzero(failed)
 
     return write
 

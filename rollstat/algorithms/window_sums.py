@@ -17,7 +17,7 @@ from rollstat._jit import plain
 from rollstat.algorithms.aggregate import aggregate, prepare
 from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.extrema import Extrema, automatic
-from rollstat.algorithms.float_flags import MODERATE, clear_flags, have_flags, is_moderate, range_left
+from rollstat.algorithms.float_range import MODERATE, is_moderate
 from rollstat.algorithms.whole_numbers import about_anchor, operator_for
 from rollstat.blocks import UNKNOWN, Block, Line, Outcome, exact_floats, read_only
 from rollstat.dtypes import is_large
@@ -27,7 +27,7 @@ from rollstat.kernels.simd.vectors import aligned_empty
 from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
 from rollstat.kernels.sums.moment_formulas import Summand, traits
-from rollstat.kernels.sums.short_windows import scratch_sizes, short_windows
+from rollstat.kernels.sums.short_windows import GAVE_UP, RANGE_LEFT, scratch_sizes, short_windows
 from rollstat.plan import Choice
 
 __all__ = [
@@ -39,7 +39,6 @@ __all__ = [
     "grid",
     "line_kernel",
     "observations",
-    "scan",
     "windows_kernel",
     "working_row",
 ]
@@ -127,36 +126,6 @@ def deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:
             out[:] = result
 
 
-def scan(
-    block: Block,
-    summand: Summand,
-    out: NDArray[np.float64],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64] | None = None,
-) -> bool:
-    """Write the outputs of `summand` for windows of a fixed width to `out`, if possible.
-
-    Parameters
-    ----------
-    block : Block
-        If it has not been searched for missing values, the scan finds out whether there are any.
-    summand : Summand
-        What to sum, see :mod:`rollstat.kernels.sums.moment_formulas`.
-    out : ndarray of float64, shape (outputs, rows)
-        C-contiguous.
-    x, y : ndarray of float64
-        From :func:`observations` or :func:`differences`; `y` is `x` by default.
-
-    Returns
-    -------
-    bool
-        False if the windows have no fixed width, or a value may be missing.
-    """
-    if not block.width or (block.searched and block.missing is not None):
-        return False
-    return not (block.rows and _scan(summand, x, x if y is None else y, block.width, out))
-
-
 def evaluate(
     block: Block,
     summand: Summand,
@@ -164,17 +133,18 @@ def evaluate(
     x: NDArray[np.float64],
     y: NDArray[np.float64] | None = None,
 ) -> Outcome:
-    """Write the outputs of `summand` for any windows, see :func:`scan`.
+    """Write the outputs of `summand` for any windows, see
+    :mod:`rollstat.kernels.sums.moment_formulas`.
 
     `x` or `y` may hold int64 if the summand is shifted. Insufficient rows are marked, and recorded as marked,
     where this takes no extra work.
     """
     if x.dtype.kind == "i" or (y is not None and y.dtype.kind == "i"):
         return _combine_integers(block, summand, x, x if y is None else y, out)
-    clear_flags()
-    outcome = _evaluate(block, summand, out, x, y)
-    if range_left():
-        _rescale(block, summand, x, x if y is None else y, out)
+    y = x if y is None else y
+    outcome, left = _evaluate(block, summand, out, x, y)
+    if left:
+        _rescale(block, summand, x, y, out)
     return outcome
 
 
@@ -183,22 +153,21 @@ def _evaluate(
     summand: Summand,
     out: NDArray[np.float64],
     x: NDArray[np.float64],
-    y: NDArray[np.float64] | None,
-) -> Outcome:
-    """As :func:`evaluate`, for floats; sums may overflow or underflow."""
+    y: NDArray[np.float64],
+) -> tuple[Outcome, bool]:
+    """As :func:`evaluate`, for floats; return also whether sums may have left the range of float64."""
     algorithm = choose(block).name
-    if scan(block, summand, out, x, y):
-        return _COMPLETE
-    y = x if y is None else y
+    outcome = Outcome(marked=block.nan_below is not None, algorithm=algorithm)
     if algorithm == "variable_windows":
-        _sum_any_windows(block, summand, x, y, block.start, block.end, out)
-        return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
-    if block.width:
-        _scan_with_missing(block, summand, x, y, out)
-    else:
+        return outcome, _sum_any_windows(block, summand, x, y, block.start, block.end, out)
+    if not block.width:
         missing = bool(np.isnan(x).any() or (x is not y and np.isnan(y).any()))
-        _scan_with_missing(*_as_fixed(block, summand, x, y), out, may_lack_shift=missing)
-    return Outcome(marked=block.nan_below is not None, algorithm=algorithm)
+        return outcome, _scan_with_missing(*_as_fixed(block, summand, x, y), out, may_lack_shift=missing)
+    if not block.searched or block.missing is None:
+        gave_up, left = _scan(block, summand, x, y, out)
+        if not gave_up:
+            return _COMPLETE, left
+    return outcome, _scan_with_missing(block, summand, x, y, out)
 
 
 def choose(block: Block) -> Choice:
@@ -246,26 +215,28 @@ def _scan_with_missing(
     y: NDArray[np.float64],
     out: NDArray[np.float64],
     may_lack_shift: bool = True,
-) -> None:
+) -> bool:
     """Windows of a fixed width in which values may be NaN; those without their shift are computed again.
 
     Expanding windows over complete data all hold it: the shift is the first value, or that of a row before
-    the end of the first window that starts after it.
+    the end of the first window that starts after it. Return whether sums may have left the range of float64.
     """
     width, min_count = block.width, float(block.nan_below or 0)
     counts, *scratch = _scan_scratch(summand, width)
     short = short_windows(summand, width)
-    (short or sum_fixed_windows)(summand, x, y, width, min_count, counts, *scratch, out)
+    outcome = (short or sum_fixed_windows)(summand, x, y, width, min_count, counts, *scratch, out)
+    left = bool(outcome & RANGE_LEFT)
     if short or not traits(summand).shifted or not may_lack_shift:
-        return
+        return left
     rows = np.empty(0, np.int64)
-    left = recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
-    if left:
-        rows = np.empty(left, np.int64)
+    number, left_by_some = recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
+    if number:
+        rows = np.empty(number, np.int64)
         recompute_unshifted(summand, x, y, width, min_count, *scratch, rows, out)
         again = np.empty((len(out), len(rows)))
-        _sum_any_windows(block, summand, x, y, rows, rows + width, again)
+        left |= _sum_any_windows(block, summand, x, y, rows, rows + width, again)
         out[:, rows] = again
+    return left or left_by_some
 
 
 def _scan_scratch(summand: Summand, width: int) -> list[NDArray[np.float64]]:
@@ -281,16 +252,13 @@ def _scan_scratch(summand: Summand, width: int) -> list[NDArray[np.float64]]:
 
 @np.errstate(all="ignore")
 def _scan(
-    summand: Summand,
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    width: int,
-    out: NDArray[np.float64],
-) -> bool:
-    """Scan; return whether the scan gave up because a value may be missing."""
-    _, *scratch = _scan_scratch(summand, width)
-    kernel = short_windows(summand, width) or sum_fixed_windows
-    return bool(kernel(summand, x, y, width, 0.0, None, *scratch, out))
+    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+) -> tuple[bool, bool]:
+    """Scan; return whether a value may be missing, and whether sums may have left the range of float64."""
+    scratch = _scan_scratch(summand, block.width)[1:]
+    kernel = short_windows(summand, block.width) or sum_fixed_windows
+    outcome = kernel(summand, x, y, block.width, 0.0, None, *scratch, out)
+    return bool(outcome & GAVE_UP), bool(outcome & RANGE_LEFT)
 
 
 def line_kernel(
@@ -304,7 +272,7 @@ def line_kernel(
     :meth:`rollstat.plan.Computation.line_kernel`.
     """
     dtype, width, _, _, least, head, short, _ = line
-    if dtype == np.float32 or not have_flags() or head >= thresholds.EXPANDING_AS_FIXED:
+    if dtype == np.float32 or head >= thresholds.EXPANDING_AS_FIXED:
         return None
     kernel: Any = short_windows(summand, width) or sum_fixed_windows
     paired = traits(summand).paired
@@ -324,12 +292,14 @@ def line_kernel(
         arguments = summand, x, y, width, 0.0, None, *_scan_scratch(summand, width)[1:], full
         if not codes:
             codes.append(bind(kernel, *arguments))
-        clear_flags()
-        if codes[0](*arguments):
+        outcome = codes[0](*arguments)
+        if outcome & GAVE_UP:
             return False
+        left = bool(outcome)
         if head:
-            write_head(x[: width - 1], y[: width - 1], *bounds, width - 1, out[short : short + head])
-        return not range_left()
+            rows = out[short : short + head]
+            left |= write_head(x[: width - 1], y[: width - 1], *bounds, width - 1, rows)
+        return not left or _stays_in_range(summand, x, y)
 
     return write
 
@@ -339,7 +309,7 @@ def windows_kernel(summand: Summand, dtype: np.dtype[Any], least: int) -> Callab
 
     It gives up as that of :func:`line_kernel`. See :meth:`rollstat.plan.Computation.windows_kernel`.
     """
-    if dtype == np.float32 or not have_flags():
+    if dtype == np.float32:
         return None
     paired, sums = traits(summand).paired, _bound_sums(summand, float(least))
 
@@ -354,15 +324,22 @@ def windows_kernel(summand: Summand, dtype: np.dtype[Any], least: int) -> Callab
         y = exact_floats(series[1]) if paired else x
         if x is None or y is None or has_nan(x) or (paired and has_nan(y)):
             return False
-        clear_flags()
-        sums(x, y, start, end, longest, outputs[0])
-        return not range_left()
+        left = sums(x, y, start, end, longest, outputs[0])
+        return not left or _stays_in_range(summand, x, y)
 
     return write
 
 
-def _bound_sums(summand: Summand, least: float) -> Callable[..., None]:
-    """Return a function that writes sums of any windows, if no value is missing."""
+def _stays_in_range(summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+    """Return whether sums are in the range of float64 even if a kernel has noted that they may not be."""
+    return traits(summand).shifted and is_moderate(x) and (x is y or is_moderate(y))
+
+
+def _bound_sums(summand: Summand, least: float) -> Callable[..., bool]:
+    """Return a function that writes sums of any windows, if no value is missing.
+
+    It returns whether sums may have left the range of float64.
+    """
     codes: list[Any] = []
 
     def write(
@@ -372,12 +349,12 @@ def _bound_sums(summand: Summand, least: float) -> Callable[..., None]:
         end: NDArray[np.int64],
         longest: int,
         out: NDArray[np.float64],
-    ) -> None:
+    ) -> bool:
         scratch = variable_windows.allocate(traits(summand).channels, 1, longest)
         arguments = summand, x, y, start, end, least, scratch, out[None, :]
         if not codes:
             codes.append(bind(variable_windows.sum_variable_windows, *arguments))
-        codes[0](*arguments)
+        return bool(codes[0](*arguments))
 
     return write
 
@@ -401,8 +378,11 @@ def _sum_any_windows(
     start: NDArray[np.int64],
     end: NDArray[np.int64],
     out: NDArray[np.float64],
-) -> None:
-    """Any windows, with any missing values, which are left out first."""
+) -> bool:
+    """Any windows, with any missing values, which are left out first.
+
+    Return whether sums may have left the range of float64.
+    """
     missing, min_count = block.missing, float(block.nan_below or 0)
     longest = block.longest
     if missing is not None:
@@ -410,9 +390,10 @@ def _sum_any_windows(
         x = _observed(x, missing)
         y = _observed(y, missing) if both else x
         start, end = _bounds_of_observed(missing, start), _bounds_of_observed(missing, end)
-    if len(start):
-        scratch = variable_windows.allocate(traits(summand).channels, len(out), longest)
-        variable_windows.sum_variable_windows(summand, x, y, start, end, min_count, scratch, out)
+    if not len(start):
+        return False
+    scratch = variable_windows.allocate(traits(summand).channels, len(out), longest)
+    return bool(variable_windows.sum_variable_windows(summand, x, y, start, end, min_count, scratch, out))
 
 
 @np.errstate(all="ignore")
@@ -424,14 +405,15 @@ def _rescale(
         rows = np.flatnonzero(~np.isfinite(out[0]))
         _compute_scaled(block, summand, (x, y), (_SPARE, _SPARE), rows, out)
         return
-    series = (x,) if x is y else (x, y)
-    if all(is_moderate(values) for values in series):
+    if _stays_in_range(summand, x, y):
         return
+    series = (x,) if x is y else (x, y)
     low, high = np.empty((2, block.rows))
     scales = np.zeros((2, block.rows), np.int64)
     for scale, values in zip(scales, series):
         automatic(block.over([values]), Extrema(minimum=low, maximum=high))
-        exponent = np.frexp(high * 0.5 - low * 0.5)[1]
+        spread = high - low
+        exponent = np.frexp(np.where(np.isinf(spread), high * 0.5 - low * 0.5, spread))[1]
         scale[:] = np.where(np.abs(exponent) > MODERATE, np.rint(exponent / MODERATE) * MODERATE, 0)
     if len(series) == 1:
         scales[1] = scales[0]

@@ -1,7 +1,8 @@
 """Variance, skewness, kurtosis, and covariance, correlation and least squares of two columns.
 
 States hold sums of powers of deviations from their own mean. They are combined by the pairwise formulas of
-Chan, Golub and LeVeque (doi:10.1080/00031305.1983.10483115) and Pébay (SAND2008-6212).
+Chan, Golub and LeVeque (doi:10.1080/00031305.1983.10483115) and Pébay (SAND2008-6212). An infinite element
+has an undefined deviation, so every moment of a window that holds it is NaN.
 
 The states of integers hold means less an integer, the oldest element. It is the last item of a state, and the
 difference of two of them is rounded once. So results do not depend on how far integers are from zero.
@@ -31,6 +32,12 @@ _CentralSquares = tuple[float, float, float]
 
 
 @jitable
+def zero_deviation(x: float) -> float:
+    """Return the deviation of one value from its own mean: 0, or NaN if it is infinite."""
+    return float(x) - float(x)
+
+
+@jitable
 def _combine_squares(older: _CentralSquares, newer: _CentralSquares) -> _CentralSquares:
     a, b = older[0], newer[0]
     n = a + b
@@ -48,7 +55,7 @@ class Variance(NamedTuple):
         return IntegerVariance(self.ddof) if dtype.kind in "iu" else self
 
     def lift(self, x: float) -> _CentralSquares:
-        return 1.0, float(x), 0.0
+        return 1.0, float(x), zero_deviation(x)
 
     def combine(self, older: _CentralSquares, newer: _CentralSquares) -> _CentralSquares:
         return _combine_squares(older, newer)
@@ -118,7 +125,8 @@ class Skewness(NamedTuple):
         return IntegerSkewness(self.bias) if dtype.kind in "iu" else self
 
     def lift(self, x: float) -> _Moments:
-        return 1.0, float(x), 0.0, 0.0, 0.0
+        zero = zero_deviation(x)
+        return 1.0, float(x), zero, zero, zero
 
     def combine(self, older: _Moments, newer: _Moments) -> _Moments:
         return _combine_moments(older, newer)
@@ -250,7 +258,8 @@ class Covariance(NamedTuple):
         return IntegerCovariance(self.ddof) if dtype.kind in "iu" else self
 
     def lift(self, x: float, y: float) -> _Comoments:
-        return 1.0, float(x), float(y), 0.0, 0.0, 0.0
+        zero_x, zero_y = zero_deviation(x), zero_deviation(y)
+        return 1.0, float(x), float(y), zero_x, zero_y, zero_x + zero_y
 
     def combine(self, older: _Comoments, newer: _Comoments) -> _Comoments:
         return combine_comoments(older, newer)

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollstat.kernels.integers import difference
-from rollstat.operators.moments import combine_comoments
+from rollstat.operators.moments import combine_comoments, zero_deviation
 
 __all__ = ["LinearFitByRow"]
 
@@ -32,7 +32,8 @@ class LinearFitByRow(NamedTuple):
     def lift(self, y: float, row: int) -> _State:
         if row < 0 or y != y:  # snapshots of earlier releases have NaN
             return float(max(row, ~row)), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        return float(row), 1.0, float(row), float(y), 0.0, 0.0, 0.0
+        zero = zero_deviation(y)
+        return float(row), 1.0, float(row), float(y), 0.0, zero, zero
 
     def combine(self, older: _State, newer: _State) -> _State:
         first, n, x, y, xx, yy, xy = older

@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 import rollstat.thresholds as thresholds
 from rollstat.algorithms.bound_calls import BoundStep, bind_push
-from rollstat.algorithms.float_flags import clear_flags, range_left, warn_of_range
+from rollstat.algorithms.float_range import warn_of_range
 from rollstat.kernels.aggregate.window import FIRST, NEXT, SPAN
 from rollstat.operators.interface import NOTHING
 from rollstat.options import choice
@@ -209,11 +209,13 @@ class OperatorWindow:
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays, and return the results after each row, an array for each output."""
         arrays, stored = self._check(columns, times)
+        if not self.adapter.objects:
+            warn_of_range(self.adapter.ready, arrays, self.spec.fixed or self.states.size + len(arrays[0]))
         saved, seen = self.states.saved(), (self._first_time, self._newest_time)
         try:
             if self.adapter.objects:
                 return [self._push_objects(arrays[0], times)]
-            written, left = self._add(arrays, stored)
+            written = self._add(arrays, stored)
         except Exception:
             if saved is None:
                 self.clear()  # a failure, such as of memory, between two changes that belong together
@@ -221,7 +223,6 @@ class OperatorWindow:
                 self.states.restore(saved)
                 self._first_time, self._newest_time = seen
             raise
-        warn_of_range(self.adapter.ready, arrays, left)
         return self._finished(written)
 
     def _push_objects(self, elements: Any, times: Any) -> NDArray[Any]:
@@ -236,9 +237,8 @@ class OperatorWindow:
             raise OverflowError("an exact result does not fit in 64 bits")
         return [self.adapter.fill(out, written.insufficient, self.min_periods) for out in written.arrays]
 
-    def _add(self, arrays: list[Any], times: NDArray[Any] | None) -> tuple[Written, bool]:
-        """Add rows of numbers by blocks; return unfinished results, and whether floats left their range."""
-        left = False
+    def _add(self, arrays: list[Any], times: NDArray[Any] | None) -> Written:
+        """Add rows of numbers by blocks; return unfinished results."""
         states, width, layout = self.states, self.states.header[SPAN], self.adapter.layout
         if times is not None:
             width = times.dtype.type(self.spec.size)
@@ -256,9 +256,7 @@ class OperatorWindow:
             )
             stamps = numbers[: len(missing)] if times is None else times[block]
             part = written.part(block, scratch)
-            clear_flags()
             states.extend(stamps, width, values, missing, self.needs, part)
-            left |= range_left()
             written.convert(block, part)
             states.header[NEXT] += len(missing)
             numbers += len(missing)
@@ -266,7 +264,7 @@ class OperatorWindow:
             self._newest_time = times[-1].item()
             if self._first_time is None:
                 self._first_time = times[0].item()
-        return written, left
+        return written
 
     def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
         """Add the rows of arrays to an empty window, without results."""

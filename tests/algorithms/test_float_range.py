@@ -7,7 +7,6 @@ import pytest
 
 import rollstat
 from rollstat import operators
-from rollstat.algorithms.float_flags import have_flags
 
 X = np.array([1.0, 2.0, 6.0, 4.0, 9.0])
 CALLS = {
@@ -16,14 +15,10 @@ CALLS = {
 }
 
 
-needs_flags = pytest.mark.skipif(not have_flags(), reason="the flags of the processor cannot be read")
-
-
-@needs_flags
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_a_warning_where_sums_leave_the_range(call):
     for scale in (1e200, 1e-200):
-        with pytest.warns(rollstat.PrecisionWarning, match="left the range of float64"):
+        with pytest.warns(rollstat.PrecisionWarning, match="may leave the range of float64"):
             call(X * scale)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -33,20 +28,17 @@ def test_a_warning_where_sums_leave_the_range(call):
 
 def test_a_sum_that_overflows_between_its_parts():
     values = [1e308, 1e308, -1e308]
-    with pytest.warns(rollstat.PrecisionWarning, match="Sum left the range"):
+    with pytest.warns(rollstat.PrecisionWarning, match="Sum may leave the range"):
         rollstat.rolling_sum(values, 3, algorithm="two_stacks")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert rollstat.rolling_sum(values, 3)[-1] == 1e308
 
 
-@needs_flags
-def test_a_stream_has_the_elements_if_the_warning_is_an_error():
+def test_a_stream_is_unchanged_if_the_warning_is_an_error():
     stream, other = (rollstat.FixedAggregate(operators.Variance(1), 3) for _ in range(2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(rollstat.PrecisionWarning):
             stream.extend(X * 1e200)
-    with pytest.warns(rollstat.PrecisionWarning):
-        other.extend(X * 1e200)
     assert stream.snapshot() == other.snapshot()

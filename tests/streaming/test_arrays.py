@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import rollstat
 from rollstat import operators
-from rollstat.algorithms.float_flags import have_flags
 from rollstat.streaming import FixedAggregate, SlidingAggregate, TimeAggregate, operator_window
 from tests.streaming.cases import outputs, push_all
 
@@ -58,7 +57,7 @@ def columns_for(operator, dtype, rng, gaps):
 @window
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("algorithm", ["daba", "two_stacks"])
-@pytest.mark.filterwarnings("error" if have_flags() else "ignore:sums of")  # given to be safe without flags
+@pytest.mark.filterwarnings("error")
 def test_arrays_are_pushes(name, window, gaps, algorithm, rng, monkeypatch):
     monkeypatch.setattr(operator_window, "_BLOCK", 50)
     operator, dtype = OPERATORS[name]

@@ -9,6 +9,7 @@
 - `bounds`: elements at the bounds of eight windows, numbers of their rows, comparisons of bounds and times.
 - `masks`: tests of up to 64 rows at once, and appending the rows that pass.
 - `compare_exchange`: the steps of selection networks on rows of lanes.
+- `float_flags`: whether floating numbers have left their range in a kernel.
 - `fill_copy`: loops that write whole arrays.
 
 Nothing here depends on windows. All other families of kernels may import from this one.

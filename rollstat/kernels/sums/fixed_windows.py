@@ -51,6 +51,7 @@ from rollstat._jit import kernel
 from rollstat._lowering import dispatched, prefetch
 from rollstat.kernels.missing.simd_counts import is_observed, observations_between
 from rollstat.kernels.simd.float64x8_math import nan_where_below
+from rollstat.kernels.simd.float_flags import clear_flags, range_left
 from rollstat.kernels.simd.vectors import (
     broadcast,
     contains_nan,
@@ -72,6 +73,7 @@ from rollstat.kernels.sums.short_windows import (
     count_next,
     lift_at,
     lift_observed,
+    outcome_of,
     scratch_of,
     summand_type,
     write_windows,
@@ -233,7 +235,7 @@ def _sum_later_groups(scratch, size, groups, model):
 
 @kernel
 def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, out):
-    """Write the outputs of `summand` for every window of `width` values; return whether it gave up.
+    """Write the outputs of `summand` for every window of `width` values; return the outcome.
 
     Shorter windows are those of :func:`rollstat.kernels.sums.short_windows.short_windows`.
     If `counts` is None it gives up when a sum is NaN, because a value may be missing; the outputs
@@ -241,6 +243,7 @@ def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, ou
     `min_count` observations are NaN, and :func:`recompute_unshifted` must correct some shifted sums. For
     `memory` and `spare` see :func:`scratch_of`; they are one array because every argument takes time.
     """
+    clear_flags()
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
     high, low, padded_x, padded_y = (
         job.scratch.high,
@@ -304,10 +307,10 @@ def sum_fixed_windows(summand, x, y, width, min_count, counts, memory, spare, ou
                 suffix = _suffix_group(job, source_x, source_y, i, vectors, starts, place, shift_x, shift_y)
                 found_nan |= contains_nan(suffix)
             if found_nan and counts is None:
-                return True
+                return outcome_of(True)
         if groups > 1:
             _sum_later_groups(job.scratch, size, groups, outer)
-    return False
+    return outcome_of(False)
 
 
 @kernel
@@ -348,7 +351,9 @@ def recompute_unshifted(summand, x, y, width, min_count, memory, spare, rows, ou
     contain it, unless there is no observation at all before the border. Up to GROUP successive windows are
     computed here one by one. For longer runs the rows are written to `rows` as far as it has room, and
     their number is returned: the caller shares work among them. Insufficient rows stay as they are.
+    Also return whether sums may have left the range of float64.
     """
+    clear_flags()
     job = Job(summand, width, min_count, scratch_of(summand, width, None, memory, spare))
     series = series_of(summand, x, y)
     step = 8 * (width // 8)
@@ -373,4 +378,4 @@ def recompute_unshifted(summand, x, y, width, min_count, memory, spare, rows, ou
                 continue
             _sum_window(job, x, y, row, count)
             copy_spare(spare, row, row + 1, out)
-    return left
+    return left, range_left()

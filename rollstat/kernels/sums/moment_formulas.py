@@ -186,9 +186,16 @@ def _lift_product(summand, x, y, shift_x, shift_y):
 
 
 @kernel(forceinline=True)
+def _nan_unless_finite(lanes, total_x, total_y):
+    """Return `lanes`, and NaN where a total is infinite: deviations from an infinite mean are undefined."""
+    return lanes + ((total_x - total_x) + (total_y - total_y))
+
+
+@kernel(forceinline=True)
 def _finish_covariance(summand, sums, shift_x, shift_y, count):
     total_x, total_y, products = channels_of(sums)
-    return _divide(products - _divide(total_x * total_y, count), count - broadcast(summand.ddof))
+    shared = products - _divide(total_x * total_y, count)
+    return _divide(_nan_unless_finite(shared, total_x, total_y), count - broadcast(summand.ddof))
 
 
 @kernel(forceinline=True)
@@ -207,7 +214,8 @@ def _central_products(sums, count):
     offset_y = _divide(total_y, count)
     central_x = negative_to_zero(squares_x - offset_x * total_x)
     central_y = negative_to_zero(squares_y - offset_y * total_y)
-    return offset_x, offset_y, central_x, products - offset_x * total_y, central_y
+    shared = _nan_unless_finite(products - offset_x * total_y, total_x, total_y)
+    return offset_x, offset_y, central_x, shared, central_y
 
 
 class Correlation(NamedTuple):

@@ -26,6 +26,7 @@ from rollstat._jit import kernel
 from rollstat._lowering import dispatched, prefetch
 from rollstat.kernels.missing.simd_counts import count_vectors, observations_between
 from rollstat.kernels.simd.float64x8_math import nan_where_below, replace_unobserved
+from rollstat.kernels.simd.float_flags import clear_flags, range_left
 from rollstat.kernels.simd.vectors import (
     broadcast,
     contains_nan,
@@ -39,7 +40,9 @@ from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, s
 
 __all__ = [
     "BLOCK",
+    "GAVE_UP",
     "GROUP",
+    "RANGE_LEFT",
     "Job",
     "Scratch",
     "copy_padded",
@@ -48,6 +51,7 @@ __all__ = [
     "count_next",
     "lift_at",
     "lift_observed",
+    "outcome_of",
     "scratch_of",
     "scratch_sizes",
     "short_windows",
@@ -60,6 +64,7 @@ BLOCK = 128
 # Vectors of a group of `fixed_windows`, which are added one by one: larger groups are less accurate, smaller
 # ones slower.
 GROUP = 16
+GAVE_UP, RANGE_LEFT = 1, 2
 
 
 class Scratch(NamedTuple):
@@ -371,13 +376,20 @@ def _sum_blocks(way, job, x, y, out):
 
 
 @kernel
+def outcome_of(gave_up):
+    """Return GAVE_UP, for a value that may be missing, plus RANGE_LEFT, for sums that may not fit float64."""
+    return GAVE_UP * gave_up + RANGE_LEFT * range_left()
+
+
+@kernel
 def sum_few_values(summand, x, y, width, min_count, counts, memory, spare, out):
     """Write the outputs of a summand without a shift for every window of fewer than eight values.
 
     Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
     """
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    return _sum_blocks(Direct(), job, x, y, out)
+    clear_flags()
+    return outcome_of(_sum_blocks(Direct(), job, x, y, out))
 
 
 @kernel
@@ -387,7 +399,8 @@ def sum_few_leaves(summand, x, y, width, min_count, counts, memory, spare, out):
     Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
     """
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    return _sum_blocks(Leaves(), job, x, y, out)
+    clear_flags()
+    return outcome_of(_sum_blocks(Leaves(), job, x, y, out))
 
 
 @kernel
@@ -397,7 +410,8 @@ def sum_few_shifted(summand, x, y, width, min_count, counts, memory, spare, out)
     Parameters and result are those of :func:`rollstat.kernels.sums.fixed_windows.sum_fixed_windows`.
     """
     job = Job(summand, width, min_count, scratch_of(summand, width, counts, memory, spare))
-    return _sum_blocks(Shifted(), job, x, y, out)
+    clear_flags()
+    return outcome_of(_sum_blocks(Shifted(), job, x, y, out))
 
 
 def short_windows(summand, width):

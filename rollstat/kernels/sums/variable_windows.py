@@ -35,6 +35,7 @@ from rollstat._jit import kernel
 from rollstat.kernels.search import first_from
 from rollstat.kernels.simd.bounds import are_consecutive, count_below, load_at, rows_between
 from rollstat.kernels.simd.float64x8_math import LANES, nan_where_below
+from rollstat.kernels.simd.float_flags import clear_flags, range_left
 from rollstat.kernels.simd.vectors import (
     broadcast,
     broadcast_lane,
@@ -227,8 +228,10 @@ def _write_empty(summand, start, end, row, least, scratch, out):
 def sum_variable_windows(summand, x, y, start, end, min_count, scratch, out):
     """Write the outputs of `summand` for every window; NaN where it has fewer rows than `min_count`.
 
-    No value is NaN. `scratch` is made by :func:`allocate`.
+    No value is NaN. `scratch` is made by :func:`allocate`. Return whether sums may have left the range of
+    float64.
     """
+    clear_flags()
     row, least = 0, broadcast(min_count)
     while row < len(start):
         first, border = start[row], end[row]
@@ -239,3 +242,4 @@ def sum_variable_windows(summand, x, y, start, end, min_count, scratch, out):
             row = _sum_consecutive(summand, x, y, start, end, row, least, scratch, out)
             if row < len(start) and start[row] < border:
                 row = _sum_others(summand, x, y, start, end, first, border, row, least, scratch, out)
+    return range_left()

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rollstat.algorithms.window_sums import evaluate, grid, observations, scan
+from rollstat.algorithms.window_sums import evaluate, grid, observations
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.sums.fixed_windows import GROUP
 from rollstat.kernels.sums.moment_formulas import Covariance, Mean, Sum, Variance
@@ -135,7 +135,7 @@ def test_a_missing_value_is_found_in_any_row(width, rng):
         block = Block.regular(gap, UNKNOWN, width)
         out = np.empty((1, block.rows))
         for summand in (Variance(1.0), Mean(), Sum()):
-            assert not scan(block, summand, out, observations(block))
+            assert not evaluate(block, summand, out, observations(block)).complete
         assert not evaluate(block, Sum(), out, observations(block)).complete
         assert not block.searched
         gap[i] = 0.0

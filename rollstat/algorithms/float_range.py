@@ -1,0 +1,80 @@
+"""Whether sums of powers may leave the range of float64, from the magnitudes of the values.
+
+The kernels of :mod:`rollstat.kernels.sums` report it for the windows that they compute, and such windows are
+computed again at another scale. Operators are not scaled, so functions and streams warn before they run.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat import operators
+from rollstat.dtypes import warn_of_precision
+from rollstat.kernels.sums.magnitudes import magnitudes
+
+__all__ = ["MODERATE", "is_moderate", "may_leave_range", "warn_of_range"]
+
+# Exponent to which fourth powers of differences, and sums of them, stay in the range of float64.
+MODERATE = 200
+# Exponents between which the documented bounds of operators hold.
+_LEAST, _GREATEST = -970, 996
+# Two different floats of one magnitude differ by at least 2**-53 of it.
+_DIGITS = 53
+# The greatest power of values that each operator adds.
+_POWERS = {
+    operators.Sum: 1,
+    operators.Mean: 1,
+    operators.Variance: 2,
+    operators.StandardDeviation: 2,
+    operators.StandardError: 2,
+    operators.Skewness: 3,
+    operators.Kurtosis: 4,
+    operators.Covariance: 2,
+    operators.Correlation: 2,
+    operators.Slope: 2,
+    operators.LinearFit: 2,
+}
+
+
+def _exponents(values: NDArray[Any]) -> tuple[int, int]:
+    """Return exponents of 2 below the least magnitude above 0 and above the greatest finite one."""
+    floats = np.ascontiguousarray(values, np.float64).view(np.uint64)
+    floats.flags.writeable = False
+    least, greatest = np.array(magnitudes(floats), np.uint64).view(np.float64)
+    return int(np.frexp(least)[1]) - 1 if np.isfinite(least) else 0, int(np.frexp(greatest)[1])
+
+
+def is_moderate(values: NDArray[Any]) -> bool:
+    """Return whether powers of no difference of two values can leave the range of float64."""
+    least, greatest = _exponents(values)
+    return least >= _DIGITS - MODERATE and greatest <= MODERATE
+
+
+def may_leave_range(operator: Any, columns: Sequence[NDArray[Any]], rows: int) -> bool:
+    """Return whether sums of an operator over windows of up to `rows` rows may leave the range of float64."""
+    power = _POWERS.get(type(operator), 0)
+    if not power:
+        return False
+    spare = rows.bit_length()
+    for column in columns:
+        if column.dtype.kind != "f":
+            continue
+        least, greatest = _exponents(column)
+        if power == 1:
+            left = greatest + spare > np.finfo(np.float64).maxexp
+        else:
+            left = power * (greatest + 1) + spare > _GREATEST or power * (least - _DIGITS) < _LEAST
+        if left:
+            return True
+    return False
+
+
+def warn_of_range(operator: Any, columns: Sequence[NDArray[Any]], rows: int) -> None:
+    """Warn if sums of an operator over windows of up to `rows` rows may leave the range of float64."""
+    if may_leave_range(operator, columns, rows):
+        name = type(operator).__name__
+        warn_of_precision(
+            f"sums of {name} may leave the range of float64; rolling_sum, rolling_var etc. scale them"
+        )
