@@ -22,8 +22,9 @@ SHARES = {
     "boxes": 0.1,
     "streams": 0.15,
     "objects": 0.05,
-    "accessor": 0.15,
+    "accessor": 0.1,
     "spark": 0.1,
+    "columns": 0.05,
 }
 SHOWN = 12
 
