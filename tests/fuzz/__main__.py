@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 SHARES = {
-    "arrays": 0.4,
+    "arrays": 0.3,
     "unwritten": 0.05,
     "boxes": 0.1,
     "streams": 0.15,
@@ -25,6 +25,7 @@ SHARES = {
     "accessor": 0.1,
     "spark": 0.1,
     "columns": 0.05,
+    "scale": 0.1,
 }
 SHOWN = 12
 

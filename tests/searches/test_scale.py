@@ -1,0 +1,62 @@
+"""Statistics that round, at extreme scale, and that the search finds a missing handling of scale."""
+
+import numpy as np
+import pytest
+
+from rollstat.algorithms import comoments, moments, window_sums
+from rollstat.registry import REGISTRY
+from tests.fuzz import scale
+from tests.fuzz.exact_results import BOUNDS
+
+MOMENTS = [name for name, (kind, _) in BOUNDS.items() if kind == "moment"]
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def search(name, faces=("rows", "time", "bounds"), calls=12):
+    """Make random calls of one statistic over arrays; return the rows compared."""
+    return sum(
+        scale.compare(np.random.default_rng([0, number]), REGISTRY[name], {}, faces)
+        for number in range(calls)
+    )
+
+
+def test_every_statistic_that_rounds_has_a_bound():
+    assert {name for name in REGISTRY if not REGISTRY[name].exact} - {"aggregate"} == set(BOUNDS)
+
+
+@pytest.mark.parametrize("name", [name for name, (kind, _) in BOUNDS.items() if kind != "other"])
+def test_results_are_within_their_bounds(name):
+    assert search(name) > 100
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_a_moment_that_is_not_scaled_is_found(name, monkeypatch):
+    monkeypatch.setattr(window_sums, "_rescale", lambda *_: None)
+    monkeypatch.setattr(window_sums, "_stays_in_range", lambda *_: True)
+    with pytest.raises(AssertionError):
+        search(name, calls=40)
+
+
+@pytest.mark.parametrize("name", MOMENTS)
+def test_a_moment_that_rounds_large_integers_is_found(name, monkeypatch):
+    for module in (moments, comoments):
+        monkeypatch.setattr(module, "differences", lambda *given: (window_sums.observations(*given), 0))
+    with pytest.raises(AssertionError):
+        search(name, calls=40)
+
+
+def test_a_new_moment_without_handling_of_scale_is_found(monkeypatch):
+    def naive(statistic, arrays, window, sample, **options):
+        x, y, ddof = *arrays, sample["ddof"]
+        results = np.full(len(x), np.nan)
+        for i in range(len(x)):
+            rows = slice(max(i + 1 - window, 0), i + 1)
+            seen = np.array([x[rows], y[rows]], float)
+            seen = seen[:, ~np.isnan(seen).any(axis=0)]
+            if seen.shape[1] > ddof:
+                results[i] = np.cov(seen, ddof=ddof)[0, 1]
+        return results
+
+    monkeypatch.setattr(scale, "call", naive)
+    with pytest.raises(AssertionError):
+        search("cov", ["rows"], calls=40)
