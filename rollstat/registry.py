@@ -43,7 +43,7 @@ class Statistic:
     outputs : tuple of str
         Names of the arrays that it returns.
     exact : bool
-        Whether it does no arithmetic that rounds, so that all algorithms agree to the bit.
+        Whether it does no arithmetic that rounds, so that all algorithms agree exactly.
     cost : str
         Amortised and worst-case cost a row.
     source : str

@@ -1,7 +1,7 @@
 """Where one algorithm becomes faster than another: all the numbers by which ``algorithm="auto"`` chooses.
 
 They are measured; ``python asv_bench/crossovers.py`` measures them again and prints each beside what it
-finds. None of them changes a result of selection, since all algorithms agree to the bit. Kernels that examine
+finds. None of them changes a result of selection, since all algorithms agree exactly. Kernels that examine
 their data to choose between two loops import their numbers from here; to measure those, edit them. A constant
 of one algorithm, such as the length of its blocks, is defined beside that algorithm.
 """

@@ -5,11 +5,11 @@
     rows      --- quick kernel ---|-------- fast kernel --------->
     compiled  0.3 s               ^ 1 to 5 s; once it is on disk, other processes begin with it
 
-Both kernels agree to the bit, so results do not depend on the tier; data for which they do not go to the fast
-one. A fast kernel has variants: hashable objects with a fixed text that stand for the types of its arguments
-and are known before there are arguments. A variant is ready once the process has run it, or another process
-has and its code is on disk. Time spent in quick kernels is an estimate by the caller, counted for each
-variant and process.
+Both kernels agree to the bit, except that a zero may have either sign, so results do not depend on the tier.
+A fast kernel has variants: hashable objects with a fixed text that stand for the types of its arguments and
+are known before there are arguments. A variant is ready once the process has run it, or another process has
+and its code is on disk. Time spent in quick kernels is an estimate by the caller, counted for each variant
+and process.
 
 Whoever names an algorithm gets it, without tiers. ``ROLLSTAT_TIERS=fast`` in the environment, or
 :func:`using`, leaves out the quick kernels: for benchmarks, and to compile in advance.
@@ -22,9 +22,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 from numba import config
-from numpy.typing import NDArray
 
 from rollstat._cache import is_marked, mark
 from rollstat.blocks import Block
@@ -36,7 +34,6 @@ __all__ = [
     "QuickChoice",
     "algorithm_for",
     "choose",
-    "has_negative_zero",
     "note_ready",
     "note_work",
     "serves_quickly",
@@ -78,14 +75,11 @@ class QuickChoice(Choice):
         Its kernels that Python calls, each with its variant.
     seconds : float
         About how long a row takes.
-    returns_values : bool
-        Whether it returns values of the input, so that the sign of a zero matters.
     """
 
     fast: str = ""
     kernels: tuple[FastKernel, ...] = ()
     seconds: float = 0.0
-    returns_values: bool = False
 
 
 def serves_quickly(kernel: Any, variant: Hashable, seconds: float) -> bool:
@@ -107,7 +101,6 @@ def choose(
     kernels: tuple[FastKernel, ...],
     rows: int,
     seconds: float,
-    returns_values: bool = True,
 ) -> Choice:
     """Return the `fast` choice, or that of the algorithm `name` if it is to serve in its place.
 
@@ -119,17 +112,13 @@ def choose(
     else:
         return fast
     reason = f"it compiles quickly, and {fast.name} ({fast.reason}) is not compiled yet"
-    zero = ((fast.name, "a value is -0.0"),) if returns_values else ()
-    at_run_time = zero + fast.at_run_time
-    return QuickChoice(name, reason, at_run_time, fast.name, kernels, seconds / max(rows, 1), returns_values)
+    return QuickChoice(name, reason, fast.at_run_time, fast.name, kernels, seconds / max(rows, 1))
 
 
 def algorithm_for(choice: Choice, block: Block) -> str:
-    """Return the algorithm for a block with these values, and note how long it takes."""
+    """Return the algorithm for a block, and note how long it takes."""
     if not isinstance(choice, QuickChoice):
         return choice.name
-    if choice.returns_values and has_negative_zero(block.values):
-        return choice.fast
     for kernel in choice.kernels:
         note_work(*kernel, block.rows * choice.seconds)
     return choice.name
@@ -148,14 +137,3 @@ def note_ready(kernel: Any, variant: Hashable) -> None:
             mark(kernel.py_func, variant)
         _ready[key] = True
         forget_plans()  # plans were made for the quick kernel
-
-
-def has_negative_zero(values: NDArray[Any]) -> bool:
-    """Return whether a value is -0.0, which equals 0.0.
-
-    Selection and extrema may return either, and kernels differ in which. Everything else is equal to the bit.
-    """
-    if values.dtype.kind != "f":
-        return False
-    bits = values.view(f"i{values.itemsize}")
-    return bool((bits == np.iinfo(bits.dtype).min).any())

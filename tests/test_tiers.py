@@ -50,9 +50,9 @@ def series(kind, n=4000):
 
 
 def same_bits(one, two):
-    return all(
-        a.tobytes() == b.tobytes() for a, b in zip(np.atleast_2d(one), np.atleast_2d(two), strict=True)
-    )
+    """Return whether the bits are equal; a zero may have either sign."""
+    pairs = zip(np.atleast_2d(one), np.atleast_2d(two), strict=True)
+    return all(np.add(a, 0).tobytes() == np.add(b, 0).tobytes() for a, b in pairs)
 
 
 @pytest.fixture
@@ -81,9 +81,6 @@ def test_results_do_not_depend_on_the_tier(name, kind, width):
     for mode in ("quick", "fast"):
         with tiers.using(mode):
             results.append(CALLS[name](values, width))
-    if kind == "zeros" and name in ("min", "max", "minmax"):
-        # The fast kernel returns a zero of either sign, which depends on where results lie in memory.
-        results = [np.add(result, 0.0) for result in results]
     assert same_bits(*results)
 
 
@@ -146,15 +143,6 @@ def test_long_lines_go_to_the_fast_kernel_at_once(new_process):
     values = np.broadcast_to(0.0, 10**7)
     assert explain(rollstat.rolling_median, values, 10_000).algorithm == "rank_bits"
     assert explain(rollstat.rolling_min, values, 10_000).algorithm == "block_scan"
-
-
-def test_zeros_of_both_signs_go_to_the_fast_kernel(new_process):
-    values = series("zeros")
-    rollstat.rolling_min(values, 600)
-    assert explain(rollstat.rolling_min, values, 600).algorithm == "doubling"
-    step = explain(rollstat.rolling_max, values, 600).steps[0]
-    assert step.algorithm == "block_scan"
-    assert step.at_run_time == (("doubling", "a value is -0.0"),)
 
 
 def test_each_extremum_has_its_kernel(new_process):

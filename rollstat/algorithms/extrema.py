@@ -493,8 +493,7 @@ def choose(block: Block, names: tuple[str, ...] = (), rows: int = 0, last: bool 
     if block.width > 0:
         fast = Choice("doubling", "all windows have one width")
         kernels = _fast_kernels(names, block.values.dtype, block.width, block.rows, last)
-        returns_values = not all(name.startswith("arg") for name in names)
-        return tiers.choose(fast, "block_scan", kernels, rows, rows * _SCAN_SECONDS, returns_values)
+        return tiers.choose(fast, "block_scan", kernels, rows, rows * _SCAN_SECONDS)
     if values_of_boundary(block) is not None:
         masked = (("block_scan", "a value is masked"),)
         return Choice("boundary", "all windows begin, or all end, with the data", masked)

@@ -45,7 +45,7 @@ def select(block: Block, request: Selection) -> None:
 def windows_kernel(q: float, interpolation: int) -> Callable[..., bool]:
     """Return a function that writes quantiles of any windows in one kernel call, as floats.
 
-    It gives up if a value is missing or -0.0, or an integer is large. See
+    It gives up if a value is missing, or an integer is large. See
     :meth:`rollstat.plan.Computation.windows_kernel`.
     """
     codes: list[Any] = []

@@ -224,7 +224,7 @@ class OrderStatistics(Computation):
             return fast
         kernel = self._fast_kernel(fast.name, block, complete)
         seconds = sorted_window.seconds(self.rows, block.longest, self.positions)
-        return tiers.choose(fast, "sorted_window", (kernel,), self.rows, seconds, not self.positions)
+        return tiers.choose(fast, "sorted_window", (kernel,), self.rows, seconds)
 
     def _end_names(self, width: int) -> tuple[str, ...]:
         """Return which extrema the results are, if each is one."""
@@ -282,8 +282,6 @@ class OrderStatistics(Computation):
                 return False
             if quantiles is not None:
                 return quantiles([grown], *bounds, [out[short : short + head]])
-            if tiers.has_negative_zero(grown):
-                return False
             block = Block.growing(grown, None, line.width - head, head)
             self._select(sorted_window, block, min_periods, [out[short : short + head]])
             return True

@@ -92,7 +92,7 @@ def rolling(  # 13 parameters: one for each public option
     -----
     The job is one exchange by the keys, one sort, and one pass over Arrow batches. A worker holds the rows of
     one window and one batch, regardless of the length of a series. Each result equals that of the array
-    function on the sorted series: to the bit for order statistics, extrema and integers.
+    function on the sorted series: exactly for order statistics, extrema and integers.
 
     For expanding windows a worker holds a state instead: the k smallest values for a k-th smallest, or the
     state of an operator. A statistic without such a state, such as the median, holds its columns of a whole

@@ -296,7 +296,7 @@ def _nearest_distances(ordered: NDArray[Any], low: Any, high: Any) -> tuple[Any,
 
     def distance(i: int) -> Any:
         y = ordered[i].item()
-        return low - y if y < low else max(y - high, 0)
+        return low - y if y < low else max(0, y - high)  # not -0.0
 
     count = len(ordered)
     half = (count + 1) // 2

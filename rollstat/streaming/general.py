@@ -109,7 +109,7 @@ class OperatorStream(RollingStream, abstract=True):
         Returns
         -------
         ndarray or tuple of ndarray
-            Equal to pushing one by one: to the bit in the general windows, within the bound of rounding in
+            Equal to pushing one by one: exactly in the general windows, within the bound of rounding in
             those of named sums and moments. Integer results are integers if none of them is missing,
             otherwise float64 with NaN. Results for objects are an array of objects, None where missing.
 

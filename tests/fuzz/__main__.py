@@ -26,6 +26,7 @@ SHARES = {
     "spark": 0.1,
     "columns": 0.05,
     "scale": 0.1,
+    "bits": 0.1,
 }
 SHOWN = 12
 

@@ -1,0 +1,1 @@
+"""Short parts, with fixed seeds, of the searches of tests/fuzz."""

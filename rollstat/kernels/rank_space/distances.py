@@ -22,6 +22,7 @@ from rollstat.kernels.integers import half_integer
 
 __all__ = [
     "centers",
+    "deviation",
     "float_deviations",
     "integer_deviations",
     "integer_distances",
@@ -70,6 +71,12 @@ def near_distance(low, high, first, last, some_below, some_above):
 
 
 @kernel
+def deviation(center, near, far):
+    """Return the deviation from a median `center`: NaN where that is not finite, as in NumPy; never -0.0."""
+    return middle(near, far) + 0.0 if np.isfinite(center) else np.nan
+
+
+@kernel
 def integer_deviations(lower, upper, near, far, result):
     """Turn middle observations and distances of integers into median absolute deviations.
 
@@ -106,10 +113,7 @@ def integer_distances(key, lower, upper, result):
 
 @kernel
 def float_deviations(lower, upper, near, far, center, result):
-    """Turn middle observations and distances of floats into medians and median absolute deviations.
-
-    Where the median is not finite no distance from it is defined: the deviation is NaN, as in NumPy.
-    """
+    """Turn middle observations and distances of floats into medians and median absolute deviations."""
     for i in range(len(result)):
         center[i] = middle(lower[i], upper[i])
-        result[i] = middle(near[i], far[i]) if np.isfinite(center[i]) else np.nan
+        result[i] = deviation(center[i], near[i], far[i])

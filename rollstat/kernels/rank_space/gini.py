@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.sorted_array import advance, slide, unsuited
+from rollstat.kernels.rank_space.sorted_array import advance, has_nan, slide
 
 __all__ = [
     "SCALE",
@@ -221,7 +221,7 @@ def mean_differences_of_line(values, first, width, window, result):
 
     The parameters are those of :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line`.
     """
-    if unsuited(values, False):
+    if has_nan(values):
         return False
     for end in range(1, len(values) + 1):
         count = slide(values, window, width, end)

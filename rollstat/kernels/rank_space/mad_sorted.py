@@ -20,8 +20,8 @@ instead of a descent.
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.distances import centers, middle, near_distance
-from rollstat.kernels.rank_space.sorted_array import advance, slide, unsuited
+from rollstat.kernels.rank_space.distances import centers, deviation, middle, near_distance
+from rollstat.kernels.rank_space.sorted_array import advance, has_nan, slide
 
 __all__ = ["deviations_of_line", "find_distances_sorted", "hampel_of_line"]
 
@@ -84,15 +84,8 @@ def find_distances_sorted(values, missing, start, end, window, lower, upper, nea
 
 
 @kernel
-def _deviation(lower, upper, near, far):
-    """Return the median and the deviation from the middle observations and distances."""
-    center = middle(lower, upper)
-    return center, middle(near, far) if np.isfinite(center) else np.nan
-
-
-@kernel
-def deviations_of_line(values, first, width, window, scale, deviation):
-    """Write the deviation of every window, divided by `scale`; return False if a value is missing or -0.0.
+def deviations_of_line(values, first, width, window, scale, result):
+    """Write the deviation of every window, divided by `scale`; return False if a value is missing.
 
     Parameters
     ----------
@@ -104,28 +97,28 @@ def deviations_of_line(values, first, width, window, scale, deviation):
         Scratch.
     scale : float
         Divisor.
-    deviation : ndarray of float64, shape (n - first + 1,)
+    result : ndarray of float64, shape (n - first + 1,)
         Receives the deviations.
     """
-    if unsuited(values, True):
+    if has_nan(values):
         return False
     index = 0
     for end in range(1, len(values) + 1):
         count = slide(values, window, width, end)
         if end >= first:
             lower, upper, near, far, index = _distances(window, count, index)
-            deviation[end - first] = _deviation(lower, upper, near, far)[1] / scale
+            result[end - first] = deviation(middle(lower, upper), near, far) / scale
     return True
 
 
 @kernel
 def hampel_of_line(values, first, width, window, own, factor, cleaned, outlier):
-    """Write the values without outliers, and which are; return False if a value is missing or -0.0.
+    """Write the values without outliers, and which are; return False if a value is missing.
 
     The parameters are those of :func:`deviations_of_line`, and the row `own` of `values` to which the first
     window belongs, and the `factor` of the deviation beyond which a value is an outlier.
     """
-    if unsuited(values, True):
+    if has_nan(values):
         return False
     index = 0
     for end in range(1, len(values) + 1):
@@ -133,8 +126,7 @@ def hampel_of_line(values, first, width, window, own, factor, cleaned, outlier):
         if end >= first:
             i = end - first
             lower, upper, near, far, index = _distances(window, count, index)
-            center, deviation = _deviation(lower, upper, near, far)
-            value = values[own + i]
-            outlier[i] = np.abs(value - center) > factor * deviation
+            center, value = middle(lower, upper), values[own + i]
+            outlier[i] = np.abs(value - center) > factor * deviation(center, near, far)
             cleaned[i] = center if outlier[i] else value
     return True

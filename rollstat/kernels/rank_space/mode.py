@@ -24,7 +24,7 @@ queries on lists and trees, Nordic J. Comput. 12 (2005), give the costs of harde
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.sorted_array import slide, unsuited
+from rollstat.kernels.rank_space.sorted_array import has_nan, slide
 
 __all__ = ["add_to_count", "check", "create", "find_modes", "leftmost_maximum", "modes_of_line"]
 
@@ -102,12 +102,12 @@ def find_modes(rank, start, end, maxima, result):
 
 @kernel
 def modes_of_line(values, first, width, window, result):
-    """Write the mode of every window of a short line; return False if a value is missing or -0.0.
+    """Write the mode of every window of a short line; return False if a value is missing.
 
     It is the longest run in a :mod:`rollstat.kernels.rank_space.sorted_array`. The parameters are those of
     :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line`.
     """
-    if unsuited(values, True):
+    if has_nan(values):
         return False
     for end in range(1, len(values) + 1):
         count = slide(values, window, width, end)

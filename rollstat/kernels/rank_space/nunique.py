@@ -13,7 +13,7 @@ Source: as pandas' ``roll_nunique``, with an array instead of a hash table.
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.sorted_array import slide, unsuited
+from rollstat.kernels.rank_space.sorted_array import has_nan, slide
 
 __all__ = ["count_distinct", "distinct_of_line"]
 
@@ -56,7 +56,7 @@ def distinct_of_line(values, first, width, window, result):
     It counts them in a :mod:`rollstat.kernels.rank_space.sorted_array`. The parameters are those of
     :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line`.
     """
-    if unsuited(values, False):
+    if has_nan(values):
         return False
     for end in range(1, len(values) + 1):
         count = slide(values, window, width, end)

@@ -18,7 +18,7 @@ Source: insertion sort.
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.sorted_array import advance, count_below, slide, unsuited
+from rollstat.kernels.rank_space.sorted_array import advance, count_below, has_nan, slide
 from rollstat.kernels.selection.quantiles import picks_upper, point_between
 
 __all__ = ["order_statistics_sorted", "positions_of_line", "quantiles_of_windows", "spreads_of_line"]
@@ -81,7 +81,7 @@ def positions_of_line(values, first, width, window, rank, base, position):
     `base` is the row of ``values[0]``, `first` is `width`. The other parameters are those of
     :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line`.
     """
-    if unsuited(values, False):
+    if has_nan(values):
         return False
     for end in range(1, len(values) + 1):
         count = slide(values, window, width, end)
@@ -107,7 +107,7 @@ def _quantile(window, count, q, interpolation):
 
 @kernel
 def quantiles_of_windows(values, missing, start, end, q, interpolation, window, result):
-    """Write a quantile of every window; return False if a value is missing or -0.0.
+    """Write a quantile of every window; return False if a value is missing.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def quantiles_of_windows(values, missing, start, end, q, interpolation, window, 
     result : ndarray of float, shape (rows,)
         Receives the quantiles.
     """
-    if unsuited(values, True):
+    if has_nan(values):
         return False
     left = right = count = 0
     for i in range(len(start)):
@@ -159,7 +159,7 @@ def spreads_of_line(values, first, width, window, q_low, q_high, interpolation, 
     result : ndarray of the dtype of `values`, shape (n - first + 1,)
         Receives the distances.
     """
-    if unsuited(values, False):
+    if has_nan(values):
         return False
     points = window[width:]  # both quantiles, rounded
     for end in range(1, len(values) + 1):

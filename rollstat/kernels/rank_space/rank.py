@@ -28,7 +28,7 @@ import numpy as np
 from rollstat._jit import kernel
 from rollstat.kernels.rank_space.bitset_tree import add, count_below, remove
 from rollstat.kernels.rank_space.sorted_array import count_below as count_sorted_below
-from rollstat.kernels.rank_space.sorted_array import slide, unsuited
+from rollstat.kernels.rank_space.sorted_array import has_nan, slide
 
 __all__ = [
     "AVERAGE",
@@ -175,7 +175,7 @@ def ranks_of_line(values, first, width, window, method, ascending, pct, result):
     parameters are those of :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line` and of
     :func:`finish`.
     """
-    if unsuited(values, False):
+    if has_nan(values):
         return False
     for end in range(1, len(values) + 1):
         count = slide(values, window, width, end)

@@ -15,7 +15,7 @@ import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["advance", "check", "count_below", "insert", "remove", "replace", "slide", "unsuited"]
+__all__ = ["advance", "check", "count_below", "has_nan", "insert", "remove", "replace", "slide"]
 
 
 @kernel
@@ -104,11 +104,11 @@ def slide(values, window, width, end):
 
 
 @kernel
-def unsuited(values, signs):
-    """Return whether a value is NaN or, if `signs` matter, -0.0."""
+def has_nan(values):
+    """Return whether a value is NaN."""
     found = False
     for i in range(len(values)):
-        found |= values[i] != values[i] or (signs and values[i] == 0 and np.copysign(1.0, values[i]) < 0)
+        found |= values[i] != values[i]
     return found
 
 

@@ -37,7 +37,7 @@ from rollstat.kernels.rank_space.bitset_tree import (
     cursor_remove,
     remove_observation,
 )
-from rollstat.kernels.rank_space.sorted_array import advance, slide, unsuited
+from rollstat.kernels.rank_space.sorted_array import advance, has_nan, slide
 from rollstat.kernels.rank_space.sum_tree import assign
 
 __all__ = [
@@ -213,12 +213,12 @@ def _sum_in_pairs(window):
 
 @kernel
 def trimmed_means_of_line(values, first, width, window, proportion, winsorize, in_pairs, result):
-    """Write the mean of every window of a short line; return False if one is not finite, or a value unsuited.
+    """Write the mean of every window of a short line; return False if it or a value is not finite.
 
     The parameters are those of :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line` and of
     :func:`trimmed_means_sorted`. Full windows are added up as a network does if `in_pairs`.
     """
-    if unsuited(values, True):
+    if has_nan(values):
         return False
     finite = True
     for end in range(1, len(values) + 1):
