@@ -11,7 +11,7 @@ from rollstat.algorithms.extrema import chunk_rows
 from rollstat.kernels.extrema.doubling import scratch_length
 from rollstat.kernels.extrema.separable import scan_lines, scan_rows
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
-from rollstat.kernels.simd.comparator import Greatest, Least, worst
+from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 __all__ = ["MODES", "box_extremum", "extended_rows"]
@@ -53,9 +53,9 @@ def _along(
     before: int,
     after: int,
     mode: str,
-    constant: Any,
+    outside: Any,
     out: NDArray[Any],
-) -> bool:
+) -> None:
     """Write the extrema along one axis of C-contiguous `values` to `out`, which may be `values` for lines."""
     length = values.shape[axis]
     across = prod(values.shape[axis + 1 :])
@@ -66,15 +66,14 @@ def _along(
         chunk = min(chunk_rows(width, values.itemsize), length)
         room = len(source) + length + 2 * lanes + scratch_length(width, chunk, lanes)
         scratch = aligned_empty(room, values.dtype)
-        lines = flat, length, across, before, source, constant
-        return bool(scan_lines(order, *lines, width, chunk, scratch, target, NO_BITMAP))
+        lines = flat, length, across, before, source, outside
+        scan_lines(order, *lines, width, chunk, scratch, target, NO_BITMAP)
+        return
     columns = max(min(_SCRATCH_BYTES // values.itemsize // width, across) // lanes, 1) * lanes
     scratch = aligned_empty((width + 2) * columns, values.dtype)
-    nan = False
     for first in range(0, len(flat), length * across):
         part = slice(first, first + length * across)
-        nan |= scan_rows(order, flat[part], across, source, constant, width, columns, scratch, target[part])
-    return nan
+        scan_rows(order, flat[part], across, source, outside, width, columns, scratch, target[part])
 
 
 def box_extremum(
@@ -83,9 +82,9 @@ def box_extremum(
     axes: Sequence[int],
     before: Sequence[int],
     after: Sequence[int],
-    mode: str = "reflect",
-    constant: Any = 0,
-) -> tuple[NDArray[Any], bool]:
+    mode: str,
+    outside: Any,
+) -> NDArray[Any]:
     """Return the extrema of boxes that reach `before` and `after` each element along each of `axes`.
 
     Parameters
@@ -100,18 +99,16 @@ def box_extremum(
         Elements before and after each element, for each axis.
     mode : str
         One of `MODES`: the values outside of the array.
-    constant : scalar
-        The value there if `mode` is ``"constant"``.
+    outside : scalar
+        The value there if `mode` is ``"constant"`` or ``"cut"``.
 
     Returns
     -------
-    extrema : ndarray
-        Of the shape and dtype of `values`; where a box has no observation, the worst value.
-    nan : bool
-        Whether there is a NaN.
+    ndarray
+        In memory of its own, of the shape and dtype of `values`; the worst value where a box has no
+        observation, if that is `outside`.
     """
-    outside = values.dtype.type(constant) if mode == "constant" else worst(order, values.dtype)
-    nan = False
+    outside = values.dtype.type(outside)
     passes = sorted(zip(axes, before, after))
     current, spare = values, None
     for axis, front, behind in passes:
@@ -121,8 +118,8 @@ def box_extremum(
             out = current  # a line is copied before it is overwritten
         else:
             out = np.empty_like(values) if spare is None else spare
-        nan |= _along(order, current, axis, front, behind, mode, outside, out)
+        _along(order, current, axis, front, behind, mode, outside, out)
         if current is not values and out is not current:
             spare = current
         current = out
-    return (values.copy() if current is values else current), nan
+    return values.copy() if current is values else current

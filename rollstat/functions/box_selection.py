@@ -20,13 +20,11 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat import thresholds
 from rollstat.algorithms.separable import extended_rows
 from rollstat.computations.order_statistics import Kth, OrderStatistics, Quantile
-from rollstat.dtypes import missing_value, refuse_missing, result_dtype
 from rollstat.engine import Call, WholeCall
-from rollstat.explain import Explanation, Step
-from rollstat.functions.boxes import Box
+from rollstat.explain import Step
+from rollstat.functions.boxes import Box, BoxOutput, box_call
 from rollstat.options import Options
 from rollstat.plan import MakeComputation
-from rollstat.results import check_out
 
 __all__ = ["box_order_statistics"]
 
@@ -37,12 +35,12 @@ _VALUES_AT_ONCE = 1 << 21
 def _extended(box: Box, inside: bool) -> tuple[Any, list[int]]:
     """Return the array with the axes of the box last and extended, and the width of boxes over it.
 
-    The array is masked where there is no observation. With `inside`, only boxes that lie inside the array
-    are wanted, and it is not extended.
+    A first axis of one element leaves an axis beside those of the box. The array is masked where there is no
+    observation. With `inside`, only boxes that lie inside the array are wanted, and it is not extended.
     """
     observed = box.observed()
     values: Any = box.array if observed is None else np.ma.MaskedArray(box.array, ~observed)
-    values = np.moveaxis(values, box.axes, range(-len(box.axes), 0))
+    values = np.moveaxis(values[None], [1 + axis for axis in box.axes], range(-len(box.axes), 0))
     widths = []
     for i, (before, after) in enumerate(zip(box.before, box.after)):
         axis = values.ndim - len(box.axes) + i
@@ -56,7 +54,7 @@ def _extended(box: Box, inside: bool) -> tuple[Any, list[int]]:
         values = values.take(rows.clip(0), axis)
         outside = (slice(None),) * axis + (rows < 0,)
         if box.extension == "constant":
-            values[outside] = box.fill
+            values[outside] = box.outside
         elif (rows < 0).any():
             values = np.ma.MaskedArray(values)
             values[outside] = np.ma.masked
@@ -99,14 +97,6 @@ def _several(found: Any) -> Sequence[Any]:
     return found if isinstance(found, tuple) else (found,)
 
 
-def _explained(box: Box, window: Any, computed: Sequence[np.dtype[Any]], statistic: str) -> Explanation:
-    """Return the explanation of a call."""
-    size, dtype = box.array.size, box.array.dtype
-    steps = (Step("strips", "all", "a box is a window over columns laid end to end", rows=size),)
-    dtypes = tuple(computed), tuple(computed)
-    return Explanation(statistic, "box", window, box.min_periods, size, 1, steps, 1, dtype, *dtypes)
-
-
 def box_order_statistics(
     arr: ArrayLike, window: Any, requests: Sequence[Kth | Quantile], one: bool, options: dict[str, Any]
 ) -> WholeCall:
@@ -131,53 +121,16 @@ def box_order_statistics(
         Returns the order statistics, stacked along a new first axis unless there is only `one`.
     """
     box = Box.check(arr, window, options)
-    if box.options.nan_policy == "raise":
-        refuse_missing([box.array], box.mask)
-    exact = box.mask is not None or box.options.fill_value is not None or box.mode != "same"
-    dtypes = [result_dtype(request.kind(), box.array.dtype, exact) for request in requests]
-    fills = [
-        missing_value(request.kind(), dtype, box.options.fill_value)
-        for request, dtype in zip(requests, dtypes)
-    ]
-    shape = box.shape if one else (len(requests), *box.shape)
-    (target,) = check_out(box.options.out, [shape], dtypes[:1])
-    return WholeCall(
-        lambda: _compute(box, requests, one, dtypes, fills, target),
-        lambda statistic: _explained(box, window, dtypes, statistic),
-    )
-
-
-def _compute(
-    box: Box,
-    requests: Sequence[Kth | Quantile],
-    one: bool,
-    dtypes: Sequence[np.dtype[Any]],
-    fills: Sequence[Any],
-    target: Any,
-) -> Any:
-    """Return the order statistics of each box, in `target` if this is not None."""
-    result = np.empty((len(requests), *box.shape), dtypes[0]) if target is None else target
-    results = [result] if one and target is not None else list(result)
-    masks = np.zeros((len(requests), *box.shape), np.bool_)
-    for found, output, mask, request, fill in zip(
-        _found(box, requests), results, masks, requests, fills, strict=True
-    ):
-        insufficient = box.insufficient(request.required)
-        output[...] = found
-        if insufficient is not None:
-            mask[...] = insufficient[box.whole()]
-            output[mask] = fill
-    if target is not None:
-        return target
-    whole: Any = np.ma.MaskedArray(result, masks) if box.mask is not None else result
-    return whole[0] if one else whole
+    reason = "a box is a window over columns laid end to end"
+    step = Step("strips", "all", reason, rows=box.array.size)
+    outputs = [BoxOutput(request.kind(), request.required) for request in requests]
+    return box_call(box, step, outputs, partial(_found, requests=requests), stack=not one)
 
 
 def _found(box: Box, requests: Sequence[Kth | Quantile]) -> list[NDArray[Any]]:
     """Return the order statistics of each box; anything where a box has too few observations."""
-    cells = prod(before + 1 + after for before, after in zip(box.before, box.after))
-    most = max(box.min_periods, *(request.required for request in requests))
-    inside = box.extension == "cut" and (box.mode == "valid" or most >= cells)
+    least = max(box.min_periods, *(request.required for request in requests))
+    inside = box.extension == "cut" and (box.mode == "valid" or least >= box.cells)
     values, widths = _extended(box, inside)
     make = partial(OrderStatistics, requests=tuple(requests), algorithm="auto")
     leading = values.ndim - len(widths)
@@ -192,8 +145,8 @@ def _found(box: Box, requests: Sequence[Kth | Quantile]) -> list[NDArray[Any]]:
     results = []
     for part in parts:
         found = np.concatenate(part).reshape(shape) if part else np.zeros(shape, box.array.dtype)
-        found = np.moveaxis(found, range(-len(widths), 0), box.axes)
-        if inside and box.mode == "same":
+        found = np.moveaxis(found[0], range(-len(widths), 0), box.axes)
+        if inside and box.mode != "valid":
             everywhere = np.zeros(box.array.shape, found.dtype)
             everywhere[box.inside()] = found
             found = everywhere

@@ -1,10 +1,17 @@
-"""Extrema over boxes: windows along several axes of an image or a volume."""
+"""Boxes, which are windows along several axes of an image or a volume, and extrema over them.
 
-from collections.abc import Sequence
+::
+
+    mode="constant", fill_value=0      0 0 0 0      elements beyond the edges are observations
+    box of 2 x 2                       0 3 2 .
+                                       0 1 . .
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +20,7 @@ from rollstat.algorithms.separable import box_extremum, extended_rows
 from rollstat.computations.extrema import ExtremaOf
 from rollstat.dtypes import (
     check_array,
+    lossless,
     missing_value,
     plain,
     refuse_missing,
@@ -25,7 +33,7 @@ from rollstat.kernels.simd.comparator import Greatest, Least, worst
 from rollstat.options import Options, choice, whole_number
 from rollstat.results import check_out, convert
 
-__all__ = ["Box", "box_extrema"]
+__all__ = ["Box", "BoxOutput", "box_call", "box_extrema"]
 
 _EXTENSIONS = ("reflect", "nearest", "mirror", "wrap", "constant")
 _FOR_ONE_AXIS = ("closed", "step", "times", "segments", "threads", "algorithm")
@@ -45,36 +53,58 @@ def _shortened(
         cycle = lines[extended_rows(length, 0, period, extension)[:period]]
         return before % period, after % period, (before // period + after // period) * cycle.sum(axis=0)
     front, back = max(before - length, 0), max(after - length, 0)
-    apart: NDArray[np.int64] | int = front + back if extension == "constant" else 0
-    if extension == "nearest":
-        apart = front * lines[0] + back * lines[-1]
+    apart = front * lines[0] + back * lines[-1] if extension == "nearest" else 0
     return before - front, after - back, apart
 
 
 @dataclass(frozen=True)
 class Box:
-    """A checked call: the array, its mask if it is masked, the axes of the box, its rows before and after.
+    """A checked call.
 
-    `kind` says what the results are, values or positions.
+    Attributes
+    ----------
+    array : ndarray
+        Image, volume or array of more dimensions.
+    window : tuple of int
+        Rows of the box along each of the axes, as given.
+    mask : ndarray of bool or None
+        Where an element is missing, if the array is masked.
+    axes : list of int
+        Axes of the box, not negative.
+    before, after : list of int
+        Rows of the box before and after the own one, along each of the axes.
+    mode : str
+        As given.
+    extension : str
+        How the array is extended beyond its edges; ``"cut"`` if boxes end there instead.
+    outside : scalar
+        The value beyond the edges if the `extension` is ``"constant"``, of the dtype of the array.
+    min_periods : int
+        Observations that a result needs.
+    options : Options
+        The checked common options.
     """
 
     array: NDArray[Any]
+    window: tuple[int, ...]
     mask: NDArray[np.bool_] | None
     axes: list[int]
     before: list[int]
     after: list[int]
     mode: str
+    extension: str
+    outside: Any
     min_periods: int
     options: Options
-    kind: str = "value"
 
     @classmethod
-    def check(cls, arr: ArrayLike, window: Any, options: dict[str, Any], kind: str = "value") -> "Box":
+    def check(
+        cls, arr: ArrayLike, window: Any, options: dict[str, Any], extensions: Sequence[str] = _EXTENSIONS
+    ) -> "Box":
         """Return the checked call, or raise."""
         array = check_array("arr", arr)
         axis, mode = options["axis"], options.get("mode", "same")
-        # An element beyond the edges has no position.
-        choice("mode", mode, ("same", "valid", *(_EXTENSIONS if kind == "value" else ())))
+        choice("mode", mode, ("same", "valid", *extensions))
         checked = Options.check(**{**options, "axis": -1, "mode": "same"})
         for name in _FOR_ONE_AXIS:
             value = options.get(name)
@@ -97,33 +127,24 @@ class Box:
         after = [(width - 1) // 2 if checked.center else 0 for width in rows]
         before = [width - 1 - rows_after for width, rows_after in zip(rows, after)]
         axes = [a % array.ndim for a in axes]
-        return cls(array, union_mask([arr], [array]), axes, before, after, mode, min_periods, checked, kind)
+        mask = union_mask([arr], [array])
+        extension, outside = _beyond_edges(mode, array.dtype, checked.fill_value)
+        return cls(array, window, mask, axes, before, after, mode, extension, outside, min_periods, checked)
 
     @property
-    def extension(self) -> str:
-        """How the array is extended beyond its edges; ``"cut"`` if boxes end there instead."""
-        if self.mode == "constant" and self.fill != self.fill:  # NaN and NaT are no observations
-            return "cut"
-        return self.mode if self.mode in _EXTENSIONS else "cut"
+    def cells(self) -> int:
+        """Elements of a box."""
+        return prod(before + 1 + after for before, after in zip(self.before, self.after))
 
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """Dtype of the result: for values that of the array where no result can be missing."""
+    def dtype(self, kind: str) -> np.dtype[Any]:
+        """Return the dtype of a result of this kind: integers stay integers where none can be missing."""
         replaced = self.mask is not None or self.options.fill_value is not None
-        return result_dtype(self.kind, self.array.dtype, replaced or self.mode != "same")
-
-    @property
-    def fill(self) -> Any:
-        """The value of a missing result; with ``mode="constant"`` also that beyond the edges."""
-        given = self.options.fill_value
-        if self.mode == "constant" and given is None:
-            given = np.zeros((), self.array.dtype)[()]
-        return missing_value(self.kind, self.dtype, given)
+        return result_dtype(kind, self.array.dtype, replaced or self.mode != "same")
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the result."""
-        return np.broadcast_to(False, self.array.shape)[self.whole()].shape
+        return np.broadcast_to(False, self.array.shape)[self.kept()].shape
 
     def observed(self) -> NDArray[np.bool_] | None:
         """Return where there is an observation; None if everywhere."""
@@ -132,33 +153,37 @@ class Box:
             missing = np.isnan(self.array) if kind == "f" else np.isnat(self.array)
         return None if missing is None or not missing.any() else ~missing
 
-    def count(self, cells: NDArray[np.bool_], extension: str) -> NDArray[np.int64]:
-        """Return the number of true cells in each box; differences of running integer sums are exact."""
+    def count(self, cells: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return the number of true cells in each box, none of which lies outside of the array.
+
+        Differences of running integer sums are exact.
+        """
         counts = cells.astype(np.int64)
         if not counts.size:
             return counts
         for axis, before, after in zip(self.axes, self.before, self.after):
             lines = np.moveaxis(counts, axis, 0)
-            before, after, apart = _shortened(lines, before, after, extension)
-            source = extended_rows(len(lines), before, after, extension)
+            before, after, apart = _shortened(lines, before, after, self.extension)
+            source = extended_rows(len(lines), before, after, self.extension)
             extended = lines[source]
-            extended[source < 0] = int(extension == "constant")
+            extended[source < 0] = 0
             total = np.concatenate([np.zeros((1, *lines.shape[1:]), np.int64), extended.cumsum(axis=0)])
             width = before + 1 + after
             counts = np.moveaxis(total[width:] - total[:-width] + apart, 0, axis)
         return counts
 
-    def insufficient(self, required: int = 1) -> NDArray[np.bool_] | None:
+    def insufficient(self, required: int) -> NDArray[np.bool_] | None:
         """Return which boxes have too few observations, or fewer than `required`; None if no box can have."""
         observed, least = self.observed(), max(self.min_periods, required)
-        if observed is None and (self.mode == "valid" or self.extension != "cut" or least <= 1):
+        cut = self.extension == "cut"
+        if observed is None and (self.mode == "valid" or not cut or least <= 1):
             return None
-        cells = np.ones(self.array.shape, np.bool_) if observed is None else observed
-        insufficient = self.count(cells, self.extension) < least
-        if self.options.nan_policy == "propagate" and observed is not None:
-            extension = "cut" if self.extension == "constant" else self.extension
-            insufficient |= self.count(~observed, extension) > 0
-        return insufficient
+        every = np.ones(self.array.shape, np.bool_)
+        missing = self.count(~every if observed is None else ~observed)
+        insufficient = (self.count(every) if cut else self.cells) - missing < least
+        if self.options.nan_policy == "propagate":
+            insufficient |= missing > 0
+        return insufficient[self.kept()]
 
     def inside(self) -> tuple[slice, ...]:
         """Return the slices of the boxes that lie entirely inside the array."""
@@ -167,59 +192,104 @@ class Box:
             kept[axis] = slice(before, max(self.array.shape[axis] - after, before))
         return tuple(kept)
 
-    def whole(self) -> tuple[slice, ...]:
+    def kept(self) -> tuple[slice, ...]:
         """Return the slices of the boxes to keep: with ``mode="valid"`` those entirely inside the array."""
         return self.inside() if self.mode == "valid" else (slice(None),) * self.array.ndim
 
-    def extremum(self, name: str, insufficient: NDArray[np.bool_] | None, fill: Any) -> NDArray[Any]:
-        """Return the minimum or maximum of every box, and `fill` for those in `insufficient`."""
-        order = Least() if name == "min" else Greatest()
-        values, observed = plain(self.array), self.observed()
-        if observed is not None:
-            values = np.where(observed, values, worst(order, values.dtype))
-        outside = plain(np.full(1, fill, self.array.dtype))[0] if self.mode == "constant" else 0
-        most = [2 * self.array.shape[axis] for axis in self.axes]  # rows further away are seen already
-        before, after = list(map(min, self.before, most)), list(map(min, self.after, most))
-        best, _ = box_extremum(order, values, self.axes, before, after, self.extension, outside)
+
+def _beyond_edges(mode: str, dtype: np.dtype[Any], fill_value: Any) -> tuple[str, Any]:
+    """Return how an array is extended beyond its edges, and the value there if `mode` is ``"constant"``."""
+    zero = np.zeros((), dtype)[()]
+    if mode != "constant":
+        return mode if mode in _EXTENSIONS else "cut", zero
+    if fill_value is None and dtype.kind == "M":
+        raise ValueError("fill_value must be a time with mode='constant'; got None, and times have no zero")
+    if isinstance(fill_value, (float, np.floating)) and np.isnan(fill_value):
+        return "cut", zero  # a missing value is no observation: there is nothing beyond the edges
+    outside = lossless(zero if fill_value is None else fill_value, dtype, "fill_value")
+    return "cut" if outside != outside else mode, outside
+
+
+class BoxOutput(NamedTuple):
+    """What a result is, see :func:`rollstat.dtypes.result_dtype`, and observations that it needs anyway."""
+
+    kind: str
+    required: int = 1
+
+
+def box_call(
+    box: Box,
+    step: Step,
+    outputs: Sequence[BoxOutput],
+    find: Callable[[Box], list[NDArray[Any]]],
+    stack: bool = False,
+) -> WholeCall:
+    """Return a call, whose options that concern results are checked.
+
+    Parameters
+    ----------
+    box : Box
+        The checked box.
+    step : Step
+        How it is computed, for an explanation.
+    outputs : sequence of BoxOutput
+        The results, all of one dtype.
+    find : callable
+        Returns an array of its own for each result: values for the boxes of :meth:`Box.kept`, or anything
+        where a box has too few observations.
+    stack : bool
+        Whether the results share one array with a new first axis.
+
+    Returns
+    -------
+    WholeCall
+        Returns the results, several as a tuple unless they are stacked.
+    """
+    options = box.options
+    if options.nan_policy == "raise":
+        refuse_missing([box.array], box.mask)
+    dtypes = [box.dtype(output.kind) for output in outputs]
+    fills = [missing_value(each.kind, dtype, options.fill_value) for each, dtype in zip(outputs, dtypes)]
+    targets = check_out(options.out, [box.shape] * len(outputs), dtypes, stack)
+
+    def describe(statistic: str) -> Explanation:
+        size, given = box.array.size, box.array.dtype
+        both = tuple(dtypes), tuple(dtypes)
+        return Explanation(statistic, "box", box.window, box.min_periods, size, 1, (step,), 1, given, *both)
+
+    def compute() -> Any:
+        whole: Any = options.out
+        results: Any = targets
+        if whole is None:
+            results = whole = np.empty((len(outputs), *box.shape), dtypes[0])
+        masks = _write(box, outputs, find(box), results, fills)
+        if box.mask is not None:
+            whole = np.ma.MaskedArray(whole, masks) if stack else whole
+            results = [np.ma.MaskedArray(result, mask) for result, mask in zip(results, masks)]
+        if stack:
+            return whole
+        return results[0] if len(outputs) == 1 else tuple(results)
+
+    return WholeCall(compute, describe)
+
+
+def _write(
+    box: Box,
+    outputs: Sequence[BoxOutput],
+    found: list[NDArray[Any]],
+    results: Sequence[NDArray[Any]],
+    fills: Sequence[Any],
+) -> NDArray[np.bool_]:
+    """Write what was found to the results; return where boxes have too few observations."""
+    masks = np.zeros((len(outputs), *box.shape), np.bool_)
+    for output, values, result, fill, mask in zip(outputs, found, results, fills, masks, strict=True):
+        insufficient = box.insufficient(output.required)
         if insufficient is not None:
-            best[insufficient] = 0
-        if self.array.dtype.kind in "mMb":
-            best = best.view(self.array.dtype.newbyteorder("="))
-        best = best[self.whole()]
-        result = np.empty(best.shape, self.dtype)
-        convert(best, result)
-        if insufficient is not None:
-            result[insufficient[self.whole()]] = fill
-        return result
-
-    def position(self, name: str, last: bool, insufficient: NDArray[np.bool_] | None, fill: Any) -> Any:
-        """Return where the minimum or maximum of every box is in the flattened axes, and `fill` as above.
-
-        A pass along each axis, from the last on, finds the best of the bests of the axes after it.
-        """
-        observed, make = self.observed(), partial(ExtremaOf, names=(name,), last=last)
-        best = plain(self.array)
-        missing = np.zeros(best.shape, np.bool_) if observed is None else ~observed
-        place, elements = np.zeros(best.shape, np.int64), 1
-        for axis, before, after in zip(self.axes[::-1], self.before[::-1], self.after[::-1]):
-            options = Options.check(axis=axis, center=self.options.center, min_periods=1)
-            masked = best if observed is None else np.ma.MaskedArray(best, missing)
-            row = np.ma.getdata(Call([masked], before + 1 + after, make, options).run())
-            missing, row = row < 0, np.maximum(row, 0)
-            best, place = (np.take_along_axis(each, row, axis) for each in (best, place))
-            place += elements * row
-            elements *= self.array.shape[axis]
-        if insufficient is not None:
-            place[insufficient] = fill
-        return place[self.whole()]
-
-
-def _explained(box: Box, window: Any, outputs: int, statistic: str) -> Explanation:
-    """Return the explanation of a call."""
-    size, dtype = box.array.size, box.array.dtype
-    steps = (Step("separable", "all", "a box is a window along one axis after the other", rows=size),)
-    dtypes = (dtype,) * outputs, (box.dtype,) * outputs
-    return Explanation(statistic, "box", window, box.min_periods, size, 1, steps, 1, dtype, *dtypes)
+            mask[...] = insufficient
+            values[mask] = np.zeros((), values.dtype)
+        convert(values, result)
+        result[mask] = fill
+    return masks
 
 
 def box_extrema(
@@ -245,32 +315,49 @@ def box_extrema(
     WholeCall
         Returns one array for each of `names`, several as a tuple.
     """
-    box = Box.check(arr, window, options, "position" if names[0].startswith("arg") else "value")
-    if box.options.nan_policy == "raise":
-        refuse_missing([box.array], box.mask)
-    fill = box.fill
-    targets = check_out(box.options.out, [box.shape] * len(names), [box.dtype] * len(names))
-    return WholeCall(
-        lambda: _compute(box, names, fill, targets, last),
-        lambda statistic: _explained(box, window, len(names), statistic),
-    )
+    positions = names[0].startswith("arg")
+    # An element beyond the edges has no position.
+    box = Box.check(arr, window, options, () if positions else _EXTENSIONS)
+    lasts = last, last != (len(names) == 2)
+
+    def find(box: Box) -> list[NDArray[Any]]:
+        if positions:
+            return [_position(box, name, rule) for name, rule in zip(names, lasts)]
+        return [_extremum(box, name) for name in names]
+
+    step = Step("separable", "all", "a box is a window along one axis after the other", rows=box.array.size)
+    return box_call(box, step, [BoxOutput("position" if positions else "value")] * len(names), find)
 
 
-def _compute(
-    box: Box, names: Sequence[str], fill: Any, targets: Sequence[Any], last: bool
-) -> NDArray[Any] | tuple[NDArray[Any], ...]:
-    """Return the extrema or positions `names` of each box, in `targets` where these are not None."""
-    insufficient = box.insufficient()
-    if box.kind == "value":
-        results = [box.extremum(name, insufficient, fill) for name in names]
-    else:
-        lasts = (last, last != (len(names) == 2))
-        results = [box.position(name, rule, insufficient, fill) for name, rule in zip(names, lasts)]
-    for i, target in enumerate(targets):
-        if target is not None:
-            target[...] = results[i]
-            results[i] = target
-    if box.mask is not None:
-        mask = np.zeros(box.shape, np.bool_) if insufficient is None else insufficient[box.whole()]
-        results = [np.ma.MaskedArray(result, mask.copy()) for result in results]
-    return results[0] if len(results) == 1 else tuple(results)
+def _extremum(box: Box, name: str) -> NDArray[Any]:
+    """Return the minimum or maximum of every box."""
+    order = Least() if name == "min" else Greatest()
+    values, observed = plain(box.array), box.observed()
+    sentinel = worst(order, values.dtype)
+    if observed is not None:
+        values = np.where(observed, values, sentinel)
+    outside = sentinel if box.extension == "cut" else plain(np.full(1, box.outside, box.array.dtype))[0]
+    most = [2 * box.array.shape[axis] for axis in box.axes]  # rows further away are seen already
+    before, after = list(map(min, box.before, most)), list(map(min, box.after, most))
+    best = box_extremum(order, values, box.axes, before, after, box.extension, outside)[box.kept()]
+    return best.view(box.array.dtype.newbyteorder("=")) if box.array.dtype.kind in "mMb" else best
+
+
+def _position(box: Box, name: str, last: bool) -> NDArray[np.int64]:
+    """Return where the minimum or maximum of every box is in the flattened axes.
+
+    A pass along each axis, from the last on, finds the best of the bests of the axes after it.
+    """
+    observed, make = box.observed(), partial(ExtremaOf, names=(name,), last=last)
+    best = plain(box.array)
+    missing = np.zeros(best.shape, np.bool_) if observed is None else ~observed
+    place, elements = np.zeros(best.shape, np.int64), 1
+    for axis, before, after in zip(box.axes[::-1], box.before[::-1], box.after[::-1]):
+        options = Options.check(axis=axis, center=box.options.center, min_periods=1)
+        masked = best if observed is None else np.ma.MaskedArray(best, missing)
+        row = np.ma.getdata(Call([masked], before + 1 + after, make, options).run())
+        missing, row = row < 0, np.maximum(row, 0)
+        best, place = (np.take_along_axis(each, row, axis) for each in (best, place))
+        place += elements * row
+        elements *= box.array.shape[axis]
+    return place[box.kept()]

@@ -63,6 +63,29 @@ def test_axes_of_a_volume(rng):
         np.testing.assert_array_equal(result, np.median(windows, axis=tuple(range(4, 4 + len(axes)))))
 
 
+def test_one_axis_of_a_series():
+    box = {"axis": (0,), "center": True, "mode": "reflect"}
+    assert rollstat.rolling_median([3.0, 2, 5, 1, 4], (3,), **box).tolist() == [3, 3, 2, 4, 4]
+    assert rollstat.rolling_kth([3.0, 2, 5, 1, 4], -1, (3,), **box).tolist() == [3, 5, 5, 5, 4]
+
+
+def test_large_integers_are_rounded_with_a_warning():
+    image = np.full((2, 2), 2**60 + 1)
+    with pytest.warns(rollstat.PrecisionWarning):
+        rollstat.rolling_kth(image, 1, (1, 1), axis=(0, 1))
+    exact = rollstat.rolling_kth(image, 1, (1, 1), axis=(0, 1), mode="valid")
+    np.testing.assert_array_equal(exact, image)
+
+
+def test_masked_results_in_out(rng):
+    image = np.ma.MaskedArray(rng.random((4, 5)), rng.random((4, 5)) < 0.3)
+    out = np.empty((4, 5))
+    found = rollstat.rolling_median(image, (2, 2), axis=(0, 1), out=out)
+    wanted = rollstat.rolling_median(image, (2, 2), axis=(0, 1))
+    assert np.shares_memory(found.data, out)
+    np.testing.assert_array_equal(found.filled(9), wanted.filled(9))
+
+
 def test_several_quantiles_masks_and_out(rng):
     image = rng.random((6, 8))
     box = {"window": (3, 3), "axis": (0, 1), "mode": "valid"}

@@ -8,6 +8,7 @@ from scipy import ndimage
 from tslearn.metrics import lb_envelope
 
 import rollstat
+from tests.test_contract import is_missing
 
 MODES = ("reflect", "nearest", "mirror", "wrap", "constant")
 
@@ -227,6 +228,50 @@ def test_boxes_of_masked_arrays(rng, dtype):
     example = np.ma.array([[100, 1], [100, 100]], mask=[[0, 1], [0, 0]])
     assert rollstat.rolling_min(example, (2, 2), axis=(0, 1), mode="valid", min_periods=1).tolist() == [[100]]
     assert rollstat.rolling_min(example, (2, 2), axis=(0, 1), mode="valid").tolist() == [[None]]
+
+
+def test_a_missing_value_concerns_the_boxes_that_hold_it():
+    image = np.ones((5, 5))
+    image[4, 4] = np.nan
+    box = {"window": (3, 3), "axis": (0, 1), "center": True, "mode": "constant"}
+    wanted = np.ones((5, 5))
+    wanted[3:, 3:] = np.nan
+    np.testing.assert_array_equal(rollstat.rolling_max(image, **box), wanted)
+    wanted = [[0, 1, 1, 1, 0], [1] * 5, [1] * 5, [1, 1, 1, np.nan, np.nan], [0, 1, 1, np.nan, np.nan]]
+    np.testing.assert_array_equal(rollstat.rolling_median(image, **box), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "m8[s]", "M8[s]"])
+def test_a_missing_result_is_missing_beside_constant_edges(dtype):
+    values = np.array([[3, 5], [4, 6]]).astype(dtype)
+    values[0, 0] = "NaT" if values.dtype.kind in "mM" else np.nan
+    box = {"window": (2, 2), "axis": (0, 1), "mode": "constant"}
+    if values.dtype.kind == "M":
+        for function in (rollstat.rolling_max, rollstat.rolling_median):
+            with pytest.raises(ValueError, match="fill_value must be a time with mode='constant'; got None"):
+                function(values, **box)
+        return
+    for function in (rollstat.rolling_max, rollstat.rolling_median):
+        assert is_missing(function(values, **box)).all()
+        assert is_missing(function(values, **box, nan_policy="propagate", min_periods=1)).all()
+
+
+def test_a_missing_fill_value_ends_boxes_at_the_edges():
+    image = np.arange(12.0).reshape(3, 4)
+    box = {"window": (2, 3), "axis": (0, 1), "min_periods": 1}
+    days = image.astype("M8[D]")
+    for function in (rollstat.rolling_max, rollstat.rolling_median):
+        for values, none in ((image, np.nan), (days, np.datetime64("NaT"))):
+            found = function(values, **box, mode="constant", fill_value=none)
+            np.testing.assert_array_equal(found, function(values, **box))
+            few = {**box, "min_periods": None}
+            found = function(values, **few, mode="constant", fill_value=none)
+            np.testing.assert_array_equal(found, function(values, **few))
+    whole = image.astype(int)
+    found = rollstat.rolling_median(whole, **box, mode="constant", fill_value=np.nan)
+    np.testing.assert_array_equal(found, rollstat.rolling_median(whole, **box))
+    with pytest.raises(ValueError, match="fill_value must be exact in int64"):
+        rollstat.rolling_max(whole, **box, mode="constant", fill_value=np.nan)
 
 
 def test_boxes_of_times_with_nat():

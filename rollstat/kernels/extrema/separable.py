@@ -22,22 +22,18 @@ from rollstat._jit import kernel
 from rollstat.kernels.extrema.doubling import rolling
 from rollstat.kernels.extrema.nan_policy import NO, SKIP
 from rollstat.kernels.simd.comparator import prefer, worst_of
-from rollstat.kernels.simd.vectors import contains_nan, lanes_of, load, propagate_nan, store, zeros
+from rollstat.kernels.simd.vectors import lanes_of, load, store
 
 __all__ = ["scan_lines", "scan_rows"]
 
 
 @kernel
 def _fold(order, values, first, older, newer):
-    """Write the better of a row of `values` and `older` to `newer`; return whether the row has a NaN."""
+    """Write the better of a row of `values` and `older` to `newer`."""
     lanes = lanes_of(newer)
-    nan = zeros(newer)
     for i in range(0, len(newer), lanes):
         j = min(i, len(newer) - lanes)
-        value = load(values, first + j)
-        nan = propagate_nan(nan, value)
-        store(prefer(order, value, load(older, j)), newer, j)
-    return contains_nan(nan)
+        store(prefer(order, load(values, first + j), load(older, j)), newer, j)
 
 
 @kernel
@@ -62,11 +58,10 @@ def scan_rows(order, values, across, source, constant, width, columns, scratch, 
 
     `values` and `out` are different arrays of rows of `across` elements, at least one vector, laid flat.
     `columns`, a multiple of the lanes, is the number of columns scanned at once, and `scratch` has
-    ``(width + 2) * columns`` elements. Returns whether there was a NaN.
+    ``(width + 2) * columns`` elements.
     """
     lanes = lanes_of(out)
     rows = len(out) // across
-    nan = False
     for column in range(0, across, columns):
         left = min(column, across - lanes)
         wide = min(columns, across - left)
@@ -78,7 +73,7 @@ def scan_rows(order, values, across, source, constant, width, columns, scratch, 
                 suffix = scratch[(k + 2) * columns : (k + 2) * columns + wide]
                 row = source[block + k]
                 if row >= 0:
-                    nan |= _fold(order, values, row * across + left, below, suffix)
+                    _fold(order, values, row * across + left, below, suffix)
                 else:
                     _fold_constant(order, constant, below, suffix)
                 below = suffix
@@ -88,11 +83,10 @@ def scan_rows(order, values, across, source, constant, width, columns, scratch, 
                 if i > block:
                     row = source[i + width - 1]
                     if row >= 0:
-                        nan |= _fold(order, values, row * across + left, running, running)
+                        _fold(order, values, row * across + left, running, running)
                     else:
                         _fold_constant(order, constant, running, running)
                 _merge(order, suffix, running, out, i * across + left)
-    return nan
 
 
 @kernel
@@ -102,12 +96,11 @@ def scan_lines(order, values, length, stride, before, source, constant, width, c
     A line is `length` elements of `values`, `stride` apart; `values` and `out` may be the same array.
     `before` elements of the extended axis precede the first one of a line. `scratch` has room for an extended
     line, a line of results, and what `rolling` needs for `chunk` rows; `words` has no length, since no
-    observations are counted. Returns whether there was a NaN.
+    observations are counted.
     """
     extended = scratch[: len(source)]
     results = scratch[len(source) : len(source) + length]
     rest = scratch[(len(source) + length) // lanes_of(scratch) * lanes_of(scratch) + lanes_of(scratch) :]
-    nan = False
     for line in range(len(out) // length):
         first = line // stride * stride * length + line % stride
         for p in range(before):
@@ -120,11 +113,10 @@ def scan_lines(order, values, length, stride, before, source, constant, width, c
             for j in range(length):
                 inside[j] = read[j]
             write = out[first : first + length]
-            nan |= rolling(order, extended, width, chunk, rest, write, SKIP, words, NO) != 0
+            rolling(order, extended, width, chunk, rest, write, SKIP, words, NO)
         else:
             for j in range(length):
                 inside[j] = values[first + j * stride]
-            nan |= rolling(order, extended, width, chunk, rest, results, SKIP, words, NO) != 0
+            rolling(order, extended, width, chunk, rest, results, SKIP, words, NO)
             for j in range(length):
                 out[first + j * stride] = results[j]
-    return nan
