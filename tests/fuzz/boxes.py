@@ -29,7 +29,7 @@ class Drawn(NamedTuple):
 def fuzz(rng: np.random.Generator, note: dict[str, Any], dtypes: tuple[str, ...] = DTYPES) -> int:
     """Compare one random call; return the boxes compared."""
     statistic = REGISTRY[str(rng.choice(STATISTICS))]
-    drawn = _draw(rng, np.dtype(str(rng.choice(dtypes))), statistic.name in POSITIONS)
+    drawn = _draw(rng, np.dtype(str(rng.choice(dtypes))), statistic.name)
     cells = int(np.prod(drawn.size))
     sample = dict(statistic.samples[rng.integers(len(statistic.samples))])
     if sample.pop("relative_to", "data") != "data" or abs(sample.get("k", 1)) > cells:
@@ -54,11 +54,12 @@ def fuzz(rng: np.random.Generator, note: dict[str, Any], dtypes: tuple[str, ...]
     return len(wanted)
 
 
-def _draw(rng: np.random.Generator, dtype: np.dtype, positions: bool) -> Drawn:
-    """Return a random call."""
+def _draw(rng: np.random.Generator, dtype: np.dtype, name: str) -> Drawn:
+    """Return a random call; no extreme integers if there are points between, which the oracle rounds."""
+    positions, wide = name in POSITIONS, name not in ("median", "quantile")
     dimensions = int(rng.integers(1, 5))
     shape = tuple(rng.integers(1, 12 if dimensions < 3 else 6, dimensions).tolist())
-    array = draw_values(rng, int(np.prod(shape)), dtype, True, True).reshape(shape)
+    array = draw_values(rng, int(np.prod(shape)), dtype, True, wide).reshape(shape)
     mask = rng.random(shape) < 0.3 if rng.random() < 0.3 else None
     axes = rng.permutation(dimensions)[: rng.integers(1, dimensions + 1)].tolist()
     size = tuple(rng.choice([1, 2, 3, 5, 20] if dimensions < 3 else [1, 2, 3, 7], len(axes)).tolist())
