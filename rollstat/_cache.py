@@ -216,7 +216,8 @@ def record(
             try:
                 class_digest(cls)
             except NotFixedError as reason:
-                _warn_once(f"kernels for the operator {cls.__qualname__} are not stored on disk: {reason}")
+                name = cls.__name__.rpartition("_")[0]
+                _warn_once(f"the operator {name} is compiled again in each call: {reason}")
 
 
 @cache

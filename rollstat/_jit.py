@@ -17,7 +17,7 @@ import os
 import time
 
 from numba import config, types
-from numba.core import compiler
+from numba.core import callconv, compiler
 from numba.core.codegen import JITCodeLibrary
 from numba.core.dispatcher import _FunctionCompiler
 from numba.core.registry import CPUDispatcher
@@ -117,6 +117,12 @@ class _CountingCompiler(_InnerCompiler):
     def _choose_counting(self, args):
         self.targetoptions["_nrt"] = True
 
+    def _compile_core(self, args, return_type):
+        result = super()._compile_core(args, return_type)
+        if isinstance(result.signature.return_type, types.Generator):  # whose code would not be linked
+            raise TypeError(f"{self.py_func.__qualname__} must return values; got a generator")
+        return result
+
 
 class _InnerKernel(CPUDispatcher):
     """A kernel for calls from other kernels, compiled for the types of the arguments, never for a literal."""
@@ -157,9 +163,26 @@ def _dispatcher(cls, compiler_class, function, options):
     return dispatcher
 
 
-def inner_function(function, forceinline=False):
-    """Return a dispatcher of any Python function, such as a method of an operator, for calls from kernels."""
-    options = {"nopython": True, "nogil": True, "error_model": "numpy", "forceinline": forceinline}
+class _IntegerErrors(callconv.NumpyErrorModel):
+    """NumPy's rules for division of floats, and Python's for division of integers by zero."""
+
+    def fp_zero_division(self, builder, exc_args=None, loc=None):
+        if not str((exc_args or ("",))[0]).startswith("integer"):
+            return False
+        self.call_conv.return_user_exc(builder, ZeroDivisionError, exc_args, loc)
+        return True
+
+
+callconv.error_models["rollstat"] = _IntegerErrors
+
+
+def inner_function(function, forceinline=False, error_model="numpy"):
+    """Return a dispatcher of any Python function, such as a method of an operator, for calls from kernels.
+
+    `error_model` is ``"numpy"``, or ``"rollstat"`` for a function that raises ZeroDivisionError where it
+    divides an integer by zero.
+    """
+    options = {"nopython": True, "nogil": True, "error_model": error_model, "forceinline": forceinline}
     options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
     return _dispatcher(_InnerKernel, _CountingCompiler, function, options)
 

@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "rollstat"
 # From low to high; a module may import from its own level and from those before it.
 LEVELS = [
     ["_extras", "_sources"],
+    ["_code"],
     ["_cache"],
     ["_jit", "_fast_call", "_lowering", "thresholds"],
     ["kernels.search", "kernels.simd", "kernels.integers", "kernels.row_bounds", "kernels.time_bounds"],

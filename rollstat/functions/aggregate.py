@@ -227,9 +227,9 @@ def rolling_aggregate(arr: ArrayLike, op: Any, window: Window, **options: Unpack
     if columns > 1:
         series: Any = arr
         if not isinstance(arr, tuple) or len(series) != columns:
-            name = type(operator).__name__
             raise TypeError(
-                f"arr must be a tuple of {columns} arrays for {name}; it was {type(arr).__name__}"
+                f"arr must be a tuple of {columns} arrays, one for each argument of lift; "
+                f"got {type(arr).__name__}"
             )
         names = tuple(f"arr[{k}]" for k in range(columns))
         return combine(list(series), window, operator, "aggregate", options, required=0, names=names)

@@ -154,7 +154,7 @@ def _call_key(name: str, series: int, arguments: tuple[Any, ...], options: dict[
         if type(array) is not np.ndarray:
             return None
         flags = array.flags
-        if not (flags.c_contiguous and flags.aligned):
+        if array.dtype.hasobject or not (flags.c_contiguous and flags.aligned):
             return None
         data += [array.dtype, array.shape]
     if options.get("times") is not None:

@@ -1,23 +1,24 @@
 """The protocol of operators, and operators made of plain functions."""
 
-from collections import OrderedDict
 from collections.abc import Callable
 from inspect import signature
 from itertools import count
 from threading import Lock
-from types import FunctionType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from weakref import WeakValueDictionary
 
 import numpy as np
 
-from rollstat._sources import NotFixedError, code_digest
+from rollstat._code import calls_itself, code_digest, frozen, members
+from rollstat._sources import NotFixedError
 
 __all__ = [
     "NOTHING",
+    "FunctionOperator",
     "Operator",
     "arguments_of_lift",
     "as_operator",
+    "compiled",
     "empty_result",
     "for_dtype",
     "function_operator",
@@ -67,73 +68,21 @@ class _NoFields(NamedTuple):
     pass
 
 
-_numbers = count()
-_by_digest: WeakValueDictionary[str, Any] = WeakValueDictionary()
+class FunctionOperator:
+    """An operator made of plain functions; it has the members of which it is made, and no others."""
 
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self.__dict__.update(parts)
 
-def _new_class(name: str, base: type, members: dict[str, Any], code: Any) -> Any:
-    """Return a class whose name no class with other code has.
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FunctionOperator):
+            return NotImplemented
+        return vars(self) == vars(other) or None is not key_of(self) == key_of(other)
 
-    Compiled functions distinguish classes of tuples by name alone. If two classes had one name, for example
-    because a notebook cell runs again after an edit, the second would use the machine code of the first.
-    The digest of the `code` in the name lets other processes find this machine code on disk. Equal code has
-    one class. Where there is no digest, the name ends with a number, and kernels for the class are not
-    stored.
-    """
-    name = "".join(c if c.isalnum() else "_" for c in name)
-    try:
-        digest = code_digest((name, code))
-    except NotFixedError as reason:
-        return type(f"{name}_{next(_numbers)}", (base,), members | {"__not_stored__": str(reason)})
-    found = _by_digest.get(digest)
-    if found is None:
-        members["__code_digest__"] = digest
-        found = _by_digest[digest] = type(f"{name}_{digest[:32]}", (base,), members)
-    return found
+    __hash__ = None  # type: ignore[assignment]  # equality follows what the functions mean now
 
-
-_CLASSES_KEPT = 256
-_classes: OrderedDict[Any, Any] = OrderedDict()
-_classes_lock = Lock()
-
-
-def _key(part: Any) -> Any:
-    """Return a key that is equal for functions and values that compile to the same code.
-
-    Where that is unknown, the key is the identity of the object.
-    """
-    try:
-        if isinstance(part, FunctionType):
-            contents = tuple(_key(cell.cell_contents) for cell in part.__closure__ or ())
-            return part.__code__, id(part.__globals__), _key(part.__defaults__), contents
-        hash(part)
-    except (TypeError, ValueError):
-        return type(part), id(part)
-    return type(part), repr(part), part
-
-
-def _make_class(parts: dict[str, Any]) -> Any:
-    combine = parts["combine"]
-    members = {name: staticmethod(part) if callable(part) else part for name, part in parts.items()}
-
-    def reduce(self: Any) -> tuple[Any, ...]:
-        return _from_parts, (parts,)
-
-    members |= {"__slots__": (), "__module__": getattr(combine, "__module__", None) or "builtins"}
-    members["__reduce__"] = reduce
-    name = getattr(combine, "__name__", type(combine).__name__)
-    return _new_class(name, _NoFields, members, tuple(parts.items()))
-
-
-def _from_parts(parts: dict[str, Any]) -> Any:
-    key = tuple((name, _key(part)) for name, part in parts.items())
-    with _classes_lock:
-        # The class keeps its parts alive, so no other object can get an identity that is in a key.
-        cls = _classes.pop(key, None) or _make_class(parts)
-        _classes[key] = cls
-        while len(_classes) > _CLASSES_KEPT:
-            _classes.popitem(last=False)
-    return cls()
+    def __repr__(self) -> str:
+        return f"<operator of {_name(self)}>"
 
 
 def function_operator(
@@ -145,17 +94,16 @@ def function_operator(
 ) -> Any:
     """Return an operator made of plain functions.
 
-    Functions with equal code and equal closures give operators of one class, so a lambda that is created
-    at every call is compiled once.
+    Functions that mean the same are compiled once, even if they are created at every call.
     """
     functions = {"combine": combine, "lift": lift, "lower": lower, "combine_into": combine_into}
     for name, function in functions.items():
         if not (callable(function) or (function is None and name != "combine")):
-            raise TypeError(f"{name} must be callable; it was {function!r}")
+            raise TypeError(f"{name} must be callable; got {function!r}")
     parts: dict[str, Any] = {name: function for name, function in functions.items() if function is not None}
     if identity is not NOTHING:
         parts["identity"] = identity
-    return _from_parts(parts)
+    return FunctionOperator(parts)
 
 
 def as_operator(operator: Any) -> Any:
@@ -171,40 +119,120 @@ def as_operator(operator: Any) -> Any:
     )
 
 
-def key_of(operator: Any) -> Any:
-    """Return what tells an operator from others that are equal as tuples; None if a field has no hash."""
-    if not isinstance(operator, tuple):
-        return None
-    try:
-        hash(operator)
-    except TypeError:
-        return None
-    return type(operator), tuple.__repr__(operator)
+class _Compiled:
+    """Base of the classes that operators of users are compiled for."""
+
+    __slots__ = ()
 
 
 def is_builtin(operator: Any) -> bool:
     """Return whether an operator is of this package, whose operators never raise in compiled code."""
-    cls = type(operator)
-    own = cls.__module__.split(".")[0] == __name__.split(".")[0]
-    return own and not issubclass(cls, _NoFields)
+    own = type(operator).__module__.split(".")[0] == __name__.split(".")[0]
+    return own and not isinstance(operator, FunctionOperator | _Compiled)
 
 
-_unique_classes: dict[Any, Any] = {}
+def key_of(value: Any) -> Any:
+    """Return a key that is equal for tuples, functions and operators of the same meaning; None without one.
+
+    What a function or an operator means can change with its globals; then its key changes.
+    """
+    if isinstance(value, tuple):
+        try:
+            hash(value)
+        except TypeError:
+            return None
+        if type(value) is tuple or is_builtin(value):
+            return type(value), tuple.__repr__(value)
+        if isinstance(value, _Compiled):
+            return None if hasattr(value, "__not_stored__") else (type(value), tuple.__repr__(value))
+    elif callable(value):
+        value = FunctionOperator({"combine": value})
+    elif not isinstance(value, FunctionOperator):
+        return None
+    try:
+        return code_digest((_code_of(value), tuple(value) if isinstance(value, tuple) else ()))
+    except NotFixedError:
+        return None
 
 
-def _with_unique_class(operator: Any) -> Any:
-    """Return an equal operator whose class has a unique name, as the classes of the package have."""
-    cls = type(operator)
-    if is_builtin(operator) or issubclass(cls, _NoFields):
+def _name(operator: Any) -> str:
+    if isinstance(operator, FunctionOperator):
+        combine = vars(operator)["combine"]
+        return str(getattr(combine, "__name__", type(combine).__name__))
+    return type(operator).__name__
+
+
+def _holds_code(field: Any) -> bool:
+    return callable(field) or (isinstance(field, tuple) and any(map(_holds_code, field)))
+
+
+def _code_of(operator: Any) -> tuple[Any, ...]:
+    """Return name, fields, members and fields that hold code: all that decides the code of an operator."""
+    if isinstance(operator, FunctionOperator):
+        return _name(operator), (), tuple(vars(operator).items()), ()
+    cls: Any = type(operator)
+    held = tuple(field if _holds_code(field) else None for field in operator)
+    return cls.__name__, cls._fields, tuple(members(cls)), held
+
+
+_classes: WeakValueDictionary[str, Any] = WeakValueDictionary()
+_classes_lock = Lock()
+_numbers = count()
+
+
+def _new_class(operator: Any, code: tuple[Any, ...], end: str, mark: dict[str, str]) -> Any:
+    """Return a class with copies of the members of an operator that nothing can change."""
+    for member, part in code[2]:
+        if calls_itself(part):
+            raise TypeError(
+                f"{member} must not call itself by its name if it is to be compiled; got {part.__qualname__}"
+            )
+    name, _, parts, held = frozen(code)
+    own = dict(parts)
+    base: Any = type(operator)
+    if isinstance(operator, FunctionOperator):
+        base = _NoFields
+        own = {member: staticmethod(part) if callable(part) else part for member, part in parts}
+        module = getattr(vars(operator)["combine"], "__module__", None) or "builtins"
+    else:
+        module = base.__module__
+
+    def reduce(self: Any) -> tuple[Any, ...]:
+        same = operator if base is _NoFields else tuple.__new__(base, self)
+        return compiled, (same,)
+
+    own |= {"__slots__": (), "__module__": module, "__reduce__": reduce, "__held__": held, **mark}
+    name = "".join(c if c.isalnum() else "_" for c in name)
+    return type(f"{name}_{end}", (_Compiled, base), own)
+
+
+def compiled(operator: Any) -> Any:
+    """Return an operator for kernels, which means for ever what `operator` means now.
+
+    Compiled functions distinguish classes of tuples by name alone. If two classes had one name, for example
+    because a notebook cell runs again after an edit, the second would use the machine code of the first.
+    The digest of the code in the name lets other processes find this machine code on disk. Operators of equal
+    code have one class. Where there is no digest, the name ends with a number, and the class is used once.
+    """
+    if is_builtin(operator) or isinstance(operator, _Compiled):
         return operator
-    if not (isinstance(operator, tuple) and hasattr(operator, "_fields")):
-        raise TypeError(f"an operator over numbers must be of a NamedTuple class; it was of {cls.__name__}")
+    if not isinstance(operator, FunctionOperator):
+        if not (isinstance(operator, tuple) and hasattr(operator, "_fields")):
+            name = type(operator).__name__
+            raise TypeError(f"an operator over numbers must be of a NamedTuple class; got {name}")
+    code = _code_of(operator)
     with _classes_lock:
-        unique = _unique_classes.get(cls)
-        if unique is None:
-            members = {"__slots__": (), "__module__": cls.__module__}
-            unique = _unique_classes[cls] = _new_class(cls.__name__, cls, members, cls)
-    return tuple.__new__(unique, operator)
+        try:
+            digest = code_digest(code)
+        except NotFixedError as reason:
+            cls = _new_class(operator, code, str(next(_numbers)), {"__not_stored__": str(reason)})
+        else:
+            cls = _classes.get(digest)
+            if cls is None:
+                cls = _new_class(operator, code, digest[:32], {"__code_digest__": digest})
+                _classes[digest] = cls
+    fields = operator if isinstance(operator, tuple) else ()
+    return tuple.__new__(cls, (kept if _holds_code(x) else x for x, kept in zip(fields, cls.__held__)))
 
 
 def for_dtype(operator: Any, dtype: np.dtype[Any]) -> Any:
@@ -214,7 +242,7 @@ def for_dtype(operator: Any, dtype: np.dtype[Any]) -> Any:
         names = {"i": "signed integers", "u": "unsigned integers", "f": "floats", "b": "bool", "c": "complex"}
         served = ", ".join(names.get(kind, kind) for kind in kinds)
         raise TypeError(f"{type(operator).__name__} supports {served}; the dtype was {dtype}")
-    return _with_unique_class(operator.for_dtype(dtype) if hasattr(operator, "for_dtype") else operator)
+    return compiled(operator.for_dtype(dtype) if hasattr(operator, "for_dtype") else operator)
 
 
 def arguments_of_lift(operator: Any) -> int:

@@ -15,6 +15,7 @@ from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 
 from rollstat.kernels.aggregate.operator_calls import combine_states, lift_argument, lower
+from rollstat.operators.interface import compiled, is_builtin
 
 __all__ = ["Layout", "as_cells", "computing_dtype", "describe"]
 
@@ -72,9 +73,26 @@ def _dtype_of_value(value: Any) -> np.dtype[Any]:
     array = np.asarray(value)
     if array.dtype.kind not in "biufc":
         raise TypeError(
-            f"states and results are numbers, tuples or arrays of numbers; one was {type(value).__name__}"
+            f"states and results must be numbers, tuples or arrays of numbers; got {type(value).__name__}"
         )
     return np.dtype((array.dtype, array.shape))
+
+
+def _numbers(type_: Any) -> Any:
+    """Return ones of a type of compiled code; None if it contains an array, whose shape only a call tells."""
+    if isinstance(type_, types.BaseTuple):
+        items = tuple(_numbers(item) for item in type_)
+        return None if None in items else items
+    if isinstance(type_, types.Optional) or type_ is types.none:
+        raise TypeError("an operator's methods must return the same kind of state on every path, never None")
+    array = isinstance(type_, types.Array)
+    try:
+        dtype = as_dtype(types.unliteral(type_.dtype if array else type_))
+    except (NotImplementedError, NumbaError):  # Numba has no dtype for it
+        raise TypeError(
+            f"states and results must be numbers, tuples or arrays of numbers; got {type_}"
+        ) from None
+    return None if array else np.ones((), dtype)[()]
 
 
 def _dtype_of_type(type_: Any, value: Any) -> np.dtype[Any]:
@@ -83,14 +101,7 @@ def _dtype_of_type(type_: Any, value: Any) -> np.dtype[Any]:
         return _structure([_dtype_of_type(item, part) for item, part in zip(type_, value)])
     if isinstance(type_, types.Array):
         return np.dtype((as_dtype(type_.dtype), value.shape))
-    if isinstance(type_, types.Optional) or type_ is types.none:
-        raise TypeError("an operator's methods must return the same kind of state on every path, never None")
-    try:
-        return np.dtype(as_dtype(types.unliteral(type_)))
-    except NotImplementedError:  # Numba has no dtype for it
-        raise TypeError(
-            f"states and results are numbers, tuples or arrays of numbers; one was {type_}"
-        ) from None
+    return np.dtype(as_dtype(types.unliteral(type_)))
 
 
 def _promote(first: np.dtype[Any], second: np.dtype[Any]) -> np.dtype[Any]:
@@ -128,15 +139,18 @@ _methods: dict[str, Any] = {"lift": _lift, "combine": _combine, "lower": _lower}
 
 
 def _call_compiled(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
-    """Return the result of a compiled method, and its dtype."""
+    """Return a result of a compiled method, and its dtype; only shapes of arrays need a call."""
     method = _methods[name]
-    try:
-        value = method(operator, *arguments)
-    except NumbaError as error:
-        given = ", ".join(str(typeof(argument)) for argument in arguments)
-        raise TypeError(f"{name} of {operator!r} cannot be compiled for {given}: {error}") from error
     signature = tuple(typeof(argument) for argument in (operator, *arguments))
-    return value, _dtype_of_type(method.overloads[signature].signature.return_type, value)
+    try:
+        method.compile(signature)
+    except NumbaError as error:
+        given = ", ".join(map(str, signature[1:]))
+        raise TypeError(f"{name} of {operator!r} cannot be compiled for {given}: {error}") from error
+    type_ = method.overloads[signature].signature.return_type
+    numbers = _numbers(type_)
+    value = method(operator, *arguments) if numbers is None else numbers
+    return value, _dtype_of_type(type_, value)
 
 
 def _call_interpreted(operator: Any, name: str, *arguments: Any) -> tuple[Any, np.dtype[Any]]:
@@ -165,8 +179,8 @@ def describe(operator: Any, values: Any) -> Layout:
     Layout
         The dtypes of the arrays that a computation allocates.
     """
-    own = type(operator).__module__.split(".")[0] == __name__.split(".")[0]
-    call = _call_interpreted if own or config.DISABLE_JIT else _call_compiled
+    operator = compiled(operator)
+    call = _call_interpreted if is_builtin(operator) or config.DISABLE_JIT else _call_compiled
     element = tuple(map(_sample, values)) if isinstance(values, tuple) else _sample(values)
     state, dtype = call(operator, "lift", element)
     for _ in range(4):

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 import rollstat.operators as operators
 from rollstat.dtypes import warn_of_rounded, warn_of_rounding
-from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
+from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype, is_builtin
 from rollstat.streaming.codec import ArrayCodec, Codec, ObjectCodec
 
 __all__ = ["OperatorAdapter", "operator_by_name"]
@@ -199,12 +199,11 @@ class OperatorAdapter:
 
     def specification(self) -> list[Any]:
         """Return name and fields of the operator for a snapshot, or raise."""
-        cls = type(self.operator)
-        if self.objects or not cls.__module__.startswith("rollstat."):
+        if self.objects or not is_builtin(self.operator):
             raise TypeError(
                 "a snapshot cannot contain code or objects; pickle a stream with an operator of your own"
             )
-        return [cls.__name__, list(self.operator)]
+        return [type(self.operator).__name__, list(self.operator)]
 
 
 def _one_or_all(columns: list[Any]) -> Any:

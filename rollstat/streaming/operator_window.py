@@ -286,8 +286,8 @@ class OperatorWindow:
         """Return whether another window has the same operator and parameters."""
         mine, theirs = (
             (
-                type(window.adapter.operator),
-                window.adapter.operator,
+                type(window.adapter.ready),
+                window.adapter.ready,
                 window.adapter.codec.dtype,
                 window.min_periods,
                 window.algorithm,

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rollstat._sources import NotFixedError, code_digest
+from rollstat._code import code_digest
+from rollstat._sources import NotFixedError
 from rollstat.operators.interface import for_dtype
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -136,7 +137,8 @@ def test_operators_of_users_are_stored_by_their_code(tmp_path, code, old, new, r
     ("code", "reason"),
     [
         ("class Table: step = 1\ntable = Table()\ndef operator(x, y): return x + table.step * y", "Table"),
-        ("import other\ndef operator(x, y): return other.add(x, y)", "other, which has no version"),
+        ("import other\ndef operator(x, y): return getattr(other, 'add')(x, y)", "other is used as a value"),
+        ("def operator(x, y):\n    import other\n    return other.add(x, y)", "imports modules"),
     ],
 )
 def test_code_that_is_not_fixed_has_no_digest(tmp_path, monkeypatch, code, reason):

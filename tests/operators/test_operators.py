@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba import config
+from numba import config, njit
 
+import rollstat
 from rollstat import operators as ops
 from rollstat.kernels.aggregate.operator_calls import lift_argument
 from rollstat.operators import layout
-from rollstat.operators.interface import NOTHING, as_operator, empty_result, for_dtype
+from rollstat.operators.interface import NOTHING, as_operator, compiled, empty_result, for_dtype, key_of
 from tests.operators.builtin import BUILTIN, FLOATS, WITH_ROW, columns, same
 
 INT64 = np.iinfo(np.int64)
+needs_compiled_code = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="Python has other rules")
 
 
 def fold(operator, arguments):
@@ -199,15 +201,27 @@ def test_check_operator_sees_changed_arguments_and_wrong_accumulation():
     ops.check_operator(right, [{1}, {2}, {1, 3}])
 
 
-def test_one_operator_for_functions_that_are_the_same():
+def test_functions_that_mean_the_same_have_one_class():
     def make(shift):
         return lambda a, b: a + b + shift
 
-    assert type(ops.function_operator(make(1))) is type(ops.function_operator(make(1)))
-    assert type(ops.function_operator(make(1))) is not type(ops.function_operator(make(2)))
-    assert type(ops.function_operator(make(1))) is not type(ops.function_operator(make(1.0)))
-    assert type(ops.function_operator(max)) is not type(ops.function_operator(max, identity=0))
-    assert type(ops.function_operator(max, lift=len)) is type(ops.function_operator(max, lift=len))
+    def kind(*parts, **more):
+        return type(compiled(ops.function_operator(*parts, **more)))
+
+    assert kind(make(1)) is kind(make(1))
+    assert kind(make(1)) is not kind(make(2))
+    assert kind(make(1)) is not kind(make(1.0))
+    assert kind(max) is not kind(max, identity=0)
+    assert kind(max, lift=abs) is kind(max, lift=abs) is not kind(max)
+    assert ops.function_operator(make(1)) == ops.function_operator(make(1)) != ops.function_operator(make(2))
+
+
+def test_pickled_operators_of_users_are_compiled_as_before():
+    for operator in (Half(), ops.function_operator(add)):
+        ready = for_dtype(operator, np.dtype(np.float64))
+        again = pickle.loads(pickle.dumps(ready))
+        assert again == ready
+        assert type(again) is type(ready)
 
 
 def test_operators_of_functions_pickle():
@@ -268,3 +282,89 @@ def test_operators_over_numbers_are_named_tuples():
 
     with pytest.raises(TypeError, match="NamedTuple"):
         for_dtype(Plain(), np.dtype(np.int64))
+
+
+def yields(older, newer):
+    yield older
+
+
+@njit
+def compiled_generator(older, newer):
+    yield older
+
+
+def in_closure():
+    def itself(older, newer):
+        return older if newer < 1 else itself(older, newer - 1)
+
+    return itself
+
+
+def itself(older, newer):
+    return older if newer < 1 else itself(older, newer - 1)
+
+
+@needs_compiled_code
+@pytest.mark.parametrize(
+    ("operator", "message"),
+    [
+        (yields, "yields must return values; got a generator"),
+        (lambda older, newer: compiled_generator(older, newer), "must return values; got a generator"),
+        (lambda older, newer: older if newer < 1 else None, "never None"),
+        (itself, "combine must not call itself .*; got itself"),
+        (in_closure(), "combine must not call itself .*; got in_closure.<locals>.itself"),
+    ],
+)
+def test_functions_that_cannot_be_compiled(operator, message):
+    with pytest.raises(TypeError, match=message):
+        ops.describe(ops.function_operator(operator), np.ones(2))
+
+
+@needs_compiled_code
+@pytest.mark.parametrize("algorithm", ["operator_scan", "greedy", "daba"])
+@pytest.mark.parametrize(
+    "operator", [lambda older, newer: older // newer, lambda older, newer: older % newer], ids=["//", "%"]
+)
+def test_integers_divided_by_zero_raise_and_write_nothing(operator, algorithm):
+    values = np.array([9, 3, 0, 5])
+    out = np.full(4, 7.0)
+    with pytest.raises(ZeroDivisionError, match="by zero"):
+        rollstat.rolling_aggregate(values, operator, 2, algorithm=algorithm, out=out)
+    assert out.tolist() == [7.0] * 4
+    wanted = [operator(9, 3), operator(0, 5)]
+    bounds = np.array([0, 2]), np.array([2, 4])
+    assert rollstat.rolling_aggregate(values, operator, bounds, algorithm=algorithm).tolist() == wanted
+
+
+@needs_compiled_code
+def test_integers_divided_by_zero_leave_streams_as_they_were():
+    stream = rollstat.FixedAggregate(lambda older, newer: older // newer, 2, dtype=np.int64)
+    assert stream.extend([9, 3])[1] == 3
+    for change in (lambda: stream.push(0), lambda: stream.extend([1, 0])):
+        with pytest.raises(ZeroDivisionError, match="by zero"):
+            change()
+        assert stream.value == 3
+    assert stream.push(2) == 1
+
+
+def test_floats_divided_by_zero_are_those_of_numpy():
+    found = rollstat.rolling_aggregate(np.array([1.0, 0.0, 0.0]), lambda older, newer: older / newer, 2)
+    assert str(found.tolist()) == "[nan, inf, nan]"
+
+
+def test_a_stream_keeps_the_meaning_that_its_operator_had():
+    names = {}
+    exec("scale = 2.0\ndef operator(older, newer): return older + scale * newer", names)
+    stream = rollstat.FixedAggregate(names["operator"], 2)
+    names["scale"] = 10.0
+    assert [stream.push(1.0), stream.push(1.0)][1] == 3.0
+
+
+def test_what_has_no_digest_is_compiled_for_one_call():
+    names = {"probe": object()}
+    exec("def operator(older, newer): return older + newer\ndef other(): return probe", names)
+    operator = ops.function_operator(names["operator"], combine_into=names["other"])
+    first, second = compiled(operator), compiled(operator)
+    assert type(first) is not type(second)
+    assert key_of(operator) is None is key_of(first)
+    assert first.combine(1, 2) == 3

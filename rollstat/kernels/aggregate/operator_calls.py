@@ -58,7 +58,10 @@ def define(parameters, body, **names):
 @cache
 def _compiled(function):
     """Return the function so that compiled code can call it; Numba knows some builtins and ufuncs itself."""
-    return inner_function(function) if isinstance(function, FunctionType) else function
+    if not isinstance(function, FunctionType):
+        return function
+    own = function.__globals__.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]
+    return inner_function(function, error_model="numpy" if own else "rollstat")
 
 
 def method_call(cls, name, parameters, arguments):
