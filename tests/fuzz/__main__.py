@@ -27,6 +27,7 @@ SHARES = {
     "columns": 0.05,
     "scale": 0.1,
     "bits": 0.1,
+    "identity": 0.05,
 }
 SHOWN = 12
 
