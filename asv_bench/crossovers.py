@@ -252,26 +252,6 @@ def stretches() -> Iterator[Choice | Amount]:
     yield Choice("SAMPLED", "median f8 normal n=10^6", grid, at(1 << 60), at(8))
 
 
-def levels() -> Iterator[Choice]:
-    """Yield counts of a few distinct values, or ranks."""
-
-    def at(most: int, width: int) -> Callable[[int], Callable[[], Any]]:
-        def of(count: int) -> Callable[[], Any]:
-            series = np.random.default_rng(2).integers(0, count, 1_000_000).astype(float)
-
-            def call() -> None:
-                with setting(COUNTED_LEVELS=most):
-                    rollstat.rolling_median(series, width, algorithm="rank_bits")
-
-            return call
-
-        return of
-
-    for width in (400, 1_000, 100_000):
-        grid = (2, 4, 6, 8, 12, 16)
-        yield Choice("COUNTED_LEVELS", f"median f8 m={width:,} n=10^6", grid, at(99, width), at(0, width))
-
-
 def sorted_windows() -> Iterator[Choice]:
     """Yield a network, a sorted array or a bit set of ranks for statistics of whole windows."""
     series = values("f8", 200_000)
@@ -314,7 +294,7 @@ def main() -> None:
     if arguments.without_vector_sort:
         restart_without()
     print(f"{'number':32}{'where':34}{'chosen':>10}{'crossover':>12}{'cost':>9}")
-    for numbers in (networks, stretches, levels, sorted_windows):
+    for numbers in (networks, stretches, sorted_windows):
         for number in numbers():
             if not arguments.names or number.name in arguments.names:
                 (report_amount if isinstance(number, Amount) else report)(number, arguments.rounds)

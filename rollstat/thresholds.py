@@ -14,8 +14,6 @@ __all__ = [
     "BLOCKWISE_POSITIONS_BYTES",
     "BOX_AS_ROWS",
     "COMPARED_RANK",
-    "COUNTED_LEVELS",
-    "COUNTED_PROBED_VALUES",
     "EXPANDING_AS_FIXED",
     "FEW_EXTREMA_ROWS",
     "MONOTONE_RUN",
@@ -86,12 +84,6 @@ RANKED_VALUES = 1 << 12
 
 SAMPLED = 4096
 """Narrowest window for which a sample estimates between which values the order statistics lie."""
-
-COUNTED_LEVELS = 10
-"""Most distinct values that are counted one by one instead of ranked."""
-
-COUNTED_PROBED_VALUES = 32
-"""Values that are examined first to see whether there are so few distinct ones."""
 
 ACTIVE_SHARE = 0.6
 """Share of active rows below which they are gathered before a bit set slides over them."""

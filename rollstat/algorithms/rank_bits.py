@@ -12,7 +12,6 @@ from rollstat.algorithms.ranking import NOTHING_MISSING, ranks, unsigned_keys, w
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection import bulk_select
 from rollstat.kernels.selection.bitset_variable import allocate, slide_any
-from rollstat.kernels.selection.prefix_counts import are_levels, select_few
 from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.sortedness import direction
 from rollstat.kernels.selection.value_band import Sample, allocate_sample
@@ -31,8 +30,7 @@ def block_rows(width: int) -> int:
 
 def at_run_time() -> tuple[tuple[str, str], ...]:
     """Return what runs for some values in place of ranking, and when."""
-    levels = f"there are at most {thresholds.COUNTED_LEVELS} distinct values"
-    return (("sortedness", "the values only rise or only fall"), ("prefix_counts", levels))
+    return (("sortedness", "the values only rise or only fall"),)
 
 
 def fast_kernel(block: Block, complete: bool, position: bool, required: int) -> tiers.FastKernel:
@@ -101,10 +99,9 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     if values.dtype.kind != "f" or not _slides_fixed(block):
         return False
     keys = next(_comparable(values))
-    levels = _few_levels(keys)
     for point, result in zip(points, results):
         rows = _FixedRows(keys, block, point.rank, (result,), point=point)
-        rows.finish(rows.by_counts(levels) if levels is not None else rows.by_ranks(0))
+        rows.finish(rows.by_ranks(0))
     return True
 
 
@@ -167,13 +164,9 @@ def _select_fixed(block: Block, request: Selection) -> None:
     """Answer a request about windows of equal width."""
     done = [0] * len(request.rank)
     for keys in _comparable(block.values):
-        levels = None
-        if block.missing is None and request.constant is not None and not any(done):
-            levels = _few_levels(keys)
         for i, first in enumerate(done):
             if first < block.rows:
-                rows = _rows_of(keys, block, request, i)
-                done[i] = rows.by_counts(levels) if levels is not None else rows.by_ranks(first)
+                done[i] = _rows_of(keys, block, request, i).by_ranks(first)
         if min(done) == block.rows:
             return
     for i, first in enumerate(done):
@@ -185,17 +178,6 @@ def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
     if values.dtype.kind == "f" or values.itemsize <= 4:
         yield read_only(values.astype(np.float64, copy=False))
     yield read_only(unsigned_keys(values))
-
-
-def _few_levels(values: NDArray[Any]) -> NDArray[Any] | None:
-    """Return all distinct values if they are few, else None."""
-    if len(set(values[: thresholds.COUNTED_PROBED_VALUES].tolist())) > thresholds.COUNTED_LEVELS:
-        return None
-    step = len(values) // thresholds.COUNTED_PROBED_VALUES + 1
-    levels = np.unique(np.append(values[: thresholds.COUNTED_PROBED_VALUES], values[:: step | 1]))
-    if len(levels) > thresholds.COUNTED_LEVELS or not are_levels(values, levels):
-        return None
-    return levels
 
 
 class _Memory:
@@ -269,18 +251,6 @@ class _FixedRows:
         if targets is not None and not same:
             for found in self.found:
                 found.fill(keys[0])  # rows where nothing is wanted must convert without a warning
-
-    def by_counts(self, levels: NDArray[Any]) -> int:
-        """Select among a few distinct values; return the number of rows done, which is all."""
-        rows, lower, upper = self.block.rows, self.found[0], self.found[-1]
-        blended = self.point is not None and self.needs_upper
-        if blended:
-            lower, upper = np.empty((2, rows), self.keys.dtype)
-        counts = np.empty(len(self.keys) + 1, np.int32)
-        select_few(self.keys, levels, self.block.width, self.rank, self.needs_upper, counts, lower, upper)
-        if blended:
-            self._blend(lower, upper, 0, rows)
-        return self._write(0, rows)
 
     def by_ranks(self, first: int) -> int:
         """Select by ranks from row `first` on; return the row up to which rows are done."""

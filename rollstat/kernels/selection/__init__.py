@@ -14,6 +14,6 @@ Streams, and windows row by row at a guaranteed cost: `two_heaps` (over `indexed
 O(log m) a row; `three_trees` (over `weight_balanced_tree`) takes a fixed number of rows, O(log k) a row. Both
 compare rows by `ring_order`.
 
-Special data: `prefix_counts` for a few distinct values, `sortedness` for sorted series. `quantiles` has the
-ranks of quantiles and the points between two order statistics.
+Special data: `sortedness` for sorted series. `quantiles` has the ranks of quantiles and the points between
+two order statistics.
 """
