@@ -19,19 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.dtypes import EXACT, greatest_magnitude
-from rollstat.kernels.integers import exceeds, to_floats
+from rollstat.kernels.integers import to_floats
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
 
 __all__ = [
     "UNKNOWN",
     "Block",
-    "Line",
     "Missing",
     "Outcome",
     "Point",
     "Selection",
     "exact_floats",
-    "has_large",
     "read_only",
 ]
 
@@ -48,37 +46,6 @@ UNKNOWN: Final = _Unknown()
 """In place of a mask: the values have not been searched for NaN."""
 
 Missing = NDArray[np.bool_] | _Unknown | None
-
-
-class Line(NamedTuple):
-    """What one kernel call is to write: the results of full windows over a line, and rows before them.
-
-    Attributes
-    ----------
-    dtype : numpy.dtype
-        Of the values.
-    width, rows : int
-        Rows of each full window, and number of these windows.
-    base : int
-        Row number of the first value, from which positions count.
-    nan_below : int or None
-        Windows with fewer observations have no result. None if only missing values can make them so few.
-    head : int
-        Growing windows before the first full one, which begin where it does.
-    short : int
-        Rows before those, whose results are NaN.
-    own_row : int
-        The row of the values that the first of these windows belongs to; it may lie outside them.
-    """
-
-    dtype: np.dtype[Any]
-    width: int
-    rows: int
-    base: int
-    nan_below: int | None
-    head: int
-    short: int
-    own_row: int
 
 
 class Outcome(NamedTuple):
@@ -356,16 +323,8 @@ def read_only(values: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def has_large(values: NDArray[Any]) -> bool:
-    """Return whether plain read-only values of one dimension are integers that float64 may round."""
-    dtype = values.dtype
-    if dtype.kind not in "iu" or dtype.itemsize < 8:
-        return False
-    return bool(exceeds(values.view(np.uint64), EXACT if dtype.kind == "i" else 0, EXACT))
-
-
 def exact_floats(values: NDArray[Any], most: int = EXACT) -> NDArray[np.float64] | None:
-    """Return read-only plain values of one dimension as float64; None if :func:`has_large` says so."""
+    """Return read-only plain values of one dimension as float64; None if float64 may round one."""
     dtype = values.dtype
     if dtype == _FLOAT64:
         return values

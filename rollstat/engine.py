@@ -33,10 +33,9 @@ from rollstat.dtypes import (
     warn_of_rounded,
 )
 from rollstat.explain import Explanation, explain_plan
-from rollstat.kernels.search import subtract_row
 from rollstat.lines import as_lines, joined_lines
 from rollstat.options import Options, Window
-from rollstat.plan import BlockRows, LineKernel, MakeComputation, Plan, Split, plain_plan
+from rollstat.plan import BlockRows, MakeComputation, OneCall, Plan, Split, plain_plan
 from rollstat.results import ResultLines, allocate_rows, check_out, convert, lines_of_out, shaped
 
 __all__ = ["Call", "WholeCall", "begin_to_work", "execute_plain"]
@@ -87,16 +86,19 @@ class Execution:
         self.results = results
 
     def run(self) -> None:
-        """Compute all blocks, on as many threads as the options say."""
-        lines = self.arrays[0].shape[0]
-        for line, rows in product(range(lines), self.plan.insufficient):
-            self._mark_all(line, rows)
-        self.compute(lines, self.plan.blocks)
+        """Compute all lines: short ones in one call each, others by blocks on the threads of the options."""
+        lines = range(self.arrays[0].shape[0])
+        if self.plan.one_call is not None:
+            self.compute([line for line in lines if not self._in_one_call(self.plan.one_call, line)])
+        else:
+            self.compute(lines)
 
-    def compute(self, lines: int, blocks: Sequence[BlockRows]) -> None:
-        """Compute these blocks of each line."""
-        threads = self.plan.options.threads
-        tasks = deque(product(range(lines), blocks))
+    def compute(self, lines: Sequence[int]) -> None:
+        """Compute these lines by blocks."""
+        plan, threads = self.plan, self.plan.options.threads
+        for line, rows in product(lines, plan.insufficient):
+            self._mark_all(line, rows)
+        tasks = deque(product(lines, plan.blocks))
         if threads == 1 or _thread.works:  # a thread that waited for others would keep them from work
             self._work_through(tasks)
             return
@@ -111,6 +113,11 @@ class Execution:
             wait(begun)
         for done in begun:
             done.result()
+
+    def _in_one_call(self, call: OneCall, line: int) -> bool:
+        """Compute a line in one call; return whether this serves its values."""
+        series = [read_only(plain(array[line])) for array in self.arrays]
+        return call.write(series, self.plan.bounds, [result[line] for result in self.results.arrays])
 
     def _work_through(self, tasks: deque[tuple[int, BlockRows]]) -> None:
         """Compute blocks until no task is left; remove all tasks after an error."""
@@ -359,30 +366,15 @@ def execute_plain(plan: Plan, arrays: Sequence[Any], times: Any = None) -> Any:
 
 
 def _results_of_plain(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any) -> list[NDArray[Any]]:
-    """Return the results of a plain call.
-
-    One kernel call writes them if the plan has one; the rest is computed by blocks.
-    """
+    """Return the results of a plain call: by one kernel call if the plan has one, else by blocks."""
     series = [_readable(array) for array in arrays]
     results = allocate_rows(plan.rows, plan.dtypes)
     if plan.timed:
-        kernel_of_windows = plan.windows_kernel
-        if kernel_of_windows is not None and _write_windows(plan, kernel_of_windows, series, times, results):
-            return results
         plan = plan.over(times)
-    kernel = plan.line_kernel
-    if kernel is None:
-        insufficient, blocks = plan.insufficient, plan.blocks
-    elif kernel.write(series, results) if kernel.whole else _write_part(plan, kernel, series, results):
-        insufficient, blocks = kernel.insufficient, kernel.blocks
-    else:
-        insufficient, blocks = plan.insufficient, plan.blocks
-    for rows in insufficient:
-        for array, fill in zip(results, plan.fill):
-            array[rows] = fill
-    if blocks:
-        lines = ResultLines([array[None] for array in results], None, [])
-        Execution(plan, [array[None] for array in series], None, lines).compute(1, blocks)
+    if plan.one_call is not None and plan.one_call.write(series, plan.bounds, results):
+        return results
+    lines = ResultLines([array[None] for array in results], None, [])
+    Execution(plan, [array[None] for array in series], None, lines).compute([0])
     return results
 
 
@@ -391,41 +383,6 @@ def _readable(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view(np.uint8) if array.dtype.kind == "b" else array.view()
     view.flags.writeable = False
     return view
-
-
-def _write_windows(
-    plan: Plan,
-    kernel: Callable[..., bool],
-    series: list[NDArray[Any]],
-    times: Any,
-    results: list[NDArray[Any]],
-) -> bool:
-    """Write all results of windows over `times` by the kernel of the plan; return whether they are right."""
-    start, end = plan.bounds_over(times)
-    longest = int(subtract_row(start, end, 0))
-    written = [same_memory(view, computed) for view, computed in zip(results, plan.computed)]
-    if not kernel(series, start, end, longest, written):
-        return False
-    for view, array in zip(results, written):
-        if view is not array:
-            convert(array, view)
-    return True
-
-
-def _write_part(
-    plan: Plan, kernel: LineKernel, series: list[NDArray[Any]], results: list[NDArray[Any]]
-) -> bool:
-    """Write the rows of the kernel, or results of another dtype; return whether they are right."""
-    if kernel.values != slice(0, plan.shape[0]):
-        series = [array[kernel.values] for array in series]
-    views = [array[kernel.rows] for array in results]
-    written = [same_memory(view, computed) for view, computed in zip(views, plan.computed)]
-    if not kernel.write(series, written):
-        return False
-    for view, array in zip(views, written):
-        if view is not array:
-            convert(array, view)
-    return True
 
 
 def _execute(
@@ -449,7 +406,7 @@ def _execute(
         for kind, result in zip(plan.kinds, results.arrays):
             if kind == "position":  # from rows of the joined lines to rows of each
                 result -= np.where(result >= 0, np.arange(len(result))[:, None] * plan.shape[plan.axis], 0)
-    elif plan.split is not None:
+    elif plan.one_call is None and plan.split is not None:
         _execute_split(plan, plan.split, lines, line_mask, results)
     else:
         Execution(plan, lines, line_mask, results).run()

@@ -122,7 +122,7 @@ class Explanation:
             text.append(f"  {step.algorithm}: {step.rows} {step.windows} windows, blocks: {step.blocks}")
             text.append(f"    why: {step.reason}")
             text.extend(f"    at run time: {name} if {when}" for name, when in step.at_run_time)
-        text.append(f"  blocks   {self.blocks}{', all but boundary windows in one call' * self.one_call}")
+        text.append(f"  blocks   {self.blocks}{', in one call' * self.one_call}")
         text.append(f"  threads  {self.threads}")
         text.append(f"  result   {', '.join(map(str, self.results))}")
         if self.computed != self.results:
@@ -192,8 +192,6 @@ def explain_plan(plan: Plan, statistic: str) -> Explanation:
                 too_short += block.rows if split is None else 0
                 continue
             choice = part.computation.choose(block)
-            if plan.line_kernel is not None and rows.width:
-                choice = getattr(plan.line_kernel.write, "choice", choice)
             key = (_windows_of(part, rows), choice)
             blocks_and_rows = counts.setdefault(key, [0, 0])
             blocks_and_rows[0] += 1
@@ -203,6 +201,9 @@ def explain_plan(plan: Plan, statistic: str) -> Explanation:
         Step(choice.name, windows, choice.reason, choice.at_run_time, lines * blocks, lines * rows)
         for (windows, choice), (blocks, rows) in counts.items()
     ]
+    if plan.one_call is not None:
+        choice, computed = plan.one_call.choice, sum(step.rows for step in steps)
+        steps = [Step(choice.name, "all", choice.reason, rows=computed)] if computed else []
     windows = plan.windows
     return Explanation(
         statistic,
@@ -217,7 +218,7 @@ def explain_plan(plan: Plan, statistic: str) -> Explanation:
         tuple(plan.computed),
         tuple(plan.dtypes),
         lines * too_short,
-        plan.line_kernel is not None,
+        plan.one_call is not None,
     )
 
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import read_only
 from rollstat.kernels.time_bounds import first_unordered, regular_gap
+from rollstat.thresholds import ONE_CALL_ROWS
 from rollstat.windows import (
     Expanding,
     ExplicitWindows,
@@ -54,8 +55,6 @@ _MODES = get_args(Mode)
 _PROCESSORS = os.cpu_count() or 1
 _NO_TIMES = np.empty(0, np.int64)
 _NAT = np.iinfo(np.int64).min
-# Up to so many irregular times, a plan serves others of the same number.
-_FEW_TIMES = 1000
 
 _DESCRIBE_WINDOW = (
     "a number of rows (int), a width such as '5min', a Timedelta or a number together with times=, "
@@ -155,13 +154,6 @@ class Options:
     out: Any = None
     threads: int = 1
     algorithm: str = "auto"
-
-    @cached_property
-    def plain(self) -> bool:
-        """Whether no option but `min_periods`, `center`, `closed`, `times` and `algorithm` is given."""
-        given = (self.segments, self.fill_value, self.out)
-        rest = (self.step, self.axis, self.nan_policy, self.mode, self.threads)
-        return all(value is None for value in given) and rest == (1, -1, "omit", "same", 1)
 
     @cached_property
     def repeatable(self) -> bool:
@@ -554,7 +546,7 @@ def ordered_times(times: Any) -> OrderedTimes | None:
     if dtype.kind != "i" and integers[0] == _NAT:
         return None
     gap = _gap(integers)
-    if not gap and (rows > _FEW_TIMES or first_unordered(integers, _one_segment(rows)) >= 0):
+    if not gap and (rows > ONE_CALL_ROWS or first_unordered(integers, _one_segment(rows)) >= 0):
         return None
     return OrderedTimes(dtype, rows, gap)
 

@@ -22,13 +22,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.blocks import UNKNOWN, Block, Line, Missing, Outcome
-from rollstat.dtypes import compute_dtype, missing_value, plain, result_dtype
+from rollstat.blocks import UNKNOWN, Block, Missing, Outcome, read_only
+from rollstat.dtypes import compute_dtype, missing_value, result_dtype
 from rollstat.kernels.search import subtract_row
 from rollstat.lines import check_axis
 from rollstat.options import Options, OrderedTimes, Window, as_integers, ordered_times
 from rollstat.results import MinPeriods
-from rollstat.thresholds import SHORT_LINE
+from rollstat.thresholds import ONE_CALL_ROWS, SHORT_LINE
 from rollstat.windows import (
     Expanding,
     FixedWindows,
@@ -43,10 +43,11 @@ __all__ = [
     "NAMED",
     "PLAIN_DTYPES",
     "BlockRows",
+    "Bounds",
     "Choice",
     "Computation",
-    "LineKernel",
     "MakeComputation",
+    "OneCall",
     "Output",
     "Plan",
     "Split",
@@ -117,31 +118,39 @@ NAMED = "named by algorithm="
 """Reason of a choice that the caller made."""
 
 
-class LineKernel(NamedTuple):
-    """One kernel call that writes nearly all results of a line.
+class Bounds(NamedTuple):
+    """The windows of a whole series, in read-only arrays.
 
     Attributes
     ----------
-    write : callable
-        Takes a list of series and one of arrays for the outputs; returns whether the results are right.
-    values : slice
-        The rows of data that it reads.
-    rows : slice
-        The output rows that it writes.
-    insufficient : tuple of slice
-        Rows to mark besides, if the results are right.
-    blocks : tuple of BlockRows
-        Blocks that are left.
-    whole : bool
-        Whether it reads all values and writes all rows, in the dtypes of the results.
+    start, end : ndarray of int64, shape (rows,)
+        Monotone bounds.
+    longest : int
+        Rows of the longest window.
+    own : ndarray of int64, shape (rows,) or (0,)
+        The row that each window belongs to, for computations that read it.
     """
 
-    write: Callable[..., bool]
-    values: slice
-    rows: slice
-    insufficient: tuple[slice, ...]
-    blocks: tuple["BlockRows", ...]
-    whole: bool
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    longest: int
+    own: NDArray[np.int64]
+
+
+class OneCall(NamedTuple):
+    """One kernel call that writes all results of a short series.
+
+    Attributes
+    ----------
+    choice : Choice
+        The algorithm of the kernel.
+    write : callable
+        Takes the series, which are read-only, the :class:`Bounds` and an array for each output; returns
+        whether it serves these values. If not, blocks compute them.
+    """
+
+    choice: Choice
+    write: Callable[[Sequence[NDArray[Any]], Bounds, Sequence[NDArray[Any]]], bool]
 
 
 class Computation:
@@ -185,20 +194,11 @@ class Computation:
         """Write the result of every row with at least `min_periods` observations; None if all is default."""
         raise NotImplementedError  # every computation has its own
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes the results of a line in one call; None if no kernel does.
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one kernel call; None if blocks are faster.
 
-        It is called with the values of each series that the windows cover, read-only, and an array for each
-        output, and returns whether the results are right. The rows of NaN are written whatever it returns.
-        """
-        return None
-
-    def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
-        """Return what writes the results of any windows of a short series in one call; None if none does.
-
-        It is called with the whole series, read-only, the bounds of the windows, the rows of the longest one,
-        and an array for each output, and returns whether the results are right. Windows with fewer than
-        `least` rows have no result; if it is 0, all have one, and hold a row.
+        Windows with fewer than `least` observations have no result; the outputs hold `marks` there. The
+        bounds are those of the call, or others of the same number with a longest window of 0.
         """
         return None
 
@@ -317,10 +317,10 @@ class Plan:
         None for a plain call whose values cannot be missing.
     timed : bool
         Whether a plain call must give this plan its times, see :meth:`over`.
-    line_kernel : LineKernel or None
-        One call in place of nearly all blocks, which run if it meets values that it does not serve.
-    windows_kernel : callable or None
-        The same for a plan that is `timed`, see :meth:`Computation.windows_kernel`.
+    one_call : OneCall or None
+        One call in place of all blocks, for a short series; blocks run if it meets values it does not serve.
+    bounds : Bounds
+        The windows, for `one_call`.
     """
 
     def __init__(
@@ -359,8 +359,9 @@ class Plan:
         self.plain = False
         self.timed = isinstance(self.windows, TimeWindows) and isinstance(options.times, OrderedTimes)
         self.missing: Missing = UNKNOWN
-        self.line_kernel: LineKernel | None = None
-        self.windows_kernel: Callable[..., bool] | None = None
+        self.one_call: OneCall | None = None
+        if not (masked or self.joined) and all(each.char in PLAIN_DTYPES for each in (dtype, *others)):
+            self._find_one_call()
 
     def _plan_outputs(self) -> None:
         options, outputs = self.options, self.computation.outputs
@@ -395,19 +396,17 @@ class Plan:
         part = copy(self)
         for name in ("_rows", "blocks", "insufficient"):
             vars(part).pop(name, None)
-        part.windows, part.rows = windows, windows.rows
+        part.windows, part.rows, part.one_call = windows, windows.rows, None
         part.computation = self._make(self.dtype, windows)
         return part
 
     def over(self, times: NDArray[Any]) -> "Plan":
         """Return the plan for these times, which are of the form that it was made for."""
         plan = copy(self)
-        plan.windows = cast(TimeWindows, self.windows).over(as_integers(times))
+        plan.windows, plan.timed = cast(TimeWindows, self.windows).over(as_integers(times)), False
+        if self.one_call is not None:
+            plan.bounds = self._all_bounds(plan.windows)
         return plan
-
-    def bounds_over(self, times: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the bounds of all windows over these times, without a plan for them."""
-        return cast(TimeWindows, self.windows).bounds_over(as_integers(times))
 
     @cached_property
     def split(self) -> "Split | None":
@@ -517,67 +516,23 @@ class Plan:
             longest = int(subtract_row(start, end, low))
         return Geometry(low, high, width, start, end, longest, reach, own_row)
 
-    def find_kernel(self) -> None:
-        """Set `windows_kernel` or `line_kernel`: the latter if there is one block of full windows."""
-        if self.timed:
-            self._find_windows_kernel()
-        else:
-            self._find_line_kernel()
-
-    def _find_line_kernel(self) -> None:
-        """Set `line_kernel` if there is one block of full windows, and at most a growing one before it."""
-        full = [rows for rows in self.blocks if rows.width]
-        if len(full) != 1:
+    def _find_one_call(self) -> None:
+        """Set `one_call`, and `bounds` unless they depend on the times of the call."""
+        needs = set(self.min_periods.needs)
+        many = len(needs) > 1 or not 0 < self.rows <= ONE_CALL_ROWS
+        if many or self.min_periods.propagate or self.options.algorithm != "auto":
             return
-        first, last, width = full[0]
-        nan_below = self.min_periods.nan_below(width)
-        before = self.blocks[: self.blocks.index(full[0])]
-        dtype = plain(np.empty(0, self.dtype)).dtype
-        low = first - self.windows.left
-        for head, short in self._rows_before(first, width, before, nan_below):
-            line = Line(dtype, width, last - first, low, nan_below, head, short, first - head - low)
-            write = self.computation.line_kernel(line)
-            if write is not None:
-                values = slice(low, low + last - first + width - 1)
-                rows = slice(first - head - short, last)
-                whole = (values, rows) == (slice(0, self.shape[0]), slice(0, self.rows))
-                self.line_kernel = LineKernel(
-                    write,
-                    values,
-                    rows,
-                    self.insufficient[int(short > 0) :],
-                    (() if head else before) + self.blocks[len(before) + 1 :],
-                    whole and self.computed == self.dtypes,
-                )
-                return
+        none = np.empty(self.rows, np.int64)
+        self.bounds = Bounds(none, none, 0, none) if self.timed else self._all_bounds(self.windows)
+        self.one_call = self.computation.one_call(
+            needs.pop(), [float(mark) for mark in self.fill], self.bounds
+        )
 
-    def _find_windows_kernel(self) -> None:
-        """Set `windows_kernel` if the computation has one for these windows."""
-        always = cast(TimeWindows, self.windows).hold_own_row and max(self.min_periods.needs) <= 1
-        least = 0 if always else self.min_periods.nan_below(0)
-        if least is not None:
-            self.windows_kernel = self.computation.windows_kernel(self.dtype, least)
-
-    def _rows_before(
-        self, first: int, width: int, before: Sequence[BlockRows], nan_below: int | None
-    ) -> Iterator[tuple[int, int]]:
-        """Yield `head` and `short` of :class:`rollstat.blocks.Line`, the longest call first."""
-        head = short = 0
-        if before:
-            begin, end, _ = before[0]
-            head = end - begin
-            grows = self.windows.grows(begin, end) and nan_below == self.min_periods.nan_below(0)
-            if not grows or end != first or self.windows.bound(begin)[1] != width - head:
-                head = 0
-            if head == width:  # the first window is empty, which kernels of lines do not expect
-                head = 0
-        if nan_below is not None and self.insufficient[:1] == (slice(0, first - head),):
-            short = first - head
-        if self.computed != self.dtypes:  # which need not have NaN
-            short = 0
-        if head or short:
-            yield head, short
-        yield 0, 0
+    def _all_bounds(self, windows: Windows) -> Bounds:
+        start, end = (np.array(bound) for bound in windows.bounds(0, self.rows))
+        longest = int(subtract_row(start, end, 0))
+        own = windows.position(0, self.rows) if self.computation.reads_own_row else np.empty(0, np.int64)
+        return Bounds(read_only(start), read_only(end), longest, read_only(own))
 
 
 def plain_plan(
@@ -621,6 +576,4 @@ def plain_plan(
         plan.missing = None
     if plan.timed:
         plan._rows = (BlockRows(0, plan.rows, 0),), ()
-    if options.plain:
-        plan.find_kernel()
     return plan

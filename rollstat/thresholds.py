@@ -22,6 +22,7 @@ __all__ = [
     "NETWORK_OF_NOISE",
     "NETWORK_OF_OTHER_DTYPES",
     "NETWORK_ROWS_A_ROW",
+    "ONE_CALL_ROWS",
     "PAST_CACHES_BYTES",
     "PREDICTABLE_PROBED_ROWS",
     "PREDICTABLE_SHARE",
@@ -34,8 +35,8 @@ __all__ = [
     "SAMPLED",
     "SHORT_LINE",
     "SORTED_BY_NETWORK",
-    "SORTED_HEAD",
-    "SORTED_LINE",
+    "SORTED_ENTRIES",
+    "SORTED_ROW",
     "SORTED_WINDOW_OF_DEVIATIONS",
     "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
@@ -172,11 +173,14 @@ BLOCKWISE_BOTH_BYTES = 5_000
 PAST_CACHES_BYTES = 12_000_000
 """Bytes of both extrema from which they are written past the caches, which would read their memory first."""
 
-SORTED_HEAD = 64
-"""Most growing windows before the first full one whose order statistics are read off a sorted array."""
+ONE_CALL_ROWS = 8192
+"""Most windows of a series whose results are written in one kernel call."""
 
-SORTED_LINE = 256
-"""Most values of a line all of whose results are read off a sorted array in one kernel call."""
+SORTED_ENTRIES = 1 << 18
+"""Most entries of the sorted arrays of all windows of one kernel call, with `SORTED_ROW` for each window."""
+
+SORTED_ROW = 40
+"""Entries of a sorted array that take as long to move as a window takes beside them."""
 
 EXPANDING_AS_FIXED = 64
 """Fewest expanding windows whose sums are computed as fixed windows behind missing rows."""

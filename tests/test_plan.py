@@ -102,33 +102,78 @@ def test_growing_windows_are_part_of_the_one_call(function):
     assert not blocks
 
 
-@pytest.mark.parametrize("name", [name for name in REGISTRY if REGISTRY[name].series == 1])
-@pytest.mark.parametrize("kind", ["mixed", "zeros", "infinite", "missing", "whole", "bool"])
-def test_a_short_line_in_one_call_equals_its_blocks(name, kind):
-    statistic, rng = REGISTRY[name], np.random.default_rng(20261124)
-    values = {
-        "mixed": rng.standard_normal(100),
-        "zeros": rng.choice([0.0, -0.0, 1.0], 100),
-        "infinite": rng.choice([np.inf, -np.inf, 1.0, 2.5, -3.0], 100, p=[0.05, 0.05, 0.3, 0.3, 0.3]),
-        "missing": series(100, missing=0.1),
-        "whole": rng.integers(-9, 10, 100),
-        "bool": rng.random(100) < 0.3,
+KINDS = ["ties", "noise", "missing", "infinite", "whole", "float32", "bool"]
+WINDOWS = [
+    (5, {}),
+    (5, {"min_periods": 1}),
+    (4, {"center": True, "min_periods": 2}),
+    (4, {"closed": "left", "min_periods": 0}),
+    (6, {"step": 3, "min_periods": 0}),
+    (60, {"min_periods": 2}),
+    (5, {"mode": "valid"}),
+    (5, {"fill_value": 1, "min_periods": 2}),
+    (5, {"segments": np.array([0, 3, 17, 40]), "min_periods": 1}),
+    (rollstat.Expanding(), {}),
+    (rollstat.Forward(3), {"min_periods": 1}),
+    ("7s", {"times": np.cumsum(np.arange(40) % 4).astype("M8[s]")}),
+    ("7s", {"times": np.cumsum(np.arange(40) % 4).astype("M8[s]"), "center": True, "min_periods": 0}),
+]
+
+
+def values_of(kind, rng):
+    """Return 40 values, whose integers are exact as floats."""
+    ties = rng.integers(0, 6, 40) * 0.25
+    return {
+        "ties": ties,
+        "noise": rng.standard_normal(40),
+        "missing": np.where(rng.random(40) < 0.3, np.nan, ties),
+        "infinite": np.where(rng.random(40) < 0.1, rng.choice([np.inf, -np.inf], 40), ties),
+        "whole": rng.integers(-5, 6, 40),
+        "float32": ties.astype(np.float32),
+        "bool": ties > 0.5,
     }[kind]
-    if values.dtype.kind not in statistic.kinds:
-        return
+
+
+@pytest.mark.parametrize("name", list(REGISTRY))
+def test_short_series_in_one_call_equal_their_blocks(name, rng, monkeypatch):
+    statistic = REGISTRY[name]
     key = "m" if "m" in inspect.signature(statistic.function).parameters else "window"
-    for options in ({}, {"min_periods": 3}, {"center": True}, {"closed": "left"}):
-        call = partial(statistic.function, values, **statistic.samples[0], **{key: 7}, **options)
-        expected = bytes_of(call(threads=2))
-        for _ in range(2):
-            assert bytes_of(call()) == expected
+    for kind in KINDS:
+        series = [values_of(kind, rng) for _ in range(statistic.series)]
+        for window, options in WINDOWS if series[0].dtype.kind in statistic.kinds else ():
+            call = partial(statistic.function, *series, **statistic.samples[-1], **{key: window}, **options)
+            forget_plans()
+            found = call()
+            with monkeypatch.context() as patch:
+                patch.setattr(Plan, "_find_one_call", lambda plan: None)
+                forget_plans()
+                expected = call()
+            several = isinstance(found, tuple)
+            for one, other in zip(found if several else (found,), expected if several else (expected,)):
+                assert one.dtype == other.dtype
+                if statistic.exact:
+                    np.testing.assert_array_equal(one, other)
+                else:
+                    np.testing.assert_allclose(one, other, 1e-6 if kind == "float32" else 1e-11, 1e-12)
+    forget_plans()
 
 
-def bytes_of(results):
-    """Return the bits of results; a zero may have either sign."""
-    arrays = results if isinstance(results, tuple) else (results,)
-    arrays = [np.nan_to_num(array, nan=0.125) for array in arrays]
-    return [(array.dtype, (array + array.dtype.type(0)).tobytes()) for array in arrays]
+@pytest.mark.parametrize("name", ["mean", "std", "linear_fit", "decayed_mean", "trimmed_mean"])
+def test_no_option_changes_a_bit_of_a_short_series(name, rng):
+    statistic, values = REGISTRY[name], rng.standard_normal(100)
+    call = partial(statistic.function, window=7, **statistic.samples[0])
+    expected = np.array(call(values))
+    given = np.empty_like(expected)
+    out = given if given.ndim == 1 else tuple(given)
+    lines = call(values[None])
+    for other in (
+        call(values, threads=2),
+        call(values.tolist()),
+        call(np.repeat(values, 2)[::2]),
+        call(values, out=out),
+        [line[0] for line in lines] if isinstance(lines, tuple) else lines[0],
+    ):
+        np.testing.assert_array_equal(np.array(other).reshape(expected.shape), expected)
 
 
 def test_a_known_call_knows_all_that_decides_it():
@@ -360,19 +405,15 @@ def test_a_plan_divides_the_rows():
     assert all(end == start for (_, end), (start, _) in pairwise(rows))
 
 
-def test_data_that_one_kernel_call_does_not_serve_is_computed_by_blocks():
-    values = series(100, missing=0.3)
-    rollstat.rolling_argmin(values, 7, min_periods=1)  # plans are forgotten once its kernel is ready
-    forget_plans()
-    expected = rollstat.rolling_argmin(np.repeat(values, 2)[::2], 7, min_periods=1)
-    for _ in range(2):
-        np.testing.assert_array_equal(rollstat.rolling_argmin(values, 7, min_periods=1), expected)
-    clean = series(100)
+def test_values_that_one_call_does_not_serve_are_computed_by_blocks():
     blocks = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rollstat.engine.Execution.work", lambda _, line, rows: blocks.append(rows.width))
-        rollstat.rolling_argmin(clean, 7, min_periods=1)
-    assert blocks == [0]  # growing windows alone: values of one call do not change how the next one runs
+    for values in (series(100).astype(np.int64) + 2**60, series(100).astype(np.int64)):
+        expected = rollstat.rolling_argmin(values - values.min(), 7, min_periods=1)
+        np.testing.assert_array_equal(rollstat.rolling_argmin(values, 7, min_periods=1), expected)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("rollstat.engine.Execution.work", lambda _, line, rows: blocks.append(rows.width))
+            rollstat.rolling_argmin(values, 7, min_periods=1)
+    assert blocks == [0, 7]  # of the large integers alone: they do not change how the next call runs
 
 
 @pytest.mark.parametrize("propagate", [False, True])

@@ -4,27 +4,24 @@ Missing values are removed before any kernel runs, and bounds are converted to p
 observations, so an operator needs no identity for missing values.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from numba import config
 from numpy.typing import NDArray
 
-from rollstat.algorithms.bound_calls import bind
-from rollstat.algorithms.float_range import may_leave_range, warn_of_range
-from rollstat.blocks import Block, exact_floats
+from rollstat.algorithms.float_range import warn_of_range
+from rollstat.blocks import Block
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.sizes import all_moderate
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
-from rollstat.kernels.missing.counting import has_nan
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
 from rollstat.operators.layout import Layout, computing_dtype, describe
 
-__all__ = ["ALGORITHMS", "AggregateOverflow", "aggregate", "block_rows", "line_kernel", "prepare"]
+__all__ = ["ALGORITHMS", "AggregateOverflow", "aggregate", "block_rows", "prepare", "without_exponents"]
 
 ALGORITHMS = {
     "operator_scan": "any windows; the quickest",
@@ -194,7 +191,7 @@ def aggregate(
 
 
 @lru_cache(maxsize=64)
-def _plain(kind: type, operator: Any, longest: int) -> tuple[Any, Layout, float]:
+def without_exponents(kind: Any, operator: Any, longest: int) -> tuple[Any, Layout, float]:
     """Return the operator without exponents, its layout, and the limit of values that are moderate."""
     plain, exponent = operator.unscaled(longest)
     return *prepare(plain, [np.dtype(np.float64)] * arguments_of_lift(plain)), 2.0**exponent
@@ -210,59 +207,11 @@ def _unscaled(
     if not hasattr(operator, "unscaled"):
         return operator, layout
     # Operators of two classes with equal parameters are equal.
-    plain, plain_layout, limit = _plain(type(operator), operator, max(longest, 1))
+    plain, plain_layout, limit = without_exponents(cast(Any, type(operator)), operator, max(longest, 1))
     floats = [column for column in columns if column.dtype.kind == "f"]
     if limit > 1.0 and all(all_moderate(column, 1.0 / limit, limit) for column in floats):
         return plain, plain_layout
     return operator, layout
-
-
-def line_kernel(
-    operator: Any, layout: Layout, width: int, rows: int, short: int
-) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
-    """Return a function that writes the results of windows of `width` in one kernel call; None if none does.
-
-    It gives up if a value is missing or would be rounded, a result does not fit its dtype, or sums or
-    products may leave the range of float64.
-    The results have the dtypes of `layout`. See :meth:`rollstat.plan.Computation.line_kernel`.
-    """
-    if getattr(operator, "with_row", False) or config.DISABLE_JIT:
-        return None
-    codes: list[Any] = []
-    rounds = getattr(operator, "rounds_integers", False)
-    limit = 0.0
-    if hasattr(operator, "unscaled"):
-        operator, layout, limit = _plain(type(operator), operator, width)
-        if limit <= 1.0:
-            return None
-
-    def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
-        if short:
-            for out in outputs:
-                out[:short] = np.nan
-        columns: Any = []
-        for column in series:
-            if column.dtype.kind == "f" and not (
-                all_moderate(column, 1.0 / limit, limit) if limit else not has_nan(column)
-            ):
-                return False
-            dtype = computing_dtype(column.dtype)
-            exact = exact_floats(column) if rounds else column
-            if exact is None:
-                return False
-            columns.append(exact if exact.dtype == dtype else _frozen(exact.astype(dtype)))
-        if may_leave_range(operator, columns, width):
-            return False
-        results = tuple(out[short:] for out in outputs) if short else tuple(outputs)
-        suffix, failed = np.empty(width, layout.state), np.zeros(rows, np.bool_)
-        values = tuple(columns) if len(columns) > 1 else columns[0]
-        arguments = operator, values, width, suffix, results[0] if layout.single else results, failed
-        if not codes:
-            codes.append(bind(scan_fixed, *arguments))
-        codes[0](*arguments)
-        return not np.count_nonzero(failed)
-
-    return write
 
 
 def _fill_empty(operator: Any, layout: Layout, empty: NDArray[np.bool_], results: Sequence[Any]) -> None:

@@ -14,7 +14,7 @@ from numba import config, typeof
 
 from rollstat._fast_call import types_of_step
 
-__all__ = ["BoundStep", "bind", "bind_push", "bind_step", "kind"]
+__all__ = ["BoundKernel", "BoundStep", "bind", "bind_push", "bind_step", "kind"]
 
 BoundStep = tuple[Callable[[Any, float], Any], Any]
 
@@ -40,6 +40,22 @@ def bind(kernel: Any, *arguments: Any) -> Any:
     if key not in _compiled:
         _compiled[key] = kernel.compile(tuple(map(typeof, arguments)))
     return _compiled[key]
+
+
+class BoundKernel:
+    """A kernel that is always called with arguments of the same types, those of the first call."""
+
+    __slots__ = ("_code", "_kernel")
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self._code: Any = None
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the kernel."""
+        if self._code is None:
+            self._code = bind(self._kernel, *arguments)
+        return self._code(*arguments)
 
 
 def _interpreted(step: Any, *arguments: Any) -> Any:

@@ -7,22 +7,18 @@ exact one for values that differ from the given ones by at most about ``80 u`` o
 value of the window.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms import window_sums
 from rollstat.algorithms.moments import means
 from rollstat.algorithms.window_sums import block_rows, deliver, differences, evaluate, working_row
 from rollstat.blocks import Block, Outcome
-from rollstat.blocks import Line as LineOfData
 from rollstat.kernels.missing.counting import subtract_mean_row
 from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line, Summand
-from rollstat.kernels.sums.straight_lines import write_lines
 
-__all__ = ["betas", "block_rows", "correlations", "covariances", "line_kernel", "linear_fits"]
+__all__ = ["betas", "block_rows", "correlations", "covariances", "linear_fits"]
 
 
 def _write(block: Block, summand: Summand, out: NDArray[Any]) -> Outcome:
@@ -74,33 +70,6 @@ def linear_fits(
     for line, out in zip(lines, (slope, intercept, determination)):
         deliver(line, out)
     return outcome
-
-
-def line_kernel(summand: Line, line: LineOfData) -> Callable[..., bool] | None:
-    """Return what writes the straight lines of full windows in one kernel call.
-
-    See :meth:`rollstat.plan.Computation.line_kernel`.
-    """
-    short = line.short
-    full = None if line.head else window_sums.line_kernel(summand, line._replace(short=0))
-    if full is None:
-        return None
-    rows = np.arange(float(line.rows + line.width - 1))
-    rows.flags.writeable = False
-    middle = (line.width - 1) / 2
-
-    def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
-        lines = np.empty((3, line.rows))
-        if short:
-            for out in outputs:
-                out[:short] = np.nan
-        if not full([*series, rows][:2], [lines]):
-            return False
-        rows_before = middle if len(series) == 1 else 0.0
-        write_lines(lines, rows_before, *[out[short:] for out in outputs])
-        return True
-
-    return write
 
 
 def _set_heights(block: Block, lines: NDArray[np.float64]) -> None:

@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import tiers
-from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.boundary_extrema import values_of_boundary, write_boundary
-from rollstat.blocks import UNKNOWN, Block, Line, Outcome, read_only
+from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
@@ -47,10 +46,8 @@ __all__ = [
     "chunk_rows",
     "doubling",
     "lower_upper_envelope",
-    "one_kernel",
     "serves_quickly",
     "wedge",
-    "windows_kernel",
 ]
 
 # From this width on, positions may not fit in 32 bits.
@@ -290,91 +287,6 @@ def doubling(block: Block, request: Extrema) -> Outcome:
             correct_positions(order, block.values, _mask(block), block.width, last, request.base, position)
     marked = request.least is not None and len(extrema) == len(wanted)
     return Outcome(complete=not block.searched and not nan, marked=marked, algorithm="doubling")
-
-
-def one_kernel(wanted: tuple[str, ...], line: Line, last: bool) -> Callable[..., bool] | None:
-    """Return a function that writes extrema, or positions of one, in one kernel call; None if there is none.
-
-    See :meth:`rollstat.plan.Computation.line_kernel`.
-    """
-    dtype, width, rows, base, least, head, short, _ = line
-    positions = wanted in (("argmin",), ("argmax",))
-    values = wanted in (("min",), ("max",), ("min", "max"))
-    if rows < FEW_EXTREMA_ROWS or not (values or (positions and head == short == 0)):
-        return None
-    codes: list[Any] = []  # compiled on the first call, when the type of the values is known
-    order = Greatest() if wanted[0] in ("max", "argmax") else Least()
-    if positions:
-        if dtype.itemsize < _bytes_of_positions(width):
-            return None
-        kernel, sizes, length = _kernel_for_positions(width, rows, dtype.itemsize, last)
-        by_value = Arg(order, Newest() if last else Oldest())
-
-        def write_positions(series: list[NDArray[Any]], outputs: list[NDArray[np.int64]]) -> bool:
-            (values,), (position,) = series, outputs
-            arguments = by_value, values, *sizes, _with_positions(length, dtype), base, position
-            if not codes:
-                codes.append(bind(kernel, *arguments))
-                tiers.note_ready(kernel, _variant(by_value, dtype))
-            return bool(codes[0](*arguments) == 0)
-
-        return write_positions
-    both = len(wanted) == 2
-    rolling, size, length = _kernel_for_values(width, rows, dtype.itemsize, both)
-    orders = (Least(), Greatest()) if both else (order,)
-    if dtype.kind != "f":
-        least = None
-    rule = _rule_for(least, width)
-
-    def write_values(series: list[NDArray[Any]], results: list[NDArray[Any]]) -> bool:
-        (values,), outputs = series, tuple(results)
-        if short:
-            for out in outputs:
-                out[:short] = np.nan
-            outputs = tuple(out[short:] for out in outputs)
-        if head:
-            parts = [(order, out[:head]) for order, out in zip(orders, outputs)]
-            write_boundary(parts, values[: width - 1], True, least)
-            outputs = tuple(out[head:] for out in outputs)
-        words = _words_for(values, least, rule)
-        target = (Both(), outputs) if both else (order, outputs[0])
-        scratch = aligned_empty(length, values.dtype)
-        past_caches = _past_caches(outputs)
-        arguments = target[0], values, width, size, scratch, target[1], rule, words, past_caches
-        if not codes:
-            codes.append(bind(rolling, *arguments))
-            tiers.note_ready(rolling, _variant(target[0], dtype))
-        found = codes[0](*arguments)
-        if found and len(words):
-            _mark_few(words, width, least, outputs)
-        return bool(found == 0 or (least is not None and found == HAS_NAN))
-
-    return write_values
-
-
-def windows_kernel(name: str) -> Callable[..., bool]:
-    """Return a function that writes one extremum of any windows in one kernel call.
-
-    See :meth:`rollstat.plan.Computation.windows_kernel`.
-    """
-    codes: list[Any] = []
-    order = Greatest() if name == "max" else Least()
-
-    def write(
-        series: list[NDArray[Any]],
-        start: NDArray[np.int64],
-        end: NDArray[np.int64],
-        longest: int,
-        outputs: list[NDArray[Any]],
-    ) -> bool:
-        (values,), (out,) = series, outputs
-        older, newer = np.empty((2, longest + 1), values.dtype)
-        arguments = order, values, _NO_MASK, start, end, older, newer, out
-        if not codes:
-            codes.append(bind(scan, *arguments))
-        return not codes[0](*arguments)
-
-    return write
 
 
 def wedge(block: Block, request: Extrema) -> Outcome:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Line, Outcome
+from rollstat.blocks import Block, Outcome
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan
 from rollstat.kernels.missing.forward_fill import (
     backward_fill,
@@ -20,9 +20,10 @@ from rollstat.kernels.missing.forward_fill import (
     forward_fill_nan,
 )
 from rollstat.kernels.missing.simd_counts import count_series
+from rollstat.kernels.missing.window_ends import ALL, ANY, COUNT, NEWEST, OLDEST
 from rollstat.plan import Choice
 
-__all__ = ["all_true", "any_true", "choose", "counts", "line_kernel", "newest", "oldest"]
+__all__ = ["KINDS", "all_true", "any_true", "choose", "counts", "newest", "oldest"]
 
 _ENDS = Outcome(algorithm="window_ends")
 
@@ -30,26 +31,6 @@ _ENDS = Outcome(algorithm="window_ends")
 def choose(block: Block) -> Choice:
     """Return the algorithm for the windows of a block."""
     return Choice("window_ends", "the ends of a window, or counts, tell the result")
-
-
-def line_kernel(write: Callable[..., Outcome], line: Line) -> Callable[..., bool]:
-    """Return what does the work of `write` for windows in which no value is missing.
-
-    See :meth:`rollstat.plan.Computation.line_kernel`.
-    """
-    write_complete, width, head, short = _COMPLETE[write], line.width, line.head, line.short
-
-    def write_line(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
-        (values,), (out,) = series, outputs
-        if short:
-            out[:short] = np.nan
-            out = out[short:]
-        if values.dtype.kind == "f" and has_nan(values):
-            return False
-        write_complete(values, width, head, out)
-        return True
-
-    return write_line
 
 
 def _is_unsearched(block: Block, out: NDArray[Any]) -> bool:
@@ -132,41 +113,11 @@ def all_true(block: Block, out: NDArray[Any]) -> Outcome:
     return _ENDS
 
 
-def _write_width(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
-    out[:head] = range(width - head, width)
-    out[head:] = width
-
-
-def _write_oldest(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
-    out[:head] = values[0]
-    out[head:] = values[: len(out) - head]
-
-
-def _write_newest(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
-    out[:] = values[width - 1 - head :]
-
-
-def _count_zeros(values: NDArray[Any], width: int, rows: int) -> NDArray[np.int64]:
-    count = np.empty(rows, np.int64)
-    count_fixed(values != 0, count)  # it counts where its argument is false
-    return count
-
-
-def _write_any(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
-    out[:head] = np.logical_or.accumulate(values[: width - 1] != 0)[width - 1 - head :]
-    np.less(_count_zeros(values, width, len(out) - head), width, out=out[head:], casting="unsafe")
-
-
-def _write_all(values: NDArray[Any], width: int, head: int, out: NDArray[Any]) -> None:
-    out[:head] = np.logical_and.accumulate(values[: width - 1] != 0)[width - 1 - head :]
-    np.equal(_count_zeros(values, width, len(out) - head), 0, out=out[head:], casting="unsafe")
-
-
-_COMPLETE: dict[Callable[..., Outcome], Callable[[NDArray[Any], int, int, NDArray[Any]], None]] = {
-    counts: _write_width,
-    oldest: _write_oldest,
-    newest: _write_newest,
-    any_true: _write_any,
-    all_true: _write_all,
+KINDS: dict[Callable[..., Outcome], int] = {
+    counts: COUNT,
+    oldest: OLDEST,
+    newest: NEWEST,
+    any_true: ANY,
+    all_true: ALL,
 }
-"""What writes growing and full windows over values none of which is missing, for each function of blocks."""
+"""The kind of :mod:`rollstat.kernels.missing.window_ends` for each function."""

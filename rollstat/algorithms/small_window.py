@@ -5,7 +5,7 @@ two ranks (quantiles, the median of an even number) while both ranks are in the 
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -13,9 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds, tiers
-from rollstat.algorithms.bound_calls import bind
-from rollstat.blocks import Block, Point, Selection, has_large, read_only
-from rollstat.kernels.missing.counting import has_nan
+from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection.network_five import point_of_five
 from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
 from rollstat.kernels.selection.quantiles import interpolate_constant
@@ -36,7 +34,6 @@ __all__ = [
     "LARGEST_WIDTH",
     "block_rows",
     "fast_kernel",
-    "line_kernel",
     "select",
     "select_points",
     "select_points_of_five",
@@ -169,44 +166,6 @@ def _asked(points: Sequence[Point]) -> _Asked:
         outputs.append((first, MIDPOINT if point.midpoint else LINEAR if above else LOWER, i))
         first += 1 + above
     return _Asked(tuple(ranges), tuple(outputs), tuple(point.fraction for point in points))
-
-
-def line_kernel(
-    point: Point, width: int, rows: int, short: int
-) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool]:
-    """Return a function that writes one point of every window of a line in one kernel call.
-
-    It gives up if a value is missing, integers are large, or another algorithm is faster. See
-    :meth:`rollstat.plan.Computation.line_kernel`.
-    """
-    asked = _asked([point])
-    codes: list[Any] = []
-    five = width == 5 and not point.midpoint
-
-    def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
-        (values,), (out,) = series, outputs
-        if short:
-            out[:short] = np.nan
-            out = out[short:]
-        if has_large(values) or not suits_values(values, width):
-            return False
-        if five:
-            arguments = values, point.rank, point.fraction, out
-            if not codes:
-                codes.append(bind(point_of_five, *arguments))
-            return bool(codes[0](*arguments))
-        if values.dtype.kind == "f" and has_nan(values):
-            return False
-        target = out[None, :]
-        if not codes or direction(values):
-            _find(values, width, asked, target, target)
-            if not direction(values):
-                codes.append(bind(run_network, *_arguments(values, width, asked, target, target)))
-        else:
-            codes[0](*_arguments(values, width, asked, target, target))
-        return True
-
-    return write
 
 
 def select_points_of_five(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:

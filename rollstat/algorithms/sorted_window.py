@@ -1,17 +1,15 @@
 """Order statistics of any monotone windows, read off a sorted array."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.ranking import NOTHING_MISSING
-from rollstat.blocks import Block, Selection, exact_floats, read_only
-from rollstat.kernels.rank_space.order_statistics_sorted import order_statistics_sorted, quantiles_of_windows
+from rollstat.blocks import Block, Selection, read_only
+from rollstat.kernels.rank_space.order_statistics_sorted import order_statistics_sorted
 
-__all__ = ["block_rows", "seconds", "select", "windows_kernel"]
+__all__ = ["block_rows", "seconds", "select"]
 
 _NONE: NDArray[Any] = np.empty((0, 0), np.int64)
 
@@ -40,30 +38,3 @@ def select(block: Block, request: Selection) -> None:
         _NONE.astype(window.dtype) if request.upper is None else request.upper,
         _NONE if request.position is None else request.position,
     )
-
-
-def windows_kernel(q: float, interpolation: int) -> Callable[..., bool]:
-    """Return a function that writes quantiles of any windows in one kernel call, as floats.
-
-    It gives up if a value is missing, or an integer is large. See
-    :meth:`rollstat.plan.Computation.windows_kernel`.
-    """
-    codes: list[Any] = []
-
-    def write(
-        series: list[NDArray[Any]],
-        start: NDArray[np.int64],
-        end: NDArray[np.int64],
-        longest: int,
-        outputs: list[NDArray[Any]],
-    ) -> bool:
-        values = series[0] if series[0].dtype.kind == "f" else exact_floats(series[0])
-        if values is None:
-            return False
-        window = np.empty(longest + 1, values.dtype)
-        arguments = values, NOTHING_MISSING, start, end, q, interpolation, window, outputs[0]
-        if not codes:
-            codes.append(bind(quantiles_of_windows, *arguments))
-        return bool(codes[0](*arguments))
-
-    return write

@@ -15,14 +15,12 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat._jit import plain
 from rollstat.algorithms.aggregate import aggregate, prepare
-from rollstat.algorithms.bound_calls import bind
 from rollstat.algorithms.extrema import Extrema, automatic
 from rollstat.algorithms.float_range import MODERATE, is_moderate
 from rollstat.algorithms.whole_numbers import about_anchor, operator_for
-from rollstat.blocks import UNKNOWN, Block, Line, Outcome, exact_floats, read_only
+from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.dtypes import is_large
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
-from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.simd.vectors import aligned_empty
 from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
@@ -37,9 +35,8 @@ __all__ = [
     "differences",
     "evaluate",
     "grid",
-    "line_kernel",
     "observations",
-    "windows_kernel",
+    "stays_in_range",
     "working_row",
 ]
 
@@ -261,102 +258,9 @@ def _scan(
     return bool(outcome & GAVE_UP), bool(outcome & RANGE_LEFT)
 
 
-def line_kernel(
-    summand: Summand, line: Line
-) -> Callable[[list[NDArray[Any]], list[NDArray[Any]]], bool] | None:
-    """Return a function that writes the outputs of `summand` in one kernel call; None if there is none.
-
-    Several outputs are the rows of one array, and `line` has only full windows then.
-
-    It gives up if a value is missing, sums leave the range of float64, or integers are large. See
-    :meth:`rollstat.plan.Computation.line_kernel`.
-    """
-    dtype, width, _, _, least, head, short, _ = line
-    if dtype == np.float32 or head >= thresholds.EXPANDING_AS_FIXED:
-        return None
-    kernel: Any = short_windows(summand, width) or sum_fixed_windows
-    paired = traits(summand).paired
-    codes: list[Any] = []
-    write_head = _bound_sums(summand, float(least or 0))
-    bounds = np.zeros(head, np.int64), np.arange(width - head, width)
-
-    def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
-        (out,) = outputs
-        if short:
-            out[:short] = np.nan
-        x = exact_floats(series[0])
-        y = exact_floats(series[1]) if paired else x
-        if x is None or y is None:
-            return False
-        full = out if out.ndim == 2 else out[None, short + head :]
-        arguments = summand, x, y, width, 0.0, None, *_scan_scratch(summand, width)[1:], full
-        if not codes:
-            codes.append(bind(kernel, *arguments))
-        outcome = codes[0](*arguments)
-        if outcome & GAVE_UP:
-            return False
-        left = bool(outcome)
-        if head:
-            rows = out[short : short + head]
-            left |= write_head(x[: width - 1], y[: width - 1], *bounds, width - 1, rows)
-        return not left or _stays_in_range(summand, x, y)
-
-    return write
-
-
-def windows_kernel(summand: Summand, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
-    """Return a function that writes the sums of any windows in one kernel call; None if there is none.
-
-    It gives up as that of :func:`line_kernel`. See :meth:`rollstat.plan.Computation.windows_kernel`.
-    """
-    if dtype == np.float32:
-        return None
-    paired, sums = traits(summand).paired, _bound_sums(summand, float(least))
-
-    def write(
-        series: list[NDArray[Any]],
-        start: NDArray[np.int64],
-        end: NDArray[np.int64],
-        longest: int,
-        outputs: list[NDArray[Any]],
-    ) -> bool:
-        x = exact_floats(series[0])
-        y = exact_floats(series[1]) if paired else x
-        if x is None or y is None or has_nan(x) or (paired and has_nan(y)):
-            return False
-        left = sums(x, y, start, end, longest, outputs[0])
-        return not left or _stays_in_range(summand, x, y)
-
-    return write
-
-
-def _stays_in_range(summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+def stays_in_range(summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
     """Return whether sums are in the range of float64 even if a kernel has noted that they may not be."""
     return traits(summand).shifted and is_moderate(x) and (x is y or is_moderate(y))
-
-
-def _bound_sums(summand: Summand, least: float) -> Callable[..., bool]:
-    """Return a function that writes sums of any windows, if no value is missing.
-
-    It returns whether sums may have left the range of float64.
-    """
-    codes: list[Any] = []
-
-    def write(
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
-        start: NDArray[np.int64],
-        end: NDArray[np.int64],
-        longest: int,
-        out: NDArray[np.float64],
-    ) -> bool:
-        scratch = variable_windows.allocate(traits(summand).channels, 1, longest)
-        arguments = summand, x, y, start, end, least, scratch, out[None, :]
-        if not codes:
-            codes.append(bind(variable_windows.sum_variable_windows, *arguments))
-        return bool(codes[0](*arguments))
-
-    return write
 
 
 def _combine_integers(
@@ -405,7 +309,7 @@ def _rescale(
         rows = np.flatnonzero(~np.isfinite(out[0]))
         _compute_scaled(block, summand, (x, y), (_SPARE, _SPARE), rows, out)
         return
-    if _stays_in_range(summand, x, y):
+    if stays_in_range(summand, x, y):
         return
     series = (x,) if x is y else (x, y)
     low, high = np.empty((2, block.rows))

@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms import aggregate as aggregates
-from rollstat.algorithms import comoments, first_last, window_sums
-from rollstat.blocks import Block, Line, Outcome
+from rollstat.algorithms import first_last, window_sums
+from rollstat.algorithms.one_call import ends_in_one_call, operator_in_one_call, sums_in_one_call
+from rollstat.blocks import Block, Outcome
 from rollstat.dtypes import compute_dtype, warn_of_rounding
-from rollstat.kernels.sums.moment_formulas import Line as StraightLine
 from rollstat.kernels.sums.moment_formulas import Summand
 from rollstat.operators.interface import NOTHING, empty_result
-from rollstat.plan import NAMED, Choice, Computation, Output
+from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
 from rollstat.windows import Windows
 
 __all__ = ["Combination", "Formula"]
@@ -74,19 +74,12 @@ class Formula(Computation):
         """Return the algorithm for a block."""
         return self._choose(block)
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
-        if self._summand is None:
-            return first_last.line_kernel(self._write, line) if self._choose is first_last.choose else None
-        if isinstance(self._summand, StraightLine):
-            return comoments.line_kernel(self._summand, line)
-        return window_sums.line_kernel(self._summand, line)
-
-    def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
-        """Return what writes the results of any windows in one call, see :class:`Computation`."""
-        if self._summand is None or isinstance(self._summand, StraightLine):
-            return None
-        return window_sums.windows_kernel(self._summand, dtype, least)
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        if self._summand is not None:
+            return sums_in_one_call(self._summand, least, marks, bounds)
+        kind = first_last.KINDS.get(self._write)
+        return None if kind is None else ends_in_one_call(kind, least, marks, bounds)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""
@@ -126,6 +119,7 @@ class Combination(Computation):
         required: int = 1,
         kind: str | None = None,
     ) -> None:
+        self._dtype = dtype
         self._operator, self._layout = aggregates.prepare(operator, dtypes)
         self._algorithm = algorithm
         self.one_block = algorithm == "greedy"
@@ -150,14 +144,12 @@ class Combination(Computation):
             return Choice("operator_scan", "the fastest for any windows of numbers")
         return Choice(self._algorithm, NAMED)
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
-        operator, layout = self._operator, self._layout
-        named = self._algorithm not in ("auto", "operator_scan")
-        computed = [compute_dtype(output.kind, line.dtype) for output in self.outputs]
-        if line.head or named or computed != list(layout.outputs):
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        computed = [compute_dtype(output.kind, self._dtype) for output in self.outputs]
+        if computed != list(self._layout.outputs):
             return None
-        return aggregates.line_kernel(operator, layout, line.width, line.rows, line.short)
+        return operator_in_one_call(self._operator, self._layout, least, marks, bounds)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""

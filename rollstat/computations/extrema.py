@@ -1,6 +1,6 @@
 """Minimum, maximum, their positions and their distance."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from rollstat import tiers
 from rollstat.algorithms import extrema
-from rollstat.blocks import Block, Line, Outcome
-from rollstat.kernels.extrema.distances import write_distances, write_whole_distances
-from rollstat.plan import NAMED, Choice, Computation, Output
+from rollstat.algorithms.one_call import extrema_in_one_call
+from rollstat.blocks import Block, Outcome
+from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
 from rollstat.registry import refuse_algorithm
 from rollstat.windows import Windows
 
@@ -54,6 +54,7 @@ class ExtremaOf(Computation):
         last: bool = False,
         relative_to: str = "data",
     ) -> None:
+        self.dtype = dtype
         self.names = names
         self.algorithm = algorithm
         self.last = last
@@ -78,65 +79,11 @@ class ExtremaOf(Computation):
             return extrema.choose(block, tuple(self.names), self.rows, self.last)
         return Choice(self.algorithm, NAMED)
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes nearly all extrema of a line in one call, see :class:`Computation`."""
-        if self.names == ("ptp",):
-            return self._distance_kernel(line)
-        if "ptp" in self.names or self.relative_to != "data" or self.algorithm not in ("auto", "doubling"):
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        if "ptp" in self.names and self.dtype == np.float32:  # float64 would round distances twice
             return None
-        names = tuple(self.names)
-        if self.algorithm == "auto" and extrema.serves_quickly(
-            names, line.dtype, line.width, self.rows, self.last
-        ):
-            return None
-        if names == ("argmin", "argmax"):
-            return self._both_positions(line)
-        return extrema.one_kernel(names, line, self.last)
-
-    def _both_positions(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes nearly all positions of both extrema, by a kernel for each."""
-        lowest = extrema.one_kernel(("argmin",), line, self.last)
-        highest = extrema.one_kernel(("argmax",), line, not self.last)
-        if lowest is None or highest is None:
-            return None
-
-        def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
-            return lowest(series, outputs[:1]) and highest(series, outputs[1:])
-
-        return write
-
-    def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
-        """Return what writes an extremum of any windows in one call, see :class:`Computation`."""
-        if least or self.algorithm != "auto" or tuple(self.names) not in (("min",), ("max",)):
-            return None
-        return extrema.windows_kernel(self.names[0])
-
-    def _distance_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes nearly all distances of the two extrema in one kernel call."""
-        both, short = ("min", "max"), line.short
-        if self.algorithm not in ("auto", "doubling") or line.head or line.dtype.kind not in "fiub":
-            return None
-        if self.algorithm == "auto" and extrema.serves_quickly(both, line.dtype, line.width, self.rows):
-            return None
-        full = extrema.one_kernel(both, line._replace(short=0, nan_below=None), False)
-        if full is None:
-            return None
-
-        def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
-            low, high = np.empty(line.rows, line.dtype), np.empty(line.rows, line.dtype)
-            (out,) = outputs
-            if short:
-                out[:short] = np.nan
-                out = out[short:]
-            if not full(series, [low, high]):
-                return False
-            if out.dtype.kind == "f":
-                write_distances(low, high, out)
-            else:
-                write_whole_distances(low, high, out)
-            return True
-
-        return write
+        return extrema_in_one_call(self.names, self.last, self.relative_to, least, marks, bounds)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""

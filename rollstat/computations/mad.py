@@ -1,13 +1,14 @@
 """Median absolute deviation, and the Hampel filter, which compares with it."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds, tiers
-from rollstat.algorithms import rank_space, sorted_line, sorted_window
+from rollstat.algorithms import rank_space, sorted_window
+from rollstat.algorithms.one_call import sorted_in_one_call
 from rollstat.algorithms.rank_space import (
     check_network,
     choose,
@@ -17,13 +18,15 @@ from rollstat.algorithms.rank_space import (
 )
 from rollstat.algorithms.ranking import SIGN_BIT, measurable
 from rollstat.algorithms.sorted_columns import sorted_columns
-from rollstat.blocks import Block, Line, Outcome
+from rollstat.blocks import Block, Outcome
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space.distances import float_deviations, integer_deviations, integer_distances
-from rollstat.kernels.rank_space.mad_sorted import deviations_of_line, find_distances_sorted, hampel_of_line
+from rollstat.kernels.rank_space.mad_sorted import find_distances_sorted
 from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns
+from rollstat.kernels.rank_space.sorted_windows import Deviation as MedianDistance
+from rollstat.kernels.rank_space.sorted_windows import Outlier
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
-from rollstat.plan import Choice, Computation, Output
+from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
 from rollstat.windows import Windows
 
 __all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel", "scaled_deviation"]
@@ -56,12 +59,6 @@ class _Distances(Computation):
         seconds = sorted_window.seconds(self.rows, block.longest)
         variant = measurable(block.values[:0]).dtype
         return tiers.choose(fast, "sorted_window", ((kernel, variant),), self.rows, seconds)
-
-    def _sorted_line(self, kernel: Any, line: Line, *parameters: Any) -> Callable[..., bool] | None:
-        if self.algorithm not in ("auto", "sorted_window") or not sorted_line.serves(line):
-            return None
-        fast = self.choose(Block.regular(np.empty(line.width, line.dtype), None, line.width))
-        return sorted_line.SortedLine(kernel, line, fast.name, *parameters)
 
     def _algorithm(self, block: Block) -> str:
         """Return the algorithm for a block with values."""
@@ -130,9 +127,9 @@ class Deviation(_Distances):
         self.can_fail = dtype.kind in "mM"
         self.outputs = [Output("difference" if self.can_fail else "interpolated")]
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes all deviations of a short line in one call, see :class:`Computation`."""
-        return self._sorted_line(deviations_of_line, line, float(self.scale))
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(MedianDistance(float(self.scale)), least, marks, bounds, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the deviation of every window."""
@@ -195,12 +192,9 @@ class Hampel(_Distances):
         windows.position(0, 0)
         self.factor = factor
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes all results of a short line in one call, see :class:`Computation`."""
-        own, rows = line.own_row, line.head + line.rows
-        if own < 0 or own + rows > line.width - 1 + line.rows:
-            return None
-        return self._sorted_line(hampel_of_line, line, own, float(self.factor))
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(Outlier(float(self.factor)), least, marks, bounds, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the cleaned values and the outliers; rows whose own value is missing are insufficient."""

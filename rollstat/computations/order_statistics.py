@@ -1,6 +1,6 @@
 """k-th smallest, median, quantiles: ranks for the selection algorithms, and interpolation between ranks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,14 +13,15 @@ from rollstat.algorithms import (
     extrema,
     rank_bits,
     small_window,
-    sorted_line,
     sorted_window,
     three_trees,
     two_heaps,
 )
-from rollstat.blocks import Block, Line, Outcome, Point, Selection
+from rollstat.algorithms.one_call import sorted_in_one_call
+from rollstat.blocks import Block, Outcome, Point, Selection
 from rollstat.dtypes import EXACT
-from rollstat.kernels.rank_space.order_statistics_sorted import positions_of_line
+from rollstat.kernels.rank_space.sorted_windows import Kth as KthOf
+from rollstat.kernels.rank_space.sorted_windows import Position, QuantileOf
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
     interpolate,
@@ -31,7 +32,7 @@ from rollstat.kernels.selection.quantiles import (
     picks_upper,
     quantile_ranks,
 )
-from rollstat.plan import NAMED, Choice, Computation, Output
+from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
 from rollstat.registry import refuse_algorithm
 from rollstat.windows import Windows
 
@@ -238,64 +239,16 @@ class OrderStatistics(Computation):
         same = all(request.kind() == "value" for request in self.requests) or dtype.kind in "fmM"
         return same and all(_is_end(request.point(width), width) for request in self.requests)
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes nearly all results of a line in one call, see :class:`Computation`."""
-        width = line.width
-        if len(self.requests) > 1 or self.requests[0].required > width:
-            return None
-        if self.positions:
-            if self.algorithm != "auto" or line.head or not sorted_line.serves(line):
-                return None
-            parameters = self.requests[0].constant_rank(width), line.base
-            return sorted_line.SortedLine(positions_of_line, line, "rank_bits", *parameters, floats=False)
-        if line.head:
-            full = self.line_kernel(line._replace(head=0, short=0))
-            return full and self._with_head(full, line)
-        choice = self._choose_selection(width)
-        if self.algorithm == "auto" and self._all_ends(width):
-            names = self._end_names(width)
-            if extrema.serves_quickly(names, line.dtype, width, self.rows):
-                return None
-            return extrema.one_kernel(names, line._replace(nan_below=None), False)
-        if self.algorithm == "auto":
-            kernels = (small_window.fast_kernel(line.dtype, True),)
-            seconds = sorted_window.seconds(self.rows, width, False)
-            choice = tiers.choose(choice, "sorted_window", kernels, self.rows, seconds)
-        if choice.name != "small_window":
-            return None
-        return small_window.line_kernel(self.requests[0].point(width), width, line.rows, line.short)
-
-    def _with_head(self, full: Callable[..., bool], line: Line) -> Callable[..., bool] | None:
-        """Return what also writes the rows before those that `full` writes, see :meth:`line_kernel`."""
-        head, short, min_periods = line.head, line.short, line.nan_below or 0
-        if head > thresholds.SORTED_HEAD:
-            return None
-        quantiles = self.windows_kernel(line.dtype, 0)
-        bounds = np.zeros(head, np.int64), np.arange(line.width - head, line.width), line.width - 1
-
-        def write(series: list[NDArray[Any]], outputs: list[NDArray[Any]]) -> bool:
-            (values,), (out,) = series, outputs
-            if short:
-                out[:short] = np.nan
-            grown = values[: line.width - 1]
-            if not full(series, [out[short + head :]]):
-                return False
-            if quantiles is not None:
-                return quantiles([grown], *bounds, [out[short : short + head]])
-            block = Block.growing(grown, None, line.width - head, head)
-            self._select(sorted_window, block, min_periods, [out[short : short + head]])
-            return True
-
-        return write
-
-    def windows_kernel(self, dtype: np.dtype[Any], least: int) -> Callable[..., bool] | None:
-        """Return what writes a quantile of any windows in one call, see :class:`Computation`."""
-        if least or self.algorithm != "auto" or self.positions or len(self.requests) > 1:
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        if len(self.requests) > 1:
             return None
         (request,) = self.requests
-        if not isinstance(request, Quantile) or request.kind() != "interpolated":
-            return None
-        return sorted_window.windows_kernel(request.q, INTERPOLATIONS[request.interpolation])
+        if isinstance(request, Quantile):
+            reader: Any = QuantileOf(request.q, INTERPOLATIONS[request.interpolation])
+        else:
+            reader = Position(request.k) if self.positions else KthOf(request.k)
+        return sorted_in_one_call(reader, least, marks, bounds)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the order statistics of every row with at least `min_periods` observations."""

@@ -1,19 +1,19 @@
 """Distance of two quantiles."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms import sorted_line
-from rollstat.blocks import Block, Line, Outcome, Selection
+from rollstat.algorithms.one_call import sorted_in_one_call
+from rollstat.blocks import Block, Outcome, Selection
 from rollstat.computations.extrema import write_distance
 from rollstat.computations.order_statistics import OrderStatistics, Quantile
 from rollstat.dtypes import compute_dtype
-from rollstat.kernels.rank_space.order_statistics_sorted import spreads_of_line
+from rollstat.kernels.rank_space.sorted_windows import SpreadOf
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, whole_spread
-from rollstat.plan import Output
+from rollstat.plan import Bounds, OneCall, Output
 from rollstat.windows import Windows
 
 __all__ = ["Spread"]
@@ -45,17 +45,15 @@ class Spread(OrderStatistics):
         whole = self.can_fail or (dtype.kind in "iub" and kind == "value")
         self.outputs = [Output("difference" if whole else "interpolated")]
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes all distances of a short line in one call, see :class:`Computation`."""
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
         low, high = self.requests
         assert isinstance(low, Quantile)
         assert isinstance(high, Quantile)
-        floats = line.dtype.kind != "f"
-        if self.algorithm != "auto" or self._inner.kind != "f" or not sorted_line.serves(line):
+        if self.dtype == np.float32:  # whose quantiles are rounded before they are subtracted
             return None
-        parameters = low.q, high.q, INTERPOLATIONS[low.interpolation], self._wide
-        name = self._choose_selection(line.width).name
-        return sorted_line.SortedLine(spreads_of_line, line, name, *parameters, floats=floats)
+        reader = SpreadOf(low.q, high.q, INTERPOLATIONS[low.interpolation], self._wide)
+        return sorted_in_one_call(reader, least, marks, bounds, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the distance of every row with at least `min_periods` observations."""

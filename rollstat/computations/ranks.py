@@ -1,30 +1,33 @@
 """Rank of the newest value, number of distinct values, most frequent value, mean difference."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.algorithms import rank_space, sorted_line
+from rollstat.algorithms import rank_space
+from rollstat.algorithms.one_call import sorted_in_one_call
 from rollstat.algorithms.rank_space import missing_mask, rank_set, ranked_blocks, small_blocks
 from rollstat.algorithms.ranking import measurable
-from rollstat.blocks import Block, Line, Outcome, read_only
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import bitset_tree, gini
-from rollstat.kernels.rank_space.gini import mean_differences_of_line
 from rollstat.kernels.rank_space.mode import create as create_tree
-from rollstat.kernels.rank_space.mode import find_modes, modes_of_line
-from rollstat.kernels.rank_space.nunique import count_distinct, distinct_of_line
+from rollstat.kernels.rank_space.mode import find_modes
+from rollstat.kernels.rank_space.nunique import count_distinct
 from rollstat.kernels.rank_space.rank import (
     DENSE,
     METHODS,
     compare_newest,
     count_newest,
     finish,
-    ranks_of_line,
 )
-from rollstat.plan import NAMED, Choice, Computation, Output
+from rollstat.kernels.rank_space.sorted_windows import Distinct as Distincts
+from rollstat.kernels.rank_space.sorted_windows import MeanDifference as MeanDifferences
+from rollstat.kernels.rank_space.sorted_windows import Mode as Modes
+from rollstat.kernels.rank_space.sorted_windows import RankOf
+from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
 from rollstat.registry import refuse_algorithm
 from rollstat.windows import OffsetWindows, Windows
 
@@ -63,14 +66,6 @@ class _InRankSpace(Computation):
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block."""
         return rank_set(block)
-
-    def _sorted_line(
-        self, kernel: Any, line: Line, *parameters: Any, floats: bool = False
-    ) -> Callable[..., bool] | None:
-        if not sorted_line.serves(line):
-            return None
-        block = Block.regular(np.empty(line.width, line.dtype), None, line.width)
-        return sorted_line.SortedLine(kernel, line, self.choose(block).name, *parameters, floats=floats)
 
 
 class RankOfNewest(_InRankSpace):
@@ -131,11 +126,11 @@ class RankOfNewest(_InRankSpace):
         missing = (("rank_set", "a value is missing"),)
         return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows", missing)
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes all ranks of a short line in one call, see :class:`Computation`."""
-        if self.algorithm != "auto" or self.method == DENSE:
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        if self.method == DENSE:
             return None
-        return self._sorted_line(ranks_of_line, line, self.method, self.ascending, self.pct)
+        return sorted_in_one_call(RankOf(self.method, self.ascending, self.pct), least, marks, bounds)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the rank of every row; rows whose last value is missing are insufficient."""
@@ -188,9 +183,9 @@ class Distinct(_InRankSpace):
 
     outputs = (Output("integer", 0),)
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes all counts of a short line in one call, see :class:`Computation`."""
-        return self._sorted_line(distinct_of_line, line)
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(Distincts(), least, marks, bounds)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the number of distinct values of every window."""
@@ -206,9 +201,9 @@ class Mode(_InRankSpace):
 
     outputs = (Output("value"),)
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes all modes of a short line in one call, see :class:`Computation`."""
-        return self._sorted_line(modes_of_line, line)
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(Modes(), least, marks, bounds)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mode of every window."""
@@ -250,11 +245,11 @@ class MeanDifference(_InRankSpace):
             return Choice("sorted_window", f"windows of at most {widest} rows")
         return rank_set(block, f"windows of more than {widest} rows")
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes all mean differences of a short line in one call, see :class:`Computation`."""
-        if self.algorithm == "rank_set" or line.width > thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES:
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        if bounds.longest > thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES:
             return None
-        return self._sorted_line(mean_differences_of_line, line, floats=True)
+        return sorted_in_one_call(MeanDifferences(), least, marks, bounds, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean difference of every window."""

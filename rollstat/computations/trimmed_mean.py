@@ -1,6 +1,6 @@
 """Trimmed and winsorized means."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.algorithms import rank_space, sorted_line
+from rollstat.algorithms import rank_space
+from rollstat.algorithms.one_call import sorted_in_one_call
 from rollstat.algorithms.rank_space import (
     check_network,
     choose,
@@ -17,16 +18,16 @@ from rollstat.algorithms.rank_space import (
     small_blocks,
 )
 from rollstat.algorithms.sorted_columns import sorted_columns
-from rollstat.blocks import Block, Line, Outcome, read_only
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.dtypes import is_large
 from rollstat.kernels.rank_space.sorted_columns import sums_of_columns
+from rollstat.kernels.rank_space.sorted_windows import TrimmedMean as Trimmed
 from rollstat.kernels.rank_space.trimmed_mean import (
     create,
     trimmed_means,
-    trimmed_means_of_line,
     trimmed_means_sorted,
 )
-from rollstat.plan import Choice, Computation, Output
+from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
 from rollstat.windows import Windows
 
 __all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
@@ -89,13 +90,13 @@ class TrimmedMean(Computation):
             return choice
         return replace(choice, at_run_time=(*choice.at_run_time, _LARGE))
 
-    def line_kernel(self, line: Line) -> Callable[..., bool] | None:
-        """Return what writes all means of a short line in one call, see :class:`Computation`."""
-        name = self.choose(Block.regular(np.empty(line.width, line.dtype), None, line.width)).name
-        if name == "rank_set" or not sorted_line.serves(line):
-            return None
-        parameters = float(self.proportion), self.winsorize, name == "network"
-        return sorted_line.SortedLine(trimmed_means_of_line, line, name, *parameters)
+    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+        width = bounds.longest
+        block = Block.regular(np.empty(width), None, width)
+        name = self.choose(block).name
+        reader = Trimmed(float(self.proportion), self.winsorize, width if name == "network" else 0)
+        return sorted_in_one_call(reader, least, marks, bounds, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean of every window."""

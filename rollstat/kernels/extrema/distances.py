@@ -4,11 +4,9 @@ State: none. Invariant: the distance between equal infinities is 0. Cost: a few 
 code. Source: the definition.
 """
 
-import numpy as np
-
 from rollstat._jit import kernel
 
-__all__ = ["write_distances", "write_whole_distances"]
+__all__ = ["write_distances"]
 
 
 @kernel
@@ -16,10 +14,3 @@ def write_distances(low, high, distance):
     """Write ``high - low`` of floats, all of one dtype."""
     for i in range(len(distance)):
         distance[i] = 0.0 if low[i] == high[i] else high[i] - low[i]
-
-
-@kernel
-def write_whole_distances(low, high, distance):
-    """Write ``high - low`` of integers as uint64, since it need not fit in their dtype."""
-    for i in range(len(distance)):
-        distance[i] = np.uint64(high[i]) - np.uint64(low[i])

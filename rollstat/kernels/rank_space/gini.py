@@ -35,7 +35,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.sorted_array import advance, has_nan, slide
+from rollstat.kernels.rank_space.sorted_array import advance
 
 __all__ = [
     "SCALE",
@@ -43,7 +43,6 @@ __all__ = [
     "check",
     "create",
     "mean_differences",
-    "mean_differences_of_line",
     "mean_differences_sorted",
     "mean_of_sorted",
 ]
@@ -213,21 +212,6 @@ def mean_differences_sorted(values, missing, start, end, window, result):
         left, right = start[i], end[i]
         if count > 1:
             result[i] = mean_of_sorted(window, count)
-
-
-@kernel
-def mean_differences_of_line(values, first, width, window, result):
-    """Write the mean difference of every window of a short line; return False if a value is missing.
-
-    The parameters are those of :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line`.
-    """
-    if has_nan(values):
-        return False
-    for end in range(1, len(values) + 1):
-        count = slide(values, window, width, end)
-        if end >= first:
-            result[end - first] = mean_of_sorted(window, count)
-    return True
 
 
 @kernel

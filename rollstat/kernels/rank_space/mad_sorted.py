@@ -20,10 +20,10 @@ instead of a descent.
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.distances import centers, deviation, middle, near_distance
-from rollstat.kernels.rank_space.sorted_array import advance, has_nan, slide
+from rollstat.kernels.rank_space.distances import centers, middle, near_distance
+from rollstat.kernels.rank_space.sorted_array import advance
 
-__all__ = ["deviations_of_line", "find_distances_sorted", "hampel_of_line"]
+__all__ = ["deviation_of_sorted", "find_distances_sorted"]
 
 
 @kernel
@@ -84,49 +84,8 @@ def find_distances_sorted(values, missing, start, end, window, lower, upper, nea
 
 
 @kernel
-def deviations_of_line(values, first, width, window, scale, result):
-    """Write the deviation of every window, divided by `scale`; return False if a value is missing.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-        The series.
-    first, width : int
-        Rows of the first window, and of a full one; each window ends a row after the one before.
-    window : ndarray of the dtype of `values`, shape (width + 2,)
-        Scratch.
-    scale : float
-        Divisor.
-    result : ndarray of float64, shape (n - first + 1,)
-        Receives the deviations.
-    """
-    if has_nan(values):
-        return False
-    index = 0
-    for end in range(1, len(values) + 1):
-        count = slide(values, window, width, end)
-        if end >= first:
-            lower, upper, near, far, index = _distances(window, count, index)
-            result[end - first] = deviation(middle(lower, upper), near, far) / scale
-    return True
-
-
-@kernel
-def hampel_of_line(values, first, width, window, own, factor, cleaned, outlier):
-    """Write the values without outliers, and which are; return False if a value is missing.
-
-    The parameters are those of :func:`deviations_of_line`, and the row `own` of `values` to which the first
-    window belongs, and the `factor` of the deviation beyond which a value is an outlier.
-    """
-    if has_nan(values):
-        return False
-    index = 0
-    for end in range(1, len(values) + 1):
-        count = slide(values, window, width, end)
-        if end >= first:
-            i = end - first
-            lower, upper, near, far, index = _distances(window, count, index)
-            center, value = middle(lower, upper), values[own + i]
-            outlier[i] = np.abs(value - center) > factor * deviation(center, near, far)
-            cleaned[i] = center if outlier[i] else value
-    return True
+def deviation_of_sorted(window, count, index):
+    """Return the median, the deviation, and the first of the nearest, to search from for the next window."""
+    lower, upper, near, far, index = _distances(window, count, index)
+    center = middle(lower, upper)
+    return center, middle(near, far) if np.isfinite(center) else np.nan, index

@@ -24,9 +24,8 @@ queries on lists and trees, Nordic J. Comput. 12 (2005), give the costs of harde
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.sorted_array import has_nan, slide
 
-__all__ = ["add_to_count", "check", "create", "find_modes", "leftmost_maximum", "modes_of_line"]
+__all__ = ["add_to_count", "check", "create", "find_modes", "leftmost_maximum"]
 
 
 def create(ranks):
@@ -98,28 +97,6 @@ def find_modes(rank, start, end, maxima, result):
                     best, highest = np.int64(rank[right]), count
             right += 1
         result[i] = best
-
-
-@kernel
-def modes_of_line(values, first, width, window, result):
-    """Write the mode of every window of a short line; return False if a value is missing.
-
-    It is the longest run in a :mod:`rollstat.kernels.rank_space.sorted_array`. The parameters are those of
-    :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line`.
-    """
-    if has_nan(values):
-        return False
-    for end in range(1, len(values) + 1):
-        count = slide(values, window, width, end)
-        if end >= first:
-            best = run = longest = 1
-            best = 0
-            for i in range(1, count):
-                run = run + 1 if window[i] == window[i - 1] else 1
-                if run > longest:
-                    best, longest = i, run
-            result[end - first] = window[best]
-    return True
 
 
 @kernel

@@ -13,9 +13,8 @@ Source: as pandas' ``roll_nunique``, with an array instead of a hash table.
 """
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.sorted_array import has_nan, slide
 
-__all__ = ["count_distinct", "distinct_of_line"]
+__all__ = ["count_distinct"]
 
 
 @kernel
@@ -47,22 +46,3 @@ def count_distinct(rank, start, end, copies, result):
                 copies[rank[right]] += 1
             right += 1
         result[i] = distinct
-
-
-@kernel
-def distinct_of_line(values, first, width, window, result):
-    """Write the number of distinct values of every window of a short line; return False if one is missing.
-
-    It counts them in a :mod:`rollstat.kernels.rank_space.sorted_array`. The parameters are those of
-    :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line`.
-    """
-    if has_nan(values):
-        return False
-    for end in range(1, len(values) + 1):
-        count = slide(values, window, width, end)
-        if end >= first:
-            distinct = 1
-            for i in range(1, count):
-                distinct += window[i] != window[i - 1]
-            result[end - first] = distinct
-    return True

@@ -27,8 +27,6 @@ import numpy as np
 
 from rollstat._jit import kernel
 from rollstat.kernels.rank_space.bitset_tree import add, count_below, remove
-from rollstat.kernels.rank_space.sorted_array import count_below as count_sorted_below
-from rollstat.kernels.rank_space.sorted_array import has_nan, slide
 
 __all__ = [
     "AVERAGE",
@@ -41,7 +39,7 @@ __all__ = [
     "compare_newest",
     "count_newest",
     "finish",
-    "ranks_of_line",
+    "place_of",
 ]
 
 AVERAGE, MIN, MAX, FIRST, DENSE = 0, 1, 2, 3, 4
@@ -147,7 +145,7 @@ def compare_newest(values, width, smaller, equal):
 
 
 @kernel
-def _position(smaller, equal, total, method, ascending, pct):
+def place_of(smaller, equal, total, method, ascending, pct):
     """Return the rank of a value, from 1, or the fraction of `total`."""
     same = max(equal, 1)
     low = smaller if ascending else total - smaller - same
@@ -164,26 +162,4 @@ def _position(smaller, equal, total, method, ascending, pct):
 def finish(smaller, equal, total, method, ascending, pct, result):
     """Turn counts into ranks from 1, or fractions of `total`; any number where the newest is missing."""
     for i in range(len(result)):
-        result[i] = _position(smaller[i], equal[i], total[i], method, ascending, pct)
-
-
-@kernel
-def ranks_of_line(values, first, width, window, method, ascending, pct, result):
-    """Write the rank of the newest value of every window of a short line; return False if one is missing.
-
-    It is found in a :mod:`rollstat.kernels.rank_space.sorted_array`. `method` is not `DENSE`. The other
-    parameters are those of :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line` and of
-    :func:`finish`.
-    """
-    if has_nan(values):
-        return False
-    for end in range(1, len(values) + 1):
-        count = slide(values, window, width, end)
-        if end >= first:
-            newest = values[end - 1]
-            low = count_sorted_below(window, count, newest)
-            same = 0
-            for i in range(count):
-                same += window[i] == newest
-            result[end - first] = _position(low, same, count, method, ascending, pct)
-    return True
+        result[i] = place_of(smaller[i], equal[i], total[i], method, ascending, pct)

@@ -15,7 +15,7 @@ import numpy as np
 
 from rollstat._jit import kernel
 
-__all__ = ["advance", "check", "count_below", "has_nan", "insert", "remove", "replace", "slide"]
+__all__ = ["advance", "check", "count_below", "insert", "remove", "replace"]
 
 
 @kernel
@@ -88,28 +88,6 @@ def advance(values, missing, window, count, left, right, start, end):
             insert(window, count, values[i])
             count += 1
     return count
-
-
-@kernel
-def slide(values, window, width, end):
-    """Move to the window that ends at row `end`, from the one a row before, and return its observations.
-
-    Windows have `width` rows, or all rows before `end` if these are fewer.
-    """
-    if end > width:
-        replace(window, width, values[end - 1 - width], values[end - 1])
-        return width
-    insert(window, end - 1, values[end - 1])
-    return end
-
-
-@kernel
-def has_nan(values):
-    """Return whether a value is NaN."""
-    found = False
-    for i in range(len(values)):
-        found |= values[i] != values[i]
-    return found
 
 
 @kernel

@@ -37,16 +37,16 @@ from rollstat.kernels.rank_space.bitset_tree import (
     cursor_remove,
     remove_observation,
 )
-from rollstat.kernels.rank_space.sorted_array import advance, has_nan, slide
+from rollstat.kernels.rank_space.sorted_array import advance
 from rollstat.kernels.rank_space.sum_tree import assign
 
 __all__ = [
     "Scratch",
     "create",
     "mean_of_kept",
+    "mean_of_sorted_kept",
     "sum_in_four",
     "trimmed_means",
-    "trimmed_means_of_line",
     "trimmed_means_sorted",
 ]
 
@@ -196,9 +196,7 @@ def trimmed_means_sorted(values, missing, start, end, window, proportion, winsor
         count = advance(values, missing, window, count, left, right, start[i], end[i])
         left, right = start[i], end[i]
         if count > 0:
-            cut = np.int64(proportion * count)
-            kept = window[cut : count - cut]
-            result[i] = mean_of_kept(sum_in_four(kept), kept[0], kept[len(kept) - 1], count, cut, winsorize)
+            result[i] = mean_of_sorted_kept(window, count, proportion, winsorize, False)
 
 
 @kernel
@@ -212,22 +210,9 @@ def _sum_in_pairs(window):
 
 
 @kernel
-def trimmed_means_of_line(values, first, width, window, proportion, winsorize, in_pairs, result):
-    """Write the mean of every window of a short line; return False if it or a value is not finite.
-
-    The parameters are those of :func:`rollstat.kernels.rank_space.mad_sorted.deviations_of_line` and of
-    :func:`trimmed_means_sorted`. Full windows are added up as a network does if `in_pairs`.
-    """
-    if has_nan(values):
-        return False
-    finite = True
-    for end in range(1, len(values) + 1):
-        count = slide(values, window, width, end)
-        if end >= first:
-            cut = np.int64(proportion * count)
-            kept = window[cut : count - cut]
-            total = _sum_in_pairs(kept) if in_pairs and count == width else sum_in_four(kept)
-            mean = mean_of_kept(total, kept[0], kept[len(kept) - 1], count, cut, winsorize)
-            result[end - first] = mean
-            finite &= np.isfinite(mean)
-    return finite
+def mean_of_sorted_kept(window, count, proportion, winsorize, in_pairs):
+    """Return the trimmed or winsorized mean of the first `count` entries, added in pairs or in four parts."""
+    cut = np.int64(proportion * count)
+    kept = window[cut : count - cut]
+    total = _sum_in_pairs(kept) if in_pairs else sum_in_four(kept)
+    return mean_of_kept(total, kept[0], kept[len(kept) - 1], count, cut, winsorize)

@@ -48,7 +48,7 @@ from rollstat.kernels.simd.vectors import (
 )
 from rollstat.kernels.sums.moment_formulas import finish, lift
 
-__all__ = ["Scratch", "allocate", "sum_variable_windows"]
+__all__ = ["Scratch", "allocate", "sum_variable_windows", "sum_windows"]
 
 
 class Scratch(NamedTuple):
@@ -243,3 +243,25 @@ def sum_variable_windows(summand, x, y, start, end, min_count, scratch, out):
             if row < len(start) and start[row] < border:
                 row = _sum_others(summand, x, y, start, end, first, border, row, least, scratch, out)
     return range_left()
+
+
+@kernel
+def sum_windows(summand, x, y, start, end, min_count, kept, bounds, scratch, out):
+    """Write the outputs of `summand` for every window, as :func:`sum_variable_windows`; NaN is missing.
+
+    A row is an observation if neither `x` nor `y` is NaN there. `kept`, float64, shape (2, n + 1), and
+    `bounds`, int64, shape (3, max(n, rows) + 1), are scratch. Returns whether sums may have left the range of
+    float64.
+    """
+    count, before = 0, bounds[2]
+    for i in range(len(x)):
+        before[i] = count
+        kept[0, count], kept[1, count] = x[i], y[i]
+        count += (x[i] == x[i]) & (y[i] == y[i])
+    before[len(x)] = count
+    for i in range(len(start)):
+        bounds[0, i], bounds[1, i] = before[start[i]], before[end[i]]
+    observed = bounds[0, : len(start)], bounds[1, : len(start)]
+    return sum_variable_windows(
+        summand, kept[0, :count], kept[1, :count], observed[0], observed[1], min_count, scratch, out
+    )

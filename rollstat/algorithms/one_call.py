@@ -1,0 +1,281 @@
+"""All results of a short series in one kernel call, whatever its windows.
+
+The kernels take bounds, skip NaN, count observations and write every row, so nothing but their call remains
+to be done. For a short series that saves more than faster kernels would. They are compiled for float64 alone:
+other numbers are converted first, if that is exact.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import config
+from numpy.typing import NDArray
+
+from rollstat import thresholds
+from rollstat.algorithms.aggregate import without_exponents
+from rollstat.algorithms.bound_calls import BoundKernel
+from rollstat.algorithms.float_range import may_leave_range
+from rollstat.algorithms.kept import Kept
+from rollstat.algorithms.window_sums import stays_in_range
+from rollstat.blocks import exact_floats, read_only
+from rollstat.dtypes import EXACT, same_memory
+from rollstat.kernels.aggregate.sizes import all_moderate
+from rollstat.kernels.aggregate.van_herk import scan
+from rollstat.kernels.extrema.any_windows import extremes_of_windows
+from rollstat.kernels.extrema.distances import write_distances
+from rollstat.kernels.missing.counting import has_nan, subtract_mean_row
+from rollstat.kernels.missing.window_ends import ends_of_windows
+from rollstat.kernels.rank_space.sorted_windows import sorted_windows
+from rollstat.kernels.sums import variable_windows
+from rollstat.kernels.sums.moment_formulas import Line, Summand, traits
+from rollstat.operators.layout import Layout, computing_dtype
+from rollstat.plan import Bounds, Choice, OneCall
+from rollstat.results import convert
+
+__all__ = [
+    "ends_in_one_call",
+    "extrema_in_one_call",
+    "operator_in_one_call",
+    "sorted_in_one_call",
+    "sums_in_one_call",
+]
+
+# Distances of integers up to here, halves of them, and means of two halves, are exact in float64.
+_EXACT_DISTANCES = 2**50
+_FLOAT64 = np.dtype(np.float64)
+_NOTHING = np.empty(0)
+_SHORT = "the series is so short that one kernel call takes the least time"
+
+_sums = Kept()
+
+Run = Callable[[list[NDArray[np.float64]], Bounds, Sequence[NDArray[np.float64]]], bool | None]
+
+
+@dataclass(frozen=True)
+class _OverFloats:
+    """What converts series and results of a call from and to float64.
+
+    Attributes
+    ----------
+    run : callable
+        Takes the series, the windows and the results; returns False if it does not serve the values.
+    most : int
+        The largest absolute value of integers that may be converted.
+    """
+
+    run: Run
+    most: int = EXACT
+
+    def __call__(self, series: Sequence[Any], bounds: Bounds, outputs: Sequence[NDArray[Any]]) -> bool:
+        """Write all results; return whether the values are served."""
+        columns = []
+        for values in series:
+            column = exact_floats(values, self.most)
+            if column is None:
+                return False
+            columns.append(column)
+        written = [out if out.dtype == _FLOAT64 else np.empty(len(out)) for out in outputs]
+        if self.run(columns, bounds, written) is False:
+            return False
+        for out, result in zip(outputs, written):
+            if out is not result:
+                with np.errstate(over="ignore"):  # values that float32 cannot hold become infinite
+                    out[...] = result
+        return True
+
+
+def _fits(bounds: Bounds) -> bool:
+    """Return whether the windows have so few rows that a sorted array is the fastest for them."""
+    entries = len(bounds.start) * (thresholds.SORTED_ROW + bounds.longest)
+    return bool(entries <= thresholds.SORTED_ENTRIES)
+
+
+def sorted_in_one_call(
+    reader: NamedTuple, least: int, marks: Sequence[float], bounds: Bounds, *, distances: bool = False
+) -> OneCall | None:
+    """Return what reads statistics from a sorted array of each window; None for long series.
+
+    Parameters
+    ----------
+    reader : NamedTuple
+        What to read, see :mod:`rollstat.kernels.rank_space.sorted_windows`.
+    least : int
+        Observations below which a window has no result.
+    marks : sequence of float
+        What each result is where there is none.
+    bounds : Bounds
+        The windows, or others of the same number.
+    distances : bool
+        Whether distances of values, and means of these, must be exact.
+    """
+    if not _fits(bounds):
+        return None
+    kernel, both = BoundKernel(sorted_windows), len(marks) == 2
+    marked = np.array([*marks, 0.0][:2])
+
+    def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> bool:
+        if not _fits(bounds):
+            return False
+        (values,), (start, end, longest, own) = columns, bounds
+        window, second = np.empty(longest + 1), outputs[1] if both else _NOTHING
+        return bool(kernel(reader, values, start, end, own, least, window, marked, outputs[0], second))
+
+    call = _OverFloats(run, _EXACT_DISTANCES if distances else EXACT)
+    return OneCall(Choice("sorted_window", _SHORT), call)
+
+
+def extrema_in_one_call(
+    names: Sequence[str], last: bool, relative_to: str, least: int, marks: Sequence[float], bounds: Bounds
+) -> OneCall | None:
+    """Return what computes extrema and their positions; None for long series.
+
+    The first four parameters are those of :class:`rollstat.computations.extrema.ExtremaOf`, the others those
+    of :func:`sorted_in_one_call`.
+    """
+    marked = all(mark == marks[0] or mark != mark for mark in marks)
+    if (
+        len(bounds.start) > thresholds.ONE_CALL_ROWS
+        or not marked
+        or ("ptp" in names and marks[0] == marks[0])
+    ):
+        return None
+    kernel = BoundKernel(extremes_of_windows)
+
+    def find(values: Any, bounds: Bounds, sign: float, ties: bool, value: Any, position: Any) -> None:
+        rows = np.empty(len(values), np.int64)
+        start, end = bounds.start, bounds.end
+        kernel(values, start, end, sign, ties, least, rows, marks[0], value, position)
+
+    def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> None:
+        (values,) = columns
+        for name, out in zip(names, outputs):
+            if name in ("min", "max"):
+                find(values, bounds, 1.0 if name == "min" else -1.0, False, out, _NOTHING)
+            elif name == "ptp":
+                low, high = np.empty((2, len(out)))
+                find(values, bounds, 1.0, False, low, _NOTHING)
+                find(values, bounds, -1.0, False, high, _NOTHING)
+                write_distances(low, high, out)
+            else:
+                ties = last != (name == "argmax" and len(names) == 2)
+                find(values, bounds, 1.0 if name == "argmin" else -1.0, ties, _NOTHING, out)
+                if relative_to == "oldest":
+                    np.subtract(out, bounds.start, out=out, where=out >= 0)
+                elif relative_to == "newest":
+                    np.subtract(bounds.end - 1, out, out=out, where=out >= 0)
+
+    return OneCall(Choice("wedge", _SHORT), _OverFloats(run))
+
+
+def ends_in_one_call(kind: int, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+    """Return what computes a statistic of :mod:`rollstat.kernels.missing.window_ends`; None for long series.
+
+    The other parameters are those of :func:`sorted_in_one_call`.
+    """
+    if len(bounds.start) > thresholds.ONE_CALL_ROWS:
+        return None
+    kernel, (mark,) = BoundKernel(ends_of_windows), marks
+
+    def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> None:
+        kernel(columns[0], bounds.start, bounds.end, kind, least, mark, outputs[0])
+
+    return OneCall(Choice("window_ends", _SHORT), _OverFloats(run))
+
+
+def sums_in_one_call(summand: Summand, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
+    """Return what computes the outputs of a summand; None for long series.
+
+    The other parameters are those of :func:`sorted_in_one_call`.
+    """
+    if len(bounds.start) > thresholds.ONE_CALL_ROWS or any(mark == mark for mark in marks):
+        return None
+    kernel, fitted = BoundKernel(variable_windows.sum_windows), isinstance(summand, Line)
+
+    def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> bool:
+        start, end, longest, _ = bounds
+        x, by_row = columns[0], fitted and len(columns) == 1
+        y = _row_numbers(len(x)) if by_row else columns[-1]
+        out = np.empty((3, len(start))) if fitted else outputs[0][None]
+        sizes = traits(summand).channels, len(out), longest, len(x), len(start)
+        memory = _sums.get(sizes, partial(_memory_of_sums, *sizes))
+        left = kernel(summand, x, y, start, end, float(least), *memory, out)
+        if left and not stays_in_range(summand, x, y):
+            return False
+        if by_row:
+            subtract_mean_row(x, start, end, *out[:2])
+        if fitted:
+            for result, row in zip(outputs, out):
+                result[...] = row
+        return True
+
+    return OneCall(Choice("variable_windows", _SHORT), _OverFloats(run))
+
+
+def _memory_of_sums(channels: int, outputs: int, longest: int, length: int, rows: int) -> tuple[Any, ...]:
+    """Return the scratch memory of :func:`rollstat.kernels.sums.variable_windows.sum_windows`."""
+    bounds = np.empty((3, max(length, rows) + 1), np.int64)
+    scratch = variable_windows.allocate(channels, outputs, longest)
+    return np.empty((2, length + 1)), bounds, scratch
+
+
+def _row_numbers(rows: int) -> NDArray[np.float64]:
+    return read_only(np.arange(float(rows)))
+
+
+def operator_in_one_call(
+    operator: Any, layout: Layout, least: int, marks: Sequence[float], bounds: Bounds
+) -> OneCall | None:
+    """Return what combines the values of each window, if none is missing; None for long series.
+
+    `operator` and `layout` are those of :func:`rollstat.algorithms.aggregate.prepare`, the other parameters
+    those of :func:`sorted_in_one_call`.
+    """
+    rows = len(bounds.start)
+    if rows > thresholds.ONE_CALL_ROWS or getattr(operator, "with_row", False) or config.DISABLE_JIT:
+        return None
+    kernel, exact = BoundKernel(scan), getattr(operator, "rounds_integers", False)
+    limit = math.inf
+    if hasattr(operator, "unscaled"):
+        kind: Any = type(operator)
+        operator, layout, limit = without_exponents(kind, operator, max(bounds.longest, rows))
+        if limit <= 1.0:
+            return None
+
+    def write(series: Sequence[Any], bounds: Bounds, outputs: Sequence[NDArray[Any]]) -> bool:
+        columns = []
+        for values in series:
+            if values.dtype.kind == "f" and not _combines(values, limit):
+                return False
+            column = exact_floats(values) if exact else values
+            if column is None:
+                return False
+            columns.append(read_only(column.astype(computing_dtype(values.dtype), copy=False)))
+        if may_leave_range(operator, columns, max(bounds.longest, 1)):
+            return False
+        few = bounds.end - bounds.start < max(least, 1)
+        if least == 0 and few.any():  # which have the identity as their result
+            return False
+        suffix, failed = np.empty(max(bounds.longest, 1), layout.state), np.zeros(rows, np.bool_)
+        given = tuple(columns) if len(columns) > 1 else columns[0]
+        written = [same_memory(out, dtype) for out, dtype in zip(outputs, layout.outputs)]
+        out = written[0] if layout.single else tuple(written)
+        kernel(operator, given, bounds.start, bounds.end, suffix, out, failed)
+        if failed.any():
+            return False
+        for view, result, mark in zip(outputs, written, marks):
+            if view is not result:
+                result[few] = 0
+                convert(result, view)
+            view[few] = mark
+        return True
+
+    return OneCall(Choice("operator_scan", _SHORT), write)
+
+
+def _combines(values: NDArray[Any], limit: float) -> bool:
+    """Return whether no value is missing, and none is beyond the limit of an operator without exponents."""
+    return bool(all_moderate(values, 1.0 / limit, limit)) if limit < math.inf else not has_nan(values)
