@@ -34,12 +34,11 @@ STATISTICS = ("median", "k-th", "min", "mean")
 LIBRARIES = (
     "rollstat",
     "rollstat three_trees",
-    "rollstat daba",
     "rollstat two_stacks",
     "screamer",
     "river",
 )
-COLOURS = dict(zip(LIBRARIES, ("#1f5fa8", "#1a9850", "#66a61e", "#e6a000", "#d73027", "#7f7f7f")))
+COLOURS = dict(zip(LIBRARIES, ("#1f5fa8", "#1a9850", "#e6a000", "#d73027", "#7f7f7f")))
 
 
 def data(window: int, n: int) -> dict[str, np.ndarray]:

@@ -155,7 +155,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     arguments = parser.parse_args()
 
-    others = ("rollstat three_trees", "rollstat daba", "rollstat two_stacks")
+    others = ("rollstat three_trees", "rollstat two_stacks")
     one = [["statistic", "window", "rollstat", "by name", "screamer", "river", "screamer / rollstat"]]
     many = [["statistic", "window", "function", "extend", "function, joined", "extend, going on", "screamer"]]
     many[0] += ["extend / function", "going on / joined", "screamer / extend"]
@@ -196,7 +196,7 @@ def main() -> None:
     about = (
         "Nanoseconds a push from Python into a full window of normal numbers, shortest of "
         f"{arguments.rounds} rounds; the k-th is the 5 % smallest, which the others give as a quantile. "
-        "By name: the k-th by ``three_trees``, the minimum by ``daba``, mean and variance by ``two_stacks``."
+        "By name: the k-th by ``three_trees``, mean and variance by ``two_stacks``."
     )
     about_arrays = (
         f"Milliseconds for an array of {arguments.n:,} numbers, median of {arguments.rounds} rounds: the "

@@ -53,7 +53,6 @@ STREAMS: dict[str, dict[str, Callable[[int], Any]]] = {
     },
     "min": {
         "rollstat": lambda m: rollstat.RollingMin(m),
-        "rollstat daba": lambda m: rollstat.RollingMin(m, algorithm="daba"),
         "screamer": lambda m: _screamer("RollingMin", m),
         "river": lambda m: _river(_stats().RollingMin(m)),
     },

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import rollstat.operators as operators
 from rollstat.algorithms.ranking import measurable
 from rollstat.computations.mad import scaled_deviation
 from rollstat.dtypes import is_large
@@ -29,7 +28,6 @@ from rollstat.kernels.selection.quantiles import (
 )
 from rollstat.kernels.stream import sorted_window, steps
 from rollstat.streaming.resizing import make_window
-from rollstat.streaming.windows.daba import DabaWindow
 from rollstat.streaming.windows.extrema import MonotonicWindow, WedgeWindow
 from rollstat.streaming.windows.heaps import HeapWindow, TreeWindow, WindowPair
 from rollstat.streaming.windows.sorted import SortedWindow
@@ -180,7 +178,7 @@ def _distance(window: Any, low: Any, high: Any, whole: bool = True) -> Any:
     return distance
 
 
-# Extrema: a wedge, a monotonic deque, or DABA.
+# Extrema: a wedge, or a monotonic deque.
 
 
 def wedge_window(window: Any) -> Any:
@@ -193,29 +191,21 @@ def _wedge(window: Any, ties: str) -> Any:
 
 
 def extremum_window(window: Any, sign: int) -> Any:
-    """Make what keeps one extremum: a deque, DABA if the parameters name it, or a wedge."""
-    # Snapshots of the first release do not name an algorithm.
-    if window.parameters.get("algorithm") == "daba":
-        operator = operators.Minimum() if sign > 0 else operators.Maximum()
-        return DabaWindow(operator, window.spec.fixed, window.codec.stored)
+    """Make what keeps one extremum: a deque, or a wedge."""
     if window.spec.fixed and window.codec.stored == np.float64:
         return MonotonicWindow(window.spec.fixed, sign, window.min_periods)
     return wedge_window(window)
 
 
 def extremum_step(window: Any, step: Any) -> Step:
-    """Return the step of a deque, or that of DABA."""
-    held = window.representation
-    if isinstance(held, DabaWindow):
-        daba: Step = held.quick_step(window.needs)
-        return daba
-    return step(), (held.state,)
+    """Return the step of a deque."""
+    return step(), (window.representation.state,)
 
 
 def extremum_answer(window: Any, sign: int) -> Any:
     """Return the minimum, or the maximum if `sign` is -1."""
     held = window.representation
-    if isinstance(held, (DabaWindow, MonotonicWindow)):
+    if isinstance(held, MonotonicWindow):
         return held.extreme()
     return held.extrema()[0 if sign > 0 else 1]
 

@@ -186,10 +186,7 @@ _ORDER_ALGORITHMS = {
 }
 _EXTREMUM: dict[str, Any] = {
     "step_windows": thresholds.STREAM_DEQUE_WINDOWS,
-    "algorithms": {
-        "wedge": "O(1) amortised, O(m) in the worst single push",
-        "daba": "O(1) in every single push",
-    },
+    "algorithms": {"wedge": "O(1) amortised, O(m) in the worst single push"},
 }
 _FROM_FIRST_ROW = {"relative_to": "a stream counts from its first row"}
 _POSITION: dict[str, Any] = {

@@ -26,8 +26,8 @@ DTYPES = ("f8", "f4", "i8", "u8", "?", "M8[ns]", "m8[s]")
 BEFORE, AFTER = 23, 20
 ALGORITHMS = {
     "kth": ("three_trees",),
-    "min": ("wedge", "daba"),
-    "max": ("wedge", "daba"),
+    "min": ("wedge",),
+    "max": ("wedge",),
     "sum": ("two_stacks", "daba"),
     "mean": ("two_stacks", "daba"),
     "var": ("two_stacks", "daba"),

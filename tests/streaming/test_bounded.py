@@ -71,31 +71,6 @@ def test_combinations_of_daba_in_every_single_step(rng):
             assert counter[0] - before <= 3 + 1
 
 
-@pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.long), "i8", "M8[s]"])
-@pytest.mark.parametrize("cls", [rollstat.RollingMin, rollstat.RollingMax])
-def test_extrema_by_daba(cls, dtype, rng):
-    values = rng.integers(0, 20, 200).astype(dtype)
-    if values.dtype.kind != "i":
-        values[rng.random(200) < 0.2] = "NaT" if values.dtype.kind == "M" else np.nan
-    elements = values if values.dtype.kind == "M" else values.tolist()
-    for window, times in ((7, None), (4.0, np.arange(200.0)), (rollstat.Expanding(), None), (None, None)):
-        given = [()] * 200 if times is None else [(t,) for t in times]
-        daba = cls(window, min_periods=2, dtype=dtype, algorithm="daba")
-        wedge = cls(window, min_periods=2, dtype=dtype, algorithm="wedge")
-        for i, (x, t) in enumerate(zip(elements, given)):
-            assert repr(daba.push(x, *t)) == repr(wedge.push(x, *t))
-            if window is None and i % 3 == 2:
-                assert repr(daba.pop(2)) == repr(wedge.pop(2))
-            if i in (50, 100):
-                daba = rollstat.restore(daba.snapshot()) if i == 50 else daba.copy()
-            if i == 120:
-                np.testing.assert_array_equal(
-                    daba.extend(values[:40], *([] if times is None else [times[121:161] * 0 + 120])),
-                    wedge.extend(values[:40], *([] if times is None else [times[121:161] * 0 + 120])),
-                )
-                break
-
-
 def addresses(stream):
     """Where the memory of a stream lies."""
     found = []

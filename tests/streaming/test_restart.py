@@ -114,10 +114,6 @@ GENERAL = {
             + [stream.move(start + i, start + 2 + i) for i in range(6)]
         ),
     ),
-    "RollingMin by daba": (
-        lambda: rollstat.RollingMin(4, min_periods=1, algorithm="daba"),
-        lambda stream, start: [stream.push(x) for x in GENERAL_VALUES],
-    ),
     "RollingKth by three_trees": (
         lambda: rollstat.RollingKth(-2, 4, min_periods=2, algorithm="three_trees"),
         lambda stream, start: [stream.push(x) for x in GENERAL_VALUES],

@@ -76,8 +76,6 @@ def test_in_one_call(name, sample, given, rng, monkeypatch):
         lambda: rollstat.RollingArgkth(3, 1_000, algorithm="three_trees", min_periods=1),
         lambda: rollstat.RollingMedian(1_000, algorithm="three_trees", min_periods=1),
         lambda: rollstat.RollingQuantile(1_000, 0.2, algorithm="three_trees", min_periods=1),
-        lambda: rollstat.RollingMin(1_000, algorithm="daba", min_periods=1),
-        lambda: rollstat.RollingMax(1_000, algorithm="daba", min_periods=1),
     ],
 )
 def test_algorithms_by_name_in_one_call(stream, rng, monkeypatch):

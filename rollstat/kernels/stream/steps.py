@@ -51,7 +51,6 @@ __all__ = [
     "Median",
     "MinMax",
     "Minimum",
-    "OperatorWithRows",
     "Quantile",
     "QuantileByTrees",
     "QuantileDistance",
@@ -361,17 +360,6 @@ def push_logged_row(algorithm, operator, header, cells, stamps, log, states, x):
     """Do what :func:`push_row` does for an operator that may raise; the log must be large enough."""
     logged = Logged(plain(cells), plain(log), plain(states))
     return _push_operator(algorithm, operator, plain(header), logged, plain(stamps), plain(x))
-
-
-class OperatorWithRows(NamedTuple):
-    """The result of an operator, with the values of the rows in a ring beside the queue of states."""
-
-    @staticmethod
-    @single_step
-    def push(rows, algorithm, operator, header, cells, stamps, x):
-        header, rows, x = plain(header), plain(rows), plain(x)
-        rows[header[NEXT] & (len(rows) - 1)] = x
-        return _push_operator(algorithm, operator, header, plain(cells), plain(stamps), x)
 
 
 def _push(step, arguments, x):

@@ -97,16 +97,13 @@ class NumberWindow(ArrayState):
         self._evaluate = bind(window.evaluate, self.queue, operator, self.header, self.cells, *result)
         self._extends: dict[Any, Any] = {}
 
-    def quick_arguments(self, least: int) -> tuple[Any, ...]:
-        """Return what a compiled step takes before the float, for results of at least `least` numbers."""
-        self.header[LEAST] = least
-        return self.queue, self.operator, self.header, self.cells, self.stamps
-
     def quick_step(self, least: int) -> tuple[Any, ...]:
         """Return the step that pushes a float into a window of SPAN rows, and what it takes before that."""
+        self.header[LEAST] = least
+        arguments = self.queue, self.operator, self.header, self.cells, self.stamps
         if self._may_raise:
-            return push_logged_row, *self.quick_arguments(least), *self._logged[1:]
-        return push_row, *self.quick_arguments(least)
+            return push_logged_row, *arguments, *self._logged[1:]
+        return push_row, *arguments
 
     def undo(self) -> None:
         """Undo the step in which the operator has raised, if there is one."""
