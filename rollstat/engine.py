@@ -37,6 +37,7 @@ from rollstat.lines import as_lines, joined_lines
 from rollstat.options import Options, Window
 from rollstat.plan import BlockRows, MakeComputation, OneCall, Plan, Split, plain_plan
 from rollstat.results import ResultLines, allocate_rows, check_out, convert, lines_of_out, shaped
+from rollstat.tiers import note_ready, note_work, serves_quickly
 
 __all__ = ["Call", "WholeCall", "begin_to_work", "execute_plain"]
 
@@ -87,10 +88,11 @@ class Execution:
 
     def run(self) -> None:
         """Compute all lines: short ones in one call each, others by blocks on the threads of the options."""
-        lines = range(self.arrays[0].shape[0])
-        if self.plan.one_call is not None:
-            self.compute([line for line in lines if not self._in_one_call(self.plan.one_call, line)])
-        else:
+        lines: Sequence[int] = range(self.arrays[0].shape[0])
+        call = in_place_of_blocks(self.plan)
+        if call is not None:
+            lines = [line for line in lines if not self._in_one_call(call, line)]
+        if lines:
             self.compute(lines)
 
     def compute(self, lines: Sequence[int]) -> None:
@@ -101,7 +103,12 @@ class Execution:
         tasks = deque(product(lines, plan.blocks))
         if threads == 1 or _thread.works:  # a thread that waited for others would keep them from work
             self._work_through(tasks)
-            return
+        else:
+            self._work_on_threads(tasks, threads)
+        note_ready(plan)
+
+    def _work_on_threads(self, tasks: deque[tuple[int, BlockRows]], threads: int) -> None:
+        """Compute blocks on this thread and others."""
         pool = _pool(threads - 1)
         waiting = [pool.submit(self._work_through, tasks) for _ in range(threads - 1)]
         _thread.works = True
@@ -117,6 +124,8 @@ class Execution:
     def _in_one_call(self, call: OneCall, line: int) -> bool:
         """Compute a line in one call; return whether this serves its values."""
         series = [read_only(plain(array[line])) for array in self.arrays]
+        if self.plan.one_call is None:
+            note_work(self.plan)
         return call.write(series, self.plan.bounds, [result[line] for result in self.results.arrays])
 
     def _work_through(self, tasks: deque[tuple[int, BlockRows]]) -> None:
@@ -217,6 +226,13 @@ class Execution:
         """Put the missing value into every output of these rows."""
         for output in range(len(self.plan.fill)):
             self._mark(output, line, rows, slice(None))
+
+
+def in_place_of_blocks(plan: Plan) -> OneCall | None:
+    """Return the one call to try: for a short series, or until the kernels of the blocks are compiled."""
+    if plan.one_call is not None:
+        return plan.one_call
+    return plan.call if serves_quickly(plan) else None
 
 
 class _Thread(threading.local):
@@ -371,8 +387,12 @@ def _results_of_plain(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any) ->
     results = allocate_rows(plan.rows, plan.dtypes)
     if plan.timed:
         plan = plan.over(times)
-    if plan.one_call is not None and plan.one_call.write(series, plan.bounds, results):
-        return results
+    call = in_place_of_blocks(plan)
+    if call is not None:
+        if plan.one_call is None:
+            note_work(plan)
+        if call.write(series, plan.bounds, results):
+            return results
     lines = ResultLines([array[None] for array in results], None, [])
     Execution(plan, [array[None] for array in series], None, lines).compute([0])
     return results
@@ -406,7 +426,7 @@ def _execute(
         for kind, result in zip(plan.kinds, results.arrays):
             if kind == "position":  # from rows of the joined lines to rows of each
                 result -= np.where(result >= 0, np.arange(len(result))[:, None] * plan.shape[plan.axis], 0)
-    elif plan.one_call is None and plan.split is not None:
+    elif in_place_of_blocks(plan) is None and plan.split is not None:
         _execute_split(plan, plan.split, lines, line_mask, results)
     else:
         Execution(plan, lines, line_mask, results).run()

@@ -21,6 +21,7 @@ from rollstat.dtypes import plain
 from rollstat.foreign import adapted
 from rollstat.plan import BlockRows, Choice, Plan
 from rollstat.registry import REGISTRY
+from rollstat.tiers import serves_quickly
 
 __all__ = ["Explanation", "Step", "explain", "explain_plan"]
 
@@ -201,8 +202,12 @@ def explain_plan(plan: Plan, statistic: str) -> Explanation:
         Step(choice.name, windows, choice.reason, choice.at_run_time, lines * blocks, lines * rows)
         for (windows, choice), (blocks, rows) in counts.items()
     ]
-    if plan.one_call is not None:
-        choice, computed = plan.one_call.choice, sum(step.rows for step in steps)
+    quick = plan.one_call is None and serves_quickly(plan)
+    call = plan.call if quick else plan.one_call
+    if call is not None:
+        choice, computed = call.choice, sum(step.rows for step in steps)
+        if quick:
+            choice = Choice(choice.name, "the kernels of blocks are not compiled yet")
         steps = [Step(choice.name, "all", choice.reason, rows=computed)] if computed else []
     windows = plan.windows
     return Explanation(
@@ -218,7 +223,7 @@ def explain_plan(plan: Plan, statistic: str) -> Explanation:
         tuple(plan.computed),
         tuple(plan.dtypes),
         lines * too_short,
-        plan.one_call is not None,
+        call is not None,
     )
 
 

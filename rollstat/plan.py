@@ -24,11 +24,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.blocks import UNKNOWN, Block, Missing, Outcome, read_only
 from rollstat.dtypes import compute_dtype, missing_value, result_dtype
+from rollstat.dtypes import plain as _plain
 from rollstat.kernels.search import subtract_row
 from rollstat.lines import check_axis
 from rollstat.options import Options, OrderedTimes, Window, as_integers, ordered_times
 from rollstat.results import MinPeriods
-from rollstat.thresholds import ONE_CALL_ROWS, SHORT_LINE
+from rollstat.thresholds import ONE_CALL_ROWS, ONE_CALL_SECONDS, SHORT_LINE
 from rollstat.windows import (
     Expanding,
     FixedWindows,
@@ -97,6 +98,8 @@ class Choice:
     at_run_time: tuple[tuple[str, str], ...] = ()
 
 
+# Cached properties of a plan that depend on its windows.
+_OF_WINDOWS = ("one_call", "call_seconds", "bounds", "variant")
 _MOST_PLANS = 256
 kept_plans: dict[Any, "Plan"] = {}
 """Plans of earlier plain calls by all that decides them; a full store is emptied."""
@@ -147,10 +150,18 @@ class OneCall(NamedTuple):
     write : callable
         Takes the series, which are read-only, the :class:`Bounds` and an array for each output; returns
         whether it serves these values. If not, blocks compute them.
+    row, entry : float
+        About how many nanoseconds a window takes, and each row of a window.
     """
 
     choice: Choice
     write: Callable[[Sequence[NDArray[Any]], Bounds, Sequence[NDArray[Any]]], bool]
+    row: float
+    entry: float = 0.0
+
+    def seconds(self, rows: int, longest: int) -> float:
+        """Return about how long so many windows of up to `longest` rows take."""
+        return rows * (self.row + self.entry * longest) * 1e-9
 
 
 class Computation:
@@ -170,6 +181,8 @@ class Computation:
     knows_rows : bool
         Whether results may depend on row numbers in another way than as positions, so that short lines
         cannot be laid end to end.
+    rounds : bool
+        Whether one call and blocks may round differently.
     """
 
     outputs: Sequence[Output]
@@ -177,6 +190,7 @@ class Computation:
     can_fail = False
     one_block = False
     knows_rows = False
+    rounds = False
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows; `alone` on one thread."""
@@ -194,11 +208,11 @@ class Computation:
         """Write the result of every row with at least `min_periods` observations; None if all is default."""
         raise NotImplementedError  # every computation has its own
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one kernel call; None if blocks are faster.
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one kernel call; None if no kernel does.
 
-        Windows with fewer than `least` observations have no result; the outputs hold `marks` there. The
-        bounds are those of the call, or others of the same number with a longest window of 0.
+        Windows with fewer than `least` observations have no result; the outputs hold `marks` there. No window
+        has more than `longest` rows.
         """
         return None
 
@@ -317,10 +331,6 @@ class Plan:
         None for a plain call whose values cannot be missing.
     timed : bool
         Whether a plain call must give this plan its times, see :meth:`over`.
-    one_call : OneCall or None
-        One call in place of all blocks, for a short series; blocks run if it meets values it does not serve.
-    bounds : Bounds
-        The windows, for `one_call`.
     """
 
     def __init__(
@@ -359,9 +369,6 @@ class Plan:
         self.plain = False
         self.timed = isinstance(self.windows, TimeWindows) and isinstance(options.times, OrderedTimes)
         self.missing: Missing = UNKNOWN
-        self.one_call: OneCall | None = None
-        if not (masked or self.joined) and all(each.char in PLAIN_DTYPES for each in (dtype, *others)):
-            self._find_one_call()
 
     def _plan_outputs(self) -> None:
         options, outputs = self.options, self.computation.outputs
@@ -394,9 +401,9 @@ class Plan:
     def with_windows(self, windows: Windows) -> "Plan":
         """Return the plan of the same call for other windows over the same data."""
         part = copy(self)
-        for name in ("_rows", "blocks", "insufficient"):
+        for name in (*_OF_WINDOWS, "_rows", "blocks", "insufficient"):
             vars(part).pop(name, None)
-        part.windows, part.rows, part.one_call = windows, windows.rows, None
+        part.windows, part.rows = windows, windows.rows
         part.computation = self._make(self.dtype, windows)
         return part
 
@@ -404,8 +411,8 @@ class Plan:
         """Return the plan for these times, which are of the form that it was made for."""
         plan = copy(self)
         plan.windows, plan.timed = cast(TimeWindows, self.windows).over(as_integers(times)), False
-        if self.one_call is not None:
-            plan.bounds = self._all_bounds(plan.windows)
+        for name in _OF_WINDOWS:
+            vars(plan).pop(name, None)
         return plan
 
     @cached_property
@@ -516,23 +523,49 @@ class Plan:
             longest = int(subtract_row(start, end, low))
         return Geometry(low, high, width, start, end, longest, reach, own_row)
 
-    def _find_one_call(self) -> None:
-        """Set `one_call`, and `bounds` unless they depend on the times of the call."""
+    @cached_property
+    def call(self) -> OneCall | None:
+        """One kernel call that may write all results of a line, long or short."""
         needs = set(self.min_periods.needs)
-        many = len(needs) > 1 or not 0 < self.rows <= ONE_CALL_ROWS
-        if many or self.min_periods.propagate or self.options.algorithm != "auto":
-            return
-        none = np.empty(self.rows, np.int64)
-        self.bounds = Bounds(none, none, 0, none) if self.timed else self._all_bounds(self.windows)
-        self.one_call = self.computation.one_call(
-            needs.pop(), [float(mark) for mark in self.fill], self.bounds
+        plain = not (self.masked or self.joined) and all(
+            dtype.char in PLAIN_DTYPES for dtype in (self.dtype, *self.others)
         )
+        if not plain or len(needs) > 1 or self.min_periods.propagate or self.options.algorithm != "auto":
+            return None
+        longest = min(self.windows.fixed_width or self.shape[self.axis], self.shape[self.axis])
+        return self.computation.one_call(needs.pop(), [float(mark) for mark in self.fill], longest)
 
-    def _all_bounds(self, windows: Windows) -> Bounds:
-        start, end = (np.array(bound) for bound in windows.bounds(0, self.rows))
+    @cached_property
+    def one_call(self) -> OneCall | None:
+        """The call if the series is so short that blocks take longer."""
+        if not 0 < self.rows <= ONE_CALL_ROWS or self.call is None:
+            return None
+        return self.call if self.call_seconds <= ONE_CALL_SECONDS else None
+
+    @cached_property
+    def call_seconds(self) -> float:
+        """About how long the call takes."""
+        return math.inf if self.call is None else self.call.seconds(self.rows, self.bounds.longest)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """All windows of a line."""
+        start, end = (np.array(bound) for bound in self.windows.bounds(0, self.rows))
         longest = int(subtract_row(start, end, 0))
-        own = windows.position(0, self.rows) if self.computation.reads_own_row else np.empty(0, np.int64)
+        reads = self.computation.reads_own_row
+        own = self.windows.position(0, self.rows) if reads else np.empty(0, np.int64)
         return Bounds(read_only(start), read_only(end), longest, read_only(own))
+
+    @cached_property
+    def variant(self) -> tuple[str, ...]:
+        """What tells the kernels of the blocks apart."""
+        names = {}
+        for rows in self.blocks:
+            if (rows.width > 0) not in names:
+                block = self.geometry(rows).block(_plain(np.empty(0, self.dtype)), None, (), 0, None)
+                names[rows.width > 0] = self.computation.choose(block).name
+        dtypes = [dtype.char for dtype in (self.dtype, *self.others)]
+        return type(self.computation).__name__, *names.values(), *dtypes, *self.kinds
 
 
 def plain_plan(

@@ -23,6 +23,7 @@ __all__ = [
     "NETWORK_OF_OTHER_DTYPES",
     "NETWORK_ROWS_A_ROW",
     "ONE_CALL_ROWS",
+    "ONE_CALL_SECONDS",
     "PAST_CACHES_BYTES",
     "PREDICTABLE_PROBED_ROWS",
     "PREDICTABLE_SHARE",
@@ -35,8 +36,6 @@ __all__ = [
     "SAMPLED",
     "SHORT_LINE",
     "SORTED_BY_NETWORK",
-    "SORTED_ENTRIES",
-    "SORTED_ROW",
     "SORTED_WINDOW_OF_DEVIATIONS",
     "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
@@ -176,11 +175,8 @@ PAST_CACHES_BYTES = 12_000_000
 ONE_CALL_ROWS = 8192
 """Most windows of a series whose results are written in one kernel call."""
 
-SORTED_ENTRIES = 1 << 18
-"""Most entries of the sorted arrays of all windows of one kernel call, with `SORTED_ROW` for each window."""
-
-SORTED_ROW = 40
-"""Entries of a sorted array that take as long to move as a window takes beside them."""
+ONE_CALL_SECONDS = 1e-4
+"""Longest time of a kernel call that is faster than blocks: about what these take beside their kernels."""
 
 EXPANDING_AS_FIXED = 64
 """Fewest expanding windows whose sums are computed as fixed windows behind missing rows."""

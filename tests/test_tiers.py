@@ -76,7 +76,8 @@ def new_process(monkeypatch):
 @pytest.mark.parametrize("width", [5, 60, 700])
 @pytest.mark.parametrize("kind", ["normal", "missing", "zeros", "whole"])
 @pytest.mark.parametrize("name", CALLS)
-def test_results_do_not_depend_on_the_tier(name, kind, width):
+def test_results_do_not_depend_on_the_tier(name, kind, width, monkeypatch):
+    monkeypatch.setattr("rollstat.plan.ONE_CALL_ROWS", 0)  # so that the series is a long one
     values, results = series(kind), []
     for mode in ("quick", "fast"):
         with tiers.using(mode):
@@ -88,71 +89,52 @@ def test_results_do_not_depend_on_the_tier(name, kind, width):
     ("function", "quick", "fast"),
     [
         (rollstat.rolling_median, "sorted_window", "rank_bits"),
-        (rollstat.rolling_min, "block_scan", "doubling"),
-        (rollstat.rolling_argmax, "block_scan", "doubling"),
+        (rollstat.rolling_min, "wedge", "doubling"),
+        (rollstat.rolling_argmax, "wedge", "doubling"),
         (rollstat.rolling_mad, "sorted_window", "rank_set"),
     ],
 )
-def test_the_fast_kernel_takes_over(new_process, function, quick, fast):
-    values, found, results = series("normal"), [], []
-    for _ in range(5):
+def test_blocks_take_over(new_process, function, quick, fast):
+    values, found, results = series("normal", 9000), [], []
+    for _ in range(4):
         explanation = explain(function, values, 600)
         found.append(explanation.algorithm)
-        if found[-1] == quick:
-            assert f"{fast} (" in explanation.steps[-1].reason
-            assert "not compiled yet" in explanation.steps[-1].reason
-            assert not explanation.one_call
+        assert explanation.one_call == (found[-1] == quick)
+        if explanation.one_call:
+            assert explanation.steps[-1].reason == "the kernels of blocks are not compiled yet"
         results.append(function(values, 600))
-    # A call is not counted against itself, so two begin before the limit of zero is exceeded.
-    assert found == [quick, quick, fast, fast, fast]
+    assert found == [quick, fast, fast, fast]
     assert all(same_bits(result, results[0]) for result in results)
-    assert explanation.one_call == (fast == "doubling")
     new_process()
     assert explain(function, values, 600).algorithm == fast
 
 
 def test_a_variant_does_not_make_another_one_ready(new_process):
-    values = series("normal")
-    for _ in range(3):
+    values = series("normal", 9000)
+    for _ in range(2):
         rollstat.rolling_median(values, 600)
     assert explain(rollstat.rolling_median, values, 600).algorithm == "rank_bits"
-    assert explain(rollstat.rolling_median, values, 5000, min_periods=1).algorithm != "doubling"
     assert explain(rollstat.rolling_median, values.astype(int), 600).algorithm == "sorted_window"
     assert explain(rollstat.rolling_argkth, values, 3, 600).algorithm == "sorted_window"
 
 
-def test_numpy_sorts_until_the_radix_sort_is_compiled(new_process, monkeypatch):
-    monkeypatch.setattr(tiers, "QUICK_SECONDS", 1e-3)
-    values, reasons, results = series("normal"), [], []
-    for _ in range(6):
-        reasons.append(explain(rollstat.rolling_nunique, values, 50).steps[0].reason)
-        results.append(rollstat.rolling_nunique(values, 50))
-    assert reasons[0] == "supports every window; NumPy sorts, because the radix sort is not compiled yet"
-    assert reasons[-1] == "supports every window"
-    assert all(same_bits(result, results[0]) for result in results)
-
-
 def test_a_named_algorithm_has_no_tiers(new_process):
-    values = series("normal")
+    values = series("normal", 9000)
     for name in ("rank_bits", "two_heaps"):
         assert explain(rollstat.rolling_median, values, 600, algorithm=name).algorithm == name
-    assert explain(rollstat.rolling_min, values, 600, algorithm="doubling").one_call
+    assert explain(rollstat.rolling_min, values, 600, algorithm="doubling").algorithm == "doubling"
 
 
-def test_long_lines_go_to_the_fast_kernel_at_once(new_process):
-    values = np.broadcast_to(0.0, 10**7)
-    assert explain(rollstat.rolling_median, values, 10_000).algorithm == "rank_bits"
-    assert explain(rollstat.rolling_min, values, 10_000).algorithm == "block_scan"
+def test_calls_that_take_long_go_to_blocks_at_once(new_process):
+    values = np.broadcast_to(0.0, 10**6)
+    assert explain(rollstat.rolling_median, values, 100_000).algorithm == "rank_bits"
+    assert explain(rollstat.rolling_median, values, 100).algorithm == "sorted_window"
 
 
-def test_each_extremum_has_its_kernel(new_process):
-    values = series("normal")
-    with tiers.using("fast"):
-        rollstat.rolling_min(values, 60)
-    assert explain(rollstat.rolling_min, values, 60).algorithm == "doubling"
-    assert explain(rollstat.rolling_minmax, values, 60).algorithm == "block_scan"
-    assert explain(rollstat.rolling_min, values, 900).algorithm == "block_scan", "this one is blockwise"
-    assert explain(rollstat.rolling_min, values.astype("f4"), 60).algorithm == "block_scan"
+def test_statistics_that_round_have_no_tiers(new_process):
+    values = series("normal", 9000)
+    for function in (rollstat.rolling_mean, rollstat.rolling_gini, rollstat.rolling_trimmed_mean):
+        assert not explain(function, values, 600).one_call
 
 
 def test_marks(tmp_path, monkeypatch):
@@ -188,7 +170,7 @@ def test_marks_of_a_wheel_and_without_a_folder(tmp_path, monkeypatch):
 SCRIPT = """
 import numpy as np, rollstat
 from rollstat._cache import compiled_kernels
-x = np.random.default_rng(0).standard_normal(3000)
+x = np.random.default_rng(0).standard_normal(9000)
 print(rollstat.explain(rollstat.rolling_median, x, 7).algorithm)
 rollstat.rolling_median(x, 7)
 print([kernel.name.rsplit(".")[-1] for kernel in compiled_kernels if kernel.origin == "compiled"])
@@ -205,7 +187,7 @@ def run(folder, mode):
 def test_processes_share_what_is_ready(tmp_path):
     algorithm, compiled = run(tmp_path, "auto").stdout.splitlines()
     assert algorithm == "sorted_window"
-    assert "order_statistics_sorted" in compiled
+    assert "sorted_windows" in compiled
     algorithm, compiled = run(tmp_path, "fast").stdout.splitlines()
     assert algorithm == "small_window"
     assert "run_network" in compiled

@@ -4,7 +4,7 @@ If a block has not been searched for NaN, the algorithms skip NaN by themselves,
 there was none.
 """
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import tiers
 from rollstat.algorithms.boundary_extrema import values_of_boundary, write_boundary
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
@@ -46,14 +45,11 @@ __all__ = [
     "chunk_rows",
     "doubling",
     "lower_upper_envelope",
-    "serves_quickly",
     "wedge",
 ]
 
 # From this width on, positions may not fit in 32 bits.
 _WIDEST_OF_32_BITS = 1 << 30
-# Time that a block scan takes for each row and output.
-_SCAN_SECONDS = 4e-9
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 
@@ -205,7 +201,6 @@ def _extrema(order: Any, out: Any, values: NDArray[Any], width: int, least: int 
     words = _words_for(values, least, rule)
     past_caches = _past_caches(outputs)
     found = rolling(order, values, width, size, scratch, out, rule, words, past_caches)
-    tiers.note_ready(rolling, _variant(order, values.dtype))
     if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
         rule, words = int(SKIP), empty_bitmap(len(values))
         found = rolling(order, values, width, size, scratch, out, rule, words, past_caches)
@@ -253,7 +248,6 @@ def _positions(
     kernel, sizes, length = _kernel_for_positions(width, len(position), values.itemsize, last)
     scratch, by_value = _with_positions(length, values.dtype), Arg(order, Newest() if last else Oldest())
     found = int(kernel(by_value, values, *sizes, scratch, base, position))
-    tiers.note_ready(kernel, _variant(by_value, values.dtype))
     return found
 
 
@@ -356,67 +350,21 @@ def boundary(block: Block, request: Extrema) -> Outcome:
     return Outcome(not block.searched and not nan, request.least is not None, algorithm="boundary")
 
 
-def _variant(order: Any, dtype: np.dtype[Any]) -> Hashable:
-    """Return the variant of a vector kernel for an order and values of this dtype.
-
-    Orders are represented by their classes, because empty tuples are equal.
-    """
-    return *map(type, order or (order,)), dtype
-
-
-@lru_cache(maxsize=256)
-def _fast_kernels(
-    names: tuple[str, ...], dtype: np.dtype[Any], width: int, rows: int, last: bool
-) -> tuple[tiers.FastKernel, ...]:
-    """Return the vector kernels that compute these outputs, each with its variant."""
-    names = tuple(name for each in names for name in (("min", "max") if each == "ptp" else (each,)))
-    orders, kernels = {"min": Least(), "max": Greatest()}, []
-    values = [orders[name] for name in dict.fromkeys(names) if name in orders]
-    for order in [Both()] if len(values) == 2 else values:
-        rolling = _kernel_for_values(width, rows, dtype.itemsize, len(values) == 2)[0]
-        kernels.append((rolling, _variant(order, dtype)))
-    for name in names:
-        if name.startswith("arg"):
-            wide = dtype if dtype.itemsize >= 4 else np.dtype(f"{dtype.kind}4")
-            opposite = name == "argmax" and "argmin" in names
-            by_value = Arg(orders[name[3:]], Newest() if last != opposite else Oldest())
-            rolling = _kernel_for_positions(width, rows, wide.itemsize, last)[0]
-            kernels.append((rolling, _variant(by_value, wide)))
-    return tuple(kernels)
-
-
-def serves_quickly(
-    names: tuple[str, ...], dtype: np.dtype[Any], width: int, rows: int, last: bool = False
-) -> bool:
-    """Return whether block scans serve a line of so many rows in place of vector kernels."""
-    seconds = rows * _SCAN_SECONDS
-    kernels = _fast_kernels(names, dtype, width, rows, last)
-    return any(tiers.serves_quickly(*kernel, seconds) for kernel in kernels)
-
-
-def choose(block: Block, names: tuple[str, ...] = (), rows: int = 0, last: bool = False) -> Choice:
-    """Return the fastest algorithm for a block.
-
-    With the `names` of the outputs, it may be block scans, as long as they serve in place of kernels that are
-    not compiled yet; `rows` are those of the line and `last` is that of :class:`Extrema`.
-    """
+def choose(block: Block) -> Choice:
+    """Return the fastest algorithm for a block."""
     if block.rows < FEW_EXTREMA_ROWS:
         return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, which vectors do not pay for")
     if block.width > 0:
-        fast = Choice("doubling", "all windows have one width")
-        kernels = _fast_kernels(names, block.values.dtype, block.width, block.rows, last)
-        return tiers.choose(fast, "block_scan", kernels, rows, rows * _SCAN_SECONDS)
+        return Choice("doubling", "all windows have one width")
     if values_of_boundary(block) is not None:
         masked = (("block_scan", "a value is masked"),)
         return Choice("boundary", "all windows begin, or all end, with the data", masked)
     return Choice("block_scan", "the width of the windows varies")
 
 
-def automatic(block: Block, request: Extrema, rows: int = 0) -> Outcome:
-    """Compute by the algorithm that :func:`choose` returns for a line of `rows`, by default this block."""
-    names = tuple(name for name, field in FIELDS.items() if getattr(request, field) is not None)
-    choice = choose(block, names, rows or block.rows, request.last)
-    return ALGORITHMS[tiers.algorithm_for(choice, block)](block, request)
+def automatic(block: Block, request: Extrema) -> Outcome:
+    """Compute by the algorithm that :func:`choose` returns."""
+    return ALGORITHMS[choose(block).name](block, request)
 
 
 ALGORITHMS: dict[str, Callable[[Block, Extrema], Outcome]] = {

@@ -15,7 +15,6 @@ import numpy as np
 from numba import config
 from numpy.typing import NDArray
 
-from rollstat import thresholds
 from rollstat.algorithms.aggregate import without_exponents
 from rollstat.algorithms.bound_calls import BoundKernel
 from rollstat.algorithms.float_range import may_leave_range
@@ -88,16 +87,10 @@ class _OverFloats:
         return True
 
 
-def _fits(bounds: Bounds) -> bool:
-    """Return whether the windows have so few rows that a sorted array is the fastest for them."""
-    entries = len(bounds.start) * (thresholds.SORTED_ROW + bounds.longest)
-    return bool(entries <= thresholds.SORTED_ENTRIES)
-
-
 def sorted_in_one_call(
-    reader: NamedTuple, least: int, marks: Sequence[float], bounds: Bounds, *, distances: bool = False
-) -> OneCall | None:
-    """Return what reads statistics from a sorted array of each window; None for long series.
+    reader: NamedTuple, least: int, marks: Sequence[float], *, distances: bool = False
+) -> OneCall:
+    """Return what reads statistics from a sorted array of each window.
 
     Parameters
     ----------
@@ -107,41 +100,32 @@ def sorted_in_one_call(
         Observations below which a window has no result.
     marks : sequence of float
         What each result is where there is none.
-    bounds : Bounds
-        The windows, or others of the same number.
     distances : bool
         Whether distances of values, and means of these, must be exact.
     """
-    if not _fits(bounds):
-        return None
     kernel, both = BoundKernel(sorted_windows), len(marks) == 2
     marked = np.array([*marks, 0.0][:2])
 
     def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> bool:
-        if not _fits(bounds):
-            return False
         (values,), (start, end, longest, own) = columns, bounds
         window, second = np.empty(longest + 1), outputs[1] if both else _NOTHING
         return bool(kernel(reader, values, start, end, own, least, window, marked, outputs[0], second))
 
     call = _OverFloats(run, _EXACT_DISTANCES if distances else EXACT)
-    return OneCall(Choice("sorted_window", _SHORT), call)
+    # A third of the entries move on average.
+    return OneCall(Choice("sorted_window", _SHORT), call, 15.0, 0.35)
 
 
 def extrema_in_one_call(
-    names: Sequence[str], last: bool, relative_to: str, least: int, marks: Sequence[float], bounds: Bounds
+    names: Sequence[str], last: bool, relative_to: str, least: int, marks: Sequence[float]
 ) -> OneCall | None:
-    """Return what computes extrema and their positions; None for long series.
+    """Return what computes extrema and their positions; None if these have marks that it cannot write.
 
     The first four parameters are those of :class:`rollstat.computations.extrema.ExtremaOf`, the others those
     of :func:`sorted_in_one_call`.
     """
-    marked = all(mark == marks[0] or mark != mark for mark in marks)
-    if (
-        len(bounds.start) > thresholds.ONE_CALL_ROWS
-        or not marked
-        or ("ptp" in names and marks[0] == marks[0])
-    ):
+    same = all(mark == marks[0] or mark != mark for mark in marks)
+    if not same or ("ptp" in names and marks[0] == marks[0]):  # the distance of two marks is none
         return None
     kernel = BoundKernel(extremes_of_windows)
 
@@ -168,30 +152,28 @@ def extrema_in_one_call(
                 elif relative_to == "newest":
                     np.subtract(bounds.end - 1, out, out=out, where=out >= 0)
 
-    return OneCall(Choice("wedge", _SHORT), _OverFloats(run))
+    return OneCall(Choice("wedge", _SHORT), _OverFloats(run), 10.0)
 
 
-def ends_in_one_call(kind: int, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-    """Return what computes a statistic of :mod:`rollstat.kernels.missing.window_ends`; None for long series.
+def ends_in_one_call(kind: int, least: int, marks: Sequence[float]) -> OneCall:
+    """Return what computes a statistic of :mod:`rollstat.kernels.missing.window_ends`.
 
     The other parameters are those of :func:`sorted_in_one_call`.
     """
-    if len(bounds.start) > thresholds.ONE_CALL_ROWS:
-        return None
     kernel, (mark,) = BoundKernel(ends_of_windows), marks
 
     def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> None:
         kernel(columns[0], bounds.start, bounds.end, kind, least, mark, outputs[0])
 
-    return OneCall(Choice("window_ends", _SHORT), _OverFloats(run))
+    return OneCall(Choice("window_ends", _SHORT), _OverFloats(run), 5.0)
 
 
-def sums_in_one_call(summand: Summand, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-    """Return what computes the outputs of a summand; None for long series.
+def sums_in_one_call(summand: Summand, least: int, marks: Sequence[float]) -> OneCall | None:
+    """Return what computes the outputs of a summand; None if the kernel cannot write the marks.
 
     The other parameters are those of :func:`sorted_in_one_call`.
     """
-    if len(bounds.start) > thresholds.ONE_CALL_ROWS or any(mark == mark for mark in marks):
+    if any(mark == mark for mark in marks):
         return None
     kernel, fitted = BoundKernel(variable_windows.sum_windows), isinstance(summand, Line)
 
@@ -212,7 +194,7 @@ def sums_in_one_call(summand: Summand, least: int, marks: Sequence[float], bound
                 result[...] = row
         return True
 
-    return OneCall(Choice("variable_windows", _SHORT), _OverFloats(run))
+    return OneCall(Choice("variable_windows", _SHORT), _OverFloats(run), 5.0)
 
 
 def _memory_of_sums(channels: int, outputs: int, longest: int, length: int, rows: int) -> tuple[Any, ...]:
@@ -227,21 +209,20 @@ def _row_numbers(rows: int) -> NDArray[np.float64]:
 
 
 def operator_in_one_call(
-    operator: Any, layout: Layout, least: int, marks: Sequence[float], bounds: Bounds
+    operator: Any, layout: Layout, least: int, marks: Sequence[float], longest: int
 ) -> OneCall | None:
-    """Return what combines the values of each window, if none is missing; None for long series.
+    """Return what combines the values of each window, if none is missing; None if no kernel does.
 
     `operator` and `layout` are those of :func:`rollstat.algorithms.aggregate.prepare`, the other parameters
     those of :func:`sorted_in_one_call`.
     """
-    rows = len(bounds.start)
-    if rows > thresholds.ONE_CALL_ROWS or getattr(operator, "with_row", False) or config.DISABLE_JIT:
+    if getattr(operator, "with_row", False) or config.DISABLE_JIT:
         return None
     kernel, exact = BoundKernel(scan), getattr(operator, "rounds_integers", False)
     limit = math.inf
     if hasattr(operator, "unscaled"):
         kind: Any = type(operator)
-        operator, layout, limit = without_exponents(kind, operator, max(bounds.longest, rows))
+        operator, layout, limit = without_exponents(kind, operator, max(longest, 1))
         if limit <= 1.0:
             return None
 
@@ -259,7 +240,7 @@ def operator_in_one_call(
         few = bounds.end - bounds.start < max(least, 1)
         if least == 0 and few.any():  # which have the identity as their result
             return False
-        suffix, failed = np.empty(max(bounds.longest, 1), layout.state), np.zeros(rows, np.bool_)
+        suffix, failed = np.empty(max(bounds.longest, 1), layout.state), np.zeros(len(bounds.start), np.bool_)
         given = tuple(columns) if len(columns) > 1 else columns[0]
         written = [same_memory(out, dtype) for out, dtype in zip(outputs, layout.outputs)]
         out = written[0] if layout.single else tuple(written)
@@ -273,7 +254,7 @@ def operator_in_one_call(
             view[few] = mark
         return True
 
-    return OneCall(Choice("operator_scan", _SHORT), write)
+    return OneCall(Choice("operator_scan", _SHORT), write, 10.0)
 
 
 def _combines(values: NDArray[Any], limit: float) -> bool:

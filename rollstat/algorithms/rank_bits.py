@@ -1,13 +1,13 @@
 """Selection in bulk: rank the values of several windows once, then slide over a bit set of the ranks."""
 
 import threading
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds, tiers
+from rollstat import thresholds
 from rollstat.algorithms.ranking import NOTHING_MISSING, ranks, unsigned_keys, write_values
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection import bulk_select
@@ -16,7 +16,7 @@ from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.sortedness import direction
 from rollstat.kernels.selection.value_band import Sample, allocate_sample
 
-__all__ = ["at_run_time", "block_rows", "fast_kernel", "select", "select_points", "split_rows"]
+__all__ = ["at_run_time", "block_rows", "select", "select_points", "split_rows"]
 
 # Most rows whose ranking memory a thread keeps for the next block.
 _MOST_ROWS_KEPT = 1 << 19
@@ -33,28 +33,9 @@ def at_run_time() -> tuple[tuple[str, str], ...]:
     return (("sortedness", "the values only rise or only fall"),)
 
 
-def fast_kernel(block: Block, complete: bool, position: bool, required: int) -> tiers.FastKernel:
-    """Return the kernel for a block and its variant, see :mod:`rollstat.tiers`.
-
-    `complete` tells whether no value is missing, and `required` how many observations a result needs.
-    """
-    dtype, width = block.values.dtype, block.width
-    if not _slides_fixed(block) or position:
-        return slide_any, dtype
-    converts = dtype.kind == "f" or dtype.itemsize <= 4
-    constant = complete and required <= width
-    return bulk_select.select_fixed, _variant(
-        np.dtype(np.float64 if converts else np.uint64), constant and dtype.kind == "f", constant, width
-    )
-
-
 def _slides_fixed(block: Block) -> bool:
     """Return whether to slide equal windows. One window, the last of expanding ones, is just sorted."""
     return block.width > 0 and block.rows > 1
-
-
-def _variant(keys: np.dtype[Any], point: bool, constant: bool, width: int) -> Hashable:
-    return keys, point, constant, width >= thresholds.SAMPLED
 
 
 def split_rows(start: NDArray[np.int64], end: NDArray[np.int64], fewest: int) -> Iterator[tuple[int, int]]:
@@ -142,7 +123,6 @@ def _select_any(block: Block, request: Selection, first: int, last: int) -> None
         lower,
         upper,
     )
-    tiers.note_ready(slide_any, values.dtype)
     ordered = values[row]
     request.lower[:, first:last] = ordered[lower]
     if request.upper is not None:
@@ -276,8 +256,6 @@ class _FixedRows:
                 memory.scratch,
                 memory.sample(width),
             )
-        variant = _variant(self.keys.dtype, point is not None, self.targets is None, width)
-        tiers.note_ready(bulk_select.select_fixed, variant)
         return self._write(first, first + int(done))
 
     def finish(self, first: int) -> None:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.algorithms import sorted_columns
 from rollstat.algorithms.rank_bits import split_rows
-from rollstat.algorithms.ranking import NOTHING_MISSING, how_sorted, tied_ranks
+from rollstat.algorithms.ranking import NOTHING_MISSING, tied_ranks
 from rollstat.blocks import Block
 from rollstat.plan import NAMED, Choice
 from rollstat.windows import Windows
@@ -53,7 +53,7 @@ def choose(algorithm: str, block: Block, widest: int, complete: bool) -> Choice:
 
 def rank_set(block: Block, reason: str = "supports every window") -> Choice:
     """Return the choice of a set of ranks; the reason tells how values are sorted for it."""
-    return Choice("rank_set", reason + how_sorted(block.values.dtype))
+    return Choice("rank_set", reason)
 
 
 def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str]) -> None:

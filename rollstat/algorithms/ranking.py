@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import tiers
 from rollstat.blocks import read_only
 from rollstat.kernels.selection.inverse_permutation import number, number_tied
 from rollstat.kernels.selection.radix_sort import (
@@ -25,7 +24,6 @@ from rollstat.kernels.selection.radix_sort import (
 __all__ = [
     "NOTHING_MISSING",
     "SIGN_BIT",
-    "how_sorted",
     "measurable",
     "order",
     "ranks",
@@ -34,8 +32,6 @@ __all__ = [
     "write_values",
 ]
 
-# Time that NumPy takes to sort a value, in the short series that are sorted at a time.
-_SORT_SECONDS = 80e-9
 NOTHING_MISSING = np.zeros(0, np.bool_)
 _FLOAT64, _UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
 SIGN_BIT = np.uint64(1 << 63)
@@ -85,27 +81,11 @@ def _radix_order(keys: NDArray[Any], missing: NDArray[np.bool_], observed: int) 
     lowest, highest = map(keys.dtype.type, value_range(keys, missing))
     with np.errstate(over="ignore"):  # a range without a finite scale is refused
         count = sort_records(keys, missing, lowest, highest, observed == len(keys), scratch)
-    tiers.note_ready(sort_records, keys.dtype)
     if count < 0:
         return None
     row = np.empty(count, np.int64)
     rows_of(scratch.records[:count], bits_for(len(keys)), row)
     return row
-
-
-def _radix_kernel(dtype: np.dtype[Any]) -> tiers.FastKernel | None:
-    """Return the kernel that sorts values of this dtype, and its variant; None if NumPy sorts them."""
-    if dtype.kind == "f" and dtype.itemsize in (4, 8):
-        return sort_records, _FLOAT64
-    return (sort_records, _UINT64) if dtype.kind in "fiubmM" and dtype.itemsize <= 8 else None
-
-
-def how_sorted(dtype: np.dtype[Any]) -> str:
-    """Return what to add to the reason of an algorithm that sorts, while NumPy sorts for it."""
-    radix = _radix_kernel(dtype)
-    if radix is None or not tiers.serves_quickly(*radix, 0.0):
-        return ""
-    return "; NumPy sorts, because the radix sort is not compiled yet"
 
 
 def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
@@ -127,14 +107,10 @@ def order(values: NDArray[Any], missing: NDArray[np.bool_] | None = None) -> NDA
     if observed == 0:
         return np.empty(0, np.int64)
     row = None
-    radix = _radix_kernel(values.dtype)
-    seconds = len(values) * _SORT_SECONDS
-    quick = radix is not None and tiers.serves_quickly(*radix, seconds)
-    if radix is not None and quick:
-        tiers.note_work(*radix, seconds)
-    if not quick and values.dtype.kind == "f" and values.dtype.itemsize in (4, 8):
+    kind, size = values.dtype.kind, values.dtype.itemsize
+    if kind == "f" and size in (4, 8):
         row = _radix_order(values.astype(np.float64, copy=False).view(), absent, observed)
-    if not quick and row is None and radix is not None:
+    if row is None and kind in "fiubmM" and size <= 8:
         row = _radix_order(unsigned_keys(values), absent, observed)
     if row is not None:
         return row

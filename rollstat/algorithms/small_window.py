@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds, tiers
+from rollstat import thresholds
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection.network_five import point_of_five
 from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
@@ -33,7 +33,6 @@ from rollstat.networks import selection_network
 __all__ = [
     "LARGEST_WIDTH",
     "block_rows",
-    "fast_kernel",
     "select",
     "select_points",
     "select_points_of_five",
@@ -94,11 +93,6 @@ def suits_values(values: NDArray[Any], width: int) -> bool:
         near = min(np.abs(values[rows + lag] - values[rows]).sum() for lag in (1, 2))
         far = np.abs(values[rows + width] - values[rows]).sum()
         return not 2 * near > far
-
-
-def fast_kernel(dtype: np.dtype[Any], complete: bool) -> tiers.FastKernel:
-    """Return the kernel for values of this dtype, and its variant, see :mod:`rollstat.tiers`."""
-    return (run_network if complete else pick), dtype
 
 
 def block_rows(width: int) -> int:
@@ -222,7 +216,6 @@ def _find(
                 interpolate_constant(found[which], found[which + 1], fraction, kind == MIDPOINT, lower[row])
         return
     run_network(*_arguments(values, width, asked, lower, upper))
-    tiers.note_ready(run_network, values.dtype)
 
 
 @lru_cache(maxsize=64)
@@ -317,7 +310,6 @@ def _select_varying(block: Block, request: Selection, i: int) -> None:
         ranges = ((low, low + len(found) - 1),)
         _find(keys, block.width, _Asked(ranges, outputs, (0.0,) * len(found)), found, found)
         pick(found, low, high, rank, request.lower[i], upper)
-        tiers.note_ready(pick, keys.dtype)
 
 
 def _rank_in_all(block: Block, rank: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64], int, int]:

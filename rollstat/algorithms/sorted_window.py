@@ -9,7 +9,7 @@ from rollstat.algorithms.ranking import NOTHING_MISSING
 from rollstat.blocks import Block, Selection, read_only
 from rollstat.kernels.rank_space.order_statistics_sorted import order_statistics_sorted
 
-__all__ = ["block_rows", "seconds", "select"]
+__all__ = ["block_rows", "select"]
 
 _NONE: NDArray[Any] = np.empty((0, 0), np.int64)
 
@@ -17,11 +17,6 @@ _NONE: NDArray[Any] = np.empty((0, 0), np.int64)
 def block_rows(width: int) -> int:
     """Return the rows of a block: several windows, whose first is inserted value by value."""
     return max(1 << 18, 8 * width)
-
-
-def seconds(rows: int, width: int, positions: bool = False) -> float:
-    """Return about how long so many windows take: a third of the entries move, and all are compared."""
-    return (rows + width) * (30 + (0.9 if positions else 0.35) * width) * 1e-9
 
 
 def select(block: Block, request: Selection) -> None:

@@ -13,7 +13,7 @@ from rollstat.blocks import Block, Outcome
 from rollstat.dtypes import compute_dtype, warn_of_rounding
 from rollstat.kernels.sums.moment_formulas import Summand
 from rollstat.operators.interface import NOTHING, empty_result
-from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
 from rollstat.windows import Windows
 
 __all__ = ["Combination", "Formula"]
@@ -45,6 +45,8 @@ class Formula(Computation):
         What to sum, if the outputs follow from sums, see :mod:`rollstat.kernels.sums.moment_formulas`.
     """
 
+    rounds = True
+
     def __init__(
         self,
         dtype: np.dtype[Any],
@@ -74,12 +76,12 @@ class Formula(Computation):
         """Return the algorithm for a block."""
         return self._choose(block)
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
         if self._summand is not None:
-            return sums_in_one_call(self._summand, least, marks, bounds)
+            return sums_in_one_call(self._summand, least, marks)
         kind = first_last.KINDS.get(self._write)
-        return None if kind is None else ends_in_one_call(kind, least, marks, bounds)
+        return None if kind is None else ends_in_one_call(kind, least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""
@@ -107,6 +109,7 @@ class Combination(Computation):
         Kind of the outputs; by default that of the operator's results.
     """
 
+    rounds = True
     can_fail = True
 
     def __init__(
@@ -144,12 +147,12 @@ class Combination(Computation):
             return Choice("operator_scan", "the fastest for any windows of numbers")
         return Choice(self._algorithm, NAMED)
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
         computed = [compute_dtype(output.kind, self._dtype) for output in self.outputs]
         if computed != list(self._layout.outputs):
             return None
-        return operator_in_one_call(self._operator, self._layout, least, marks, bounds)
+        return operator_in_one_call(self._operator, self._layout, least, marks, longest)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the result of every row with at least `min_periods` observations."""

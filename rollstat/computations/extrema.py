@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import tiers
 from rollstat.algorithms import extrema
 from rollstat.algorithms.one_call import extrema_in_one_call
 from rollstat.blocks import Block, Outcome
-from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
 from rollstat.registry import refuse_algorithm
 from rollstat.windows import Windows
 
@@ -59,7 +58,6 @@ class ExtremaOf(Computation):
         self.algorithm = algorithm
         self.last = last
         self.relative_to = relative_to
-        self.rows = windows.rows
         # The wedge promises at most three comparisons a value, so it must see each value once.
         self.one_block = algorithm == "wedge"
         kinds = [_KINDS[name] for name in names]
@@ -76,14 +74,14 @@ class ExtremaOf(Computation):
     def choose(self, block: Block) -> Choice:
         """Return the algorithm for a block; those for fixed windows do not serve boundary windows."""
         if self.algorithm == "auto" or (self.algorithm in _FIXED_ONLY and not block.width):
-            return extrema.choose(block, tuple(self.names), self.rows, self.last)
+            return extrema.choose(block)
         return Choice(self.algorithm, NAMED)
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
         if "ptp" in self.names and self.dtype == np.float32:  # float64 would round distances twice
             return None
-        return extrema_in_one_call(self.names, self.last, self.relative_to, least, marks, bounds)
+        return extrema_in_one_call(self.names, self.last, self.relative_to, least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the extrema of every row with at least `min_periods` observations."""
@@ -99,7 +97,7 @@ class ExtremaOf(Computation):
                 request.maximum = np.empty(block.rows, block.values.dtype)
             else:
                 setattr(request, extrema.FIELDS[name], result)
-        outcome = extrema.ALGORITHMS[tiers.algorithm_for(self.choose(block), block)](block, request)
+        outcome = extrema.ALGORITHMS[self.choose(block).name](block, request)
         # Results in arrays of their own are converted later; views of the output are final.
         final = all(result.base is not None for result in results)
         if not final and block.width == 0:

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds, tiers
-from rollstat.algorithms import rank_space, sorted_window
+from rollstat import thresholds
+from rollstat.algorithms import rank_space
 from rollstat.algorithms.one_call import sorted_in_one_call
 from rollstat.algorithms.rank_space import (
     check_network,
@@ -26,7 +26,7 @@ from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_colum
 from rollstat.kernels.rank_space.sorted_windows import Deviation as MedianDistance
 from rollstat.kernels.rank_space.sorted_windows import Outlier
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
-from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import Choice, Computation, OneCall, Output
 from rollstat.windows import Windows
 
 __all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel", "scaled_deviation"]
@@ -42,7 +42,6 @@ class _Distances(Computation):
     """The two middle observations of every window, and the two middle distances from the median."""
 
     def __init__(self, algorithm: str, windows: Windows) -> None:
-        self.rows = windows.rows
         check_network(algorithm, windows, DEVIATION_ALGORITHMS)
         self.algorithm = algorithm
 
@@ -52,17 +51,11 @@ class _Distances(Computation):
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
-        fast = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS, complete)
-        if self.algorithm != "auto" or fast.name == "sorted_window":
-            return fast
-        kernel = mad_tree.find_distances if fast.name == "rank_set" else distances_of_columns
-        seconds = sorted_window.seconds(self.rows, block.longest)
-        variant = measurable(block.values[:0]).dtype
-        return tiers.choose(fast, "sorted_window", ((kernel, variant),), self.rows, seconds)
+        return choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS, complete)
 
     def _algorithm(self, block: Block) -> str:
         """Return the algorithm for a block with values."""
-        return tiers.algorithm_for(self.choose(block, block.missing is None), block)
+        return self.choose(block, block.missing is None).name
 
     def _find(self, block: Block, algorithm: str) -> list[NDArray[Any]]:
         """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
@@ -91,7 +84,6 @@ class _Distances(Computation):
                 mad_tree.create(len(ordered)),
                 *(array[rows] for array in found),
             )
-            tiers.note_ready(mad_tree.find_distances, dtype)
         return found
 
 
@@ -102,7 +94,6 @@ def _sort_all(values: NDArray[Any], width: int) -> list[NDArray[Any]]:
         lower, upper, near, far = (part[rows] for part in parts)
         lower[...], upper[...] = found[(width - 1) // 2], found[width // 2]
         distances_of_columns(found, np.empty(BATCH), near, far)
-    tiers.note_ready(distances_of_columns, values.dtype)
     return parts
 
 
@@ -127,9 +118,9 @@ class Deviation(_Distances):
         self.can_fail = dtype.kind in "mM"
         self.outputs = [Output("difference" if self.can_fail else "interpolated")]
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
-        return sorted_in_one_call(MedianDistance(float(self.scale)), least, marks, bounds, distances=True)
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(MedianDistance(float(self.scale)), least, marks, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the deviation of every window."""
@@ -192,9 +183,9 @@ class Hampel(_Distances):
         windows.position(0, 0)
         self.factor = factor
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
-        return sorted_in_one_call(Outlier(float(self.factor)), least, marks, bounds, distances=True)
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(Outlier(float(self.factor)), least, marks, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the cleaned values and the outliers; rows whose own value is missing are insufficient."""

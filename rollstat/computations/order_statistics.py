@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds, tiers
+from rollstat import thresholds
 from rollstat.algorithms import (
     extrema,
     rank_bits,
@@ -32,7 +32,7 @@ from rollstat.kernels.selection.quantiles import (
     picks_upper,
     quantile_ranks,
 )
-from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
 from rollstat.registry import refuse_algorithm
 from rollstat.windows import Windows
 
@@ -205,31 +205,12 @@ class OrderStatistics(Computation):
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
         fixed = block.width
-        selection = self._quick_or(self._choose_selection(fixed), block, complete)
+        selection = self._choose_selection(fixed)
         if not (complete and fixed and self.algorithm == "auto" and self._all_ends(fixed)):
             return selection
-        extremum = extrema.choose(block, self._end_names(fixed), self.rows)
+        extremum = extrema.choose(block)
         reason = f"the smallest or largest value of every window; {extremum.reason}"
         return Choice(extremum.name, reason, ((selection.name, "a value is missing"),))
-
-    def _fast_kernel(self, name: str, block: Block, complete: bool) -> tiers.FastKernel:
-        """Return the kernel of a selection algorithm, and its variant, see :mod:`rollstat.tiers`."""
-        if name == "small_window":
-            return small_window.fast_kernel(block.values.dtype, complete)
-        required = max(request.required for request in self.requests)
-        return rank_bits.fast_kernel(block, complete, self.positions, required)
-
-    def _quick_or(self, fast: Choice, block: Block, complete: bool) -> Choice:
-        """Return the choice of the sorted window, while it serves in place of the `fast` algorithm."""
-        if self.algorithm != "auto":
-            return fast
-        kernel = self._fast_kernel(fast.name, block, complete)
-        seconds = sorted_window.seconds(self.rows, block.longest, self.positions)
-        return tiers.choose(fast, "sorted_window", (kernel,), self.rows, seconds)
-
-    def _end_names(self, width: int) -> tuple[str, ...]:
-        """Return which extrema the results are, if each is one."""
-        return tuple("max" if request.point(width).rank else "min" for request in self.requests)
 
     def _all_ends(self, width: int) -> bool:
         """Return whether all results are the smallest or the largest value of every window."""
@@ -239,8 +220,8 @@ class OrderStatistics(Computation):
         same = all(request.kind() == "value" for request in self.requests) or dtype.kind in "fmM"
         return same and all(_is_end(request.point(width), width) for request in self.requests)
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
         if len(self.requests) > 1:
             return None
         (request,) = self.requests
@@ -248,7 +229,7 @@ class OrderStatistics(Computation):
             reader: Any = QuantileOf(request.q, INTERPOLATIONS[request.interpolation])
         else:
             reader = Position(request.k) if self.positions else KthOf(request.k)
-        return sorted_in_one_call(reader, least, marks, bounds)
+        return sorted_in_one_call(reader, least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the order statistics of every row with at least `min_periods` observations."""
@@ -259,7 +240,7 @@ class OrderStatistics(Computation):
         if choice.name not in _DRIVERS:
             self._write_ends(block, results)
             return Outcome(algorithm=choice.name)
-        algorithm = tiers.algorithm_for(choice, block)
+        algorithm = choice.name
         if complete and algorithm == "small_window" and self.algorithm == "auto":
             if not small_window.suits_values(block.values, block.width):
                 algorithm = "rank_bits"
@@ -334,7 +315,7 @@ class OrderStatistics(Computation):
         for request, result in zip(self.requests, results):
             smallest = request.point(block.width).rank == 0
             target = extrema.Extrema(minimum=result) if smallest else extrema.Extrema(maximum=result)
-            extrema.automatic(block, target, self.rows)
+            extrema.automatic(block, target)
 
     def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
         """Write the results from the values at both ranks."""

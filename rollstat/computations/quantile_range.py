@@ -13,7 +13,7 @@ from rollstat.computations.order_statistics import OrderStatistics, Quantile
 from rollstat.dtypes import compute_dtype
 from rollstat.kernels.rank_space.sorted_windows import SpreadOf
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, whole_spread
-from rollstat.plan import Bounds, OneCall, Output
+from rollstat.plan import OneCall, Output
 from rollstat.windows import Windows
 
 __all__ = ["Spread"]
@@ -45,15 +45,15 @@ class Spread(OrderStatistics):
         whole = self.can_fail or (dtype.kind in "iub" and kind == "value")
         self.outputs = [Output("difference" if whole else "interpolated")]
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
         low, high = self.requests
         assert isinstance(low, Quantile)
         assert isinstance(high, Quantile)
         if self.dtype == np.float32:  # whose quantiles are rounded before they are subtracted
             return None
         reader = SpreadOf(low.q, high.q, INTERPOLATIONS[low.interpolation], self._wide)
-        return sorted_in_one_call(reader, least, marks, bounds, distances=True)
+        return sorted_in_one_call(reader, least, marks, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the distance of every row with at least `min_periods` observations."""

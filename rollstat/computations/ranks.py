@@ -27,7 +27,7 @@ from rollstat.kernels.rank_space.sorted_windows import Distinct as Distincts
 from rollstat.kernels.rank_space.sorted_windows import MeanDifference as MeanDifferences
 from rollstat.kernels.rank_space.sorted_windows import Mode as Modes
 from rollstat.kernels.rank_space.sorted_windows import RankOf
-from rollstat.plan import NAMED, Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
 from rollstat.registry import refuse_algorithm
 from rollstat.windows import OffsetWindows, Windows
 
@@ -126,11 +126,11 @@ class RankOfNewest(_InRankSpace):
         missing = (("rank_set", "a value is missing"),)
         return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows", missing)
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
         if self.method == DENSE:
             return None
-        return sorted_in_one_call(RankOf(self.method, self.ascending, self.pct), least, marks, bounds)
+        return sorted_in_one_call(RankOf(self.method, self.ascending, self.pct), least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the rank of every row; rows whose last value is missing are insufficient."""
@@ -183,9 +183,9 @@ class Distinct(_InRankSpace):
 
     outputs = (Output("integer", 0),)
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
-        return sorted_in_one_call(Distincts(), least, marks, bounds)
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(Distincts(), least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the number of distinct values of every window."""
@@ -201,9 +201,9 @@ class Mode(_InRankSpace):
 
     outputs = (Output("value"),)
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
-        return sorted_in_one_call(Modes(), least, marks, bounds)
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(Modes(), least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mode of every window."""
@@ -229,6 +229,7 @@ class MeanDifference(_InRankSpace):
         ``"auto"`` or a key of `MEAN_DIFFERENCE_ALGORITHMS`.
     """
 
+    rounds = True
     outputs = (Output("float", 2),)
 
     def __init__(self, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
@@ -245,11 +246,9 @@ class MeanDifference(_InRankSpace):
             return Choice("sorted_window", f"windows of at most {widest} rows")
         return rank_set(block, f"windows of more than {widest} rows")
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
-        if bounds.longest > thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES:
-            return None
-        return sorted_in_one_call(MeanDifferences(), least, marks, bounds, distances=True)
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(MeanDifferences(), least, marks, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean difference of every window."""

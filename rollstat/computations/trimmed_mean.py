@@ -27,7 +27,7 @@ from rollstat.kernels.rank_space.trimmed_mean import (
     trimmed_means,
     trimmed_means_sorted,
 )
-from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
+from rollstat.plan import Choice, Computation, OneCall, Output
 from rollstat.windows import Windows
 
 __all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
@@ -63,6 +63,7 @@ class TrimmedMean(Computation):
         ``"auto"`` or a key of `TRIMMED_ALGORITHMS`.
     """
 
+    rounds = True
     outputs = (Output("interpolated"),)
 
     def __init__(
@@ -90,13 +91,13 @@ class TrimmedMean(Computation):
             return choice
         return replace(choice, at_run_time=(*choice.at_run_time, _LARGE))
 
-    def one_call(self, least: int, marks: Sequence[float], bounds: Bounds) -> OneCall | None:
-        """Return what writes all results of a short series in one call, see :class:`Computation`."""
-        width = bounds.longest
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        width = longest
         block = Block.regular(np.empty(width), None, width)
         name = self.choose(block).name
         reader = Trimmed(float(self.proportion), self.winsorize, width if name == "network" else 0)
-        return sorted_in_one_call(reader, least, marks, bounds, distances=True)
+        return sorted_in_one_call(reader, least, marks, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean of every window."""
