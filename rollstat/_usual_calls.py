@@ -194,7 +194,7 @@ def _stream_calls(statistic: str, dtype: np.dtype[Any]) -> Iterator[Call]:
     """Yield uses of a stream with each kind of window."""
     if statistic not in STREAMS:
         return
-    series, rows = REGISTRY[statistic].series, 3 * thresholds.STREAM_FUNCTION_ROWS
+    series, rows = REGISTRY[statistic].series, 30 * _ROWS
     name = STREAMS[statistic]._row.window_name
     for kind in ["normal"] + ["missing"] * (dtype.kind == "f"):
         columns = [_series(kind, rows, dtype, number) for number in range(series)]

@@ -40,7 +40,6 @@ __all__ = [
     "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
     "STREAM_DEQUE_WINDOWS",
-    "STREAM_FUNCTION_ROWS",
     "STREAM_FUNCTION_WINDOWS",
     "STREAM_HALVED_WINDOWS",
     "STREAM_OPERATOR_STEPS",
@@ -150,9 +149,6 @@ STREAM_HALVED_WINDOWS = 4
 
 STREAM_FUNCTION_WINDOWS = {"f": 1, "i": 4, "u": 4, "b": 4}
 """Shortest array, in windows, that a named operator leaves to the function over arrays, by kind of dtype."""
-
-STREAM_FUNCTION_ROWS = 4_000
-"""Shortest array of floats for which half a window is enough."""
 
 FEW_EXTREMA_ROWS = 64
 """Below this number of rows, extrema are found by one scan, which is done before vectors are set up."""

@@ -28,7 +28,6 @@ from rollstat.registry import REGISTRY
 from rollstat.streaming.base import State
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
 from rollstat.streaming.window_spec import WindowSpec
-from rollstat.streaming.windows.blocked import BlockedWindow
 from rollstat.streaming.windows.operator import NumberWindow, ObjectWindow
 from rollstat.streaming.windows.operator_results import NEVER, Written
 
@@ -39,8 +38,6 @@ _FIRST_CAPACITY = 64
 _MANY_ROWS = 2**62
 # Rows of an array that are added together, so that their scratch memory stays in the cache.
 _BLOCK = 2**15
-# Arrays in the snapshot of a window that has a state for each row.
-_ARRAYS_OF_STATES = 3
 
 
 class OperatorWindow:
@@ -360,11 +357,10 @@ class OperatorWindow:
 class NamedOperatorWindow(OperatorWindow):
     """A window of the operator of a registered statistic.
 
-    Windows of a fixed number of rows keep the rows, and long arrays go through the function over arrays::
+    Into windows of a fixed number of rows, long arrays go through the function over arrays::
 
         array             [ first rows | windows within the array ............ | last rows ]
-        results           [ rows of the window, first rows ]  the function        kept in the window
-                            the function
+        results             states of the window    the function                 loaded into the window
 
     Parameters
     ----------
@@ -388,12 +384,6 @@ class NamedOperatorWindow(OperatorWindow):
         # Whether the last result of the operator is the number of observations, because states are rows.
         self._last_is_count = bool(getattr(operator, "last_is_count", False))
         super().__init__(operator, window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
-
-    def _make_states(self) -> Any:
-        adapter, rows = self.adapter, self.spec.fixed
-        if not rows or adapter.objects:
-            return super()._make_states()
-        return BlockedWindow(adapter.ready, adapter.layout, adapter.example, self.algorithm, rows)
 
     def _result(self, observations: int, read: Any) -> Any:
         result = super()._result(observations, read)
@@ -421,49 +411,23 @@ class NamedOperatorWindow(OperatorWindow):
         arrays = self.adapter.arrays(columns)
         if kind == "f":
             arrays = [np.ma.filled(column, np.nan) for column in arrays]
-        rows, keeps_rows = len(arrays[0]), isinstance(self.states, BlockedWindow)
-        few_windows = thresholds.STREAM_FUNCTION_WINDOWS[kind] * fixed
-        half = keeps_rows and kind == "f" and thresholds.STREAM_FUNCTION_ROWS <= rows >= fixed // 2
+        rows = len(arrays[0])
         if self.fast_step is not None and 0 < rows <= thresholds.STREAM_OPERATOR_STEPS:
             step, state = self.fast_step
             return [np.array([step(state, x) for x in arrays[0].tolist()], np.float64)]
-        if rows < few_windows and not half:
+        if rows < thresholds.STREAM_FUNCTION_WINDOWS[kind] * fixed:
             return super().extend(tuple(arrays), None)
-        end = int(self.states.header[NEXT]) + rows
-        last = [column[-fixed:] for column in arrays]
-        if kind == "f" and keeps_rows:
-            results, last = self._extend_by_function(arrays, last)
-        else:
-            results = self._call_function(arrays)
-            # A copy, so that the window is unchanged if one of the results does not fit.
-            first = OperatorWindow.extend(self.copy(), tuple(column[: fixed - 1] for column in arrays), None)
+        results, end = self._call_function(arrays), int(self.states.header[NEXT]) + rows
+        if self.rows:
+            # A result of integers may not fit; then this window must be unchanged.
+            window = self if kind == "f" else self.copy()
+            first = OperatorWindow.extend(window, tuple(column[: fixed - 1] for column in arrays), None)
             results = _replace_first(results, first)
-        self._load(last, end)
+        stamps = np.arange(end - fixed, end)
+        values, missing = self.adapter.encode_columns([column[-fixed:] for column in arrays], end - fixed)
+        self.states.load(stamps, values, missing)
+        self.states.header[NEXT] = end
         return results
-
-    def _load(self, arrays: list[Any], end: int) -> None:
-        """Replace all rows; the last is row ``end - 1`` of the stream."""
-        if not isinstance(self.states, BlockedWindow):
-            # A window of a snapshot of the first release has a state for each row, and no rows.
-            self._set_states(self._make_states())
-        first = end - len(arrays[0])
-        self.states.load(first, *self.adapter.encode_columns(arrays, first))
-
-    def _extend_by_function(self, arrays: list[Any], last: list[Any]) -> tuple[list[Any], list[Any]]:
-        """Return the results of a long array of floats, and the rows that the window has afterwards."""
-        if self.states.header[NEXT] == 0:
-            return self._call_function(arrays), last
-        fixed = self.spec.fixed
-        # A short array is copied behind the rows of the window. Of a longer one only the first rows are,
-        # whose windows reach into those.
-        joined = len(arrays[0]) < thresholds.STREAM_SEPARATE_WINDOWS * fixed
-        firsts = arrays if joined else [column[: fixed - 1] for column in arrays]
-        whole = self.states.before(firsts)
-        rows = len(whole[0]) - len(firsts[0])
-        first = [result[rows:] for result in self._call_function(whole)]
-        if joined:
-            return first, [column[-fixed:] for column in whole]
-        return _replace_first(self._call_function(arrays), first), last
 
     def _call_function(self, arrays: list[Any]) -> list[Any]:
         """Return what the function over arrays computes for every row, an array for each output."""
@@ -475,11 +439,6 @@ class NamedOperatorWindow(OperatorWindow):
             *arrays, window=self.spec.fixed, min_periods=self.given_min_periods, **parameters
         )
         return list(results) if isinstance(results, tuple) else [results]
-
-    def _adopt(self, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> None:
-        if self.spec.fixed and len(arrays) == _ARRAYS_OF_STATES:
-            self.states = super()._make_states()
-        super()._adopt(parameters, arrays)
 
 
 def _replace_first(results: list[Any], first: Sequence[Any]) -> list[Any]:

@@ -14,5 +14,4 @@ operator into the kernels:
 - window: a window by row or by time on either queue: push, pop, value.
 - window_extend: many rows at once through such a window, with the combinations of the pushes.
 - bulk_load: the suffixes or the total of many elements, with which an array replaces a window.
-- blocked_window: the last m rows in rings, and states of blocks of them; less memory, and faster to load.
 """

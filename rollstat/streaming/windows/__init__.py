@@ -8,8 +8,6 @@ All have ``push`` (add a row), ``pop`` (drop the oldest rows), a way to take in 
 - sorted: rows beside a sorted array, for statistics of all observations.
 - operator: states of any associative operator, one an observation: ``NumberWindow`` in compiled code, for
   windows by row, by time, expanding or of free size; ``ObjectWindow`` for Python objects.
-- blocked: an operator over the last m rows, kept as rows and states of blocks: the named statistics (mean,
-  variance, ...), whose long arrays go through the function over arrays and back into the window.
 - operator_trees: the greedy algorithm online, for windows that are asked for by bounds.
 - operator_results: memory for results, copying and pickling, shared by those above.
 """
