@@ -4,15 +4,15 @@ Besides :func:`select`, which every selection algorithm has, :func:`select_point
 two ranks (quantiles, the median of an even number) while both ranks are in the cache.
 """
 
-import threading
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
+from rollstat.algorithms.kept import Kept
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection.network_five import point_of_five
 from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
@@ -231,26 +231,13 @@ def _prepare(
     return network, lanes, stride, np.array(asked.outputs, np.int64), np.array(asked.fractions, np.float64)
 
 
-class _Kept(threading.local):
-    """The scratch memory of the last call of a thread, if it was small."""
-
-    key: Any = None
-    scratch: LaneScratch
-
-    def get(self, rows: int, lanes: int, stride: int, values: Any, points: Any) -> LaneScratch:
-        """Return the scratch of the last call if its key was the same, else new scratch."""
-        key = rows, lanes, stride, values, points
-        if key == self.key:
-            return self.scratch
-        scratch = LaneScratch(
-            _aligned_zeros(rows * stride, values), _aligned_zeros(4 * lanes, points), lanes, stride
-        )
-        if rows * stride <= _LONGEST_KEPT:
-            self.key, self.scratch = key, scratch
-        return scratch
+def _new_scratch(rows: int, lanes: int, stride: int, values: Any, points: Any) -> LaneScratch:
+    return LaneScratch(
+        _aligned_zeros(rows * stride, values), _aligned_zeros(4 * lanes, points), lanes, stride
+    )
 
 
-_scratch = _Kept()
+_scratch = Kept()
 
 
 def _arguments(
@@ -263,7 +250,8 @@ def _arguments(
     """Return the arguments of :func:`run_network`."""
     rows = lower.shape[1]
     network, lanes, stride, *rest = _prepare(width, asked, rows, values.itemsize)
-    scratch = _scratch.get(network.rows, lanes, stride, values.dtype, lower.dtype)
+    key = network.rows, lanes, stride, values.dtype, lower.dtype
+    scratch = _scratch.get(key, partial(_new_scratch, *key), network.rows * stride <= _LONGEST_KEPT)
     return values, network, scratch, *rest, lower, upper
 
 

@@ -5,8 +5,7 @@ multiple of :func:`grid`; those of windows of few values never do.
 """
 
 import math
-import threading
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from rollstat._jit import plain
 from rollstat.algorithms.aggregate import aggregate, prepare
 from rollstat.algorithms.extrema import Extrema, automatic
 from rollstat.algorithms.float_range import MODERATE, is_moderate
+from rollstat.algorithms.kept import Kept
 from rollstat.algorithms.whole_numbers import about_anchor, operator_for
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.dtypes import is_large
@@ -47,24 +47,8 @@ _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
 # Exponent of the sum of as many values as a window can have.
 _SPARE = 64
 _COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
-# Maximum number of float64 elements that a thread keeps for the next block.
+# About how many float64 elements a thread keeps for the next block.
 _LONGEST_KEPT = 1 << 19
-
-
-class _Kept(threading.local):
-    """Arrays of the last block of a thread: new pages for every block would cost as much as the sums."""
-
-    key: Any = None
-    arrays: list[NDArray[np.float64]]
-
-    def get(self, key: Any, shapes: Callable[[], list[tuple[int, ...]]]) -> list[NDArray[np.float64]]:
-        """Return the arrays of the last call if its key was the same, else new ones; keep small ones."""
-        if key == self.key:
-            return self.arrays
-        arrays = [_aligned_array(shape) for shape in shapes()]
-        if sum(array.size for array in arrays) <= _LONGEST_KEPT:
-            self.key, self.arrays = key, arrays
-        return arrays
 
 
 def _aligned_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -72,8 +56,8 @@ def _aligned_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
     return np.asarray(aligned_empty(math.prod(shape), np.float64)).reshape(shape)
 
 
-_scratch = _Kept()
-_fronts = _Kept()
+_scratch = Kept()
+_fronts = Kept()
 
 
 def grid(width: int) -> int:
@@ -192,7 +176,7 @@ def _as_fixed(
     """Return expanding windows as windows of a fixed width, which start in missing rows before the data."""
     width = block.longest
     shape = (1 if x is y else 2, block.rows - 1 + width)
-    (memory,) = _fronts.get(shape, lambda: [shape])
+    memory = _fronts.get(shape, partial(_aligned_array, shape), math.prod(shape) <= _LONGEST_KEPT)
     memory[:, : block.rows - 1] = np.nan
     memory[0, block.rows - 1 :] = x[:width]
     if x is not y:
@@ -239,12 +223,20 @@ def _scan_with_missing(
 def _scan_scratch(summand: Summand, width: int) -> list[NDArray[np.float64]]:
     """Return the arrays `counts`, `memory` and `spare` for the scan."""
     channels, outputs = traits(summand).channels, traits(summand).outputs
+    key = channels, outputs, width
+    kept: list[NDArray[np.float64]] = _scratch.get(key, partial(_new_scan_scratch, *key), _is_short(*key))
+    return kept
 
-    def shapes() -> list[tuple[int, ...]]:
-        suffixes, groups, leaves, rows = plain(scratch_sizes)(channels, width)
-        return [(rows,), (suffixes + 2 * (groups + leaves + rows),), (outputs, rows)]
 
-    return _scratch.get((channels, outputs, width), shapes)
+def _new_scan_scratch(channels: int, outputs: int, width: int) -> list[NDArray[np.float64]]:
+    suffixes, groups, leaves, rows = plain(scratch_sizes)(channels, width)
+    shapes = (rows,), (suffixes + 2 * (groups + leaves + rows),), (outputs, rows)
+    return list(map(_aligned_array, shapes))
+
+
+def _is_short(channels: int, outputs: int, width: int) -> bool:
+    """Return whether the scratch memory of windows is so small that a thread keeps it."""
+    return (channels + outputs + 4) * width <= _LONGEST_KEPT
 
 
 @np.errstate(all="ignore")
