@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.blocks import Block, Outcome, read_only
+from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.dtypes import (
     EXACT,
     check_array,
@@ -123,10 +123,17 @@ class Execution:
 
     def _in_one_call(self, call: OneCall, line: int) -> bool:
         """Compute a line in one call; return whether this serves its values."""
+        plan = self.plan
         series = [read_only(plain(array[line])) for array in self.arrays]
-        if self.plan.one_call is None:
-            note_work(self.plan)
-        return call.write(series, self.plan.bounds, [result[line] for result in self.results.arrays])
+        if self.mask is not None:
+            series = [read_only(np.where(self.mask[line], np.nan, values)) for values in series]
+        if plan.one_call is None:
+            note_work(plan)
+        served = call.write(series, plan.bounds, [result[line] for result in self.results.arrays])
+        if served and plan.marks_after_call:
+            block = Block(series[0], UNKNOWN, plan.bounds.start, plan.bounds.end, others=tuple(series[1:]))
+            self._mark_insufficient(block, _DEFAULT, line, 0, plan.rows)
+        return served
 
     def _work_through(self, tasks: deque[tuple[int, BlockRows]]) -> None:
         """Compute blocks until no task is left; remove all tasks after an error."""
@@ -387,14 +394,18 @@ def _results_of_plain(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any) ->
     results = allocate_rows(plan.rows, plan.dtypes)
     if plan.timed:
         plan = plan.over(times)
-    call = in_place_of_blocks(plan)
+    call = None if plan.marks_after_call else in_place_of_blocks(plan)
     if call is not None:
         if plan.one_call is None:
             note_work(plan)
         if call.write(series, plan.bounds, results):
             return results
     lines = ResultLines([array[None] for array in results], None, [])
-    Execution(plan, [array[None] for array in series], None, lines).compute([0])
+    execution = Execution(plan, [array[None] for array in series], None, lines)
+    if call is None:
+        execution.run()
+    else:
+        execution.compute([0])
     return results
 
 

@@ -526,14 +526,23 @@ class Plan:
     @cached_property
     def call(self) -> OneCall | None:
         """One kernel call that may write all results of a line, long or short."""
-        needs = set(self.min_periods.needs)
-        plain = not (self.masked or self.joined) and all(
-            dtype.char in PLAIN_DTYPES for dtype in (self.dtype, *self.others)
-        )
-        if not plain or len(needs) > 1 or self.min_periods.propagate or self.options.algorithm != "auto":
+        dtypes = self.dtype, *self.others
+        kinds = "fd" if self.masked else PLAIN_DTYPES
+        named = self.options.algorithm != "auto"
+        if named or self.joined or any(dtype.char not in kinds for dtype in dtypes):
+            return None
+        if self.marks_after_call and not self.computation.rounds:  # blocks return the same
             return None
         longest = min(self.windows.fixed_width or self.shape[self.axis], self.shape[self.axis])
-        return self.computation.one_call(needs.pop(), [float(mark) for mark in self.fill], longest)
+        marks = [float(mark) for mark in self.fill]
+        return self.computation.one_call(self.min_periods.lowest, marks, longest)
+
+    @cached_property
+    def marks_after_call(self) -> bool:
+        """Whether rows are insufficient by more than one number of observations, or have a mask."""
+        rule = self.min_periods
+        filled = self.computation.rounds and any(mark == mark for mark in self.fill)
+        return self.masked or rule.propagate or len(set(rule.needs)) > 1 or filled
 
     @cached_property
     def one_call(self) -> OneCall | None:

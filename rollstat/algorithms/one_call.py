@@ -168,13 +168,11 @@ def ends_in_one_call(kind: int, least: int, marks: Sequence[float]) -> OneCall:
     return OneCall(Choice("window_ends", _SHORT), _OverFloats(run), 5.0)
 
 
-def sums_in_one_call(summand: Summand, least: int, marks: Sequence[float]) -> OneCall | None:
-    """Return what computes the outputs of a summand; None if the kernel cannot write the marks.
+def sums_in_one_call(summand: Summand, least: int) -> OneCall:
+    """Return what computes the outputs of a summand; they are NaN where a window has no result.
 
     The other parameters are those of :func:`sorted_in_one_call`.
     """
-    if any(mark == mark for mark in marks):
-        return None
     kernel, fitted = BoundKernel(variable_windows.sum_windows), isinstance(summand, Line)
 
     def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> bool:

@@ -79,7 +79,7 @@ class Formula(Computation):
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call, see :class:`Computation`."""
         if self._summand is not None:
-            return sums_in_one_call(self._summand, least, marks)
+            return sums_in_one_call(self._summand, least)
         kind = first_last.KINDS.get(self._write)
         return None if kind is None else ends_in_one_call(kind, least, marks)
 
