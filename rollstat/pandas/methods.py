@@ -1,4 +1,8 @@
-"""Methods for the statistics that pandas does not have, made from the registry when they are first used."""
+"""Methods of the window objects and the accessors that are made and not written out.
+
+Methods that only pass on the parameters of pandas are made from :data:`FORWARDS`, methods for the statistics
+that pandas does not have from the registry when they are first used.
+"""
 
 import inspect
 import re
@@ -10,40 +14,18 @@ from typing import Any
 from rollstat.registry import REGISTRY, Statistic
 
 __all__ = [
+    "FORWARDS",
     "NUMERIC_ONLY",
-    "PANDAS_METHODS",
     "LazyMethod",
     "document",
+    "forward",
+    "is_count",
     "method_of",
     "own_parameters",
     "shortcut_document",
     "window_method",
     "window_name",
 ]
-
-PANDAS_METHODS = frozenset(
-    [
-        "sum",
-        "mean",
-        "median",
-        "var",
-        "std",
-        "sem",
-        "min",
-        "max",
-        "count",
-        "skew",
-        "kurt",
-        "quantile",
-        "rank",
-        "cov",
-        "corr",
-        "first",
-        "last",
-        "nunique",
-    ]
-)
-"""Statistics whose methods are written out, with the parameters of pandas."""
 
 _ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : ", re.MULTILINE)
 NUMERIC_ONLY = inspect.Parameter(
@@ -136,6 +118,77 @@ def document(method: Callable[..., Any]) -> None:
     lines += [f"{name} : {_PARAMETERS[name]}" for name in names]
     lines += ["", "Returns", "-------", "Series or DataFrame", "    As pandas returns it."]
     method.__doc__ = "\n".join(lines)
+
+
+def is_count(ddof: Any) -> bool:
+    """Return whether rollstat's functions take `ddof`."""
+    return type(ddof) is int and ddof >= 0
+
+
+def _plain(name: str) -> Any:
+    def method(self: Any, numeric_only: bool = False) -> Any:
+        return self._statistic(name, numeric_only, {})
+
+    return method
+
+
+def _with_engine(name: str) -> Any:
+    def method(
+        self: Any,
+        numeric_only: bool = False,
+        engine: str | None = None,
+        engine_kwargs: dict[str, bool] | None = None,
+    ) -> Any:
+        return self._statistic(name, numeric_only, {}, {"engine": engine, "engine_kwargs": engine_kwargs})
+
+    return method
+
+
+def _with_ddof(name: str) -> Any:
+    def method(self: Any, ddof: int = 1, numeric_only: bool = False) -> Any:
+        return self._statistic(name, numeric_only, {"ddof": ddof}, accepted=is_count(ddof))
+
+    return method
+
+
+def _with_ddof_and_engine(name: str) -> Any:
+    def method(
+        self: Any,
+        ddof: int = 1,
+        numeric_only: bool = False,
+        engine: str | None = None,
+        engine_kwargs: dict[str, bool] | None = None,
+    ) -> Any:
+        engines = {"engine": engine, "engine_kwargs": engine_kwargs}
+        return self._statistic(name, numeric_only, {"ddof": ddof}, engines, is_count(ddof))
+
+    return method
+
+
+FORWARDS: dict[str, tuple[Callable[[str], Any], str]] = {
+    "sum": (_with_engine, "sum"),
+    "mean": (_with_engine, "mean"),
+    "median": (_with_engine, "median"),
+    "min": (_with_engine, "minimum"),
+    "max": (_with_engine, "maximum"),
+    "var": (_with_ddof_and_engine, "variance"),
+    "std": (_with_ddof_and_engine, "standard deviation"),
+    "sem": (_with_ddof, "standard error of the mean"),
+    "skew": (_plain, "skewness"),
+    "kurt": (_plain, "excess kurtosis"),
+    "first": (_plain, "first observation"),
+    "last": (_plain, "last observation"),
+    "nunique": (_plain, "number of distinct values"),
+}
+"""Statistics whose methods only pass on the parameters of pandas: which parameters, and what is returned."""
+
+
+def forward(name: str, with_parameters: Callable[[str], Any], what: str) -> FunctionType:
+    """Return a method of the window objects that passes on its parameters, see :data:`FORWARDS`."""
+    method: FunctionType = with_parameters(name)
+    method.__name__ = name
+    method.__doc__ = f"Return the {what} of each window, as pandas does."
+    return method
 
 
 def method_of(cls: type, method: FunctionType) -> FunctionType:

@@ -24,7 +24,15 @@ from pandas.errors import DataError
 import rollstat
 from rollstat.pandas.calls import Call, RowWindows
 from rollstat.pandas.columns import NotNumbers, float_values, plain_series, to_array
-from rollstat.pandas.methods import PANDAS_METHODS, LazyMethod, document, method_of, window_method
+from rollstat.pandas.methods import (
+    FORWARDS,
+    LazyMethod,
+    document,
+    forward,
+    is_count,
+    method_of,
+    window_method,
+)
 from rollstat.registry import REGISTRY
 
 __all__ = [
@@ -157,11 +165,6 @@ def _width_of_window(window: str, unit: str) -> int | None:
             return None
 
 
-def _is_count(ddof: Any) -> bool:
-    """Return whether rollstat's functions take `ddof`."""
-    return type(ddof) is int and ddof >= 0
-
-
 class _Windows:
     """What the window objects have in common; a base class before that of pandas."""
 
@@ -204,8 +207,22 @@ class _Windows:
         """Return the method of pandas' class."""
         return getattr(super(), name)
 
-    def _statistic(self, windows: RowWindows, name: str, numeric_only: bool, **parameters: Any) -> Any:
-        """Return a statistic that pandas has too."""
+    def _statistic(
+        self,
+        name: str,
+        numeric_only: bool,
+        parameters: dict[str, Any],
+        engine: Any = None,
+        accepted: bool = True,
+    ) -> Any:
+        """Return a statistic that pandas has too; pandas computes where rollstat does not.
+
+        `engine` has the arguments that decide whether pandas computes, or is None if the method takes none;
+        `accepted` says whether rollstat's function takes the parameters.
+        """
+        windows = self._windows_for(engine["engine"] if engine else None)
+        if windows is None or not accepted:
+            return self._pandas(name)(**parameters, numeric_only=numeric_only, **(engine or {}))
         keep_dtype = bool(self._options) and bool(self._options.get("keep_dtype", False))
         return self._apply(Call(name, windows, parameters, keep_dtype), name, numeric_only)
 
@@ -273,102 +290,6 @@ class _Windows:
         result.columns = frame.columns.view()
         return result
 
-    def sum(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
-        """Return the sum of each window, as pandas does."""
-        windows = self._windows_for(engine)
-        if windows is None:
-            return self._pandas("sum")(numeric_only, engine, engine_kwargs)
-        return self._statistic(windows, "sum", numeric_only)
-
-    def mean(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
-        """Return the mean of each window, as pandas does."""
-        windows = self._windows_for(engine)
-        if windows is None:
-            return self._pandas("mean")(numeric_only, engine, engine_kwargs)
-        return self._statistic(windows, "mean", numeric_only)
-
-    def median(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
-        """Return the median of each window, as pandas does."""
-        windows = self._windows_for(engine)
-        if windows is None:
-            return self._pandas("median")(numeric_only, engine, engine_kwargs)
-        return self._statistic(windows, "median", numeric_only)
-
-    def min(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
-        """Return the minimum of each window, as pandas does."""
-        windows = self._windows_for(engine)
-        if windows is None:
-            return self._pandas("min")(numeric_only, engine, engine_kwargs)
-        return self._statistic(windows, "min", numeric_only)
-
-    def max(self, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None) -> Any:
-        """Return the maximum of each window, as pandas does."""
-        windows = self._windows_for(engine)
-        if windows is None:
-            # pandas' own takes and drops further positional arguments.
-            return self._pandas("max")(numeric_only, engine=engine, engine_kwargs=engine_kwargs)
-        return self._statistic(windows, "max", numeric_only)
-
-    def var(
-        self, ddof: int = 1, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None
-    ) -> Any:
-        """Return the variance of each window, as pandas does."""
-        windows = self._windows_for(engine)
-        if windows is None or not _is_count(ddof):
-            return self._pandas("var")(ddof, numeric_only, engine, engine_kwargs)
-        return self._statistic(windows, "var", numeric_only, ddof=ddof)
-
-    def std(
-        self, ddof: int = 1, numeric_only: bool = False, engine: Any = None, engine_kwargs: Any = None
-    ) -> Any:
-        """Return the standard deviation of each window, as pandas does."""
-        windows = self._windows_for(engine)
-        if windows is None or not _is_count(ddof):
-            return self._pandas("std")(ddof, numeric_only, engine, engine_kwargs)
-        return self._statistic(windows, "std", numeric_only, ddof=ddof)
-
-    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
-        """Return the standard error of the mean of each window, as pandas does."""
-        windows = self._windows_for()
-        if windows is None or not _is_count(ddof):
-            return self._pandas("sem")(ddof, numeric_only)
-        return self._statistic(windows, "sem", numeric_only, ddof=ddof)
-
-    def skew(self, numeric_only: bool = False) -> Any:
-        """Return the skewness of each window, as pandas does."""
-        windows = self._windows_for()
-        if windows is None:
-            return self._pandas("skew")(numeric_only)
-        return self._statistic(windows, "skew", numeric_only)
-
-    def kurt(self, numeric_only: bool = False) -> Any:
-        """Return the excess kurtosis of each window, as pandas does."""
-        windows = self._windows_for()
-        if windows is None:
-            return self._pandas("kurt")(numeric_only)
-        return self._statistic(windows, "kurt", numeric_only)
-
-    def first(self, numeric_only: bool = False) -> Any:
-        """Return the first observation of each window, as pandas does."""
-        windows = self._windows_for()
-        if windows is None:
-            return self._pandas("first")(numeric_only)
-        return self._statistic(windows, "first", numeric_only)
-
-    def last(self, numeric_only: bool = False) -> Any:
-        """Return the last observation of each window, as pandas does."""
-        windows = self._windows_for()
-        if windows is None:
-            return self._pandas("last")(numeric_only)
-        return self._statistic(windows, "last", numeric_only)
-
-    def nunique(self, numeric_only: bool = False) -> Any:
-        """Return the number of distinct values of each window, as pandas does."""
-        windows = self._windows_for()
-        if windows is None:
-            return self._pandas("nunique")(numeric_only)
-        return self._statistic(windows, "nunique", numeric_only)
-
     def count(self, numeric_only: bool = False) -> Any:
         """Return the number of observations of each window, as pandas does."""
         windows = self._windows_for()
@@ -381,32 +302,28 @@ class _Windows:
 
         Several quantiles, a list, are the columns of the result.
         """
-        windows = self._windows_for()
         if isinstance(q, (pd.Series, pd.Index)):
             q = q.to_numpy()
         several = isinstance(q, (list, tuple)) or (isinstance(q, np.ndarray) and q.ndim > 0)
         is_number = isinstance(q, numbers.Real) and not isinstance(q, (bool, np.bool_))
         in_range = several or (is_number and 0 <= float(q) <= 1)
-        if windows is None or not in_range or interpolation not in _INTERPOLATIONS:
-            return self._pandas("quantile")(q, interpolation, numeric_only)
-        return self._statistic(windows, "quantile", numeric_only, q=q, interpolation=interpolation)
+        parameters = {"q": q, "interpolation": interpolation}
+        accepted = in_range and interpolation in _INTERPOLATIONS
+        return self._statistic("quantile", numeric_only, parameters, accepted=accepted)
 
     def rank(
         self, method: str = "average", ascending: bool = True, pct: bool = False, numeric_only: bool = False
     ) -> Any:
         """Return the rank of the newest value of each window, as pandas does."""
-        windows = self._windows_for()
-        if windows is None or method not in _RANK_METHODS:
-            return self._pandas("rank")(method, ascending, pct, numeric_only)
         parameters = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
-        return self._statistic(windows, "rank", numeric_only, **parameters)
+        return self._statistic("rank", numeric_only, parameters, accepted=method in _RANK_METHODS)
 
     def cov(
         self, other: Any = None, pairwise: bool | None = None, ddof: int = 1, numeric_only: bool = False
     ) -> Any:
         """Return the covariance with other columns, as pandas does."""
         pair = self._pair("cov", other, ddof=ddof)
-        if pair is None or not _is_count(ddof):
+        if pair is None or not is_count(ddof):
             return self._pandas("cov")(other, pairwise, ddof, numeric_only)
         self._validate_numeric_only("cov", numeric_only)
         return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
@@ -487,12 +404,13 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
         self,
         numeric_only: bool = False,
         *args: Any,
-        engine: Any = None,
-        engine_kwargs: Any = None,
+        engine: str | None = None,
+        engine_kwargs: dict[str, bool] | None = None,
         **kwargs: Any,
     ) -> Any:
         """Return the maximum of each window, as pandas does."""
-        return super().max(numeric_only, engine, engine_kwargs)
+        engines = {"engine": engine, "engine_kwargs": engine_kwargs}
+        return self._statistic("max", numeric_only, {}, engines)
 
     def _width_in_time(self) -> int:
         """Return the width in the unit of the times; pandas drops fractions of the frequency of periods."""
@@ -570,11 +488,14 @@ class Expanding(_Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a b
         return RowWindows(rollstat.Expanding(), options)
 
 
+for _name, (_of, _what) in FORWARDS.items():
+    setattr(_Windows, _name, forward(_name, _of, _what))
+_PANDAS_METHODS = [name for name in REGISTRY if name in vars(_Windows) and name != "aggregate"]
 for _cls in (Rolling, Expanding):
-    for _name in PANDAS_METHODS:
+    for _name in _PANDAS_METHODS:
         if _name not in vars(_cls):
             setattr(_cls, _name, method_of(_cls, getattr(_cls, _name)))
         document(getattr(_cls, _name))
 for _name in REGISTRY:
-    if _name not in PANDAS_METHODS and _name != "aggregate":
+    if _name not in vars(_Windows):
         setattr(_Windows, _name, LazyMethod(_Windows, _name, window_method))

@@ -1,5 +1,6 @@
 """The accessor against pandas: index, names, dtypes, values and errors."""
 
+import inspect
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 import rollstat
 import rollstat.pandas
 from rollstat import operators
+from rollstat.registry import REGISTRY
 
 PANDAS_2 = pd.__version__.startswith("2.")
 METHODS = {
@@ -441,3 +443,23 @@ def test_the_engine_reaches_pandas(method, monkeypatch):
     for windows in (column.rollstat.rolling(2), column.rollstat.expanding()):
         monkeypatch.setattr(type(windows), "_numba_apply", lambda *_, **__: pd.Series([9.0]), raising=False)
         assert getattr(windows, method)(engine="numba").tolist() == [3.0 if method == "std" else 9.0]
+
+
+def parameters_of(method):
+    return [(p.name, p.kind, p.default) for p in inspect.signature(method).parameters.values()]
+
+
+@pytest.mark.skipif(PANDAS_2, reason="it lacks some of the methods")
+@pytest.mark.parametrize("kind", ["Rolling", "Expanding"])
+def test_methods_have_the_parameters_of_pandas_and_name_their_class_in_errors(kind):
+    ours, theirs = getattr(rollstat.pandas, kind), getattr(pd.api.typing, kind)
+    names = [name for name in REGISTRY if hasattr(theirs, name)]
+    assert {"sum", "var", "sem", "skew", "count", "quantile", "rank", "cov"} <= set(names)
+    for name in names:
+        assert parameters_of(getattr(ours, name)) == parameters_of(getattr(theirs, name)), name
+        assert getattr(ours, name).__name__ == name
+    for name in set(names) - {"aggregate", "max"}:  # these two take any keyword
+        with pytest.raises(TypeError, match=rf"{kind}\.{name}\(\) got an unexpected keyword argument"):
+            getattr(ours, name)(pd.Series([1.0]).rolling(1), nothing=1)
+    written = {name for name in REGISTRY if REGISTRY[name].pandas}
+    assert written | {"count", "aggregate"} == set(names)  # the count has another default of `min_periods`
