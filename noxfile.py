@@ -173,6 +173,13 @@ def pyright(session: nox.Session) -> None:
 
 
 @nox.session
+def surface(session: nox.Session) -> None:
+    """Write the stubs, which list the public names, from the registry and the table of streams."""
+    session.install("-e", ".[spark]", *groups("test"))
+    session.run("python", "-m", "tests.surface")
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation, warnings as errors."""
     session.install("-e", ".[spark,plot]", *groups("docs"))

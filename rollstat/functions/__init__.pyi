@@ -1,131 +1,48 @@
-"""The public functions over arrays, and the module of each, which is loaded on first use."""
+"""The public functions over arrays, and the module of each, which is loaded on first use.
 
-from .aggregate import (
-    rolling_aggregate as rolling_aggregate,
-)
-from .extrema import (
-    lower_upper_envelope as lower_upper_envelope,
-)
-from .extrema import (
-    rolling_argmax as rolling_argmax,
-)
-from .extrema import (
-    rolling_argmin as rolling_argmin,
-)
-from .extrema import (
-    rolling_argminmax as rolling_argminmax,
-)
-from .extrema import (
-    rolling_max as rolling_max,
-)
-from .extrema import (
-    rolling_min as rolling_min,
-)
-from .extrema import (
-    rolling_minmax as rolling_minmax,
-)
-from .extrema import (
-    rolling_ptp as rolling_ptp,
-)
-from .moments import (
-    rolling_kurt as rolling_kurt,
-)
-from .moments import (
-    rolling_sem as rolling_sem,
-)
-from .moments import (
-    rolling_skew as rolling_skew,
-)
-from .moments import (
-    rolling_std as rolling_std,
-)
-from .moments import (
-    rolling_var as rolling_var,
-)
-from .order_statistics import (
-    rolling_argkth as rolling_argkth,
-)
-from .order_statistics import (
-    rolling_kth as rolling_kth,
-)
-from .order_statistics import (
-    rolling_median as rolling_median,
-)
-from .order_statistics import (
-    rolling_quantile as rolling_quantile,
-)
-from .pairs import (
-    rolling_beta as rolling_beta,
-)
-from .pairs import (
-    rolling_corr as rolling_corr,
-)
-from .pairs import (
-    rolling_cov as rolling_cov,
-)
-from .pairs import (
-    rolling_linear_fit as rolling_linear_fit,
-)
-from .ranks import (
-    rolling_mode as rolling_mode,
-)
-from .ranks import (
-    rolling_nunique as rolling_nunique,
-)
-from .ranks import (
-    rolling_rank as rolling_rank,
-)
-from .reductions import (
-    rolling_all as rolling_all,
-)
-from .reductions import (
-    rolling_any as rolling_any,
-)
-from .reductions import (
-    rolling_first as rolling_first,
-)
-from .reductions import (
-    rolling_last as rolling_last,
-)
-from .reductions import (
-    rolling_logsumexp as rolling_logsumexp,
-)
-from .reductions import (
-    rolling_prod as rolling_prod,
-)
-from .robust import (
-    hampel_filter as hampel_filter,
-)
-from .robust import (
-    rolling_gini as rolling_gini,
-)
-from .robust import (
-    rolling_iqr as rolling_iqr,
-)
-from .robust import (
-    rolling_mad as rolling_mad,
-)
-from .robust import (
-    rolling_trimmed_mean as rolling_trimmed_mean,
-)
-from .robust import (
-    rolling_winsorized_mean as rolling_winsorized_mean,
-)
-from .sums import (
-    rolling_count as rolling_count,
-)
-from .sums import (
-    rolling_decayed_mean as rolling_decayed_mean,
-)
-from .sums import (
-    rolling_decayed_sum as rolling_decayed_sum,
-)
-from .sums import (
-    rolling_mean as rolling_mean,
-)
-from .sums import (
-    rolling_sum as rolling_sum,
-)
-from .sums import (
-    rolling_weighted_mean as rolling_weighted_mean,
-)
+Written by tests/surface.py.
+"""
+
+from .aggregate import rolling_aggregate as rolling_aggregate
+from .extrema import lower_upper_envelope as lower_upper_envelope
+from .extrema import rolling_argmax as rolling_argmax
+from .extrema import rolling_argmin as rolling_argmin
+from .extrema import rolling_argminmax as rolling_argminmax
+from .extrema import rolling_max as rolling_max
+from .extrema import rolling_min as rolling_min
+from .extrema import rolling_minmax as rolling_minmax
+from .extrema import rolling_ptp as rolling_ptp
+from .moments import rolling_kurt as rolling_kurt
+from .moments import rolling_sem as rolling_sem
+from .moments import rolling_skew as rolling_skew
+from .moments import rolling_std as rolling_std
+from .moments import rolling_var as rolling_var
+from .order_statistics import rolling_argkth as rolling_argkth
+from .order_statistics import rolling_kth as rolling_kth
+from .order_statistics import rolling_median as rolling_median
+from .order_statistics import rolling_quantile as rolling_quantile
+from .pairs import rolling_beta as rolling_beta
+from .pairs import rolling_corr as rolling_corr
+from .pairs import rolling_cov as rolling_cov
+from .pairs import rolling_linear_fit as rolling_linear_fit
+from .ranks import rolling_mode as rolling_mode
+from .ranks import rolling_nunique as rolling_nunique
+from .ranks import rolling_rank as rolling_rank
+from .reductions import rolling_all as rolling_all
+from .reductions import rolling_any as rolling_any
+from .reductions import rolling_first as rolling_first
+from .reductions import rolling_last as rolling_last
+from .reductions import rolling_logsumexp as rolling_logsumexp
+from .reductions import rolling_prod as rolling_prod
+from .robust import hampel_filter as hampel_filter
+from .robust import rolling_gini as rolling_gini
+from .robust import rolling_iqr as rolling_iqr
+from .robust import rolling_mad as rolling_mad
+from .robust import rolling_trimmed_mean as rolling_trimmed_mean
+from .robust import rolling_winsorized_mean as rolling_winsorized_mean
+from .sums import rolling_count as rolling_count
+from .sums import rolling_decayed_mean as rolling_decayed_mean
+from .sums import rolling_decayed_sum as rolling_decayed_sum
+from .sums import rolling_mean as rolling_mean
+from .sums import rolling_sum as rolling_sum
+from .sums import rolling_weighted_mean as rolling_weighted_mean

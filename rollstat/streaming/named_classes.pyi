@@ -1,4 +1,4 @@
-"""Declarations of the named classes for type checkers; tests compare them with the classes."""
+"""Declarations of the named classes for type checkers, written by tests/surface.py."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class Hampel(RollingStream):
         self,
         window: Window,
         threshold: float = 3.0,
-        scale: float = ...,
+        scale: float = 1.482602218505602,
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
@@ -209,7 +209,7 @@ class RollingMad(RollingStream):
     def __init__(
         self,
         window: Window,
-        scale: float | str = ...,
+        scale: float | str = 1.0,
         *,
         min_periods: int | None = None,
         dtype: DTypeLike = ...,
