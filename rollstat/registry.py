@@ -44,6 +44,11 @@ class Statistic:
         Names of the arrays that it returns.
     exact : bool
         Whether it does no arithmetic that rounds, so that all algorithms agree exactly.
+    error_bound : tuple of str
+        Bound of the absolute error of each output, to first order in ``u = 2**-53`` and apart from the
+        rounding of subnormal results: a Python expression of `m`, the number of observations, of the
+        series, of the exact `result`, and of functions and names that the docstring explains. Empty if
+        `exact`, and for operators of the user.
     cost : str
         Amortised and worst-case cost a row.
     source : str
@@ -65,6 +70,7 @@ class Statistic:
     series: int = 1
     outputs: tuple[str, ...] = ("value",)
     exact: bool = True
+    error_bound: tuple[str, ...] = ()
     cost: str = ""
     source: str = ""
     min_periods: int | None = None

@@ -127,9 +127,11 @@ _COMMON = {
 }
 
 
-def _document(text: str) -> str:
+def _document(text: str, error_bound: tuple[str, ...]) -> str:
     """Return a docstring with the shared text in place of ``{window}``, ``{options}`` and so on."""
     text = inspect.cleandoc(text)
+    for number, bound in enumerate(error_bound):
+        text = text.replace(f"{{error bound {number}}}" if number else "{error bound}", bound)
     for name, part in _SHARED.items():
         text = text.replace(f"{{{name}}}\n", part)
     return text
@@ -221,7 +223,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
         first = next(iter(signature.parameters))
         shared = {"arr", "other", "x", "window", "m", "options"}
         parameters = tuple(name for name in signature.parameters if name not in shared)
-        function.__doc__ = _document(resolve.__doc__ or "")
+        function.__doc__ = _document(resolve.__doc__ or "", fields.get("error_bound", ()))
         function.__signature__ = _signature(resolve)  # type: ignore[attr-defined]  # functions have it, their type does not say so
         REGISTRY.register(
             Statistic(

@@ -46,7 +46,7 @@ def _from_variance(
     return formula([arr], window, with_ddof(write, ddof), ddof + 1, options, summand=of_ddof)
 
 
-@statistic(pandas="var", **_WITH_DDOF)
+@statistic(pandas="var", error_bound=("80 * u * k(arr) * result",), **_WITH_DDOF)
 def rolling_var(
     arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -71,8 +71,8 @@ def rolling_var(
     -----
     Missing values are ignored; the result is missing if the window has at most `ddof` observations.
     Deviations are taken from one value c of the window, so even a large common offset costs no digits. Values
-    that have left the window have no influence. Constant windows give exactly 0. The relative error is at
-    most ``80 u k`` with u = 2**-53 and ``k = 1 + (c - mean)**2 / variance``.
+    that have left the window have no influence. Constant windows give exactly 0. The error is at most
+    ``{error bound}``, where u = 2**-53 and ``k(arr) = 1 + (c - mean)**2 / variance``.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
     Gil and Werman (1993) with a shift inside the window, after Chan, Golub and LeVeque (1983),
@@ -87,7 +87,7 @@ def rolling_var(
     return _from_variance(moments.variances, Variance, arr, window, ddof, options)
 
 
-@statistic(pandas="std", **_WITH_DDOF)
+@statistic(pandas="std", error_bound=("40 * u * k(arr) * result",), **_WITH_DDOF)
 def rolling_std(
     arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -110,8 +110,8 @@ def rolling_std(
 
     Notes
     -----
-    The square root of :func:`rolling_var`, with its rules for missing values and constant windows. The
-    relative error is at most ``40 u k``, with u and k as defined there.
+    The square root of :func:`rolling_var`, with its rules for missing values and constant windows. The error
+    is at most ``{error bound}``, with u and k as defined there.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -124,7 +124,7 @@ def rolling_std(
     return _from_variance(moments.deviations, partial(Deviation, error=0.0), arr, window, ddof, options)
 
 
-@statistic(pandas="sem", **_WITH_DDOF)
+@statistic(pandas="sem", error_bound=("40 * u * k(arr) * result",), **_WITH_DDOF)
 def rolling_sem(
     arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -148,8 +148,8 @@ def rolling_sem(
     Notes
     -----
     :func:`rolling_std` divided by the square root of the number of observations, with the rules of
-    :func:`rolling_var` for missing values and constant windows. The relative error is at most ``40 u k``,
-    with u and k as defined there.
+    :func:`rolling_var` for missing values and constant windows. The error is at most
+    ``{error bound}``, with u and k as defined there.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -162,7 +162,7 @@ def rolling_sem(
     return _from_variance(moments.standard_errors, partial(Deviation, error=1.0), arr, window, ddof, options)
 
 
-@statistic(pandas="skew", **_MOMENT)
+@statistic(pandas="skew", error_bound=("200 * u * k(arr) ** 1.5 * (1 + abs(result))",), **_MOMENT)
 def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Unbiased skewness of each window.
 
@@ -184,7 +184,7 @@ def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     -----
     Missing values are ignored; at least three observations are needed. Constant windows give NaN, as in
     pandas. Deviations are taken from one value of the window, and values that have left the window have no
-    influence. The error is of the order ``u k**1.5``, with u and k as in :func:`rolling_var`.
+    influence. The error is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`; the adjusted
     Fisher-Pearson coefficient.
@@ -198,7 +198,7 @@ def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     return formula([arr], window, moments.skewnesses, 3, options, summand=Skewness())
 
 
-@statistic(pandas="kurt", **_MOMENT)
+@statistic(pandas="kurt", error_bound=("2000 * u * k(arr) ** 2 * (1 + abs(result))",), **_MOMENT)
 def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Unbiased excess kurtosis of each window.
 
@@ -220,7 +220,7 @@ def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     -----
     Missing values are ignored; at least four observations are needed. Constant windows give NaN, as in
     pandas. Deviations are taken from one value of the window, and values that have left the window have no
-    influence. The error is of the order ``u k**2``, with u and k as in :func:`rolling_var`.
+    influence. The error is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 

@@ -24,9 +24,16 @@ _COMOMENT: dict[str, Any] = {
     "cost": "O(1) amortised, O(m) worst case",
     "source": "Chan, Golub and LeVeque (1983), for products of two series; van Herk (1992)",
 }
+_SLOPE_BOUND = "100 * u * (k(arr) + k(x)) * sqrt(var(arr) / var(x))"
 
 
-@statistic(series=2, samples=({"ddof": 1}, {"ddof": 0}), pandas="cov", **_COMOMENT)
+@statistic(
+    series=2,
+    samples=({"ddof": 1}, {"ddof": 0}),
+    pandas="cov",
+    error_bound=("80 * u * sqrt(k(arr) * k(other) * var(arr) * var(other))",),
+    **_COMOMENT,
+)
 def rolling_cov(
     arr: ArrayLike, other: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -53,8 +60,8 @@ def rolling_cov(
     -----
     A row where either series is missing is ignored; the result is missing if the window has at most `ddof`
     observations. Deviations of each series are taken from one of its values in the window, and values that
-    have left the window have no influence. The error is at most ``80 u``, u = 2**-53, times the product of
-    the two standard deviations, for series that lie within a few standard deviations of that value.
+    have left the window have no influence. The error is at most
+    ``{error bound}``, with u and k as in :func:`rolling_var`.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -69,7 +76,7 @@ def rolling_cov(
     return formula([arr, other], window, write, ddof + 1, options, summand=summand)
 
 
-@statistic(series=2, pandas="corr", **_COMOMENT)
+@statistic(series=2, pandas="corr", error_bound=("100 * u * (k(arr) + k(other))",), **_COMOMENT)
 def rolling_corr(
     arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -94,8 +101,8 @@ def rolling_corr(
     Notes
     -----
     Results lie in [-1, 1]. They are NaN where either series is constant. A row where either series is missing
-    is ignored. Values that have left the window have no influence. The error of the covariance in the
-    numerator is that of :func:`rolling_cov`.
+    is ignored. Values that have left the window have no influence. The error is at most
+    ``{error bound}``, with u and k as in :func:`rolling_var`.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -108,7 +115,11 @@ def rolling_corr(
     return formula([arr, other], window, comoments.correlations, 1, options, summand=Correlation(0.0))
 
 
-@statistic(series=2, **_COMOMENT)
+@statistic(
+    series=2,
+    error_bound=("100 * u * (k(arr) + k(other)) * sqrt(var(arr) / var(other))",),
+    **_COMOMENT,
+)
 def rolling_beta(
     arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -134,7 +145,8 @@ def rolling_beta(
     -----
     The slope is the covariance of the two series divided by the variance of `other`. It is NaN where `other`
     is constant. A row where either series is missing is ignored; at least two observations are needed. Values
-    that have left the window have no influence. The error of the covariance is that of :func:`rolling_cov`.
+    that have left the window have no influence. The error is at most
+    ``{error bound}``, with u and k as in :func:`rolling_var`.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 
@@ -147,7 +159,15 @@ def rolling_beta(
     return formula([arr, other], window, comoments.betas, 2, options, summand=Correlation(1.0))
 
 
-@statistic(outputs=("slope", "intercept", "determination"), **_COMOMENT)
+@statistic(
+    outputs=("slope", "intercept", "determination"),
+    error_bound=(
+        _SLOPE_BOUND,
+        f"{_SLOPE_BOUND} * mean(abs(x)) + 30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))",
+        "200 * u * (k(arr) + k(x))",
+    ),
+    **_COMOMENT,
+)
 def rolling_linear_fit(
     arr: ArrayLike, window: Window, x: ArrayLike | None = None, **options: Unpack[CommonOptions]
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -174,8 +194,11 @@ def rolling_linear_fit(
     Notes
     -----
     A row where `arr` or `x` is missing is ignored, but counts as a row of the window; at least two
-    observations are needed. Values that have left the window have no influence. The error of the slope is
-    that of :func:`rolling_beta`.
+    observations are needed. Values that have left the window have no influence. With u and k as in
+    :func:`rolling_var`, the error of the slope is at most
+    ``{error bound}``, that of the intercept is at most
+    this times ``mean(abs(x))`` plus ``30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))``, and that of R²
+    is at most ``{error bound 2}``.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 

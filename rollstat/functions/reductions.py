@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-@statistic(exact=False, **COMBINED)
+@statistic(exact=False, error_bound=("m * u * abs(result)",), **COMBINED)
 def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Product of each window.
 
@@ -45,8 +45,8 @@ def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     Notes
     -----
     Missing values are ignored, and values that left the window never affect later results, not even 0 and
-    inf. The relative error of floats is at most ``(m - 1) u`` with u = 2**-53, as long as no product of a
-    part of the window overflows to inf or underflows to 0.
+    inf. The error of floats is at most ``{error bound}`` for m observations, with u = 2**-53. Products of
+    parts of the window neither overflow nor underflow.
 
     Cost: O(1) multiplications per element amortised. Source: Tangwongsan, Hirzel and Schneider,
     *In-Order Sliding-Window Aggregation in Worst-Case Constant Time*, 2021, doi:10.1007/s00778-021-00668-3.
@@ -208,7 +208,7 @@ def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     return ends(arr, window, window_ends.newest, operators.Last(), "last", options)
 
 
-@statistic(exact=False, **COMBINED)
+@statistic(exact=False, error_bound=("(3 * m + 8 + 2 * abs(result)) * u",), **COMBINED)
 def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Logarithm of the sum of the exponentials of each window.
 
@@ -231,7 +231,8 @@ def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOp
     Notes
     -----
     Missing values are ignored. The largest value of the window is subtracted before exponentials are
-    computed, so nothing overflows. The absolute error is at most about ``3 m u`` with u = 2**-53.
+    computed, so nothing overflows. The error is at most ``{error bound}`` for m observations, with
+    u = 2**-53.
 
     Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
 

@@ -257,6 +257,7 @@ def hampel_filter(
     algorithms=MEAN_DIFFERENCE_ALGORITHMS,
     kinds="fiub",
     exact=False,
+    error_bound=("(6 * log2(max(m, 2048)) + 26) * u * result",),
     cost=(
         "O(log m) amortised and worst case; "
         f"O(m) for windows of up to {SORTED_WINDOW_OF_MEAN_DIFFERENCES} rows"
@@ -288,10 +289,10 @@ def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
     equal ones give NaN.
 
     Nothing is subtracted from a sum and no terms cancel, so a common offset costs no digits, and values that
-    have left the window have no influence. The relative error is at most ``(6 log2(max(m, 2048)) + 26) u``
-    with u = 2**-53, or ``(m / 4 + 8) u`` with ``algorithm="sorted_window"``. Sums over pairs of integers
-    are exact up to 2**53, so where the range of a window is at most ``2**55 / m**2`` the result has a single
-    rounding, that of the final division.
+    have left the window have no influence. The error is at most ``{error bound}`` for m
+    observations, with u = 2**-53, or ``(m / 4 + 8) * u * result`` with ``algorithm="sorted_window"``. Sums
+    over pairs of integers are exact up to 2**53, so where the range of a window is at most ``2**55 / m**2``
+    the result has a single rounding, that of the final division.
 
     Cost: O(log m) per element, amortised and in the worst case; windows of up to 128 rows are kept as a
     sorted array, which is O(m) but faster. Source: the merge of Chan, Golub and LeVeque, *Updating Formulae
@@ -315,7 +316,7 @@ def _trimmed(
     return call(TrimmedMean, [arr], window, options, name, TRIMMED_ALGORITHMS, **parameters)
 
 
-@statistic(**_TRIMMED)
+@statistic(error_bound=("(log2(m) + 20) * u * mean(abs(kept))",), **_TRIMMED)
 def rolling_trimmed_mean(
     arr: ArrayLike, window: Window, proportion: float = 0.1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -343,7 +344,7 @@ def rolling_trimmed_mean(
     -----
     Missing values are ignored. No sum contains a value that is cut off, such as an infinity, and nothing is
     ever subtracted from a sum, so values that have left the window have no influence. The error is at most
-    ``(log2(m) + 20) * 2**-53`` times the mean of the absolute values that are kept. Integers and float32 are
+    ``{error bound}`` for m observations, with u = 2**-53. Integers and float32 are
     added up in float64, too. If a block of the series has integers beyond 2**53, its integers are added up
     exactly, with ``rank_set``, and each mean is rounded once.
 
@@ -360,7 +361,7 @@ def rolling_trimmed_mean(
     return _trimmed("trimmed_mean", arr, window, proportion, False, options)
 
 
-@statistic(**_TRIMMED)
+@statistic(error_bound=("(log2(m) + 24) * u * mean(abs(kept))",), **_TRIMMED)
 def rolling_winsorized_mean(
     arr: ArrayLike, window: Window, proportion: float = 0.1, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -386,8 +387,8 @@ def rolling_winsorized_mean(
 
     Notes
     -----
-    Missing values are ignored. The error is at most ``(log2(m) + 24) * 2**-53`` times the mean of the
-    absolute values after replacement; everything else is as in :func:`rolling_trimmed_mean`.
+    Missing values are ignored. The error is at most ``{error bound}`` for the m values after
+    replacement, which are `kept`, with u = 2**-53; everything else is as in :func:`rolling_trimmed_mean`.
 
     Cost and Source: those of :func:`rolling_trimmed_mean`.
 

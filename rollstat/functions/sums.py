@@ -32,7 +32,7 @@ _SCAN = "van Herk (1992), Gil and Werman (1993); sums by two-sum after Knuth and
 _DECAY: dict[str, Any] = {**COMBINED, "exact": False, "samples": ({"decay": 0.5}, {"decay": 0.9})}
 
 
-@statistic(exact=False, source=_SCAN, pandas="sum", **_SUM)
+@statistic(exact=False, error_bound=("24 * u * sum(abs(arr))",), source=_SCAN, pandas="sum", **_SUM)
 def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Sum of each window.
 
@@ -58,9 +58,8 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     Notes
     -----
     Missing values are ignored. Nothing is ever subtracted, so values that have left the window have no
-    influence, even 1e16, inf or NaN. The relative error of a floating sum is at most ``24 u`` times
-    ``sum(abs(x)) / abs(sum(x))`` with u = 2**-53, for any window; sums of values of one sign are accurate to
-    a few units in the last place.
+    influence, even 1e16, inf or NaN. The error of a floating sum is at most ``{error bound}`` with
+    u = 2**-53, for any window; sums of values of one sign are accurate to a few units in the last place.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
     Gil and Werman (1993), doi:10.1109/34.211471, with compensated additions.
@@ -77,7 +76,7 @@ def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     return formula([arr], window, moments.sums, 0, options, summand=Sum())
 
 
-@statistic(exact=False, source=_SCAN, pandas="mean", **_SUM)
+@statistic(exact=False, error_bound=("25 * u * mean(abs(arr))",), source=_SCAN, pandas="mean", **_SUM)
 def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Mean of each window.
 
@@ -97,8 +96,8 @@ def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions
 
     Notes
     -----
-    Missing values are ignored, and values that have left the window have no influence. The error is that of
-    :func:`rolling_sum` plus the rounding of one division.
+    Missing values are ignored, and values that have left the window have no influence. The error of
+    floats is at most ``{error bound}`` with u = 2**-53: that of :func:`rolling_sum` plus one division.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_sum`.
 
@@ -152,7 +151,7 @@ def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     return ends(arr, window, window_ends.counts, count, "count", options, required=0, kind="integer")
 
 
-@statistic(**_DECAY)
+@statistic(error_bound=("2 * m * u * sum(w * abs(arr))",), **_DECAY)
 def rolling_decayed_sum(
     arr: ArrayLike, window: Window, decay: float, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -180,8 +179,8 @@ def rolling_decayed_sum(
     Notes
     -----
     Missing values are ignored and do not age the others, as with ``ignore_na=True`` in pandas. Values that
-    have left the window have no influence. The error is at most ``2 m u sum(w * abs(x))`` for weights w, with
-    u = 2**-53.
+    have left the window have no influence. The error is at most ``{error bound}`` for weights w and m
+    observations, with u = 2**-53. Nothing overflows or underflows unless the result does.
 
     Cost: O(1) combinations of affine maps per element amortised. Source: as :func:`rolling_aggregate`.
 
@@ -195,7 +194,7 @@ def rolling_decayed_sum(
     return combine([arr], window, operator, "decayed_sum", options, required=0, kind="float")
 
 
-@statistic(**_DECAY)
+@statistic(error_bound=("4 * m * u * sum(w * abs(arr)) / sum(w)",), **_DECAY)
 def rolling_decayed_mean(
     arr: ArrayLike, window: Window, decay: float, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -221,8 +220,8 @@ def rolling_decayed_mean(
     Notes
     -----
     Missing values are ignored and do not age the others, as with ``ignore_na=True`` in pandas. Values that
-    have left the window have no influence. The error is at most ``4 m u`` times the weighted mean of
-    ``abs(x)``, with u = 2**-53.
+    have left the window have no influence. The error is at most ``{error bound}`` for weights w and m
+    observations, with u = 2**-53. Nothing overflows or underflows unless the result does.
 
     Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
 
@@ -236,7 +235,15 @@ def rolling_decayed_mean(
     return combine([arr], window, operator, "decayed_mean", options, kind="float")
 
 
-@statistic(series=2, exact=False, **COMBINED)
+@statistic(
+    series=2,
+    exact=False,
+    error_bound=(
+        "8 * u * sum(abs(arr * other)) / abs(sum(other)) "
+        "if m * u * sum(abs(other)) < abs(sum(other)) else inf",
+    ),
+    **COMBINED,
+)
 def rolling_weighted_mean(
     arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[Any]:
@@ -263,8 +270,10 @@ def rolling_weighted_mean(
     Notes
     -----
     A row where the value or the weight is missing is ignored. Rows that have left the window have no
-    influence. Sums are compensated: the error is a few u times ``sum(abs(w * x)) / abs(sum(w))`` with
-    u = 2**-53.
+    influence. Sums are compensated: the error is at most
+    ``{error bound}`` for m observations, with u = 2**-53. So weights of both signs must not cancel to less
+    than ``m * u`` of their size: otherwise the result may be any number, inf or NaN. Nothing overflows or
+    underflows unless the result does.
 
     Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
 

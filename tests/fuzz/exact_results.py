@@ -1,15 +1,18 @@
-"""Exact results of statistics that round, and the bounds of their errors in units of 2**-53.
+"""Exact results of statistics that round, and the error bounds of the registry in numbers.
 
-Each function takes series of fractions and returns, for every output, the exact result and the bound, or None
-if the result is undefined.
+Each function takes series of fractions and returns the exact result of every output, or None if the result is
+undefined.
 """
 
 import math
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-Answer = tuple[Fraction, Fraction] | None
+from rollstat.registry import REGISTRY
+
+Answer = Fraction | None
 Numbers = list[Fraction]
 
 
@@ -39,55 +42,50 @@ def condition(x: Numbers) -> Fraction:
 
 
 def total(x: Numbers) -> list[Answer]:
-    return [(sum(x, Fraction(0)), 25 * sum(map(abs, x), Fraction(0)))]
+    return [sum(x, Fraction(0))]
 
 
 def mean(x: Numbers) -> list[Answer]:
-    return [(mean_of(x), 26 * mean_of(list(map(abs, x))))]
+    return [mean_of(x)]
 
 
 def variance(x: Numbers, ddof: int) -> list[Answer]:
     if len(x) <= ddof:
         return [None]
-    value = products(x, x) / (len(x) - ddof)
-    return [(value, 80 * condition(x) * value)]
+    return [products(x, x) / (len(x) - ddof)]
 
 
 def deviation(x: Numbers, ddof: int, error: bool = False) -> list[Answer]:
     if len(x) <= ddof:
         return [None]
-    value = root(products(x, x) / (len(x) - ddof) / (len(x) if error else 1))
-    return [(value, 42 * condition(x) * value)]
+    return [root(products(x, x) / (len(x) - ddof) / (len(x) if error else 1))]
 
 
 def skewness(x: Numbers) -> list[Answer]:
     n, squares = len(x), products(x, x)
     if n < 3 or not squares:
         return [None]
-    center, k = mean_of(x), condition(x)
+    center = mean_of(x)
     cubes = sum(((value - center) ** 3 for value in x), Fraction(0))
     factor = root(Fraction(n * n * (n - 1))) / (n - 2)
-    value = factor * cubes / (squares * root(squares))
-    return [(value, 200 * k * root(k) * (1 + abs(value)))]
+    return [factor * cubes / (squares * root(squares))]
 
 
 def kurtosis(x: Numbers) -> list[Answer]:
     n, squares = len(x), products(x, x)
     if n < 4 or not squares:
         return [None]
-    center, k = mean_of(x), condition(x)
+    center = mean_of(x)
     fourths = sum(((value - center) ** 4 for value in x), Fraction(0))
     factor = Fraction(n - 1, (n - 2) * (n - 3))
     part = n * (n + 1) * fourths / squares**2
-    return [(factor * (part - 3 * (n - 1)), 200 * k * k * (1 + factor * part + 3 * factor * n))]
+    return [factor * (part - 3 * (n - 1))]
 
 
 def covariance(x: Numbers, y: Numbers, ddof: int) -> list[Answer]:
     if len(x) <= ddof:
         return [None]
-    scale = root(products(x, x) * products(y, y)) / (len(x) - ddof)
-    k = root(condition(x) * condition(y))
-    return [(products(x, y) / (len(x) - ddof), 80 * k * scale)]
+    return [products(x, y) / (len(x) - ddof)]
 
 
 def line(x: Numbers, y: Numbers) -> tuple[Answer, Answer]:
@@ -95,9 +93,7 @@ def line(x: Numbers, y: Numbers) -> tuple[Answer, Answer]:
     xx, yy, xy = products(x, x), products(y, y), products(x, y)
     if len(x) < 2 or not yy:
         return None, None
-    k = condition(x) + condition(y)
-    slope = xy / yy, 100 * k * root(xx / yy)
-    return slope, ((xy / root(xx * yy), 100 * k) if xx else None)
+    return xy / yy, (xy / root(xx * yy) if xx else None)
 
 
 def correlation(x: Numbers, y: Numbers) -> list[Answer]:
@@ -108,22 +104,15 @@ def beta(x: Numbers, y: Numbers) -> list[Answer]:
     return [line(x, y)[0]]
 
 
-def linear_fit(y: Numbers, rows: list[int]) -> list[Answer]:
-    x = [Fraction(row) for row in rows]
+def linear_fit(y: Numbers, x: Numbers) -> list[Answer]:
     slope, share = line(y, x)
     if slope is None:
         return [None, None, None]
-    center, middle = mean_of(y), mean_of(x)
-    bound = 30 * mean_of(list(map(abs, y))) + (slope[1] + 8 * abs(slope[0])) * (middle + 1)
-    if abs(slope[0]) * (middle + 1) * 4 >= 2**1023:  # the product of slope and rows may overflow
-        bound = Fraction(2**1100)
-    explained = None if share is None else (share[0] ** 2, 2 * share[1])
-    return [slope, (center - slope[0] * middle, bound), explained]
+    return [slope, mean_of(y) - slope * mean_of(x), None if share is None else share**2]
 
 
 def product(x: Numbers) -> list[Answer]:
-    value = math.prod(x, start=Fraction(1))
-    return [(value, 4 * len(x) * abs(value))]
+    return [math.prod(x, start=Fraction(1))]
 
 
 def log_sum_exp(x: Numbers) -> list[Answer]:
@@ -131,26 +120,22 @@ def log_sum_exp(x: Numbers) -> list[Answer]:
     with localcontext(prec=60):
         near = [value - top for value in x if value - top > -200]
         whole = sum(((Decimal(value.numerator) / value.denominator).exp() for value in near), Decimal(0))
-        value = top + Fraction(whole.ln())
-    return [(value, 64 * (1 + abs(value)))]
+        return [top + Fraction(whole.ln())]
+
+
+def weights_of(n: int, decay: float) -> Numbers:
+    return [Fraction(decay) ** age for age in range(n - 1, -1, -1)]
 
 
 def decayed(x: Numbers, decay: float, averaged: bool = False) -> list[Answer]:
-    weights = [Fraction(decay) ** age for age in range(len(x) - 1, -1, -1)]
+    weights = weights_of(len(x), decay)
     whole = sum(weights) if averaged else Fraction(1)
-    value = sum((a * w for a, w in zip(x, weights)), Fraction(0)) / whole
-    scale = sum((abs(a) * w for a, w in zip(x, weights)), Fraction(0)) / whole
-    return [(value, (4 if averaged else 2) * (len(x) + 1) * scale)]
+    return [sum((a * w for a, w in zip(x, weights)), Fraction(0)) / whole]
 
 
 def weighted_mean(x: Numbers, weights: Numbers) -> list[Answer]:
     whole = sum(weights, Fraction(0))
-    if whole == 0:
-        return [None]
-    value = sum((a * w for a, w in zip(x, weights)), Fraction(0)) / whole
-    scale = sum((abs(a * w) for a, w in zip(x, weights)), Fraction(0)) / abs(whole)
-    loss = sum(map(abs, weights), Fraction(0)) / abs(whole)
-    return [(value, 16 * (scale + loss * abs(value)))]
+    return [sum((a * w for a, w in zip(x, weights)), Fraction(0)) / whole if whole else None]
 
 
 def mean_difference(x: Numbers) -> list[Answer]:
@@ -158,23 +143,27 @@ def mean_difference(x: Numbers) -> list[Answer]:
     if n < 2:
         return [None]
     ordered = sorted(x)
-    value = sum(((2 * i - n + 1) * a for i, a in enumerate(ordered)), Fraction(0)) / math.comb(n, 2)
-    return [(value, 30 * n * value)]
+    return [sum(((2 * i - n + 1) * a for i, a in enumerate(ordered)), Fraction(0)) / math.comb(n, 2)]
 
 
-def kept_mean(x: Numbers, proportion: float = 0.1, winsorize: bool = False) -> list[Answer]:
+def kept_of(x: Numbers, proportion: float = 0.1, winsorize: bool = False) -> Numbers:
+    """Return what a trimmed or winsorized mean adds up."""
     ordered, cut = sorted(x), int(proportion * len(x))
     kept = ordered[cut : len(x) - cut]
     if winsorize:
         kept = kept[:1] * cut + kept + kept[-1:] * cut
-    return [(mean_of(kept), 30 * mean_of(list(map(abs, kept))))]
+    return kept
+
+
+def kept_mean(x: Numbers, proportion: float = 0.1, winsorize: bool = False) -> list[Answer]:
+    return [mean_of(kept_of(x, proportion, winsorize))]
 
 
 def _with(function: Any, **fixed: Any) -> Any:
     return lambda *series, **sample: function(*series, **fixed, **sample)
 
 
-BOUNDS: dict[str, tuple[str, Any]] = {
+RESULTS: dict[str, tuple[str, Callable[..., list[Answer]]]] = {
     "sum": ("sum", total),
     "mean": ("sum", mean),
     "var": ("moment", variance),
@@ -195,4 +184,46 @@ BOUNDS: dict[str, tuple[str, Any]] = {
     "trimmed_mean": ("other", kept_mean),
     "winsorized_mean": ("other", _with(kept_mean, winsorize=True)),
 }
-"""How each statistic treats infinite values, and its exact results with their bounds."""
+"""How each statistic treats infinite values, and its exact results."""
+
+
+class Values(list[Fraction]):
+    """A series with arithmetic by element, for the expressions of bounds."""
+
+    def __abs__(self) -> "Values":
+        return Values(map(abs, self))
+
+    def __mul__(self, other: Any) -> "Values":
+        return Values(a * b for a, b in zip(self, other, strict=True))
+
+
+def error_bounds(
+    name: str, series: list[Numbers], sample: dict[str, Any], answers: list[Answer]
+) -> list[Fraction | None]:
+    """Return the bound of the error of each output, or None if the result is undefined or has no bound."""
+    m, ddof = len(series[0]), sample.get("ddof", 1)
+    share = sample.get("proportion", 0.1)
+    names = {
+        "u": Fraction(1, 1 << 53),
+        "inf": math.inf,
+        "m": m,
+        "arr": Values(series[0]),
+        "other": Values(series[-1]),
+        "x": Values(series[-1]),
+        "w": Values(weights_of(m, sample["decay"])) if "decay" in sample else None,
+        "kept": Values(kept_of(series[0], share, name == "winsorized_mean")),
+        "slope": answers[0],
+        "mean": mean_of,
+        "sum": sum,
+        "abs": abs,
+        "max": max,
+        "sqrt": root,
+        "log2": lambda n: Fraction(math.log2(n)),
+        "k": condition,
+        "var": lambda x: products(x, x) / (m - ddof),
+    }
+    found: list[Fraction | None] = []
+    for expression, answer in zip(REGISTRY[name].error_bound, answers, strict=True):
+        bound = math.inf if answer is None else eval(expression, names | {"result": answer})
+        found.append(None if bound == math.inf else Fraction(bound))
+    return found
