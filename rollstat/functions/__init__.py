@@ -1,6 +1,6 @@
 """``rolling_*`` on arrays, one module per family, loaded when one of its functions is first used.
 
-Each public function is named in ``__init__.pyi`` with its module, and in ``rollstat/__init__.pyi``. Loading a
+``__init__.pyi`` names each public function with its module; ``python -m tests.surface`` writes it. Loading a
 module registers its functions.
 """
 
