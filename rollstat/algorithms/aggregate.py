@@ -11,10 +11,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.float_range import warn_of_range
+from rollstat.algorithms.float_range import combine_within_range, warn_of_range
 from rollstat.blocks import Block
 from rollstat.kernels.aggregate import greedy
-from rollstat.kernels.aggregate.sizes import all_moderate
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
@@ -191,10 +190,10 @@ def aggregate(
 
 
 @lru_cache(maxsize=64)
-def without_exponents(kind: Any, operator: Any, longest: int) -> tuple[Any, Layout, float]:
-    """Return the operator without exponents, its layout, and the limit of values that are moderate."""
-    plain, exponent = operator.unscaled(longest)
-    return *prepare(plain, [np.dtype(np.float64)] * arguments_of_lift(plain)), 2.0**exponent
+def without_exponents(kind: Any, operator: Any, longest: int) -> tuple[Any, Layout, tuple[float, float]]:
+    """Return the operator without exponents, its layout, and the limits of :func:`combine_within_range`."""
+    plain, *limits = operator.unscaled(longest)
+    return *prepare(plain, [np.dtype(np.float64)] * arguments_of_lift(plain)), (limits[0], limits[1])
 
 
 def _unscaled(
@@ -207,9 +206,10 @@ def _unscaled(
     if not hasattr(operator, "unscaled"):
         return operator, layout
     # Operators of two classes with equal parameters are equal.
-    plain, plain_layout, limit = without_exponents(cast(Any, type(operator)), operator, max(longest, 1))
+    longest = max(longest, 1)
+    plain, plain_layout, limits = without_exponents(cast(Any, type(operator)), operator, longest)
     floats = [column for column in columns if column.dtype.kind == "f"]
-    if limit > 1.0 and all(all_moderate(column, 1.0 / limit, limit) for column in floats):
+    if limits[0] >= 0.0 and all(combine_within_range(column, limits, longest) for column in floats):
         return plain, plain_layout
     return operator, layout
 

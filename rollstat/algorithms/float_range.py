@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from rollstat import operators
 from rollstat.dtypes import warn_of_precision
-from rollstat.kernels.sums.magnitudes import magnitudes
+from rollstat.kernels.magnitudes import magnitudes
 
-__all__ = ["MODERATE", "is_moderate", "may_leave_range", "warn_of_range"]
+__all__ = ["MODERATE", "combine_within_range", "is_moderate", "may_leave_range", "warn_of_range"]
 
 # Exponent to which fourth powers of differences, and sums of them, stay in the range of float64.
 MODERATE = 200
@@ -38,18 +38,33 @@ _POWERS = {
 }
 
 
-def _exponents(values: NDArray[Any]) -> tuple[int, int]:
-    """Return exponents of 2 below the least magnitude above 0 and above the greatest finite one."""
+def _exponents(values: NDArray[Any], longest: int = 1) -> tuple[int, int, int, int, bool]:
+    """Return exponents of 2 below the least magnitude above 0 and above the greatest finite one.
+
+    The other results are those of :func:`rollstat.kernels.magnitudes.magnitudes`.
+    """
     floats = np.ascontiguousarray(values, np.float64).view(np.uint64)
     floats.flags.writeable = False
-    least, greatest = np.array(magnitudes(floats), np.uint64).view(np.float64)
-    return int(np.frexp(least)[1]) - 1 if np.isfinite(least) else 0, int(np.frexp(greatest)[1])
+    *extremes, down, up, finite = magnitudes(floats, longest)
+    least, greatest = np.array(extremes, np.uint64).view(np.float64)
+    below = int(np.frexp(least)[1]) - 1 if np.isfinite(least) else 0
+    return below, int(np.frexp(greatest)[1]), down, up, finite
 
 
 def is_moderate(values: NDArray[Any]) -> bool:
     """Return whether powers of no difference of two values can leave the range of float64."""
-    least, greatest = _exponents(values)
+    least, greatest, *_ = _exponents(values)
     return least >= _DIGITS - MODERATE and greatest <= MODERATE
+
+
+def combine_within_range(values: NDArray[Any], limits: tuple[float, float], longest: int) -> bool:
+    """Return whether an operator without exponents combines values to finite numbers that do not underflow.
+
+    All values must be finite, and the exponents of 2 of every value must be within the first limit, or those
+    of the products of values in windows of up to `longest` rows within the second one.
+    """
+    least, greatest, down, up, finite = _exponents(values, longest)
+    return finite and (max(-least, greatest) <= limits[0] or max(down, up) <= limits[1])
 
 
 def may_leave_range(operator: Any, columns: Sequence[NDArray[Any]], rows: int) -> bool:
@@ -61,7 +76,7 @@ def may_leave_range(operator: Any, columns: Sequence[NDArray[Any]], rows: int) -
     for column in columns:
         if column.dtype.kind != "f":
             continue
-        least, greatest = _exponents(column)
+        least, greatest, *_ = _exponents(column)
         if power == 1:
             left = greatest + spare > np.finfo(np.float64).maxexp
         else:

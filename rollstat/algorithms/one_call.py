@@ -5,7 +5,6 @@ to be done. For a short series that saves more than faster kernels would. They a
 other numbers are converted first, if that is exact.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,12 +16,11 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.aggregate import without_exponents
 from rollstat.algorithms.bound_calls import BoundKernel
-from rollstat.algorithms.float_range import may_leave_range
+from rollstat.algorithms.float_range import combine_within_range, may_leave_range
 from rollstat.algorithms.kept import Kept
 from rollstat.algorithms.window_sums import stays_in_range
 from rollstat.blocks import exact_floats, read_only
 from rollstat.dtypes import EXACT, same_memory
-from rollstat.kernels.aggregate.sizes import all_moderate
 from rollstat.kernels.aggregate.van_herk import scan
 from rollstat.kernels.extrema.any_windows import extremes_of_windows
 from rollstat.kernels.extrema.distances import write_distances
@@ -217,17 +215,17 @@ def operator_in_one_call(
     if getattr(operator, "with_row", False) or config.DISABLE_JIT:
         return None
     kernel, exact = BoundKernel(scan), getattr(operator, "rounds_integers", False)
-    limit = math.inf
+    limits, longest = None, max(longest, 1)
     if hasattr(operator, "unscaled"):
         kind: Any = type(operator)
-        operator, layout, limit = without_exponents(kind, operator, max(longest, 1))
-        if limit <= 1.0:
+        operator, layout, limits = without_exponents(kind, operator, longest)
+        if limits[0] < 0.0:
             return None
 
     def write(series: Sequence[Any], bounds: Bounds, outputs: Sequence[NDArray[Any]]) -> bool:
         columns = []
         for values in series:
-            if values.dtype.kind == "f" and not _combines(values, limit):
+            if values.dtype.kind == "f" and not _combines(values, limits, longest):
                 return False
             column = exact_floats(values) if exact else values
             if column is None:
@@ -255,6 +253,6 @@ def operator_in_one_call(
     return OneCall(Choice("operator_scan", _SHORT), write, 10.0)
 
 
-def _combines(values: NDArray[Any], limit: float) -> bool:
-    """Return whether no value is missing, and none is beyond the limit of an operator without exponents."""
-    return bool(all_moderate(values, 1.0 / limit, limit)) if limit < math.inf else not has_nan(values)
+def _combines(values: NDArray[Any], limits: tuple[float, float] | None, longest: int) -> bool:
+    """Return whether no value is missing, and none needs the exponents that an operator leaves out."""
+    return not has_nan(values) if limits is None else combine_within_range(values, limits, longest)

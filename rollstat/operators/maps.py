@@ -128,8 +128,9 @@ class DecayedSum(NamedTuple):
     def lower(self, state: _Decayed) -> float:
         return join(state[1], state[3])
 
-    def unscaled(self, longest: int) -> tuple[Any, float]:
-        return PlainDecayedSum(self.decay), _moderate_exponent(self.decay, longest)
+    def unscaled(self, longest: int) -> tuple[Any, float, float]:
+        exponent = _moderate_exponent(self.decay, longest)
+        return PlainDecayedSum(self.decay), exponent, exponent
 
 
 class PlainDecayedSum(NamedTuple):
@@ -185,8 +186,9 @@ class DecayedMean(NamedTuple):
     def lower(self, state: _DecayedMean) -> float:
         return join(state[1] / state[2], state[4])
 
-    def unscaled(self, longest: int) -> tuple[Any, float]:
-        return PlainDecayedMean(self.decay), _moderate_exponent(self.decay, longest)
+    def unscaled(self, longest: int) -> tuple[Any, float, float]:
+        exponent = _moderate_exponent(self.decay, longest)
+        return PlainDecayedMean(self.decay), exponent, exponent
 
 
 _PlainDecayedMean = tuple[float, float, float]

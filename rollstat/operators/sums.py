@@ -160,8 +160,8 @@ class Product(NamedTuple):
     def lower(self, state: Scaled) -> float:
         return join(state[0], state[1])
 
-    def unscaled(self, longest: int) -> tuple[Any, float]:
-        return PlainProduct(), 1000.0 / longest
+    def unscaled(self, longest: int) -> tuple[Any, float, float]:
+        return PlainProduct(), 1000.0 / longest, 1000.0
 
 
 class PlainProduct(NamedTuple):
@@ -340,8 +340,8 @@ class WeightedMean(NamedTuple):
         weight = _round(state[2], state[3])
         return join(_round(state[0], state[1]) / weight, state[4] - state[5]) if weight != 0.0 else np.nan
 
-    def unscaled(self, longest: int) -> tuple[Any, float]:
-        return PlainWeightedMean(), 125.0
+    def unscaled(self, longest: int) -> tuple[Any, float, float]:
+        return PlainWeightedMean(), 125.0, 125.0
 
 
 _PlainWeighted = tuple[float, float, float, float]

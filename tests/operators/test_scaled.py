@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.operators import scaled
+from rollstat.algorithms.aggregate import without_exponents
+from rollstat.algorithms.float_range import combine_within_range
+from rollstat.blocks import read_only
+from rollstat.kernels.magnitudes import magnitudes
+from rollstat.operators import Product, scaled
 
 EXTREME = np.array([1e200, -1e200, 1e-200, 3e-200, 5e-324, 1e308, -1e308, 2.0, 0.1, -1e-300, 1e300, 0.0])
 
@@ -107,3 +111,27 @@ def test_splitting_and_joining_are_exact(rng):
     assert scaled.join(3.0 * 2.0**-51, -1024) == 2 * 5e-324  # 1.5 units, rounded once
     assert scaled.join(1.0, 1024) == np.inf
     assert scaled.add_scaled(scaled.ZERO, scaled.split(1e-300, 0)) == scaled.split(1e-300, 0)
+
+
+def test_exponents_of_products_bound_every_window(rng):
+    for longest in (1, 3, 70, 200):
+        values = rng.choice([0.0, -0.0, 1e-3, -7.0, 0.75, 1.0, 2.0**40], 300)
+        _, _, down, up, finite = magnitudes(read_only(values).view(np.uint64), longest)
+        logarithms = np.log2(np.where(values == 0, 1, abs(values)))
+        for i in range(300):
+            totals = np.cumsum(logarithms[i : i + longest])
+            assert -down <= totals.min()
+            assert totals.max() <= up
+        assert finite
+    assert not magnitudes(read_only(np.array([1.0, -np.inf])).view(np.uint64), 1)[4]
+    assert not magnitudes(read_only(np.array([np.nan])).view(np.uint64), 1)[4]
+
+
+def test_noise_with_zeros_is_multiplied_without_exponents(rng):
+    values = rng.standard_normal(5000)
+    values[::50] = 0.0
+    limits = without_exponents(Product, Product(), 100)[2]
+    assert combine_within_range(values, limits, 100)
+    assert combine_within_range(np.full(9, 2.0**300), without_exponents(Product, Product(), 3)[2], 3)
+    assert not combine_within_range(np.full(9, 2.0**300), limits, 100)
+    assert not combine_within_range(np.array([5e-324]), limits, 1)

@@ -4,7 +4,6 @@ Arrays:
 
 - van_herk: prefixes and suffixes around a pivot; the fastest, and what ``auto`` means.
 - greedy: the fewest combinations, planned from the bounds alone; also online, and for Python objects.
-- sizes: a search for values whose products may leave the range of float64.
 
 Streams, on a queue of operator states (ring_queue), through operator_calls, which compiles the methods of an
 operator into the kernels:

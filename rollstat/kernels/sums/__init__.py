@@ -4,7 +4,6 @@
 - `fixed_windows`: windows of one width, by a block scan of eight windows at once.
 - `short_windows`: windows of fewer than 32 values, each summed by itself, and what both share.
 - `straight_lines`: the results of least squares.
-- `magnitudes`: the smallest and the greatest magnitude of a series.
 - `variable_windows`: any monotone windows with any missing values, by two stacks.
 
 No sum is ever updated by subtraction: a window is put together from suffixes and prefixes of blocks, so that
