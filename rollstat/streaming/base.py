@@ -41,7 +41,7 @@ class Window(Protocol):
         How many series the elements come from.
     fast_step : tuple or None
         A compiled push and its state, called as ``push(state, x)`` with a float; anything else is a TypeError
-        that changes nothing. It stays valid as long as the window exists, which changes the state in place.
+        that changes nothing. None after an error.
     """
 
     spec: WindowSpec
@@ -167,13 +167,6 @@ class RollingStream(Stream, abstract=True):
     """A statistic of a rolling window over a stream."""
 
     statistic: ClassVar[str]
-    _step: Any
-    _state: Any
-
-    def _set_window(self, window: Any) -> None:
-        """Set the window, and store its fast step for :meth:`push`."""
-        self._window = window
-        self._step, self._state = window.fast_step or (None, None)
 
     def push(self, x: Any, t: Any = None) -> Any:
         """Add an element, remove what leaves the window, and return the result.
@@ -198,10 +191,10 @@ class RollingStream(Stream, abstract=True):
         OverflowError
             If an exact result does not fit in 64 bits. The element has been added nevertheless.
         """
-        step = self._step
+        step = self._window.fast_step
         if step is not None and t is None:
             try:
-                return step(self._state, x)
+                return step[0](step[1], x)
             except TypeError:  # x is not a float, and nothing has changed
                 pass
         with self._times("t", t) as time:

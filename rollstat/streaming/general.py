@@ -40,14 +40,15 @@ class OperatorStream(RollingStream, abstract=True):
         OverflowError
             If an exact result does not fit in 64 bits. The element has been added nevertheless.
         Exception
-            Whatever methods of the operator raise. The stream does not change.
+            Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
         """
         # An operator of the caller's own may raise TypeError, so the step is not tried with other types.
-        if self._step is not None and len(elements) == 1 and type(elements[0]) is float:
+        step = self._window.fast_step
+        if step is not None and len(elements) == 1 and type(elements[0]) is float:
             try:
-                return self._step(self._state, elements[0])
-            except Exception:
-                self._window.undo()
+                return step[0](step[1], elements[0])
+            except BaseException:
+                self._window.fail()
                 raise
         element, time = self._parts("push", elements)
         with self._times("t", time) as found:
@@ -122,13 +123,12 @@ class OperatorStream(RollingStream, abstract=True):
             If an exact result does not fit in 64 bits. The elements have then been added, except that a named
             class does not add an array of four windows or more.
         Exception
-            Whatever methods of the operator raise. The stream does not change.
+            Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
 
         Notes
         -----
         Cost: the same combinations as single pushes, in about the time of :func:`rolling_aggregate`. Some
-        work of later pushes is done immediately, so a short array can cost as much as a window. If the
-        operator is your own, the window is copied first, because the operator may raise.
+        work of later pushes is done immediately, so a short array can cost as much as a window.
         """
         return self._extend(columns, times)
 

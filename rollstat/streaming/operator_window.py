@@ -40,6 +40,18 @@ _MANY_ROWS = 2**62
 _BLOCK = 2**15
 
 
+class _FailedStates:
+    """In place of states that an error has left in the middle of a change: any use raises."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(
+            "the stream must not be used after its operator has raised; call reset(), or restore a snapshot"
+        )
+
+    def __reduce__(self) -> Any:
+        return self.__getattr__("")
+
+
 class OperatorWindow:
     """A window of an operator.
 
@@ -151,7 +163,11 @@ class OperatorWindow:
             limit = spec.limit(stamp)
         elif spec.free:
             limit = int(header[FIRST]) - 1
-        size: int = self.states.push(limit, stamp, element, observed, needs)
+        try:
+            size: int = self.states.push(limit, stamp, element, observed, needs)
+        except BaseException:
+            self.fail()
+            raise
         header[NEXT] = row + 1
         if spec.timed:
             self._newest_time = stamp
@@ -177,13 +193,17 @@ class OperatorWindow:
 
     def _pop(self, number: int, needs: int) -> int:
         first = int(self.states.header[FIRST]) + number
-        size: int = self.states.pop(first - 1, False, needs)
+        try:
+            size: int = self.states.pop(first - 1, False, needs)
+        except BaseException:
+            self.fail()
+            raise
         self.states.header[FIRST] = first
         return size
 
-    def undo(self) -> None:
-        """Undo the fast step in which the operator has raised."""
-        self.states.undo()
+    def fail(self) -> None:
+        """Reject all further use but :meth:`clear`, after an error in the middle of a change."""
+        self.states, self.fast_step = _FailedStates(), None
 
     # Arrays.
 
@@ -208,17 +228,12 @@ class OperatorWindow:
         arrays, stored = self._check(columns, times)
         if not self.adapter.objects:
             warn_of_range(self.adapter.ready, arrays, self.spec.fixed or self.states.size + len(arrays[0]))
-        saved, seen = self.states.saved(), (self._first_time, self._newest_time)
+        if self.adapter.objects:
+            return [self._push_objects(arrays[0], times)]
         try:
-            if self.adapter.objects:
-                return [self._push_objects(arrays[0], times)]
             written = self._add(arrays, stored)
-        except Exception:
-            if saved is None:
-                self.clear()  # a failure, such as of memory, between two changes that belong together
-            else:
-                self.states.restore(saved)
-                self._first_time, self._newest_time = seen
+        except BaseException:
+            self.fail()
             raise
         return self._finished(written)
 
@@ -274,10 +289,7 @@ class OperatorWindow:
 
     def clear(self) -> None:
         """Remove all rows, and count rows from zero."""
-        if not self.spec.fixed or self.adapter.objects:
-            self._create()
-        else:
-            self.states.clear()
+        self._create()
 
     def is_like(self, other: Self) -> bool:
         """Return whether another window has the same operator and parameters."""
@@ -299,7 +311,11 @@ class OperatorWindow:
         if self.adapter.with_row:
             raise TypeError("merge does not support operators with with_row = True")
         rows = other.states.header[NEXT]
-        self.states.join(other.states)
+        try:
+            self.states.join(other.states)
+        except BaseException:
+            self.fail()
+            raise
         self.states.header[NEXT] += rows
 
     def copy(self) -> Self:

@@ -1,16 +1,13 @@
 """Windows of any operator over a stream, against folds of the window."""
 
 import functools
-import itertools
 import pickle
-from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 import rollstat
 from rollstat import operators
-from rollstat.kernels.aggregate.ring_queue import enlarge
 from rollstat.streaming import STREAMS, FixedAggregate, SlidingAggregate, TimeAggregate
 from tests.spans import counting_operator
 from tests.streaming.cases import (
@@ -420,65 +417,6 @@ def test_a_window_by_time_is_full_once_it_begins_at_the_first_row(rng):
     stream.extend([1.0, 2.0], times=[0.0, 10.0])
     assert stream.full
     assert not SlidingAggregate(operators.Sum()).full
-
-
-class Raising(NamedTuple):
-    """A number in base 31, so that order and every element show; it raises at a chosen combination."""
-
-    left: Any
-
-    def lift(self, x):
-        return 31, x
-
-    def combine(self, older, newer):
-        self.left[0] -= 1
-        if self.left[0] == 0:
-            raise ValueError("the operator raises")
-        return older[0] * newer[0] % 1_000_003, (older[1] * newer[0] + newer[1]) % 1_000_003
-
-    def lower(self, state):
-        return state[1]
-
-
-@both
-def test_a_full_ring_is_as_before_after_an_error(algorithm):
-    left = np.zeros(1, np.int64)
-    operator = Raising(left)
-    raised = 0
-    for m, number, at in itertools.product((2, 3, 8), (1, 2), range(2, 20)):
-        left[0] = 0
-        stream = FixedAggregate(operator, m, min_periods=1, dtype=np.int64, algorithm=algorithm)
-        for i in range(20):
-            value = None
-            if i == at:
-                left[0] = number
-                try:
-                    value = stream.push(i)
-                except ValueError:
-                    raised += 1
-                left[0] = 0
-            value = stream.push(i) if value is None else value
-            wanted = 0
-            for x in range(max(i + 1 - m, 0), i + 1):
-                wanted = (wanted * 31 + x) % 1_000_003
-            assert value == wanted, (m, number, at, i)
-    assert raised > 50
-
-
-@both
-def test_a_state_without_a_spare_cell_is_adopted(algorithm):
-    operator = Raising(np.zeros(1, np.int64))
-    stream, twin = (
-        FixedAggregate(operator, 8, min_periods=1, dtype=np.int64, algorithm=algorithm) for _ in range(2)
-    )
-    for i in range(13):
-        stream.push(i)
-    header, *rings = (array.copy() for array in stream._window.states.state)
-    counters = header[-5:].copy()
-    twin._window.states.adopt([header, *enlarge(header, rings, 8)])
-    assert len(twin._window.states.stamps) == len(stream._window.states.stamps)
-    np.testing.assert_array_equal(twin._window.states.header[-5:], counters)
-    assert twin._window.states.value() == stream._window.states.value()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])

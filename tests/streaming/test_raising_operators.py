@@ -1,5 +1,6 @@
-"""An operator that raises, in any of its calls, leaves every window as it was before the call."""
+"""After an operator has raised, in any of its calls, a window rejects use until a reset, or is unchanged."""
 
+import pickle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,21 +67,49 @@ def observed(stream):
     return stream.value, len(stream), getattr(stream, "observations", None), getattr(stream, "rows", None)
 
 
-def raise_everywhere(calls, stream, method, *arguments):
-    """Call a method of the stream, raising in its first call of the operator, its second, and so on.
+def is_unchanged(stream, before):
+    """Assert that a call which has raised changed nothing."""
+    np.testing.assert_equal(observed(stream), before)
+    return stream
 
-    Returns the result of the call that has not raised, after asserting that the others changed nothing.
+
+def rejects_use(stream, before):
+    """Assert that only a reset makes the stream usable."""
+    elements = (1.0, 1e6) if isinstance(stream, TimeAggregate) else (1.0,)
+    for use in (
+        lambda: stream.push(*elements),
+        lambda: stream.add(*elements),
+        lambda: stream.extend(np.ones(1), times=np.full(1, 1e6) if len(elements) > 1 else None),
+        lambda: stream.value,
+        lambda: len(stream),
+        lambda: repr(stream),
+        stream.copy,
+        lambda: pickle.dumps(stream),
+    ):
+        with pytest.raises(RuntimeError, match="must not be used after its operator has raised"):
+            use()
+    stream.reset()
+    assert len(stream) == 0
+    stream.push(*elements)
+    assert len(stream) == 1
+
+
+def raise_everywhere(calls, stream, method, *arguments, check=rejects_use):
+    """Call a method, raising in the first call of the operator, then in the second, and so on.
+
+    `check` asserts what a copy is afterwards. Returns the result of the call that has not raised.
     """
     calls[:] = 0, -1
-    twin = stream.copy()
     before = observed(stream)
     for number in range(1, 10**6):
+        twin = stream.copy()
         calls[:] = 0, number
         try:
             result = method(stream, *arguments)
         except ArithmeticError:
             calls[:] = 0, -1
-            np.testing.assert_equal(observed(stream), before)
+            check(stream, before)
+            stream.__dict__.update(twin.__dict__)
             continue
         calls[:] = 0, -1
         np.testing.assert_equal(result, method(twin, *arguments))
@@ -133,7 +162,7 @@ def test_windows_of_rows_and_of_any_size(algorithm, objects, rng):
                 raise_everywhere(calls, stream, extend, array)
                 number += rows
             else:
-                raise_everywhere(calls, stream, value)
+                raise_everywhere(calls, stream, value, check=is_unchanged)
 
 
 @pytest.mark.parametrize(("algorithm", "objects"), KINDS)
@@ -159,13 +188,15 @@ def test_windows_as_they_are_asked_for(objects, rng):
     start = end = 0
     for _ in range(80):
         if rng.random() < 0.5:
-            raise_everywhere(calls, stream, push, None if rng.random() < 0.1 else float(stream.rows))
+            raise_everywhere(
+                calls, stream, push, None if rng.random() < 0.1 else float(stream.rows), check=is_unchanged
+            )
         else:
             array = np.arange(stream.rows, stream.rows + 5).astype(dtype)
-            raise_everywhere(calls, stream, extend, array)
+            raise_everywhere(calls, stream, extend, array, check=is_unchanged)
         end = max(end, min(end + int(rng.integers(0, 9)), stream.rows))
         start = min(start + int(rng.integers(0, 7)), end)
-        raise_everywhere(calls, stream, lambda s, i, j: s.move(i, j), start, end)
+        raise_everywhere(calls, stream, lambda s, i, j: s.move(i, j), start, end, check=is_unchanged)
 
 
 def test_a_growing_ring(rng):

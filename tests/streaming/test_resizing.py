@@ -30,7 +30,7 @@ def test_an_aggregate_moves_two_states_a_push(algorithm):
             rings.add(int(window.header[MASK]) + 1)
         assert moving[MOVED] - before <= 2
         assert counter[0] - combined <= most + 1
-    assert rings == {2**i for i in range(6, 18)}
+    assert rings == {2**i for i in range(7, 18)}
     assert stream.value[:2] == (0, MANY - 1)
     assert stream.value[2]
     assert stream.pop(MANY - 10)[:2] == (MANY - 10, MANY - 1)

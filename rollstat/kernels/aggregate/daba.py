@@ -34,7 +34,6 @@ from rollstat.kernels.aggregate.ring_queue import (
     create_queue,
     fetch,
     fetch_extra,
-    record,
     store,
     store_extra,
     well_formed,
@@ -47,7 +46,6 @@ __all__ = [
     "flip_is_due",
     "load_buffers",
     "load_elements",
-    "overwritten",
     "pop",
     "push_state",
     "query",
@@ -88,7 +86,6 @@ def _flip_step(operator, header, cells):
         header[RIGHT] += 1
         header[ACCUM] += 1
         return
-    record(cells, left, accum - 1, mask)
     suffix = combine(operator, cells, fetch(cells, left, mask), fetch_extra(cells, mask + _MIDDLE))
     store(cells, left, mask, suffix)
     header[LEFT] = left + 1
@@ -111,12 +108,6 @@ def push_state(operator, header, cells, state):
 def query(operator, header, cells):
     """The state of the whole window, which must not be empty."""
     return combine_buffers(operator, header, cells, header[SPLIT], header[MASK] + _TOTAL)
-
-
-@kernel(forceinline=True)
-def overwritten(header, number):
-    """At most so many states are overwritten by dropping `number` states and pushing one."""
-    return 2 * (number + 1)
 
 
 @kernel(forceinline=True)

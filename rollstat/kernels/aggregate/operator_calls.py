@@ -152,8 +152,8 @@ def _as_state(cells, state):
 
 @overloaded(_as_state)
 def _as_state_overload(cells, state):
-    # Cells with a log and those of a resizable queue are tuples; the first array in them has the dtype.
-    while isinstance(cells, types.BaseTuple):
+    # Cells of a resizable queue are a tuple; the first array in it has the dtype.
+    if isinstance(cells, types.BaseTuple):
         cells = cells[0]
     if isinstance(cells.dtype, types.Record):
         casts, items = {}, []

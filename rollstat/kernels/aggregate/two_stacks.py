@@ -38,7 +38,6 @@ from rollstat.kernels.aggregate.ring_queue import (
     create_queue,
     fetch,
     fetch_extra,
-    record,
     store,
     store_extra,
     well_formed,
@@ -52,7 +51,6 @@ __all__ = [
     "flip_is_due",
     "load_buffers",
     "load_elements",
-    "overwritten",
     "pop",
     "push_state",
     "query",
@@ -112,13 +110,6 @@ def query(operator, header, cells):
 
 
 @kernel(forceinline=True)
-def overwritten(header, number):
-    """At most so many states are overwritten by dropping `number` states and pushing one."""
-    front, end = header[FRONT] + number, header[END]
-    return 2 * (end - front) if front > header[SPLIT] else 0
-
-
-@kernel(forceinline=True)
 def pop(operator, header, cells, number):
     """Drop the `number` oldest states; return False, and change nothing, if there are fewer."""
     mask, end, front = header[MASK], header[END], header[FRONT] + number
@@ -129,7 +120,6 @@ def pop(operator, header, cells, number):
         # The flip; only states that stay in the window become suffixes.
         for i in range(end - 2, front - 1, -1):
             suffix = combine(operator, cells, fetch(cells, i, mask), fetch(cells, i + 1, mask))
-            record(cells, i, i, mask)
             store(cells, i, mask, suffix)
         header[SPLIT] = end
     return True

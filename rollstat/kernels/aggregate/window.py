@@ -15,8 +15,8 @@ State: that of the algorithm, `header` and `cells`, and `stamps`, a ring with on
 Invariant: the states are those of the observations whose stamps are in the window.
 Cost: that of the algorithm; finding what to drop takes O(1) amortised a state.
 
-A step decides first whether the ring and the log have room, so that it can be called again; see
-:class:`~rollstat.kernels.aggregate.ring_queue.Logged` for what happens if the operator raises.
+A step decides first whether the ring has room, so that it can be called again. A step in which the operator
+raises leaves a window that must not be used.
 """
 
 from typing import Any, NamedTuple
@@ -37,12 +37,8 @@ from rollstat.kernels.aggregate.ring_queue import (
     END,
     FRONT,
     MASK,
-    begin_step,
-    end_step,
     fetch,
-    has_log_room,
     is_oversized,
-    keeps_log,
     move_some,
     store,
 )
@@ -53,7 +49,6 @@ __all__ = [
     "LEAST",
     "MORE",
     "NEXT",
-    "NO_LOG_ROOM",
     "QUEUES",
     "RESIZE",
     "SPAN",
@@ -77,8 +72,8 @@ __all__ = [
 # that was not popped, observations beyond one for each state, and the observations that a result needs.
 NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
 MORE = 5
-# What a step returns if it has changed nothing, because the ring is of the wrong size, or the log too small.
-RESIZE, NO_LOG_ROOM = -1, -2
+# What a step returns if it has changed nothing, because the ring is of the wrong size.
+RESIZE = -1
 
 
 class TwoStacks(NamedTuple):
@@ -131,7 +126,6 @@ def method_of_algorithm(name, parameters):
 
 
 _push_state = method_of_algorithm("push_state", "operator, header, cells, state")
-_overwritten = method_of_algorithm("overwritten", "header, number")
 _pop = method_of_algorithm("pop", "operator, header, cells, number")
 _query = method_of_algorithm("query", "operator, header, cells")
 _load_elements = method_of_algorithm("load_elements", "operator, header, cells, values")
@@ -158,16 +152,13 @@ def _number_to_drop(header, stamps, limit, closed):
 def advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed):
     """Drop the states stamped at or before `limit`, and add the element if it is `observed`.
 
-    Returns 0, or RESIZE or NO_LOG_ROOM. Only the caller ends the step.
+    Returns 0, or RESIZE.
     """
     number = _number_to_drop(header, stamps, limit, False)
     end = header[END]
     full = end - header[FRONT] > header[MASK]
-    if observed and ((full and (number == 0 or keeps_log(cells))) or is_oversized(header, cells)):
+    if observed and ((full and number == 0) or is_oversized(header, cells)):
         return RESIZE
-    if not has_log_room(cells, _overwritten(algorithm, header, number)):
-        return NO_LOG_ROOM
-    begin_step(header, cells)
     if number > 0:
         _pop(algorithm, operator, header, cells, number)
     if observed:
@@ -190,12 +181,11 @@ def result(algorithm, operator, header, cells):
 
 
 @kernel
-def _finish_step(algorithm, operator, header, cells, min_periods, out, failed):
-    """Write the result of a window with `min_periods` (>= 1) observations, and end the step; return them."""
+def _evaluate_if_enough(algorithm, operator, header, cells, min_periods, out, failed):
+    """Write the result of a window with `min_periods` (>= 1) observations; return how many there are."""
     size = header[END] - header[FRONT]
     if size >= min_periods:
         emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
-    end_step(cells)
     return size
 
 
@@ -205,12 +195,12 @@ def push(
 ):
     """Advance, and write the result into slot 0 of `out` if there are `min_periods` (>= 1) observations.
 
-    Returns the number of observations in the window, or RESIZE or NO_LOG_ROOM.
+    Returns the number of observations in the window, or RESIZE.
     """
     refused = advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed)
     if refused:
         return refused
-    return _finish_step(algorithm, operator, header, cells, min_periods, out, failed)
+    return _evaluate_if_enough(algorithm, operator, header, cells, min_periods, out, failed)
 
 
 @kernel
@@ -220,12 +210,9 @@ def pop(algorithm, operator, header, cells, stamps, limit, closed, min_periods, 
     Writes and returns what :func:`push` does.
     """
     number = _number_to_drop(header, stamps, limit, closed)
-    if not has_log_room(cells, _overwritten(algorithm, header, number)):
-        return NO_LOG_ROOM
-    begin_step(header, cells)
     if number > 0:
         _pop(algorithm, operator, header, cells, number)
-    return _finish_step(algorithm, operator, header, cells, min_periods, out, failed)
+    return _evaluate_if_enough(algorithm, operator, header, cells, min_periods, out, failed)
 
 
 @kernel

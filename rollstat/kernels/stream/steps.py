@@ -33,7 +33,7 @@ from rollstat._fast_call import plain, single_step
 from rollstat._jit import kernel
 from rollstat._lowering import overloaded
 from rollstat.kernels.aggregate.operator_calls import define
-from rollstat.kernels.aggregate.ring_queue import END, FRONT, Logged, end_step
+from rollstat.kernels.aggregate.ring_queue import END, FRONT
 from rollstat.kernels.aggregate.window import LEAST, NEXT, SPAN
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.selection.quantiles import between, picks_upper
@@ -56,7 +56,6 @@ __all__ = [
     "QuantileDistance",
     "Range",
     "distance",
-    "push_logged_row",
     "push_row",
     "quantile_point",
     "run",
@@ -337,29 +336,17 @@ class ArgMinMax(NamedTuple):
         _extend_with_positions(min_periods, header, position, value, observed, rows, values, out)
 
 
-@kernel(forceinline=True)
-def _push_operator(algorithm, operator, header, cells, stamps, x):
+@single_step
+def push_row(algorithm, operator, header, cells, stamps, x):
+    """Push a number, and return the operator's result, NaN with fewer than LEAST observations."""
+    header, cells, stamps, x = plain(header), plain(cells), plain(stamps), plain(x)
     row = header[NEXT]
     _advance(algorithm, operator, header, cells, stamps, row - header[SPAN], row, x, x == x)
     answer = np.nan
     if header[END] - header[FRONT] >= header[LEAST]:
         answer = _result(algorithm, operator, header, cells)
     header[NEXT] = row + 1
-    end_step(cells)
     return answer
-
-
-@single_step
-def push_row(algorithm, operator, header, cells, stamps, x):
-    """Push a number, and return the operator's result, NaN with fewer than LEAST observations."""
-    return _push_operator(algorithm, operator, plain(header), plain(cells), plain(stamps), plain(x))
-
-
-@single_step
-def push_logged_row(algorithm, operator, header, cells, stamps, log, states, x):
-    """Do what :func:`push_row` does for an operator that may raise; the log must be large enough."""
-    logged = Logged(plain(cells), plain(log), plain(states))
-    return _push_operator(algorithm, operator, plain(header), logged, plain(stamps), plain(x))
 
 
 def _push(step, arguments, x):

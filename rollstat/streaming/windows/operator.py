@@ -1,8 +1,8 @@
 """Windows of operator states over a stream: of numbers, in compiled code, or of Python objects.
 
 Both have the same methods: ``push``, ``pop``, ``extend`` (numbers only), ``value``, ``fold`` and ``join``.
-A method in which the operator raises changes nothing: compiled steps are undone, see
-:class:`rollstat.kernels.aggregate.ring_queue.Logged`; objects are computed before the window changes.
+A window in which the operator has raised in any of them but ``value`` must not be used; see ``fail`` of
+:class:`rollstat.streaming.operator_window.OperatorWindow`.
 """
 
 from collections import deque
@@ -18,25 +18,18 @@ from rollstat.kernels.aggregate.ring_queue import (
     END,
     FRONT,
     MASK,
-    create_log,
-    enlarge,
     finish_resize,
     is_oversized,
     resizable,
     resize,
-    ring_size,
-    undo,
 )
-from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, NEXT, NO_LOG_ROOM
-from rollstat.kernels.stream.steps import push_logged_row, push_row
-from rollstat.operators.interface import is_builtin
+from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE
+from rollstat.kernels.stream.steps import push_row
 from rollstat.operators.layout import Layout, as_cells
 from rollstat.streaming.windows.operator_results import NEVER, ArrayState, Result, Written
 from rollstat.thresholds import STREAM_HALVED_WINDOWS
 
 __all__ = ["NumberWindow", "ObjectWindow"]
-
-_LOG_ENTRIES = 16
 
 
 class NumberWindow(ArrayState):
@@ -79,9 +72,7 @@ class NumberWindow(ArrayState):
         queue: Any = window.QUEUES[algorithm]
         self.queue = queue
         self.operator, self.layout, self._algorithm, self._size = operator, layout, algorithm, size
-        self._may_raise = not is_builtin(operator)
-        # A step that can be undone needs a cell beside those of a full window.
-        header, cells = queue.functions.create(layout.state, capacity + self._may_raise)
+        header, cells = queue.functions.create(layout.state, capacity)
         header = np.concatenate([header, np.zeros(MORE, np.int64)])
         ring = np.zeros(int(header[MASK]) + 1, stamps)
         stamp = ring[0].item()
@@ -90,7 +81,7 @@ class NumberWindow(ArrayState):
         self.stamps: Any
         self.state = [header, cells, ring]
         self._result = Result(operator, layout)
-        arguments = self.queue, operator, self.header, self._logged, self.stamps, stamp
+        arguments = self.queue, operator, self.header, self.cells, self.stamps, stamp
         result = self._result.arguments
         self._push = bind(window.push, *arguments, stamp, element, True, 1, *result)
         self._pop = bind(window.pop, *arguments, False, 1, *result)
@@ -100,28 +91,7 @@ class NumberWindow(ArrayState):
     def quick_step(self, least: int) -> tuple[Any, ...]:
         """Return the step that pushes a float into a window of SPAN rows, and what it takes before that."""
         self.header[LEAST] = least
-        arguments = self.queue, self.operator, self.header, self.cells, self.stamps
-        if self._may_raise:
-            return push_logged_row, *arguments, *self._logged[1:]
-        return push_row, *arguments
-
-    def undo(self) -> None:
-        """Undo the step in which the operator has raised, if there is one."""
-        if self._may_raise:
-            undo(self.header, self._logged)
-
-    def _create_log(self, entries: int) -> None:
-        """Create an empty log for at least so many overwritten states, if the operator may raise."""
-        self._logged: Any = self.cells
-        if self._may_raise:
-            # In a window of rows a step drops one state, but with two stacks it can turn all into suffixes.
-            flips = self._size == "fixed" and self._algorithm == "two_stacks"
-            entries = max(entries, _LOG_ENTRIES, 2 * len(self.stamps) if flips else 0)
-            self._logged = create_log(self.header, self.cells, entries)
-
-    def _enlarge_log(self) -> None:
-        """Make room for what the last step said that it needs."""
-        self._create_log(2 * ~int(self._logged.log[0]))
+        return push_row, self.queue, self.operator, self.header, self.cells, self.stamps
 
     @property
     def size(self) -> int:
@@ -135,37 +105,28 @@ class NumberWindow(ArrayState):
         the result.
         """
         while True:
-            folded = int(self.header[FOLDED])
-            try:
-                size: int = self._push(
-                    self.queue,
-                    self.operator,
-                    self.header,
-                    self._logged,
-                    self.stamps,
-                    limit,
-                    stamp,
-                    element,
-                    observed,
-                    max(min_periods - folded, 1),
-                    *self._result.arguments,
-                )
-            except Exception:
-                self.undo()
-                raise
+            size: int = self._push(
+                self.queue,
+                self.operator,
+                self.header,
+                self.cells,
+                self.stamps,
+                limit,
+                stamp,
+                element,
+                observed,
+                max(min_periods - int(self.header[FOLDED]), 1),
+                *self._result.arguments,
+            )
             if size >= 0:
-                return size + folded
-            if size == NO_LOG_ROOM:
-                self._enlarge_log()
-            else:
-                self._make_room()
+                return size + int(self.header[FOLDED])
+            self._make_room()
 
     def _make_room(self) -> None:
         if self._size == "folding":
             self.fold()
         else:
             self.cells, self.stamps = resize(self.header, [self.cells, self.stamps])
-            self._create_log(0)
 
     def fold(self) -> None:
         """Combine all states into one; the number of observations stays."""
@@ -178,14 +139,10 @@ class NumberWindow(ArrayState):
         """Add all that `other` holds, as if it had been pushed here, and combine all into one state."""
         size = self.size + other.size
         if other.size and not self.size:
-            before, counters = self.state, self.header[-MORE:].copy()
+            counters = self.header[-MORE:].copy()
             self.state = [array.copy() for array in other.state]
             self.header[-MORE:] = counters
-            try:
-                self.fold()
-            except Exception:
-                self.state = before
-                raise
+            self.fold()
         elif other.size:
             others = other.header, other.cells
             window.join(self.queue, self.operator, self.header, self.cells, *others)
@@ -198,16 +155,8 @@ class NumberWindow(ArrayState):
         """
         folded = int(self.header[FOLDED])
         arguments = limit, closed, max(min_periods - folded, 1), *self._result.arguments
-        while True:
-            window_arrays = self.queue, self.operator, self.header, self._logged, self.stamps
-            try:
-                size: int = self._pop(*window_arrays, *arguments)
-            except Exception:
-                self.undo()
-                raise
-            if size != NO_LOG_ROOM:
-                return size + folded
-            self._enlarge_log()
+        size: int = self._pop(self.queue, self.operator, self.header, self.cells, self.stamps, *arguments)
+        return size + folded
 
     def value(self) -> Any:
         """Return the result of the window, which must have observations."""
@@ -274,12 +223,6 @@ class NumberWindow(ArrayState):
         arguments = self.queue, self.operator, self.header, self.cells, self.stamps, rows
         bind(window.load_rows, *arguments)(*arguments)
 
-    def clear(self) -> None:
-        """Drop all rows of a fixed window; the next row has the number 0."""
-        mask = self.header[MASK]
-        self.header[:-MORE], self.header[MASK] = 0, mask
-        self.header[NEXT] = 0
-
     def adopt(self, state: list[NDArray[Any]]) -> None:
         """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
         header, cells, stamps = state
@@ -287,12 +230,9 @@ class NumberWindow(ArrayState):
         shapes = header.shape == own_header.shape and cells.shape[1:] == own_cells.shape[1:]
         cells = as_cells(cells, own_cells.dtype)
         fits = shapes and stamps.dtype == own_stamps.dtype and len(stamps) == header[MASK] + 1
-        smallest = ring_size(self._arguments[4]) if self._size == "fixed" else 0
-        fits = fits and len(stamps) >= smallest
+        fits = fits and (self._size != "fixed" or len(stamps) == len(own_stamps))
         if not (fits and header[FOLDED] >= 0 and self.queue.functions.check(header, cells)):
             raise ValueError("its arrays do not fit together")
-        if smallest and len(stamps) < len(own_stamps):
-            cells, stamps = enlarge(header, [cells, stamps], len(own_stamps))
         self.state = [header, cells, stamps]
 
     @property
@@ -307,27 +247,6 @@ class NumberWindow(ArrayState):
         self.header, self.cells, self.stamps = state
         if self._size == "free":
             self.cells, self.stamps = resizable([self.cells, self.stamps])
-        self._create_log(0)
-
-    def saved(self) -> Any:
-        """Return what :meth:`restore` needs if the operator raises in :meth:`extend`."""
-        return [array.copy() for array in self.state] if self._may_raise else None
-
-    def restore(self, saved: Any) -> None:
-        """Return to a state that :meth:`saved` returned."""
-        if self._size == "free":
-            self.state = saved
-        else:
-            # In place, because compiled steps are bound to the arrays.
-            for array, before in zip(self.state, saved):
-                array[:] = before
-
-
-class _Stale:
-    """Stands for a total that ``combine_into`` may have left half changed."""
-
-
-_STALE = _Stale()
 
 
 class ObjectWindow:
@@ -335,8 +254,7 @@ class ObjectWindow:
 
     The older buffer is a list of suffixes whose last item is that of the oldest element, so that dropping
     shortens it; see :mod:`rollstat.kernels.aggregate.two_stacks`. A total that was made here, by ``combine``,
-    and that nobody else has seen is owned: ``combine_into`` may change it in place. If something raises after
-    that, the total is stale, and is combined again from the single states of the newer buffer.
+    and that nobody else has seen is owned: ``combine_into`` may change it in place.
     """
 
     def __init__(self, operator: Any) -> None:
@@ -365,23 +283,6 @@ class ObjectWindow:
         other.header, other._stamps = self.header.copy(), self._stamps.copy()
         other._older, other._newer = self._older.copy(), self._newer.copy()
         return other
-
-    def saved(self) -> Self:
-        """Return what :meth:`restore` needs."""
-        return self.copy()
-
-    def restore(self, saved: Self) -> None:
-        """Return to a state that :meth:`saved` returned."""
-        self.__dict__.update(saved.__dict__)
-
-    def _newer_total(self) -> Any:
-        """Return the states of the newer buffer combined; there is at least one."""
-        if self._total is _STALE:
-            total = self._newer[0]
-            for state in self._newer[1:]:
-                total = self.operator.combine(total, state)
-            self._total, self._owned = total, False
-        return self._total
 
     def _suffixes(self, states: list[Any]) -> list[Any]:
         """Return the suffixes of states, that of the oldest one last."""
@@ -425,50 +326,39 @@ class ObjectWindow:
         entering = (element,) if observed else ()
         return self._change(self._number_to_drop(limit, False), entering, stamp, min_periods)
 
+    def _append(self, state: Any) -> None:
+        """Append a state to the newer buffer, and combine its total."""
+        before = self._total
+        if not self._newer:
+            self._total, self._owned = state, False
+        elif self._owned and self._combine_into is not None:
+            self._total = self._combine_into(before, state)
+            self._owned = self._total is not state
+        else:
+            self._total = self.operator.combine(before, state)
+            self._owned = self._total is not before and self._total is not state
+        self._newer.append(state)
+
     def _change(self, number: int, entering: tuple[Any, ...], stamp: Any, min_periods: int) -> int:
         """Drop `number` states and add the element that is `entering`, if there is one; return the size."""
-        older, kept, size = self._older, len(self._older) - number, self.size - number + len(entering)
-        flips = kept < 0
-        if flips:
-            older = self._suffixes(self._newer[-kept:])
-            kept = len(older)
-        has_newer = bool(self._newer) and not flips
-        total, owned = (self._newer_total(), self._owned) if has_newer else (None, False)
-        states = [element if self._lift is None else self._lift(element) for element in entering]
-        in_place = has_newer and owned and self._combine_into is not None
-        try:
-            for state in states:
-                if not has_newer:
-                    total, owned = state, False
-                elif in_place:
-                    total = self._combine_into(total, state)  # type: ignore[misc]  # it is not None
-                    owned = total is not state
-                else:
-                    before, total = total, self.operator.combine(total, state)
-                    owned = total is not before and total is not state
-                has_newer = True
-            if size >= min_periods:
-                last = older[kept - 1] if kept else None
-                whole, seen = self._whole(last, kept > 0, total, has_newer)
-                owned = owned and not seen
-                self._result = self._lowered(whole)
-        except BaseException:
-            if in_place and states:
-                self._total = _STALE
-            raise
-        del older[kept:]
-        self._older, self._newer = older, [] if flips else self._newer
-        self._newer += states
-        self._total, self._owned = total, owned
+        kept = len(self._older) - number
+        if kept < 0:
+            self._older, self._newer = self._suffixes(self._newer[-kept:]), []
+        else:
+            del self._older[kept:]
         for _ in range(number):
             self._stamps.popleft()
-        self._stamps.extend([stamp] * len(states))
-        return size
+        for element in entering:
+            self._append(element if self._lift is None else self._lift(element))
+            self._stamps.append(stamp)
+        if self.size >= min_periods:
+            self._result = self._lowered(self._state())
+        return self.size
 
     def _state(self) -> Any:
         """Return all states combined; there is at least one."""
         has_newer, has_older = bool(self._newer), bool(self._older)
-        total = self._newer_total() if has_newer else None
+        total = self._total if has_newer else None
         state, seen = self._whole(self._older[-1] if has_older else None, has_older, total, has_newer)
         self._owned = self._owned and not seen
         return state

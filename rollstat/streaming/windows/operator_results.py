@@ -110,13 +110,6 @@ class ArrayState:
         other._result = Result(self.operator, self.layout)
         return other
 
-    def undo(self) -> None:
-        """Undo the compiled step in which the operator has raised; built-in ones never do."""
-
-    def saved(self) -> Any:
-        """Return what is needed to undo a whole array: nothing for an operator that never raises."""
-        return None
-
     def result(self) -> Any:
         """Return the result that the last push computed."""
         return self._result.read()
