@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.moments import means
-from rollstat.algorithms.window_sums import block_rows, deliver, differences, evaluate, working_row
-from rollstat.blocks import Block, Outcome
+from rollstat.algorithms.window_sums import SPARE, block_rows, deliver, differences, evaluate, working_row
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.missing.counting import subtract_mean_row
 from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line, Summand
 
@@ -67,6 +67,8 @@ def linear_fits(
         if y.dtype == np.int64:  # which has no NaN
             y = np.zeros(len(y)) if block.missing is None else np.where(block.missing, np.nan, 0.0)
         _move_to_first_rows(block, outcome.complete, y, *lines[:2])
+        if y.dtype.kind == "f" and np.isinf(lines[1]).any():
+            _scale_heights(block, y, lines[1])
     for line, out in zip(lines, (slope, intercept, determination)):
         deliver(line, out)
     return outcome
@@ -83,6 +85,14 @@ def _set_heights(block: Block, lines: NDArray[np.float64]) -> None:
         means(block.over(block.others), mean)
         with np.errstate(invalid="ignore"):  # slopes that are not defined
             lines[1] -= lines[0] * mean
+
+
+def _scale_heights(block: Block, y: NDArray[np.float64], height: NDArray[np.float64]) -> None:
+    """Compute infinite heights at first rows again, from values so small that slopes are finite."""
+    small = np.empty((3, block.rows))
+    linear_fits(block.over([read_only(np.ldexp(y, -SPARE))]), *small)
+    with np.errstate(over="ignore"):
+        np.copyto(height, np.ldexp(small[1], SPARE), where=np.isinf(height))
 
 
 def _move_to_first_rows(

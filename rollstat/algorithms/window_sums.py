@@ -29,6 +29,7 @@ from rollstat.kernels.sums.short_windows import GAVE_UP, RANGE_LEFT, scratch_siz
 from rollstat.plan import Choice
 
 __all__ = [
+    "SPARE",
     "block_rows",
     "choose",
     "deliver",
@@ -45,7 +46,7 @@ _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
 _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
 # Exponent of the sum of as many values as a window can have.
-_SPARE = 64
+SPARE = 64
 _COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
 # About how many float64 elements a thread keeps for the next block.
 _LONGEST_KEPT = 1 << 19
@@ -299,7 +300,7 @@ def _rescale(
     """Compute windows again whose sums may have left the range of float64, times powers of two."""
     if not traits(summand).shifted:
         rows = np.flatnonzero(~np.isfinite(out[0]))
-        _compute_scaled(block, summand, (x, y), (_SPARE, _SPARE), rows, out)
+        _compute_scaled(block, summand, (x, y), (SPARE, SPARE), rows, out)
         return
     if stays_in_range(summand, x, y):
         return

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import rollstat
 from rollstat.algorithms import comoments
 from rollstat.blocks import UNKNOWN, Block
 
@@ -102,3 +103,10 @@ def test_values_that_left_have_no_effect(width, rng):
             out, _ = rolling(comoments.correlations, values, spoilt, width, fixed=fixed)
             untouched = np.r_[0 : 200 - width + 1, 201 : len(out)]
             np.testing.assert_allclose(out[untouched], plain[untouched], rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("options", [{}, {"times": np.arange(6.0)}])
+def test_intercepts_are_finite_where_slope_times_rows_is_not(options):
+    y = [1.7e308, -1.7e308, 1e307, 1.7e308, 1.2e308, -1.7e308]
+    _, heights, _ = rollstat.rolling_linear_fit(y, 2.0 if options else 2, **options, min_periods=2)
+    np.testing.assert_allclose(heights[1:], y[:-1], rtol=1e-14)
