@@ -139,14 +139,14 @@ def _with_engine(name: str) -> Any:
         engine: str | None = None,
         engine_kwargs: dict[str, bool] | None = None,
     ) -> Any:
-        return self._statistic(name, numeric_only, {}, {"engine": engine, "engine_kwargs": engine_kwargs})
+        return self._statistic(name, numeric_only, {}, True, engine, engine_kwargs)
 
     return method
 
 
 def _with_ddof(name: str) -> Any:
     def method(self: Any, ddof: int = 1, numeric_only: bool = False) -> Any:
-        return self._statistic(name, numeric_only, {"ddof": ddof}, accepted=is_count(ddof))
+        return self._statistic(name, numeric_only, {"ddof": ddof}, is_count(ddof))
 
     return method
 
@@ -159,8 +159,7 @@ def _with_ddof_and_engine(name: str) -> Any:
         engine: str | None = None,
         engine_kwargs: dict[str, bool] | None = None,
     ) -> Any:
-        engines = {"engine": engine, "engine_kwargs": engine_kwargs}
-        return self._statistic(name, numeric_only, {"ddof": ddof}, engines, is_count(ddof))
+        return self._statistic(name, numeric_only, {"ddof": ddof}, is_count(ddof), engine, engine_kwargs)
 
     return method
 

@@ -212,17 +212,19 @@ class _Windows:
         name: str,
         numeric_only: bool,
         parameters: dict[str, Any],
-        engine: Any = None,
         accepted: bool = True,
+        engine: str | None = None,
+        engine_kwargs: dict[str, bool] | None = None,
     ) -> Any:
         """Return a statistic that pandas has too; pandas computes where rollstat does not.
 
-        `engine` has the arguments that decide whether pandas computes, or is None if the method takes none;
         `accepted` says whether rollstat's function takes the parameters.
         """
-        windows = self._windows_for(engine["engine"] if engine else None)
+        windows = self._windows_for(engine)
         if windows is None or not accepted:
-            return self._pandas(name)(**parameters, numeric_only=numeric_only, **(engine or {}))
+            engines = {"engine": engine, "engine_kwargs": engine_kwargs}
+            parameters |= {key: value for key, value in engines.items() if value is not None}
+            return self._pandas(name)(**parameters, numeric_only=numeric_only)
         keep_dtype = bool(self._options) and bool(self._options.get("keep_dtype", False))
         return self._apply(Call(name, windows, parameters, keep_dtype), name, numeric_only)
 
@@ -409,8 +411,7 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
         **kwargs: Any,
     ) -> Any:
         """Return the maximum of each window, as pandas does."""
-        engines = {"engine": engine, "engine_kwargs": engine_kwargs}
-        return self._statistic("max", numeric_only, {}, engines)
+        return self._statistic("max", numeric_only, {}, True, engine, engine_kwargs)
 
     def _width_in_time(self) -> int:
         """Return the width in the unit of the times; pandas drops fractions of the frequency of periods."""
