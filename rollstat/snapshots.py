@@ -5,11 +5,13 @@
     "rollstat" | version | length | header (JSON) | arrays, one after the other | CRC-32
      8 bytes     uint16    uint32   class, parameters, dtype and shape of each      uint32
 
-All numbers are little-endian. A release reads the snapshots of all earlier releases. It raises for bytes
-that are truncated, damaged, newer, or no snapshot. Unlike a pickle, a snapshot runs no code when it is read.
+All numbers are little-endian. Bytes that are truncated, damaged, of another format or no snapshot raise.
+Unlike a pickle, a snapshot runs no code when it is read. The checksum finds damage, not tampering: classes
+check parameters and arrays before they use them.
 """
 
 import json
+import math
 import struct
 import zlib
 from typing import Any
@@ -76,7 +78,7 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
     Parameters
     ----------
     data : bytes
-        From :func:`write` of this release or an earlier one.
+        From :func:`write`.
 
     Returns
     -------
@@ -90,7 +92,7 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
     Raises
     ------
     SnapshotError
-        If the bytes are no snapshot, truncated, damaged, or of a newer release.
+        If the bytes are no snapshot, truncated, damaged, or of another format.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"a snapshot must be bytes; it was {type(data).__name__}")
@@ -98,15 +100,13 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
     if len(data) < _HEAD.size + _TAIL.size or not data.startswith(_MAGIC):
         raise SnapshotError("the bytes are not a snapshot of rollstat")
     _, version, length = _HEAD.unpack_from(data)
-    if version > VERSION:
-        raise SnapshotError(
-            f"the snapshot is of format {version}; this release reads formats up to {VERSION}"
-        )
+    if version != VERSION:
+        raise SnapshotError(f"the snapshot is of format {version}; this release reads format {VERSION}")
     if _TAIL.unpack_from(data, len(data) - _TAIL.size)[0] != zlib.crc32(data[: -_TAIL.size]):
         raise SnapshotError("the snapshot is truncated or damaged: its checksum does not match")
     try:
         name, parameters, arrays, at = _parse(data, _HEAD.size + length)
-    except (ArithmeticError, LookupError, SyntaxError, TypeError, ValueError) as error:
+    except (ArithmeticError, LookupError, RecursionError, SyntaxError, TypeError, ValueError) as error:
         raise SnapshotError(f"the header of the snapshot is damaged: {error}") from error
     if at != len(data) - _TAIL.size:
         raise SnapshotError("the snapshot is longer or shorter than its header says")
@@ -116,10 +116,14 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
 def _parse(data: bytes, at: int) -> tuple[str, dict[str, Any], list[NDArray[Any]], int]:
     """Return class, parameters and arrays, which start at byte `at`, and the byte after the last array."""
     header = json.loads(data[_HEAD.size : at])
+    if set(header) != {"class", "parameters", "arrays", "fields"} or not isinstance(header["class"], str):
+        raise ValueError("its entries must be class, parameters, arrays and fields")
     arrays = []
-    for (short, shape), fields in zip(header["arrays"], header["fields"]):
+    for (short, shape), fields in zip(header["arrays"], header["fields"], strict=True):
         dtype = _dtype(short, fields)
-        count = int(np.prod(shape, dtype=np.int64))
+        if dtype.hasobject or not all(isinstance(length, int) and 0 <= length < 2**48 for length in shape):
+            raise ValueError(f"its arrays must hold numbers; got {dtype} of shape {shape}")
+        count = math.prod(shape)
         array = np.frombuffer(data, dtype, count, at).reshape(shape)
         arrays.append(array.astype(dtype.newbyteorder("="), copy=True))
         at += count * dtype.itemsize

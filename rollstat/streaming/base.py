@@ -8,6 +8,7 @@ r"""The stream class: one window behind push, pop, extend and value, with copies
     stream ---> snapshot() ---> bytes ---> restore ---> an equal stream, in another process or release
 """
 
+import json
 import numbers
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -141,7 +142,7 @@ class Stream:
         return restore, (self.snapshot(),)
 
     def snapshot(self) -> bytes:
-        """Return the state as bytes that :func:`rollstat.restore` reads, in this release and later ones."""
+        """Return the state as bytes that :func:`rollstat.restore` reads."""
         return write(type(self).__name__, *self._window.state())
 
     @classmethod
@@ -155,7 +156,7 @@ class Stream:
         Raises
         ------
         SnapshotError
-            If the bytes are foreign, truncated, damaged, of a newer release or of another class.
+            As :func:`rollstat.restore`, and if the bytes are of another class.
         """
         stream = restore(data)
         if type(stream) is not cls:
@@ -319,7 +320,7 @@ def restore(data: bytes) -> Any:
     Parameters
     ----------
     data : bytes
-        From the method ``snapshot`` of a stream, of this release or an older one.
+        From the method ``snapshot`` of a stream, of this release.
 
     Returns
     -------
@@ -329,7 +330,7 @@ def restore(data: bytes) -> Any:
     Raises
     ------
     SnapshotError
-        If the bytes are foreign, truncated, damaged or of a newer release.
+        If the bytes are foreign, truncated, damaged, of another format, or do not hold a state of the class.
 
     Examples
     --------
@@ -347,6 +348,10 @@ def restore(data: bytes) -> Any:
         raise SnapshotError(f"the snapshot is of a {name}, which this release does not have")
     cls = CLASSES[name]
     try:
-        return unpickle(cls, cls._window_from_state(parameters, arrays))
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+        window = cls._window_from_state(parameters, arrays)
+        # Nothing that the class does not read, or reads differently, stands among the parameters.
+        if json.dumps(window.state()[0]) != json.dumps(parameters):
+            raise ValueError("its parameters are not those that the class writes")
+        return unpickle(cls, window)
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError) as error:
         raise SnapshotError(f"the snapshot does not contain the state of a {name}: {error}") from error

@@ -72,6 +72,18 @@ class Codec:
         elif kind == "b":
             self._lowest, self._highest = 0, 1
 
+    def check_stored(self, values: NDArray[Any], missing: NDArray[np.bool_]) -> None:
+        """Raise ValueError if numbers do not stand for elements."""
+        if self.kind == "f":
+            with np.errstate(over="ignore", invalid="ignore"):
+                fits = values.astype(self.dtype) == values
+        elif self.kind in "mM":
+            fits = values != np.iinfo(np.int64).min  # NaT
+        else:
+            fits = (values >= self._lowest) & (values <= self._highest)
+        if not (fits | missing).all():
+            raise ValueError(f"its values must be of {self.dtype}")
+
     def encode(self, x: Any) -> tuple[Any, bool]:
         """Return the number that stands for an element, and whether it is missing, or raise."""
         if x is None:

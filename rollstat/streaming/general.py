@@ -1,7 +1,7 @@
 """Streams of any associative operator: over rows, over time, over any number of rows, over any windows."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -139,6 +139,8 @@ class OperatorStream(RollingStream, abstract=True):
 class _General(OperatorStream, abstract=True):
     """A window of any operator."""
 
+    _kinds: ClassVar[tuple[str, ...]]  # of windows, see WindowSpec
+
     def __init__(
         self, operator: Any, window: Any, min_periods: int | None, dtype: DTypeLike, algorithm: str
     ) -> None:
@@ -148,6 +150,8 @@ class _General(OperatorStream, abstract=True):
 
     @classmethod
     def _window_from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Any:
+        if parameters["window"][0] not in cls._kinds:
+            raise ValueError(f"its window must be one of {', '.join(cls._kinds)}")
         return OperatorWindow.from_state(parameters, arrays)
 
 
@@ -174,6 +178,8 @@ class SlidingAggregate(_General):
     >>> stream.push(4.0), stream.push(1.0), stream.push(3.0), stream.pop(2)
     (4.0, 5.0, 8.0, 3.0)
     """
+
+    _kinds = ("free",)
 
     def __init__(
         self,
@@ -208,6 +214,8 @@ class FixedAggregate(_General):
     [nan, nan, 1.0, 1.0, 2.0]
     """
 
+    _kinds = ("rows",)
+
     def __init__(
         self,
         operator: Any,
@@ -241,6 +249,8 @@ class TimeAggregate(_General):
     >>> [stream.push(x, t) for x, t in ((3.0, 0), (1.0, 4), (2.0, 9), (1.5, 10))]
     [3.0, 3.0, 3.0, 2.0]
     """
+
+    _kinds = ("time", "number")
 
     def __init__(
         self,

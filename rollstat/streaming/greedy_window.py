@@ -146,7 +146,6 @@ class GreedyWindow:
             "operator": self.adapter.specification(),
             "min_periods": None if given is None else int(given),
             "dtype": self.adapter.dtype_name,
-            "size": int(self._observations),
         }
         if self.times_dtype is None:
             return specification, self._tree.state
@@ -163,18 +162,28 @@ class GreedyWindow:
         operator = operator_by_name(*parameters["operator"])
         times, given = parameters.get("times"), parameters["min_periods"]
         window = cls(operator, min_periods=given, dtype=parameters["dtype"], times=times)
-        adapter, states = window.adapter, arrays[greedy.Online._fields.index("cells")].dtype
-        if adapter.ready is not adapter.operator and not adapter.has_states(states):
-            # The window goes on with the states of the release that made the snapshot.
-            window.adapter = OperatorAdapter(adapter.operator, adapter.codec.dtype, specialised=False)
-            window.clear()
-        if times is not None:
-            *arrays, numbers = arrays
-            window._times.load(numbers)
-            window._newest_time, last = parameters["newest"], parameters["last"]
-            window._last = None if last is None else (last[0], last[1])
-            if numbers.dtype != window._times.dtype:
-                raise ValueError("its times do not fit")
-        window._tree.adopt(arrays)
-        window._observations = parameters["size"]
+        trees, numbers = arrays[: len(greedy.Online._fields)], arrays[len(greedy.Online._fields) :]
+        window._tree.adopt(trees)
+        window._observations = window._tree.observations
+        if window.spec is None:
+            if numbers:
+                raise ValueError("its rows must have no times")
+            return window
+        [stored] = numbers
+        kept = max(window.arrived - window.bounds[0], 0)
+        window._times.load(window.spec.restored_times(stored, kept))
+        newest = window.spec.restored_time(parameters["newest"])
+        if (newest is None) != (window.arrived == 0) or (stored > newest if kept else stored).any():
+            raise ValueError("its newest time does not fit its rows")
+        last = parameters["last"]
+        if last is not None:
+            low, high = (window.spec.restored_time(time) for time in last)
+            first = window.bounds[0]
+            ends = first + window._times.up_to(low), first + window._times.up_to(high)
+            if low > high or ends[0] != first or ends[1] < window.bounds[1]:
+                raise ValueError("its last window does not fit its rows")
+            window._last = low, high
+        elif window.bounds != (0, 0):
+            raise ValueError("its last window must be of times")
+        window._newest_time = newest
         return window

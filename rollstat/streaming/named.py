@@ -18,6 +18,7 @@ from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.streaming.base import RollingStream
 from rollstat.streaming.general import OperatorStream
+from rollstat.streaming.operator_adapter import operator_of_fields
 from rollstat.streaming.operator_window import NamedOperatorWindow
 from rollstat.streaming.statistic_window import StatisticWindow
 from rollstat.streaming.table import NO_STREAM, TABLE, OperatorRow, StatisticRow, StreamRow
@@ -138,7 +139,9 @@ def _class(row: StreamRow) -> Any:
         cls: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]
     ) -> NamedOperatorWindow | StatisticWindow:
         if isinstance(row, OperatorRow):
-            operator = row.operator(*parameters["operator"][1])
+            if parameters["operator"][0] != row.operator.__name__:
+                raise ValueError(f"its operator must be {row.operator.__name__}")
+            operator = operator_of_fields(row.operator, parameters["operator"][1])
             return NamedOperatorWindow.from_state(parameters, arrays, row.statistic, operator)
         return StatisticWindow.from_state(row, parameters, arrays)
 

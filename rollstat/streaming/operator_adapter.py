@@ -16,7 +16,7 @@ from rollstat.dtypes import warn_of_rounded, warn_of_rounding
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype, is_builtin
 from rollstat.streaming.codec import ArrayCodec, Codec, ObjectCodec
 
-__all__ = ["OperatorAdapter", "operator_by_name"]
+__all__ = ["OperatorAdapter", "operator_by_name", "operator_of_fields"]
 
 
 class OperatorAdapter:
@@ -29,8 +29,6 @@ class OperatorAdapter:
     dtype : dtype
         Of the elements, with their shape if they are arrays; object for Python objects. In a snapshot, what
         :attr:`dtype_name` returned.
-    specialised : bool
-        Whether integers get an operator of their own, which earlier releases did not always have.
 
     Attributes
     ----------
@@ -44,7 +42,7 @@ class OperatorAdapter:
         Whether it takes the number of the row as well.
     """
 
-    def __init__(self, operator: Any, dtype: DTypeLike, specialised: bool = True) -> None:
+    def __init__(self, operator: Any, dtype: DTypeLike) -> None:
         self.operator = operators.as_operator(operator)
         if isinstance(dtype, list):
             dtype = np.dtype((dtype[0], tuple(dtype[1])))
@@ -57,8 +55,7 @@ class OperatorAdapter:
         self.layout: Any = None
         if not self.objects:
             shape = self.codec.dtype.shape
-            if specialised:
-                self.ready = for_dtype(self.operator, self.codec.stored.base)
+            self.ready = for_dtype(self.operator, self.codec.stored.base)
             # If the operator takes missing values as rows, their rows are inverted.
             self.counts_rows = bool(getattr(self.operator, "counts_rows", False))
             as_float = self.counts_rows and self.ready is self.operator
@@ -103,11 +100,6 @@ class OperatorAdapter:
             return False
         single = self.layout.single and self.layout.outputs[0] == np.float64
         return bool(single and not hasattr(self.ready, "overflowed"))
-
-    def has_states(self, dtype: np.dtype[Any]) -> bool:
-        """Return whether states are of this dtype, which may be packed."""
-        own = self.layout.state
-        return [own[name] for name in own.names or ()] == [dtype[name] for name in dtype.names or ()]
 
     @property
     def example(self) -> Any:
@@ -214,4 +206,15 @@ def operator_by_name(name: str, fields: list[Any]) -> Any:
     """Return the operator that a snapshot names, or raise."""
     if name not in operators.__all__:
         raise ValueError(f"there is no operator {name}")
-    return getattr(operators, name)(*fields)
+    return operator_of_fields(getattr(operators, name), fields)
+
+
+def operator_of_fields(cls: Any, fields: list[Any]) -> Any:
+    """Return the operator of a class with fields of a snapshot, or raise."""
+    kinds = {"int": int, "float": float, "bool": bool}
+    for field, value in zip(getattr(cls, "_fields", ()), fields):
+        annotation = cls.__annotations__.get(field)
+        kind = kinds.get(getattr(annotation, "__name__", annotation))
+        if kind is not None and type(value) is not kind:
+            raise ValueError(f"{field} of {cls.__name__} must be of {kind.__name__}; got {value!r}")
+    return cls(*fields)

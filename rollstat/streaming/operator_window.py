@@ -349,25 +349,18 @@ class OperatorWindow:
         make: Any = cls
         window: Self = make(
             *(leading or [operator_by_name(*parameters["operator"])]),
-            WindowSpec(*parameters["window"]),
+            WindowSpec.restored(*parameters["window"]),
             min_periods=parameters["min_periods"],
             dtype=parameters["dtype"],
             algorithm=parameters["algorithm"],
         )
-        adapter = window.adapter
-        if adapter.ready is not adapter.operator and not adapter.has_states(arrays[1].dtype):
-            # The window goes on with the states of the release that made the snapshot.
-            window.adapter = OperatorAdapter(adapter.operator, adapter.codec.dtype, specialised=False)
-            window._create()
-        window._adopt(parameters, arrays)
+        newest, first = (window.spec.restored_time(parameters[name]) for name in ("last", "first"))
+        if (newest is None) != (first is None) or (newest is not None and newest < first):
+            raise ValueError("its first and its last time do not fit together")
+        window.states.adopt(arrays, window.spec.fixed, newest)
+        window._set_states(window.states)
+        window._newest_time, window._first_time = newest, first
         return window
-
-    def _adopt(self, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> None:
-        self.states.adopt(arrays)
-        self._set_states(self.states)
-        self._newest_time = parameters["last"]
-        # Snapshots of the first release do not say when the stream began.
-        self._first_time = parameters.get("first", self._newest_time)
 
 
 class NamedOperatorWindow(OperatorWindow):
@@ -444,6 +437,11 @@ class NamedOperatorWindow(OperatorWindow):
         self.states.load(stamps, values, missing)
         self.states.header[NEXT] = end
         return results
+
+    def state(self) -> State:
+        """Return parameters and arrays for a snapshot."""
+        specification, arrays = super().state()
+        return specification | {"statistic": self.statistic}, arrays
 
     def _call_function(self, arrays: list[Any]) -> list[Any]:
         """Return what the function over arrays computes for every row, an array for each output."""

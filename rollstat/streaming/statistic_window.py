@@ -24,6 +24,7 @@ from rollstat.dtypes import warn_of_rounded
 from rollstat.kernels.extrema.positions import move_origin
 from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.stream.steps import run
+from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.results import convert
 from rollstat.streaming.base import State
@@ -330,6 +331,7 @@ class StatisticWindow:
         """Return what the window is made with, as JSON values."""
         given = self.given_min_periods
         return {
+            "statistic": self.row.statistic,
             "window": [self.spec.kind, self.spec.size],
             "min_periods": None if given is None else int(given),
             "dtype": self.codec.dtype.str,
@@ -345,25 +347,33 @@ class StatisticWindow:
     @classmethod
     def from_state(cls, row: Any, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
         """Return the window that a snapshot contains, or raise ValueError."""
+        own, algorithm = dict(parameters["own"]), {}
+        if row.algorithms:
+            algorithm = {"algorithm": own.pop("algorithm")}
+            choice("algorithm", algorithm["algorithm"], ("auto", *row.algorithms))
         window = cls(
             row,
-            WindowSpec(*parameters["window"]),
+            WindowSpec.restored(*parameters["window"]),
             min_periods=parameters["min_periods"],
             dtype=parameters["dtype"],
-            # Earlier releases did not name an algorithm if there was one.
-            parameters=({"algorithm": "auto"} if row.algorithms else {}) | parameters["own"],
+            parameters=row.check(**own) | algorithm,
         )
         values, missing, times, pushed = arrays
         rows = len(values)
         if values.dtype != window.codec.stored or missing.shape != values.shape or values.ndim != 1:
             raise ValueError("its arrays have other shapes or dtypes")
-        if window.spec.timed and (times.shape != values.shape or times.dtype != window._times.dtype):
-            raise ValueError("its times do not fit its rows")
-        if int(pushed[0]) < rows or (window.spec.fixed and rows > window.spec.fixed):
+        if missing.dtype != np.uint8 or pushed.dtype != np.int64 or pushed.shape != (1,):
+            raise ValueError("its marks and its number of rows have other shapes or dtypes")
+        if not rows <= pushed[0] < 2**62 or (window.spec.fixed and rows > window.spec.fixed):
             raise ValueError("it has more rows than its window")
-        if window.spec.timed:
-            window._times.load(times)
+        # A window of a number of rows, or of all, has all rows that fit.
+        if window.spec.fixed and rows != min(pushed[0], window.spec.fixed):
+            raise ValueError("it has fewer rows than its window")
+        if window.spec.kind == "expanding" and rows != pushed[0]:
+            raise ValueError("it has fewer rows than its window")
+        window._times.load(window.spec.restored_times(times, rows))
         marks = missing.astype(np.bool_)
+        window.codec.check_stored(values, marks)
         if values.dtype.kind == "f":
             marks |= np.isnan(values)
         window.representation.load(values, marks, int(pushed[0]))

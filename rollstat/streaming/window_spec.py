@@ -73,6 +73,20 @@ class WindowSpec:
             raise ValueError(f"window must be a positive width of whole nanoseconds; it was {window!r}")
         return cls(_TIME, int(length))
 
+    @classmethod
+    def restored(cls, kind: str, size: Any) -> "WindowSpec":
+        """Return the window of a kind and a size from a snapshot; raise ValueError if there is none."""
+        duration: Any = np.timedelta64
+        arguments: dict[str, Any] = {_EXPANDING: Expanding(), _FREE: None}
+        if type(size) is int and -(2**63) < size < 2**63:
+            arguments |= {_ROWS: size, _TIME: duration(size, "ns")}
+        if type(size) is float:
+            arguments[_NUMBER] = size
+        spec = cls.parse(arguments[kind])
+        if (spec.kind, spec.size) != (kind, size):
+            raise ValueError(f"its window must have a size that fits {kind}; got {size}")
+        return spec
+
     @property
     def timed(self) -> bool:
         """Whether rows have times."""
@@ -107,6 +121,23 @@ class WindowSpec:
         if self.fixed and number > self.fixed:
             raise ValueError(f"min_periods must be at most the window, {self.fixed}; it was {min_periods}")
         return number
+
+    def restored_time(self, time: Any) -> Any:
+        """Return a time in stored form, or None, from a snapshot; raise ValueError if there is none such."""
+        fits = type(time) is int and -(2**63) < time < 2**63
+        if self.kind == _NUMBER:
+            fits = type(time) is float and time == time
+        if time is not None and not (self.timed and fits):
+            raise ValueError(f"its times must fit its window; got {time!r}")
+        return time
+
+    def restored_times(self, times: NDArray[Any], rows: int) -> NDArray[Any]:
+        """Return times in stored form from a snapshot; raise ValueError if there is not one for each row."""
+        fits = times.dtype == self.time_dtype and times.shape == (rows if self.timed else 0,)
+        # NaN is not at or after its neighbour, nor after itself.
+        if not (fits and (times[1:] >= times[:-1]).all() and (times[:1] == times[:1]).all()):
+            raise ValueError("its times must not decrease, and be one for each row")
+        return times
 
     @property
     def time_dtype(self) -> Any:

@@ -62,6 +62,7 @@ __all__ = [
     "Windows",
     "append",
     "check",
+    "check_online",
     "commit_window",
     "create",
     "create_online",
@@ -83,6 +84,8 @@ FIRST, ROWS, OBSERVED, LAST = range(4)
 ARRIVAL = 4
 # Fewest cells of a ring that is made smaller.
 _SMALLEST = 64
+# Rows that are too many for a stream.
+_MOST = 2**62
 
 
 class Online(NamedTuple):
@@ -329,8 +332,10 @@ def evaluate(operator, header, cells, out, failed):
 
 def check(header, top, below):
     """Whether each boundary between neighbours is a split of the tree once, and children lie in parents."""
-    left, right, wide = int(header[LEFT]), int(header[RIGHT]), len(top) - 1
-    if not (0 <= left <= right <= left + header[MASK] + 1 and len(below) == len(top) == 2 * header[MASK] + 2):
+    left, right, size, wide = int(header[LEFT]), int(header[RIGHT]), int(header[MASK]) + 1, len(top) - 1
+    if not (size > 0 == size & (size - 1) and len(below) == len(top) == 2 * size):
+        return False
+    if not 0 <= left <= right <= left + size:
         return False
     if left == right:
         return True
@@ -348,3 +353,25 @@ def check(header, top, below):
         pending.append((low, split, int(below[split & wide])))
         pending.append((split, high, int(top[split & wide])))
     return len(seen) == right - left - 1
+
+
+def check_online(state):
+    """Whether the tree is one, and rows and ordinals fit to the tree and the rings; dtypes are as created."""
+    header, arrival, ordinals, top, below, cells, older, newer = state
+    if len(header) != HEADER or len(arrival) != ARRIVAL or not check(header, top, below):
+        return False
+    size = int(header[MASK]) + 1
+    if not all(len(ring) == size for ring in (ordinals, cells, older, newer)):
+        return False
+    first, rows, observed, last = arrival.tolist()
+    left, right = header[[LEFT, RIGHT]].tolist()
+    if not (0 <= first <= last < _MOST and 0 <= observed <= rows < _MOST and rows - first <= size):
+        return False
+    if first < last and last > rows:
+        return False
+    kept = np.arange(first, max(rows, first))
+    # The number of observations before each row from FIRST on, and before the next row to arrive.
+    before = np.append(ordinals[kept & (size - 1)], observed)
+    steps = before[1:] - before[:-1]
+    end = before[last - first] if first < last else before[0]
+    return bool(((steps == 0) | (steps == 1)).all() and before[0] == left and end == right)

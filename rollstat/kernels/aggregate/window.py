@@ -21,6 +21,8 @@ raises leaves a window that must not be used.
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import rollstat.kernels.aggregate.daba as daba
 import rollstat.kernels.aggregate.two_stacks as two_stacks
 from rollstat._jit import kernel
@@ -58,6 +60,7 @@ __all__ = [
     "TwoStacks",
     "advance",
     "aggregate_windows",
+    "check",
     "evaluate",
     "fold",
     "join",
@@ -74,6 +77,8 @@ NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
 MORE = 5
 # What a step returns if it has changed nothing, because the ring is of the wrong size.
 RESIZE = -1
+# Rows that are too many for a stream.
+_MOST = 2**62
 
 
 class TwoStacks(NamedTuple):
@@ -264,3 +269,25 @@ def aggregate_windows(algorithm, operator, header, cells, values, start, end, ou
             following += 1
         if oldest < following:
             emit(operator, _query(algorithm, operator, header, cells), out, i, failed)
+
+
+def check(algorithm, header, cells, stamps, fixed, newest):
+    """Whether header, cells and stamps fit together; dtypes and the length of the header are as created.
+
+    The window has `fixed` rows, or any number if that is 0. `newest` is the time of the newest row, or None
+    if stamps are numbers of rows.
+    """
+    if (header < 0).any() or (header > _MOST).any() or not algorithm.functions.check(header, cells):
+        return False
+    mask, front, end = int(header[MASK]), int(header[FRONT]), int(header[END])
+    first, rows, folded = int(header[FIRST]), int(header[NEXT]), int(header[FOLDED])
+    if len(stamps) != mask + 1 or first > rows or end - front + folded > rows - first:
+        return False
+    if folded and front == end:
+        return False
+    live = stamps[np.arange(front, end) & mask]
+    if stamps.dtype.kind == "f" or newest is not None:
+        ascending = (live[1:] >= live[:-1]).all()
+        return bool(ascending and (front == end or (newest is not None and live[-1] <= newest)))
+    oldest = max(first, rows - fixed if fixed else 0)
+    return bool((live[1:] > live[:-1]).all() and (front == end or oldest <= live[0] <= live[-1] < rows))

@@ -25,7 +25,7 @@ from rollstat.kernels.aggregate.ring_queue import (
 )
 from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE
 from rollstat.kernels.stream.steps import push_row
-from rollstat.operators.layout import Layout, as_cells
+from rollstat.operators.layout import Layout
 from rollstat.streaming.windows.operator_results import NEVER, ArrayState, Result, Written
 from rollstat.thresholds import STREAM_HALVED_WINDOWS
 
@@ -223,16 +223,23 @@ class NumberWindow(ArrayState):
         arguments = self.queue, self.operator, self.header, self.cells, self.stamps, rows
         bind(window.load_rows, *arguments)(*arguments)
 
-    def adopt(self, state: list[NDArray[Any]]) -> None:
-        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
+    def adopt(self, state: list[NDArray[Any]], fixed: int, newest: Any) -> None:
+        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent.
+
+        `fixed` is the number of rows of the window or 0, `newest` the time of the newest row or None.
+        """
         header, cells, stamps = state
-        own_header, own_cells, own_stamps = self.state
-        shapes = header.shape == own_header.shape and cells.shape[1:] == own_cells.shape[1:]
-        cells = as_cells(cells, own_cells.dtype)
-        fits = shapes and stamps.dtype == own_stamps.dtype and len(stamps) == header[MASK] + 1
-        fits = fits and (self._size != "fixed" or len(stamps) == len(own_stamps))
-        if not (fits and header[FOLDED] >= 0 and self.queue.functions.check(header, cells)):
+        own = self.state
+        alike = all(
+            ours.dtype == theirs.dtype and ours.shape[1:] == theirs.shape[1:] and ours.ndim == theirs.ndim
+            for ours, theirs in zip(own, state, strict=True)
+        )
+        fits = alike and header.shape == own[0].shape
+        fits = fits and (self._size != "fixed" or len(stamps) == len(own[2]))
+        fits = fits and (self._size == "folding" or header[FOLDED] == 0)
+        if not (fits and window.check(self.queue, header, cells, stamps, fixed, newest)):
             raise ValueError("its arrays do not fit together")
+        cells = cells.astype(own[1].dtype)  # an equal dtype may lack the mark of alignment
         self.state = [header, cells, stamps]
 
     @property

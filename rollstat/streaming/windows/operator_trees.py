@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.bound_calls import bind
 from rollstat.kernels.aggregate import greedy
-from rollstat.kernels.aggregate.greedy import LEFT, MASK
-from rollstat.operators.layout import Layout, as_cells
+from rollstat.kernels.aggregate.greedy import LEFT, MASK, RIGHT
+from rollstat.operators.layout import Layout
 from rollstat.streaming.windows.operator_results import NEVER, ArrayState, Result
 
 __all__ = ["NumberTree", "ObjectTree"]
@@ -54,22 +54,26 @@ class NumberTree(ArrayState):
 
     def adopt(self, state: list[NDArray[Any]]) -> None:
         """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
-        header, arrival, ordinals, top, below, cells, older, newer = state
-        own, own_cells = self.state, self._state.cells
-        state[5] = cells = as_cells(cells, own_cells.dtype)
-        size = len(cells)
-        rings = all(len(ring) == size for ring in (ordinals, older, newer))
-        kinds = all(ours.dtype == theirs.dtype for ours, theirs in zip(own, state))
-        shapes = header.shape == own[0].shape and arrival.shape == own[1].shape
-        fits = rings and kinds and shapes and cells.shape[1:] == own_cells.shape[1:]
-        if not (fits and header[MASK] == size - 1 and greedy.check(header, top, below)):
+        own = self._state
+        alike = all(
+            ours.dtype == theirs.dtype and ours.shape[1:] == theirs.shape[1:] and ours.ndim == theirs.ndim
+            for ours, theirs in zip(own, state, strict=True)
+        )
+        found = greedy.Online(*state)
+        if not (alike and greedy.check_online(found)):
             raise ValueError("its arrays do not fit together")
-        self.state = state
+        # A dtype that is equal may be laid out without the mark of alignment.
+        self.state = list(found._replace(cells=found.cells.astype(own.cells.dtype)))
 
     @property
     def rows(self) -> int:
         """Number of rows that have arrived."""
         return int(self._state.arrival[greedy.ROWS])
+
+    @property
+    def observations(self) -> int:
+        """Observations of the last window."""
+        return int(self._state.header[RIGHT] - self._state.header[LEFT])
 
     @property
     def bounds(self) -> tuple[int, int]:
