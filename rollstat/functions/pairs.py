@@ -163,7 +163,8 @@ def rolling_beta(
     outputs=("slope", "intercept", "determination"),
     error_bound=(
         _SLOPE_BOUND,
-        f"{_SLOPE_BOUND} * mean(abs(x)) + 30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))",
+        f"{_SLOPE_BOUND} * mean(abs(x)) + 30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))"
+        " + mean(abs(x)) / 2**1074",
         "200 * u * (k(arr) + k(x))",
     ),
     **_COMOMENT,
@@ -197,8 +198,9 @@ def rolling_linear_fit(
     observations are needed. Values that have left the window have no influence. With u and k as in
     :func:`rolling_var`, the error of the slope is at most
     ``{error bound}``, that of the intercept is at most
-    this times ``mean(abs(x))`` plus ``30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))``, and that of R²
-    is at most ``{error bound 2}``.
+    this times ``mean(abs(x))`` plus ``30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))`` plus
+    ``mean(abs(x)) / 2**1074``, which matters only if the slope is subnormal, and that of R² is at most
+    ``{error bound 2}``.
 
     Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
 

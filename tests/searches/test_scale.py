@@ -50,6 +50,11 @@ def test_results_are_within_their_bounds(name):
     assert search(name) > 100
 
 
+def test_intercepts_over_subnormal_slopes_are_within_their_bound():
+    faces = ("rows", "time", "bounds")
+    assert scale.compare(np.random.default_rng([9, 58]), REGISTRY["linear_fit"], {}, faces) > 100
+
+
 @pytest.mark.parametrize("name", MOMENTS)
 def test_a_moment_that_is_not_scaled_is_found(name, monkeypatch):
     monkeypatch.setattr(window_sums, "_rescale", lambda *_: None)
