@@ -39,7 +39,6 @@ __all__ = [
     "SORTED_WINDOW_OF_DEVIATIONS",
     "SORTED_WINDOW_OF_MEAN_DIFFERENCES",
     "SORTED_WINDOW_OF_TRIMMED_MEANS",
-    "STREAM_DEQUE_WINDOWS",
     "STREAM_FUNCTION_WINDOWS",
     "STREAM_HALVED_WINDOWS",
     "STREAM_OPERATOR_STEPS",
@@ -125,9 +124,6 @@ STREAM_STEP_WINDOWS = 0.25
 
 STREAM_WEDGE_WINDOWS = 1.0
 """The same where a wedge takes arrays with vector instructions."""
-
-STREAM_DEQUE_WINDOWS = 2.0
-"""The same where a monotonic deque does."""
 
 STREAM_PUSHES = 20
 """Pushes from Python that take as long as a call of a function over arrays with few rows."""

@@ -76,7 +76,7 @@ class StatisticWindow:
         if self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64:
             step, arguments = self.row.step(self)
             vectorized = hasattr(step, "extend")
-            windows = self.row.step_windows if vectorized else thresholds.STREAM_STEP_WINDOWS
+            windows = thresholds.STREAM_WEDGE_WINDOWS if vectorized else thresholds.STREAM_STEP_WINDOWS
             self._step = step, arguments, windows
             if step.push is not None:
                 self.fast_step = bind_push(step.push, *arguments)

@@ -16,7 +16,6 @@ import numpy as np
 
 import rollstat.operators as operators
 import rollstat.streaming.answers as answers
-import rollstat.thresholds as thresholds
 from rollstat.functions.checks import check_decay, check_flag, check_number, check_scale, check_share
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
@@ -100,8 +99,6 @@ class StatisticRow(StreamRow):
         Observations that an answer needs even if `min_periods` is 0.
     orders : tuple
         For extrema, the comparator of each output.
-    step_windows : float
-        How many windows of rows a step with vector instructions takes in one call.
     """
 
     represent: Callable[[Any], Any]
@@ -110,7 +107,6 @@ class StatisticRow(StreamRow):
     outputs: tuple[str, ...] | Callable[[Any], tuple[str, ...]] = ("value",)
     min_observations: int = field(default=1, kw_only=True)
     orders: tuple[Any, ...] = field(default=(), kw_only=True)
-    step_windows: float = field(default=thresholds.STREAM_WEDGE_WINDOWS, kw_only=True)
 
 
 _OPERATOR_ALGORITHMS = {
@@ -185,7 +181,6 @@ _ORDER_ALGORITHMS = {
     "fixed number of rows",
 }
 _EXTREMUM: dict[str, Any] = {
-    "step_windows": thresholds.STREAM_DEQUE_WINDOWS,
     "algorithms": {"wedge": "O(1) amortised, O(m) in the worst single push"},
 }
 _FROM_FIRST_ROW = {"relative_to": "a stream counts from its first row"}

@@ -15,9 +15,9 @@ Invariant: the minima hold increasing positions within the window, end at the ne
 values increase; every other observation has a newer one that is at most as large.
 
 Cost: at most ``2 n`` comparisons of data for n pushes at every moment, counted; O(1) amortised, O(window)
-for one push. Many rows at once take up to 6 comparisons a row, most of them in vectors, and one for each
-minimum held. The state is half of that of :mod:`rollstat.kernels.extrema.wedge`, for callers that ask for
-one extremum; a maximum is the minimum of the negated values.
+for one push. Rows loaded at once take up to 2 comparisons each, most of them in vectors. The state is half of
+that of :mod:`rollstat.kernels.extrema.wedge`, for callers that ask for one extremum; a maximum is the minimum
+of the negated values.
 
 Source: R. Harter, The minimum on a sliding window algorithm (2001); Lemire's wedge, Nordic Journal of
 Computing 13 (2006) 328-339, arXiv:cs/0610046, section 4, with one of its two queues.
@@ -26,14 +26,13 @@ Computing 13 (2006) 328-339, arXiv:cs/0610046, section 4, with one of its two qu
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.missing.counting import has_nan
 
-__all__ = ["COMPARISONS", "check", "create", "extend", "load", "push", "value_at", "views"]
+__all__ = ["COMPARISONS", "check", "create", "load", "push", "value_at", "views"]
 
 NEXT, FIRST, BEGIN, END, OBSERVED, WINDOW, MIN_PERIODS, COMPARISONS = range(8)
 HEADER = 8
-# Rows that are tested together; with fewer rows up to the next change, they are processed one by one.
-_BLOCK, _FEW = 64, 16
+# Rows that are tested together.
+_BLOCK = 64
 
 
 def create(window, min_periods):
@@ -146,117 +145,6 @@ def load(state, data, sign, pushed):
     begin, observed, comparisons = _copy_rows(position, rows, data, sign, first, end)
     header[NEXT], header[FIRST], header[OBSERVED] = pushed, first, observed
     header[BEGIN], header[END], header[COMPARISONS] = begin, end, comparisons
-
-
-@kernel
-def _write_rows(data, sign, smallest, held, first, stop, out):
-    """Write the least of `held`, `smallest` and the data so far; return the least without `held`."""
-    for i in range(first, stop):
-        x = sign * data[i]
-        smallest = x if x <= smallest else smallest
-        out[i] = sign * (smallest if smallest <= held else held)
-    return smallest
-
-
-@kernel
-def _write_blocks(data, sign, smallest, held, out):
-    """As :func:`_write_rows`, block by block, where most change nothing; return the comparisons as well."""
-    comparisons = 0
-    for first in range(0, len(data), _BLOCK):
-        source, part = data[first : first + _BLOCK], out[first : first + _BLOCK]
-        # No early exit, so that the loop compiles to vector code.
-        least, found = sign * (smallest if smallest <= held else held), False
-        for i in range(len(source)):
-            found |= sign * source[i] <= smallest
-            part[i] = least
-        comparisons += len(source) + 1
-        if found:
-            smallest = _write_rows(source, sign, smallest, held, 0, len(source), part)
-            comparisons += 2 * len(source)
-    return smallest, comparisons
-
-
-@kernel
-def _write_leaving(position, rows, begin, end, leaving, data, sign, smallest, out):
-    """As :func:`_write_rows`, while a row leaves before each new one, row `leaving` first.
-
-    Returns the least of the data so far, and the ring index of the first minimum that is left.
-    """
-    last = len(rows) - 1
-    held = rows[position[begin & last] & last] if begin < end else np.inf
-    for i in range(len(data)):
-        if begin < end and position[begin & last] == leaving + i:
-            begin += 1
-            held = rows[position[begin & last] & last] if begin < end else np.inf
-        x = sign * data[i]
-        smallest = x if x <= smallest else smallest
-        out[i] = sign * (smallest if smallest <= held else held)
-    return smallest, begin
-
-
-@kernel
-def _extend_full(state, data, sign, out):
-    """As :func:`extend`, for at most a window of observations and a window full of them."""
-    header, position, rows = _unpack(state)
-    last, first, begin, end = len(rows) - 1, header[NEXT], header[BEGIN], header[END]
-    smallest, comparisons, done, window = np.inf, 0, 0, header[WINDOW]
-    while done < len(data):
-        held, stop = np.inf, len(data)
-        if begin < end:
-            held = rows[position[begin & last] & last]
-            comparisons += 1
-            if smallest <= held:
-                begin, held = end, np.inf
-            else:
-                stop = min(position[begin & last] + window - first, stop)
-        if stop - done < _FEW:
-            stop = min(done + _BLOCK, len(data))
-            smallest, begin = _write_leaving(
-                position,
-                rows,
-                begin,
-                end,
-                first + done - window,
-                data[done:stop],
-                sign,
-                smallest,
-                out[done:stop],
-            )
-            comparisons += 2 * (stop - done)
-        else:
-            smallest, more = _write_blocks(data[done:stop], sign, smallest, held, out[done:stop])
-            comparisons += more
-            begin += begin < end and stop < len(data)
-        done = stop
-    while end > begin and rows[position[(end - 1) & last] & last] >= smallest:
-        comparisons += 1
-        end -= 1
-    # The new minima are written where there is room, before those kept in the ring, and then moved.
-    high = begin + len(rows)
-    low, _, more = _copy_rows(position, rows, data, sign, first, high)
-    for i in range(high - low):
-        position[(end + i) & last] = position[(low + i) & last]
-    header[NEXT], header[BEGIN], header[END] = first + len(data), begin, end + high - low
-    header[COMPARISONS] += comparisons + more
-
-
-@kernel
-def extend(state, data, sign, out):
-    """Push all of `data`, times `sign`, and write the minimum after each, times `sign`, to `out`.
-
-    In a full window of observations, no step depends on the row before unless that is a new minimum::
-
-        out[i]       least of (first minimum held that has not left) and (least new value up to i)
-        minima       those held that are below all new values; then those of the data, from the newest on
-    """
-    header = _unpack(state)[0]
-    window, full = header[WINDOW], header[OBSERVED] == header[WINDOW]
-    if window < _BLOCK or not full or has_nan(data):
-        for i in range(len(data)):
-            out[i] = sign * push(state, sign * data[i])
-        return
-    for first in range(0, len(data), window):
-        _extend_full(state, data[first : first + window], sign, out[first : first + window])
 
 
 def check(state):

@@ -61,7 +61,7 @@ __all__ = [
     "run",
 ]
 
-_deque_push, _deque_extend = monotonic_deque.push, monotonic_deque.extend
+_deque_push = monotonic_deque.push
 _heaps_push, _heaps_upper = two_heaps.push, two_heaps.upper
 _trees_push, _trees_push_quantile = three_trees.push, three_trees.push_quantile
 _wedge_push, _wedge_extend = wedge.push, wedge.extend_with_rows
@@ -210,11 +210,6 @@ class Minimum(NamedTuple):
         state, x = plain(state), plain(x)
         return _deque_push(state, x)
 
-    @staticmethod
-    @kernel
-    def extend(state, values, out):
-        _deque_extend(state, values, 1, out)
-
 
 class Maximum(NamedTuple):
     """The maximum, from a monotonic deque of the negated numbers."""
@@ -224,11 +219,6 @@ class Maximum(NamedTuple):
     def push(state, x):
         state, x = plain(state), plain(x)
         return -_deque_push(state, -x)
-
-    @staticmethod
-    @kernel
-    def extend(state, values, out):
-        _deque_extend(state, values, -1, out)
 
 
 @kernel

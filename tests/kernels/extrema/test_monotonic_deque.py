@@ -6,15 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat.kernels.extrema.monotonic_deque import (
-    BEGIN,
     COMPARISONS,
-    END,
-    FIRST,
     NEXT,
-    OBSERVED,
     check,
     create,
-    extend,
     load,
     push,
     value_at,
@@ -71,43 +66,3 @@ def test_minima_of_many_rows_loaded_at_once(values):
     load(state, values[-250:], 1, 300)
     assert check(state)
     assert value_at(state) == np.nanmin(values[-250:])
-
-
-def held(state):
-    """What the state says of its window: its numbers, and the positions of the minima."""
-    header, position, _ = views(state)
-    minima = [int(position[i % len(position)]) for i in range(header[BEGIN], header[END])]
-    return header[[NEXT, FIRST, OBSERVED]].tolist(), minima
-
-
-def rows_of(kind, rng, n):
-    """A series with ties, of both zeros, or of the greatest number of minima."""
-    series = {
-        "ties": lambda: rng.integers(-3, 4, n) * 0.5,
-        "noise": lambda: rng.standard_normal(n),
-        "walk": lambda: rng.standard_normal(n).cumsum(),
-        "rising": lambda: np.arange(n, dtype=float),
-        "falling": lambda: -np.arange(n, dtype=float),
-        "ends": lambda: rng.choice([np.inf, -np.inf, 0.0, -0.0, 1.0], n),
-    }
-    return series[kind]()
-
-
-@pytest.mark.parametrize("kind", ["ties", "noise", "walk", "rising", "falling", "ends"])
-@pytest.mark.parametrize("window", [1, 63, 64, 65, 300, 1024])
-@pytest.mark.parametrize("sign", [1, -1])
-def test_many_words_are_words_pushed(kind, window, sign, rng):
-    together, singly = create(window, max(window // 2, 1)), create(window, max(window // 2, 1))
-    parts = [window, 1, 10, 20, window // 2, 0, window, window + 1, 3 * window, window - 1]
-    values = rows_of(kind, rng, sum(parts))
-    for part in np.split(values, np.cumsum(parts)[:-1]):
-        if len(part) == window + 1:
-            part[len(part) // 2] = np.nan
-        out, before = np.empty(len(part)), views(together)[0].copy()
-        extend(together, part, sign, out)
-        wanted = np.array([sign * push(singly, sign * x) for x in part])
-        assert np.array_equal(out.view(np.int64), wanted.view(np.int64))
-        assert held(together) == held(singly)
-        comparisons = views(together)[0][COMPARISONS] - before[COMPARISONS]
-        assert comparisons <= 6 * len(part) + before[END] - before[BEGIN] + 2
-    assert check(together)

@@ -8,11 +8,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat.kernels.extrema import wedge
-from tests.kernels.extrema.test_monotonic_deque import rows_of
 
 FLOATS = st.lists(
     st.sampled_from([0.0, -0.0, 1.0, 2.0, 3.5, -np.inf, np.inf]) | st.floats(-9, 9), max_size=40
 )
+
+
+def rows_of(kind, rng, n):
+    """A series with ties, of both zeros, or of the greatest number of minima."""
+    series = {
+        "ties": lambda: rng.integers(-3, 4, n) * 0.5,
+        "noise": lambda: rng.standard_normal(n),
+        "walk": lambda: rng.standard_normal(n).cumsum(),
+        "rising": lambda: np.arange(n, dtype=float),
+        "falling": lambda: -np.arange(n, dtype=float),
+        "ends": lambda: rng.choice([np.inf, -np.inf, 0.0, -0.0, 1.0], n),
+    }
+    return series[kind]()
 
 
 def make(window, dtype=np.float64, **options):
