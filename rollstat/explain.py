@@ -161,9 +161,9 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     rolling_mad
       input    float64, 1 x 1000 windows
       windows  rows of 100, min_periods=100, 99 too short for a result
-      sorted_window: 901 full windows, blocks: 1
-        why: windows of at most 512 rows
-      blocks   1
+      sorted_window: 901 all windows, blocks: 1
+        why: the series is so short that one kernel call takes the least time
+      blocks   1, in one call
       threads  1
       result   float64
     """

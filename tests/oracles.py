@@ -249,7 +249,7 @@ def mad(view: View, scale: Any = 1.0) -> Any:
     distances = sorted(abs(value - center) for value in values)
     deviation = (distances[(len(values) - 1) // 2] + distances[len(values) // 2]) / 2
     if is_time(view):
-        return int(deviation // 1) if scale == 1 else int(np.floor(int(deviation // 1) / scale))
+        return int(deviation // Fraction(scale))
     return float(deviation) / scale
 
 

@@ -259,7 +259,7 @@ def test_lines_forget_large_integers_that_have_left(second, rng):
 
 def test_the_plan_of_trimmed_means_names_what_large_integers_change():
     for algorithm in ("auto", "sorted_window"):
-        plan = rollstat.explain(rollstat.rolling_trimmed_mean, np.arange(1000), 80, 0.1, algorithm=algorithm)
+        plan = rollstat.explain(rollstat.rolling_trimmed_mean, np.arange(9000), 80, 0.1, algorithm=algorithm)
         assert "rank_set if integers beyond 2**53" in str(plan)
     with pytest.warns(rollstat.PrecisionWarning, match=r"results beyond 2\*\*53"):
         rollstat.rolling_trimmed_mean([2**60, 2**60 + 1, 1, 2], 2, 0.1)
