@@ -428,7 +428,7 @@ def _execute(
     line_mask = None if mask is None else as_lines(mask, plan.axis)
     results = ResultLines.allocate(lines[0].shape[0], plan.rows, plan.dtypes, stack, plan.masked)
     for i, target in enumerate(targets):
-        if target is not None and plan.options.mode == "same" and not plan.can_fail(i):
+        if target is not None and plan.options.mode == "same" and not plan.can_fail:
             direct = lines_of_out(target, plan.axis, [*checked, *plan.windows.memory])
             results.arrays[i] = results.arrays[i] if direct is None else direct
     if plan.joined:

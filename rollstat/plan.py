@@ -425,7 +425,7 @@ class Plan:
         windows = self.windows
         if not isinstance(windows, OffsetWindows) or windows.fixed_width < 1 or len(windows.offsets) == 2:
             return None
-        if self.joined or self.options.mode != "same" or any(map(self.can_fail, range(len(self.kinds)))):
+        if self.joined or self.options.mode != "same" or self.can_fail:
             return None
         rows = windows.cut()
         start, end = windows.bounds_around(rows)
@@ -436,12 +436,15 @@ class Plan:
         across = self.with_windows(windows.across())
         return Split(across, self.with_windows(SomeWindows(windows, computed)), computed, rows[~enough])
 
-    def can_fail(self, output: int) -> bool:
-        """Return whether the call may raise after rows of an output have been written.
+    @property
+    def can_fail(self) -> bool:
+        """Whether the call may raise after rows have been written.
 
         A warning that integers were rounded is an error where the caller wants it to be one.
         """
-        rounds = self.computed[output].kind in "iu" and self.dtypes[output].kind == "f"
+        numbers = (self.dtype, *self.others, *self.computed)
+        wide = any(d.kind in "iu" and d.itemsize == 8 for d in numbers)
+        rounds = wide and any(d.kind == "f" for d in self.dtypes)
         return self.computation.can_fail or rounds
 
     @property

@@ -282,12 +282,17 @@ def _write(
 ) -> NDArray[np.bool_]:
     """Write what was found to the results; return where boxes have too few observations."""
     masks = np.zeros((len(outputs), *box.shape), np.bool_)
-    for output, values, result, fill, mask in zip(outputs, found, results, fills, masks, strict=True):
+    converted = []
+    for output, values, result, mask in zip(outputs, found, results, masks, strict=True):
         insufficient = box.insufficient(output.required)
         if insufficient is not None:
             mask[...] = insufficient
             values[mask] = np.zeros((), values.dtype)
-        convert(values, result)
+        converted.append(values if values.dtype == result.dtype else np.empty(box.shape, result.dtype))
+        if converted[-1] is not values:
+            convert(values, converted[-1])  # may raise, so nothing is written to the results before
+    for values, result, fill, mask in zip(converted, results, fills, masks):
+        result[...] = values
         result[mask] = fill
     return masks
 

@@ -22,6 +22,7 @@ SHARES = {
     "boxes": 0.1,
     "streams": 0.15,
     "snapshots": 0.05,
+    "warnings": 0.05,
     "objects": 0.05,
     "accessor": 0.1,
     "spark": 0.1,
