@@ -60,8 +60,8 @@ class Window(Protocol):
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
 
-    def pop(self, number: int) -> None:
-        """Remove the oldest rows."""
+    def pop(self, number: int) -> Any:
+        """Remove the oldest rows, and return the result."""
 
     def extend(self, columns: tuple[Any, ...], times: Any) -> Any:
         """Add the rows of arrays, and return the answers after each row, an array for each output."""
@@ -190,7 +190,8 @@ class RollingStream(Stream, abstract=True):
             For an element that does not fit the dtype, or a time that is missing or before the last one.
             The stream does not change.
         OverflowError
-            If an exact result does not fit in 64 bits. The element has been added nevertheless.
+            If an exact result does not fit in 64 bits. Sums and products have added the element nevertheless,
+            other streams do not change.
         """
         step = self._window.fast_step
         if step is not None and t is None:
@@ -219,8 +220,7 @@ class RollingStream(Stream, abstract=True):
         ValueError, TypeError
             If there are fewer rows, or the stream was not made with ``None``. The stream does not change.
         """
-        self._window.pop(self._rows_to_pop(n))
-        return self.value
+        return self._window.pop(self._rows_to_pop(n))
 
     def _rows_to_pop(self, n: int) -> int:
         if not self._window.spec.free:

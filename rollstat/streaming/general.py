@@ -87,11 +87,11 @@ class OperatorStream(RollingStream, abstract=True):
         ValueError, TypeError
             If there are fewer rows, or the stream was not made with ``None``. The stream does not change.
         """
-        return self._window.pop_and_evaluate(self._rows_to_pop(n))
+        return self._window.pop(self._rows_to_pop(n))
 
     def drop(self, n: int = 1) -> None:
         """Remove the `n` oldest rows as :meth:`pop` does, without computing the result."""
-        self._window.pop(self._rows_to_pop(n))
+        self._window.drop(self._rows_to_pop(n))
 
     @property
     def full(self) -> bool:
@@ -120,8 +120,7 @@ class OperatorStream(RollingStream, abstract=True):
             For elements that do not fit the dtype, or times that are missing or decrease. The stream is
             not changed.
         OverflowError
-            If an exact result does not fit in 64 bits. The elements have then been added, except that a named
-            class does not add an array of four windows or more.
+            If an exact result does not fit in 64 bits. The stream is not changed.
         Exception
             Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
 

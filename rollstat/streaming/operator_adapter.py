@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 import rollstat.operators as operators
-from rollstat.dtypes import warn_of_rounded, warn_of_rounding
+from rollstat.dtypes import warn_of_rounding
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype, is_builtin
+from rollstat.results import convert
 from rollstat.streaming.codec import ArrayCodec, Codec, ObjectCodec
 
 __all__ = ["OperatorAdapter", "operator_by_name", "operator_of_fields"]
@@ -40,6 +41,8 @@ class OperatorAdapter:
         How many series the operator takes.
     with_row : bool
         Whether it takes the number of the row as well.
+    exact : bool
+        Whether elements are integers and the operator is of this package, which never raises itself.
     """
 
     def __init__(self, operator: Any, dtype: DTypeLike) -> None:
@@ -65,8 +68,9 @@ class OperatorAdapter:
             self.layout = operators.describe(self.ready, _one_or_all(columns))
         self.identity = empty_result(self.ready)
         integers = not self.objects and self.codec.kind in "iu"
-        self._rounds_integers = integers and bool(getattr(self.ready, "rounds_integers", False))
-        self._rounds_results = integers and bool(getattr(self.ready, "rounds_results", False))
+        rounding = ("rounds_integers", "rounds_results")
+        self._rounds = integers and any(getattr(self.ready, name, False) for name in rounding)
+        self.exact = integers and is_builtin(self.ready)
 
     def _make_codec(self, dtype: DTypeLike) -> Any:
         """Return the codec of elements of this dtype, or raise if the operator does not take them."""
@@ -115,7 +119,7 @@ class OperatorAdapter:
         observed = not any(missing for _, missing in encoded)
         if self.objects:
             return encoded[0][0], observed
-        if self._rounds_integers:
+        if self._rounds:
             warn_of_rounding(np.array([x for x, _ in encoded], self.codec.stored))
         if self.counts_rows:
             row, observed = row if observed else ~row, True
@@ -123,12 +127,18 @@ class OperatorAdapter:
         return _one_or_all(arguments + [np.int64(row)] * self.with_row), observed
 
     def arrays(self, columns: Any) -> list[Any]:
-        """Return arrays of the dtype of the elements, one for each column, or raise."""
+        """Return arrays of the dtype of the elements, one for each column, or raise.
+
+        Warn of integers that are rounded, before the stream changes.
+        """
         if len(columns) != self.columns:
             raise TypeError(f"extend takes {self.columns} arrays here; it was given {len(columns)}")
         arrays = [self.codec.array(column) for column in columns]
         if len({len(column) for column in arrays}) > 1:
             raise ValueError("the arrays must have the same length")
+        if self._rounds:
+            for column in arrays:
+                warn_of_rounding(np.ma.filled(column, 0))
         return arrays
 
     def encode_columns(self, arrays: Any, row: int) -> tuple[Any, NDArray[np.bool_]]:
@@ -138,9 +148,6 @@ class OperatorAdapter:
         for _, marks in pairs[1:]:
             missing |= marks
         columns = [column for column, _ in pairs]
-        if self._rounds_integers:
-            for column in columns:
-                warn_of_rounding(column)
         if self.with_row:
             rows = np.arange(row, row + len(missing))
             columns.append(np.where(missing, ~rows, rows) if self.counts_rows else rows)
@@ -149,9 +156,7 @@ class OperatorAdapter:
         return _one_or_all(columns), missing
 
     def finish(self, result: Any) -> Any:
-        """Return a result in the dtype of the elements; warn if integers are rounded."""
-        if self._rounds_results:
-            warn_of_rounded(result)
+        """Return a result in the dtype of the elements."""
         single = not self.objects and self.codec.dtype == np.float32
         return float(np.float32(result)) if single and isinstance(result, float) else result
 
@@ -178,13 +183,18 @@ class OperatorAdapter:
         return np.dtype(np.float64) if incomplete or self.codec.dtype.kind == "f" else dtype
 
     def fill(self, out: NDArray[Any], insufficient: NDArray[np.bool_], min_periods: int) -> NDArray[Any]:
-        """Return results with NaN, or the identity, in the rows with too few observations."""
+        """Return results with NaN, or the identity, in the rows with too few observations.
+
+        Warn if integers are rounded.
+        """
         rows = np.flatnonzero(insufficient)
         identity = min_periods == 0 and self.identity is not NOTHING and self.layout.single
         incomplete = len(rows) > 0 and not identity
-        out = out.astype(self.result_dtype(out.dtype, incomplete), copy=False)
-        if self._rounds_results:
-            warn_of_rounded(out[~insufficient])
+        dtype = self.result_dtype(out.dtype, incomplete)
+        if dtype != out.dtype:
+            out[rows] = 0
+            exact, out = out, np.empty(out.shape, dtype)
+            convert(exact, out)
         if len(rows):
             out[rows] = self.identity if identity else np.nan
         return out

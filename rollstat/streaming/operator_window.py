@@ -183,11 +183,11 @@ class OperatorWindow:
         """The result; without observations the identity if `min_periods` is 0, else NaN or None."""
         return self._result(self.observations, self.states.value)
 
-    def pop(self, number: int) -> None:
-        """Remove the oldest rows."""
+    def drop(self, number: int) -> None:
+        """Remove the oldest rows, without the result."""
         self._pop(number, NEVER)
 
-    def pop_and_evaluate(self, number: int) -> Any:
+    def pop(self, number: int) -> Any:
         """Remove the oldest rows, and return the result."""
         return self._result(self._pop(number, self.needs), self.states.result)
 
@@ -230,6 +230,11 @@ class OperatorWindow:
             warn_of_range(self.adapter.ready, arrays, self.spec.fixed or self.states.size + len(arrays[0]))
         if self.adapter.objects:
             return [self._push_objects(arrays[0], times)]
+        if self.adapter.exact:  # a result may not fit, or the warning that one is rounded be an error
+            changed = self.copy()
+            results = changed._finished(changed._add(arrays, stored))
+            self.__dict__.update(changed.__dict__)
+            return results
         try:
             written = self._add(arrays, stored)
         except BaseException:

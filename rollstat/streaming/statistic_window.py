@@ -93,27 +93,44 @@ class StatisticWindow:
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
-        number, missing = self.codec.encode(elements[0])
-        if self.spec.timed:
-            stored = self.spec.encode_time(time)
-            self._times.check(stored)
-            self._advance(stored)
-        elif time is not None:
-            raise TypeError("t does not apply: the window is not a width")
-        self.representation.push(number, missing)
-        return self.value
+        row = self.codec.encode(elements[0])
+        if not self.spec.timed:
+            if time is not None:
+                raise TypeError("t does not apply: the window is not a width")
+            return self._change(0, row)
+        stored = self.spec.encode_time(time)
+        self._times.check(stored)
+        number = self._times.up_to(self.spec.limit(stored))
+        result = self._change(number, row)
+        self._times.drop(number)
+        self._times.append(stored)
+        return result
 
-    def _advance(self, time: Any) -> None:
-        """Remove the rows that leave a window by time, and note the time of the next row."""
-        number = self._times.up_to(self.spec.limit(time))
+    def pop(self, number: int) -> Any:
+        """Remove the oldest rows, and return the result."""
+        return self._change(number)
+
+    def _change(self, number: int, row: tuple[Any, bool] | None = None) -> Any:
+        """Remove the `number` oldest rows, add a row if one is given, and return the result.
+
+        The result of elements that are no floats may not fit, or a warning that it is rounded may be an
+        error. Then the rows are as before.
+        """
+        held = self.representation
+        leaving = number + (row is not None and held.rows == self.spec.fixed)
+        before = None if self.codec.kind == "f" else (*held.part(0, leaving), held.pushed)
         if number:
-            self._times.drop(number)
-            self.representation.pop(number)
-        self._times.append(time)
-
-    def pop(self, number: int) -> None:
-        """Remove the oldest rows."""
-        self.representation.pop(number)
+            held.pop(number)
+        if row is not None:
+            held.push(*row)
+        try:
+            return self.value
+        except BaseException:
+            if before is not None:
+                values, missing, pushed = before
+                rest = held.part(0, held.rows - (row is not None))
+                held.load(np.append(values, rest[0]), np.append(missing, rest[1]), pushed)
+            raise
 
     def _answers(self) -> tuple[Any, ...]:
         """Return the answers in stored form, None where there is none."""
@@ -198,7 +215,10 @@ class StatisticWindow:
         answers: list[tuple[Any, ...]] = []
         for i in range(len(values)):
             if times is not None:
-                self._advance(times[i].item())
+                number = self._times.up_to(self.spec.limit(times[i].item()))
+                self.representation.pop(number)
+                self._times.drop(number)
+                self._times.append(times[i])
             self.representation.push(values[i], bool(missing[i]))
             answers.append(self._answers())
         empty = self.codec.decode_array(values[:0], missing[:0])

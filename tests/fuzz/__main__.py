@@ -23,6 +23,7 @@ SHARES = {
     "streams": 0.15,
     "snapshots": 0.05,
     "warnings": 0.05,
+    "stream_warnings": 0.05,
     "objects": 0.05,
     "accessor": 0.1,
     "spark": 0.1,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.kernels.extrema import monotonic_deque, wedge
-from rollstat.streaming.windows.representation import ArrayWindow, Rows
+from rollstat.streaming.windows.representation import ArrayWindow, Representation, Rows
 from rollstat.streaming.windows.rings import read_ring, write_ring
 
 __all__ = ["MonotonicWindow", "WedgeWindow"]
@@ -82,10 +82,6 @@ class WedgeWindow(ArrayWindow):
         """Remove the oldest rows."""
         wedge.pop(*self.arrays[:4], number)
 
-    def contents(self) -> Rows:
-        """Return values and missing marks of the rows, oldest first."""
-        return self.part(0, self.rows)
-
     def part(self, first: int, number: int) -> Rows:
         """Return values and missing marks of at most `number` rows, from the `first` oldest on."""
         header, _, _, observed, rows = self.arrays
@@ -99,7 +95,7 @@ class WedgeWindow(ArrayWindow):
         wedge.load(*self.arrays[:4], values, None if self.dtype.kind == "f" else missing, pushed)
 
 
-class MonotonicWindow:
+class MonotonicWindow(Representation):
     """A window of a fixed number of rows of float64 with its minimum, or with its maximum if `sign` is -1.
 
     See :mod:`rollstat.kernels.extrema.monotonic_deque`; for a maximum it holds the negated values.
@@ -142,9 +138,9 @@ class MonotonicWindow:
         """Add a row."""
         monotonic_deque.push(self.state, np.nan if missing else self.sign * float(value))
 
-    def contents(self) -> Rows:
-        """Return values and missing marks of the rows, oldest first."""
-        values = read_ring(self._ring, self.pushed - self.rows, self.rows)
+    def part(self, first: int, number: int) -> Rows:
+        """Return values and missing marks of at most `number` rows, from the `first` oldest on."""
+        values = read_ring(self._ring, self.pushed - self.rows + first, min(number, self.rows - first))
         if self.sign < 0:
             np.negative(values, out=values)
         return values, np.isnan(values)

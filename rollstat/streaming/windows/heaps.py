@@ -9,7 +9,7 @@ from rollstat.algorithms.two_heaps import partitioned
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.weight_balanced_tree import BEFORE, RECORD
 from rollstat.kernels.stream.packed_state import pack, views
-from rollstat.streaming.windows.representation import ArrayWindow, Rows
+from rollstat.streaming.windows.representation import ArrayWindow, Representation, Rows
 from rollstat.streaming.windows.rings import read_ring
 
 __all__ = ["HeapWindow", "TreeWindow", "WindowPair"]
@@ -90,10 +90,6 @@ class HeapWindow(ArrayWindow):
         """Remove the oldest rows."""
         two_heaps.pop(*self.arrays, number)
 
-    def contents(self) -> Rows:
-        """Return values and missing marks of the rows, oldest first."""
-        return self.part(0, self.rows)
-
     def part(self, first: int, number: int) -> Rows:
         """Return values and missing marks of at most `number` rows, from the `first` oldest on."""
         header, keys, links = self.arrays
@@ -169,11 +165,12 @@ class TreeWindow(HeapWindow):
         else:
             three_trees.push(*self.arrays, self.dtype.type(value), bool(missing))
 
-    def contents(self) -> Rows:
-        """Return values and missing marks of the rows, oldest first."""
+    def part(self, first: int, number: int) -> Rows:
+        """Return values and missing marks of at most `number` rows, from the `first` oldest on."""
         header, links, values = self.arrays
         pushed = int(header[three_trees.PUSHED])
-        nodes = three_trees.FIRST + np.arange(pushed - min(pushed, self.capacity), pushed) % self.capacity
+        first += pushed - self.rows
+        nodes = three_trees.FIRST + np.arange(first, min(first + number, pushed)) % self.capacity
         return values[nodes], links[0, RECORD * nodes + BEFORE] == -1
 
     def load(self, values: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
@@ -187,7 +184,7 @@ class TreeWindow(HeapWindow):
             three_trees.extend(*self.arrays, values, missing, values[:0], _NO_POSITIONS)
 
 
-class WindowPair:
+class WindowPair(Representation):
     """Two representations of the same rows."""
 
     def __init__(self, first: Any, second: Any) -> None:
@@ -218,9 +215,9 @@ class WindowPair:
         for window in self.pair:
             window.pop(number)
 
-    def contents(self) -> Any:
-        """Return values and missing marks of the rows, oldest first."""
-        return self.pair[0].contents()
+    def part(self, first: int, number: int) -> Any:
+        """Return values and missing marks of at most `number` rows, from the `first` oldest on."""
+        return self.pair[0].part(first, number)
 
     def load(self, values: Any, missing: Any, pushed: int) -> None:
         """Replace all rows; the last is row ``pushed - 1`` of the stream."""

@@ -9,6 +9,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from rollstat.kernels.aggregate.window import Results
 from rollstat.operators.layout import Layout
+from rollstat.results import convert
 
 __all__ = ["NEVER", "ArrayState", "Result", "Written"]
 
@@ -84,10 +85,11 @@ class Written:
         return type(self)(arrays, insufficient, self.failed[rows], self.single)
 
     def convert(self, rows: slice, part: Self) -> None:
-        """Copy the results of a part whose dtype differs here."""
+        """Copy the results of a part whose dtype differs here; warn if integers are rounded."""
         for array, given in zip(self.arrays, part.arrays):
             if array.dtype != given.dtype:
-                array[rows] = given
+                given[part.insufficient | part.failed] = 0
+                convert(given, array[rows])
 
 
 class ArrayState:

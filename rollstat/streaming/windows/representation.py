@@ -2,14 +2,15 @@
 
 ::
 
-    push, pop, load ---> arrays ---> rows, count, pushed, contents ---> answers, snapshots, merging
+    push, pop, load ---> arrays ---> rows, count, pushed, part ---> answers, snapshots, merging
 
 A representation has the properties ``rows``, ``count`` (observations) and ``pushed`` (rows of the stream so
 far), and the methods
 
 - ``push(value, missing)``: add a row; a full window of a fixed number of rows drops its oldest;
 - ``pop(number)``: remove the oldest rows, unless the number of rows is fixed;
-- ``contents()``: return values and missing marks of the rows, oldest first;
+- ``part(first, number)``: return values and missing marks of at most `number` rows, from the `first` oldest
+  on;
 - ``load(values, missing, pushed)``: replace all rows, the last being row ``pushed - 1`` of the stream; in
   place if the number of rows is fixed;
 - ``copy()``: return an equal window with its own memory.
@@ -20,12 +21,24 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ArrayWindow", "Rows"]
+__all__ = ["ArrayWindow", "Representation", "Rows"]
 
 Rows = tuple[NDArray[Any], NDArray[np.bool_]]
 
 
-class ArrayWindow:
+class Representation:
+    """A representation, which has :meth:`part`."""
+
+    rows: Any
+    part: Any
+
+    def contents(self) -> Rows:
+        """Return values and missing marks of the rows, oldest first."""
+        values, missing = self.part(0, self.rows)
+        return values, missing
+
+
+class ArrayWindow(Representation):
     """A representation whose whole state is a tuple of arrays."""
 
     arrays: Any

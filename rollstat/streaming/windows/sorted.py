@@ -71,10 +71,10 @@ class SortedWindow(ArrayWindow):
         """Remove the oldest rows."""
         sorted_window.pop(*self.arrays, number)
 
-    def contents(self) -> Rows:
-        """Return values and missing marks of the rows, oldest first."""
+    def part(self, first: int, number: int) -> Rows:
+        """Return values and missing marks of at most `number` rows, from the `first` oldest on."""
         header, rows, absent, _ = self.arrays
-        slots = (header[sorted_window.OLDEST] + np.arange(self.rows)) % len(rows)
+        slots = (header[sorted_window.OLDEST] + np.arange(first, min(first + number, self.rows))) % len(rows)
         return rows[slots], absent[slots] != 0
 
     def load(self, values: NDArray[Any], missing: NDArray[np.bool_], pushed: int, capacity: int = 0) -> None:
