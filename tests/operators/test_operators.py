@@ -337,14 +337,15 @@ def test_integers_divided_by_zero_raise_and_write_nothing(operator, algorithm):
 
 
 @needs_compiled_code
-def test_integers_divided_by_zero_leave_streams_as_they_were():
+def test_integers_divided_by_zero_stop_streams():
     stream = rollstat.FixedAggregate(lambda older, newer: older // newer, 2, dtype=np.int64)
-    assert stream.extend([9, 3])[1] == 3
     for change in (lambda: stream.push(0), lambda: stream.extend([1, 0])):
+        assert stream.extend([9, 3])[1] == 3
         with pytest.raises(ZeroDivisionError, match="by zero"):
             change()
-        assert stream.value == 3
-    assert stream.push(2) == 1
+        with pytest.raises(RuntimeError, match="reset"):
+            stream.push(2)
+        stream.reset()
 
 
 def test_floats_divided_by_zero_are_those_of_numpy():
