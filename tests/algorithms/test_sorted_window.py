@@ -24,10 +24,3 @@ def test_windows_that_grow_shrink_and_jump(rng):
     end = np.maximum.accumulate(np.minimum(start + rng.integers(0, 50, 200), 300))
     block = Block(values_at_limits("f8", rng, 300), rng.random(300) < 0.2, start, end)
     check_selection(sorted_window.select, block, quantile_rank(block, 0.7))
-
-
-def test_seconds_grow_with_rows_width_and_positions():
-    few = sorted_window.seconds(1000, 10)
-    assert few < sorted_window.seconds(2000, 10)
-    assert few < sorted_window.seconds(1000, 100)
-    assert few < sorted_window.seconds(1000, 10, positions=True)
