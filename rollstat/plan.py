@@ -425,7 +425,10 @@ class Plan:
         windows = self.windows
         if not isinstance(windows, OffsetWindows) or windows.fixed_width < 1 or len(windows.offsets) == 2:
             return None
-        if self.joined or self.options.mode != "same" or self.can_fail:
+        if self.joined or self.options.mode != "same" or self.computation.can_fail:
+            return None
+        # Sums across segments need not fit, nor be exact as floats.
+        if any(own.kind in "iu" and result.kind == "f" for own, result in zip(self.computed, self.dtypes)):
             return None
         rows = windows.cut()
         start, end = windows.bounds_around(rows)
