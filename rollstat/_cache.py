@@ -371,10 +371,12 @@ class KernelCache(_Cache):  # type: ignore[misc]  # Numba has no types
         for origin, folder, target in places:
             key = digest_of(common, target)
             data = _read(folder / key)
-            if data is not None:
-                code = CompileResultCacheImpl.rebuild(
-                    None, target_context, _Unpickler(BytesIO(data), sig).load()
-                )
+            if data is None:
+                continue
+            # The process that stored the code may have had a module of an operator that is no file.
+            with suppress(ImportError):
+                parts = _Unpickler(BytesIO(data), sig).load()
+                code = CompileResultCacheImpl.rebuild(None, target_context, parts)
                 record(self._function, sig, origin, time.perf_counter() - begin, key)
                 return code
         return None

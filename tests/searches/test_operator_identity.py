@@ -1,5 +1,9 @@
 """Operators of users mean what their code means now; ``python -m tests.fuzz --area identity`` searches on."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from numba import config
@@ -49,3 +53,21 @@ def test_new_processes_find_exactly_the_code_of_the_same_meaning(tmp_path):
     assert not run()
     numbers["module_nested"] += 1.0
     assert run()
+
+
+_ONE_SEARCH = """
+from tests.fuzz import identity
+from tests.fuzz.__main__ import Area
+area = Area("identity", identity)
+area.run(0, 0)
+print(*area.failures)
+"""
+
+
+def test_code_of_a_module_without_a_file(tmp_path):
+    """Numba cannot load code that refers to such a module, so the next process compiles again."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(identity.ROOT)}
+    command = [sys.executable, "-c", _ONE_SEARCH]
+    for _ in range(2):
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.stdout == "\n", done.stdout + done.stderr
