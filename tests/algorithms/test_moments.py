@@ -154,9 +154,10 @@ def test_blocks_cover_several_windows():
 
 
 def test_no_rows():
-    values = np.empty(4)
+    values, out = np.empty(4), np.full(3, 7.0)
     block = Block(values, None, np.empty(0, np.int64), np.empty(0, np.int64))
-    moments.variances(block, 1, np.empty(0))
+    moments.variances(block, 1, out[:0])
+    assert out.tolist() == [7.0] * 3
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])

@@ -55,7 +55,8 @@ def test_equal_to_the_array_functions(lengths, sizes, enough, least, policy, see
     for batch in walk.run(iter(cut(rows, sizes))):
         results.append(batch)
         assert walk.held <= max(sizes) + 8 * (enough or 4096)
-    if not results:
+    if not sum(lengths):
+        assert results == []
         return
     names = ["low", "high", "where", "total", "last"]
     found = pa.Table.from_batches(results).rename_columns([*ARROW.names, *names])
@@ -163,7 +164,7 @@ def test_a_series_split_into_buckets(frame, aggs, options):
     found = collect(cut_up)
     same(found, whole)
     assert collect(cut_up).equals(found)  # to the bit, sums too
-    if arguments["order_by"] == "t":
+    if arguments["order_by"] == "t":  # ties in `t` have no order to compute again
         return
     down = arguments.get("descending", False)
     down = [down] * 2 if isinstance(down, bool) else down
