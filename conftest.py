@@ -24,7 +24,7 @@ LONGEST = (
     "tests/operators/",
     "tests/test_jit.py",
     "tests/test_import.py",
-    "tests/functions/",
+    "tests/statistics/",
     "tests/algorithms/",
 )
 

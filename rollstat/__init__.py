@@ -10,7 +10,7 @@ import lazy_loader
 
 __getattr__, _, _names = lazy_loader.attach_stub(__name__, __file__)
 _names = sorted([*_names, "__version__"])
-__all__ = [name for name in _names if name not in ("functions", "operators", "streaming")]
+__all__ = [name for name in _names if name not in ("operators", "statistics", "streaming")]
 
 
 def __dir__() -> list[str]:

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.functions import lower_upper_envelope, rolling_aggregate
 from rollstat.registry import REGISTRY, Statistic
+from rollstat.statistics import lower_upper_envelope, rolling_aggregate
 from rollstat.streaming import (
     REASONS,
     STREAMS,

@@ -86,13 +86,13 @@ class Registry(MutableMapping[str, Statistic]):
     @cached_property
     def _functions(self) -> dict[str, str]:
         """The name of the function of each statistic."""
-        functions = import_module("rollstat.functions").__all__
+        functions = import_module("rollstat.statistics").__all__
         names = (name for name in functions if name.startswith("rolling_") or name.endswith("_filter"))
         return {name.removeprefix("rolling_").removesuffix("_filter"): name for name in names}
 
     def __getitem__(self, name: str) -> Statistic:
         if name not in self._loaded:
-            getattr(import_module("rollstat.functions"), self._functions[name])  # loads its module
+            getattr(import_module("rollstat.statistics"), self._functions[name])  # loads its module
         return self._loaded[name]
 
     def __setitem__(self, name: str, statistic: Statistic) -> None:

@@ -16,11 +16,11 @@ import re
 import sys
 from pathlib import Path
 
-import rollstat.functions
+import rollstat.statistics
 from rollstat.registry import REGISTRY
 
 PACKAGE = Path(rollstat.__file__).parent
-FUNCTIONS = PACKAGE / "functions" / "__init__.pyi"
+FUNCTIONS = PACKAGE / "statistics" / "__init__.pyi"
 STREAMS = PACKAGE / "streaming" / "__init__.pyi"
 _LINE = 110
 _WRITTEN = "# Written by tests/surface.py from here on:"
@@ -111,10 +111,12 @@ def _declaration(name, parameters, returned, indent=""):
 def functions():
     """Return the stub of the functions over arrays: all public names of modules that register one."""
     names = []
-    for found in pkgutil.iter_modules(rollstat.functions.__path__):
-        module = importlib.import_module(f"rollstat.functions.{found.name}")
-        if any(REGISTRY.of_function(getattr(module, name)) for name in module.__all__):
-            names += [(f".{found.name}", name) for name in module.__all__]
+    package = rollstat.statistics.__name__
+    for found in pkgutil.walk_packages(rollstat.statistics.__path__, f"{package}."):
+        module = importlib.import_module(found.name)
+        public = [] if found.ispkg else module.__all__
+        if any(REGISTRY.of_function(getattr(module, name)) for name in public):
+            names += [(found.name.removeprefix(package), name) for name in public]
     return _FUNCTIONS + _imports(names)
 
 
@@ -128,7 +130,7 @@ def streaming():
 def top():
     """Return the stub of the package, which has the names of both."""
     text = (PACKAGE / "__init__.pyi").read_text()
-    text = _with_imports(text, ".functions", [name for _, name in _IMPORT.findall(functions())])
+    text = _with_imports(text, ".statistics", [name for _, name in _IMPORT.findall(functions())])
     streams = [name for _, name in _IMPORT.findall(streaming()) if name not in _NOT_AT_THE_TOP]
     return _with_imports(text, ".streaming", streams)
 
@@ -195,7 +197,7 @@ def spark():
 
 
 STUBS = {
-    "functions/__init__.pyi": functions,
+    "statistics/__init__.pyi": functions,
     "__init__.pyi": top,
     "streaming/__init__.pyi": streaming,
     "streaming/named_classes.pyi": named_classes,

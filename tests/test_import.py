@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import rollstat
-import rollstat.functions
+import rollstat.statistics
 import rollstat.streaming
 from rollstat.registry import REGISTRY, Registry, Statistic
 from rollstat.streaming import named_classes
@@ -55,7 +55,7 @@ def names_of_stub(package):
     [
         "import rollstat",
         "import rollstat\ndir(rollstat)\nrollstat.__all__\nrollstat.__version__",
-        "import rollstat.functions, rollstat.streaming",
+        "import rollstat.statistics, rollstat.streaming",
         "import rollstat.pandas",
         "from rollstat.registry import REGISTRY\nassert 'median' in list(REGISTRY) and 'median' in REGISTRY",
     ],
@@ -67,7 +67,7 @@ def test_imports_load_no_kernel_module(code):
 def test_the_first_use_of_a_function_loads_only_what_it_needs():
     run(
         "import rollstat\nrollstat.rolling_mean\n"
-        "others = {'rollstat.streaming', 'rollstat.functions.order_statistics'}\n"
+        "others = {'rollstat.streaming', 'rollstat.statistics.order_statistics'}\n"
         "assert not others & set(sys.modules), others & set(sys.modules)"
     )
 
@@ -78,11 +78,11 @@ def test_pandas_methods_load_only_their_statistic():
         "accessor = pd.Series([1.0]).rollstat\n"
         "assert {'median', 'mean'} <= set(dir(accessor)) & set(dir(accessor.rolling(2)))\n"
         "accessor.mean\naccessor.rolling(2).mean\n"
-        "assert 'rollstat.functions.robust' not in sys.modules"
+        "assert 'rollstat.statistics.robust' not in sys.modules"
     )
 
 
-@pytest.mark.parametrize("package", [rollstat, rollstat.functions, rollstat.streaming])
+@pytest.mark.parametrize("package", [rollstat, rollstat.statistics, rollstat.streaming])
 def test_stubs_list_exactly_what_exists(package):
     stub = names_of_stub(package)
     assert set(stub) == set(package.__all__) - {"__version__"}
@@ -92,12 +92,12 @@ def test_stubs_list_exactly_what_exists(package):
 
 def test_stubs_list_every_public_function_and_class():
     functions = set()
-    for module in pkgutil.iter_modules(rollstat.functions.__path__, "rollstat.functions."):
-        loaded = importlib.import_module(module.name)
-        functions |= {name for name in loaded.__all__ if name.startswith("rolling_")}
-        assert not functions - set(rollstat.functions.__all__)
+    for module in pkgutil.walk_packages(rollstat.statistics.__path__, "rollstat.statistics."):
+        public = getattr(importlib.import_module(module.name), "__all__", [])
+        functions |= {name for name in public if name.startswith("rolling_")}
+        assert not functions - set(rollstat.statistics.__all__)
     assert {row.name for row in TABLE} <= set(rollstat.streaming.__all__)
-    assert set(rollstat.functions.__all__) | set(rollstat.streaming.__all__) - {"REASONS", "STREAMS"} <= set(
+    assert set(rollstat.statistics.__all__) | set(rollstat.streaming.__all__) - {"REASONS", "STREAMS"} <= set(
         rollstat.__all__
     )
 
@@ -124,7 +124,7 @@ def test_declared_stream_classes_are_those_of_the_table():
 
 
 def test_dir_lists_the_public_names():
-    assert set(rollstat.__all__) | {"functions", "operators", "streaming"} <= {*dir(rollstat)}
+    assert set(rollstat.__all__) | {"operators", "statistics", "streaming"} <= {*dir(rollstat)}
     assert len(dir(rollstat)) == len(set(dir(rollstat)))
 
 
@@ -132,7 +132,7 @@ def test_star_import_in_a_fresh_process():
     run(
         "import inspect, rollstat\nnames = {}\nexec('from rollstat import *', names)\n"
         "assert set(names) - {'__builtins__'} == set(rollstat.__all__)\n"
-        "exec('from rollstat.streaming import *', names)\nexec('from rollstat.functions import *', names)\n"
+        "exec('from rollstat.streaming import *', names)\nexec('from rollstat.statistics import *', names)\n"
         "assert inspect.isfunction(names['explain'])"
     )
 
@@ -142,7 +142,7 @@ def test_names_can_be_imported_in_any_order():
         "from rollstat import rolling_median, RollingMedian, explain, restore\n"
         "import rollstat, rollstat.explain\n"  # the module has the name of the function
         "assert rollstat.explain is explain and callable(explain)\n"
-        "assert rollstat.rolling_median is rollstat.functions.rolling_median is rolling_median\n"
+        "assert rollstat.rolling_median is rollstat.statistics.rolling_median is rolling_median\n"
         "assert rollstat.streaming.RollingMedian is RollingMedian"
     )
     run("import rollstat.engine, rollstat\nassert callable(rollstat.explain)")
@@ -153,7 +153,7 @@ def test_everything_can_be_loaded_at_once():
 
 
 def test_unknown_names_are_attribute_errors():
-    for module in (rollstat, rollstat.functions, rollstat.streaming, named_classes):
+    for module in (rollstat, rollstat.statistics, rollstat.streaming, named_classes):
         with pytest.raises(AttributeError, match="rolling_nothing"):
             module.rolling_nothing  # noqa: B018 - the access is the test
     assert set(dir(named_classes)) == {row.name for row in TABLE}
@@ -231,7 +231,8 @@ def test_a_name_is_registered_once():
 
 def test_the_registry_knows_names_before_it_loads_them():
     assert all(REGISTRY[name].name == name for name in REGISTRY)
-    assert {statistic.function.__name__ for statistic in REGISTRY.values()} <= set(rollstat.functions.__all__)
+    functions = {each.function.__name__ for each in REGISTRY.values()}
+    assert functions <= set(rollstat.statistics.__all__)
     assert REGISTRY.get("nothing") is None
     assert "nothing" not in REGISTRY
     with pytest.raises(KeyError):

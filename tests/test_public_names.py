@@ -1,7 +1,7 @@
 """The public names of the package: users import them, so none may be renamed or removed."""
 
 import rollstat
-from rollstat import functions, streaming
+from rollstat import statistics, streaming
 
 NAMES = [
     "Expanding",
@@ -114,5 +114,5 @@ def test_public_names_are_these():
 
 def test_every_function_and_stream_class_is_public():
     public = set(rollstat.__all__)
-    assert public > set(functions.__all__)
+    assert public > set(statistics.__all__)
     assert set(streaming.__all__) - public == {"REASONS", "STREAMS"}

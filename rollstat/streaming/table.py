@@ -16,13 +16,13 @@ import numpy as np
 
 import rollstat.operators as operators
 import rollstat.streaming.answers as answers
-from rollstat.functions.checks import check_decay, check_flag, check_number, check_scale, check_share
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.kernels.stream import steps
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
+from rollstat.statistics.checks import check_decay, check_flag, check_number, check_scale, check_share
 from rollstat.streaming.linear_fit import LinearFitByRow
 
 __all__ = ["NO_STREAM", "TABLE", "OperatorRow", "StatisticRow", "StreamRow"]

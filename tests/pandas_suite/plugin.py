@@ -26,7 +26,7 @@ from pandas.api.typing import DataFrameGroupBy
 import rollstat.pandas
 from rollstat import engine
 from rollstat.engine import Execution
-from rollstat.functions import common
+from rollstat.statistics import common
 
 LEAST = 0.995
 SHOWN = 50  # problems

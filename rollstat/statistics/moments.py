@@ -8,10 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import moments
 from rollstat.blocks import Block, Outcome
-from rollstat.functions.apply import formula, with_ddof
-from rollstat.functions.common import statistic
 from rollstat.kernels.sums.moment_formulas import Deviation, Kurtosis, Skewness, Summand, Variance
 from rollstat.options import CommonOptions, Window, whole_number
+from rollstat.statistics.apply import formula, with_ddof
+from rollstat.statistics.common import statistic
 
 __all__ = [
     "rolling_kurt",

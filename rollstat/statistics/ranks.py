@@ -5,11 +5,11 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.computations.ranks import RANK_ALGORITHMS, Distinct, Mode, RankOfNewest
-from rollstat.functions.apply import call
-from rollstat.functions.checks import check_flag
-from rollstat.functions.common import statistic
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.options import CommonOptions, Window
+from rollstat.statistics.apply import call
+from rollstat.statistics.checks import check_flag
+from rollstat.statistics.common import statistic
 
 __all__ = ["rolling_mode", "rolling_nunique", "rolling_rank"]
 

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.algorithms import extrema as algorithms
 from rollstat.computations.extrema import ALGORITHMS, ExtremaOf
 from rollstat.dtypes import check_array, plain, union_mask
-from rollstat.functions.apply import call
-from rollstat.functions.boxes import box_extrema
-from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window, choice, whole_number
+from rollstat.statistics.apply import call
+from rollstat.statistics.boxes import box_extrema
+from rollstat.statistics.common import statistic
 
 __all__ = [
     "lower_upper_envelope",

@@ -7,11 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.algorithms import first_last as window_ends
 from rollstat.algorithms import moments
 from rollstat.algorithms.aggregate import ALGORITHMS
-from rollstat.functions.apply import COMBINED, combine, ends, formula, numbers, operators
-from rollstat.functions.checks import check_decay
-from rollstat.functions.common import statistic
 from rollstat.kernels.sums.moment_formulas import Mean, Sum
 from rollstat.options import CommonOptions, Window
+from rollstat.statistics.apply import COMBINED, combine, ends, formula, numbers, operators
+from rollstat.statistics.checks import check_decay
+from rollstat.statistics.common import statistic
 
 __all__ = [
     "rolling_count",

@@ -22,9 +22,9 @@ from rollstat.algorithms.separable import extended_rows
 from rollstat.computations.order_statistics import Kth, OrderStatistics, Quantile
 from rollstat.engine import Call, WholeCall
 from rollstat.explain import Step
-from rollstat.functions.boxes import Box, BoxOutput, box_call
 from rollstat.options import Options
 from rollstat.plan import MakeComputation
+from rollstat.statistics.boxes import Box, BoxOutput, box_call
 
 __all__ = ["box_order_statistics"]
 

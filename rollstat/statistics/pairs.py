@@ -5,10 +5,10 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import comoments
-from rollstat.functions.apply import formula, with_ddof
-from rollstat.functions.common import statistic
 from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line
 from rollstat.options import CommonOptions, Window, whole_number
+from rollstat.statistics.apply import formula, with_ddof
+from rollstat.statistics.common import statistic
 
 __all__ = [
     "rolling_beta",

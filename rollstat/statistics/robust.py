@@ -11,11 +11,11 @@ from rollstat.computations.order_statistics import ALGORITHMS, Quantile
 from rollstat.computations.quantile_range import Spread
 from rollstat.computations.ranks import MEAN_DIFFERENCE_ALGORITHMS, MeanDifference
 from rollstat.computations.trimmed_mean import TRIMMED_ALGORITHMS, TrimmedMean
-from rollstat.functions.apply import call
-from rollstat.functions.checks import NORMAL, check_number, check_scale, check_share
-from rollstat.functions.common import statistic
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Window
+from rollstat.statistics.apply import call
+from rollstat.statistics.checks import NORMAL, check_number, check_scale, check_share
+from rollstat.statistics.common import statistic
 from rollstat.thresholds import (
     SORTED_WINDOW_OF_DEVIATIONS,
     SORTED_WINDOW_OF_MEAN_DIFFERENCES,

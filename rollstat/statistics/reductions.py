@@ -5,9 +5,9 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import first_last as window_ends
-from rollstat.functions.apply import COMBINED, combine, ends, operators
-from rollstat.functions.common import statistic
 from rollstat.options import CommonOptions, Window
+from rollstat.statistics.apply import COMBINED, combine, ends, operators
+from rollstat.statistics.common import statistic
 
 __all__ = [
     "rolling_all",

@@ -11,12 +11,12 @@ from rollstat.algorithms.objects import aggregate_objects
 from rollstat.blocks import Block
 from rollstat.engine import WholeCall
 from rollstat.explain import Explanation, Step
-from rollstat.functions.apply import combine, operators
-from rollstat.functions.common import statistic
 from rollstat.operators import as_operator
 from rollstat.operators.interface import arguments_of_lift, is_builtin
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
+from rollstat.statistics.apply import combine, operators
+from rollstat.statistics.common import statistic
 from rollstat.windows import Windows
 
 __all__ = ["rolling_aggregate"]
