@@ -15,8 +15,7 @@ from rollstat.operators import as_operator
 from rollstat.operators.interface import arguments_of_lift, is_builtin
 from rollstat.options import CommonOptions, Options, Window
 from rollstat.registry import check_algorithm
-from rollstat.statistics.apply import combine, operators
-from rollstat.statistics.common import statistic
+from rollstat.statistics.common import combine, operators, statistic
 from rollstat.windows import Windows
 
 __all__ = ["rolling_aggregate"]

@@ -1,22 +1,55 @@
-"""What all public functions share: registration, signature, and text of their docstrings."""
+"""What all statistics share: registration, signature and docstring, checks of parameters, and calls.
 
-import functools
+A public function checks its own parameters and returns a call: of a formula or an associative operator, see
+:func:`formula` and :func:`combine`, or of a computation of its family, see :func:`call`. The decorator
+:func:`statistic` runs the call and keeps its plan.
+"""
+
 import inspect
+import math
+import numbers as abstract_numbers
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial, wraps
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from rollstat.engine import execute_plain
+from rollstat import operators as built_in
+from rollstat.algorithms import first_last
+from rollstat.algorithms.aggregate import ALGORITHMS
+from rollstat.algorithms.window_sums import choose as choose_sums
+from rollstat.blocks import Block, Outcome
+from rollstat.computations.aggregates import Combination, Formula
+from rollstat.dtypes import check_array
+from rollstat.engine import Call, execute_plain
 from rollstat.foreign import call_like
+from rollstat.kernels.sums.moment_formulas import Summand
 from rollstat.operators.interface import key_of
-from rollstat.options import OrderedTimes, get_threads, ordered_times
-from rollstat.plan import keep_plan, kept_plans
-from rollstat.registry import REGISTRY, Statistic
+from rollstat.options import CommonOptions, Options, OrderedTimes, Window, get_threads, ordered_times
+from rollstat.plan import PLAIN_DTYPES, Choice, Computation, keep_plan, kept_plans
+from rollstat.registry import REGISTRY, Statistic, check_algorithm
 from rollstat.windows import Expanding, Forward
 
-__all__ = ["statistic"]
+__all__ = [
+    "COMBINED",
+    "NORMAL",
+    "call",
+    "check_decay",
+    "check_flag",
+    "check_number",
+    "check_scale",
+    "check_share",
+    "combine",
+    "ends",
+    "formula",
+    "numbers",
+    "operators",
+    "statistic",
+    "with_ddof",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -205,7 +238,7 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
         def over_own(*arguments: Any, **options: Any) -> Any:
             return _run(resolve(*arguments, **options), None, arguments, series, options)
 
-        @functools.wraps(resolve)
+        @wraps(resolve)
         def function(*arguments: Any, **options: Any) -> Any:
             if not arguments and first in options:
                 arguments = (options.pop(first),)
@@ -238,3 +271,232 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
         return cast(Function, function)
 
     return decorate
+
+
+operators: Any = built_in  # type checkers take class attributes of the operators for fields
+
+COMBINED: dict[str, Any] = {
+    "family": "aggregate",
+    "kinds": "fiub",
+    "cost": "O(1) combinations amortised; O(1) worst case with daba",
+    "source": "Tangwongsan, Hirzel and Schneider (2021), In-Order Sliding-Window Aggregation",
+    "algorithms": ALGORITHMS,
+}
+"""Fields of the registry that statistics by an operator share."""
+
+
+def _plain_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype of a block for values of `dtype`."""
+    return np.dtype(np.uint8) if dtype.kind == "b" else np.dtype(dtype.newbyteorder("="))
+
+
+def numbers(name: str, arr: ArrayLike) -> NDArray[Any]:
+    """Return `arr` as an array of numbers or bool, or raise TypeError."""
+    if type(arr) is np.ndarray and arr.dtype.char in PLAIN_DTYPES and arr.ndim:
+        return arr
+    array = check_array(name, arr)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must hold numbers or bool; its dtype was {array.dtype}")
+    return array
+
+
+def call(
+    computation: Callable[..., Computation],
+    arrays: list[ArrayLike],
+    window: Window,
+    options: CommonOptions,
+    name: str = "this statistic",
+    algorithms: Mapping[str, str] = MappingProxyType({}),
+    *,
+    series_names: tuple[str, ...] = ("arr", "other"),
+    stack: bool = False,
+    finish: Callable[..., Any] | None = None,
+    **parameters: Any,
+) -> Any:
+    """Return the checked call of a computation; the decorator of the public functions runs it.
+
+    Parameters
+    ----------
+    computation : callable
+        Class of the computation.
+    arrays : list of array_like
+        The series.
+    window : Window
+        The window.
+    options : CommonOptions
+        Options of the call, unchecked.
+    name : str
+        Name of the statistic in messages.
+    algorithms : mapping of str to str
+        Names that ``algorithm=`` takes. If there are any, the computation has a parameter `algorithm`.
+    series_names, stack, finish
+        `names`, `stack` and `finish` of :class:`rollstat.engine.Call`.
+    **parameters
+        Parameters of the computation.
+
+    Returns
+    -------
+    Call
+        Typed Any, because the public functions declare what the decorator returns.
+    """
+    checked = Options.check(**options)
+    check_algorithm(checked.algorithm, algorithms, name)
+    if algorithms:
+        parameters["algorithm"] = checked.algorithm
+    return Call(arrays, window, partial(computation, **parameters), checked, series_names, stack, finish)
+
+
+def formula(
+    arrays: list[ArrayLike],
+    window: Window,
+    write: Callable[..., Outcome],
+    required: int,
+    options: CommonOptions,
+    outputs: int = 1,
+    kind: str = "float",
+    names: tuple[str, ...] = ("arr", "other"),
+    choose: Callable[[Block], Choice] = choose_sums,
+    summand: Summand | None = None,
+) -> Any:
+    """Return the call of a statistic that `write` computes block by block.
+
+    Parameters
+    ----------
+    arrays : list of array_like
+        The series.
+    window : Window
+        The window.
+    write : callable
+        Writes the results of a block: ``write(block, *results)``.
+    required : int
+        Minimum number of observations that the statistic needs.
+    options : CommonOptions
+        Options of the call, unchecked.
+    outputs : int, default 1
+        Number of results.
+    kind : str, default "float"
+        Kind of the result's dtype, see :func:`rollstat.dtypes.result_dtype`.
+    names : tuple of str
+        Names of the series in messages.
+    choose, summand
+        See :class:`rollstat.computations.aggregates.Formula`.
+
+    Returns
+    -------
+    Call
+        Typed Any, because the decorator of the public functions runs it.
+    """
+    parameters: dict[str, Any] = {
+        "required": required,
+        "outputs": outputs,
+        "kind": kind,
+        "choose": choose,
+        "summand": summand,
+    }
+    for name, array in zip(names, arrays):
+        numbers(name, array)
+    return call(Formula, arrays, window, options, series_names=names, write=write, **parameters)
+
+
+def ends(
+    arr: ArrayLike,
+    window: Window,
+    write: Callable[..., Outcome],
+    operator: Any,
+    name: str,
+    options: CommonOptions,
+    required: int = 1,
+    kind: str = "value",
+) -> Any:
+    """Return the call of a statistic of the ends of windows: by `operator` if an algorithm is named."""
+    if options.get("algorithm", "auto") == "auto":
+        return formula([arr], window, write, required, options, kind=kind, choose=first_last.choose)
+    return combine([arr], window, operator, name, options, required, kind)
+
+
+@lru_cache(maxsize=64)
+def with_ddof(write: Callable[[Block, int, NDArray[Any]], Outcome], ddof: int) -> Callable[..., Outcome]:
+    """Return `write` for one `ddof`: the same object for the same arguments."""
+
+    def write_block(block: Block, result: NDArray[Any]) -> Outcome:
+        return write(block, ddof, result)
+
+    return write_block
+
+
+def combine(
+    arrays: list[ArrayLike],
+    window: Window,
+    operator: Any,
+    name: str,
+    options: CommonOptions,
+    required: int = 1,
+    kind: str | None = None,
+    names: tuple[str, ...] = ("arr", "other"),
+    finish: Callable[..., Any] | None = None,
+) -> Any:
+    """Return the call of an associative operator over the windows, see :func:`formula`."""
+    dtypes = tuple(_plain_dtype(numbers(n, array).dtype) for n, array in zip(names, arrays))
+    parameters: dict[str, Any] = {"operator": operator, "dtypes": dtypes, "required": required, "kind": kind}
+    return call(
+        Combination,
+        arrays,
+        window,
+        options,
+        name,
+        ALGORITHMS,
+        series_names=names,
+        finish=finish,
+        **parameters,
+    )
+
+
+NORMAL = 0.6744897501960817  # the upper quartile of the standard normal distribution
+
+
+def check_number(name: str, value: Any, least: float, most: float) -> float:
+    """Return `value` as a float; raise unless it is a number from `least` to `most`."""
+    span = f"a number of at least {least:g}" + (f" and at most {most:g}" if math.isfinite(most) else "")
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, abstract_numbers.Real):
+        raise TypeError(f"{name} must be {span}; it was {value!r}")
+    if not least <= float(value) <= most:
+        raise ValueError(f"{name} must be {span}; it was {value!r}")
+    return float(value)
+
+
+def check_scale(scale: Any) -> float:
+    """Return the divisor of a deviation; raise unless `scale` is a positive number or ``"normal"``."""
+    if isinstance(scale, str):
+        if scale != "normal":
+            raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
+        scale = NORMAL
+    scale = check_number("scale", scale, 0, math.inf)
+    if not 0 < scale < math.inf:
+        raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
+    return float(scale)
+
+
+def check_share(proportion: Any) -> float:
+    """Return the proportion to cut off at each end; raise unless it is a number from 0 to below 0.5."""
+    share = check_number("proportion", proportion, 0, 0.5)
+    if share == 0.5:
+        raise ValueError(
+            f"proportion must be below 0.5, since half at each end leaves nothing; it was {proportion!r}"
+        )
+    return share
+
+
+def check_decay(decay: Any) -> float:
+    """Return the decay as a float; raise unless it is a number above 0 and at most 1."""
+    if isinstance(decay, (bool, np.bool_)) or not isinstance(decay, abstract_numbers.Real):
+        raise TypeError(f"decay must be a number above 0, at most 1; it was {decay!r}")
+    if not 0 < float(decay) <= 1:
+        raise ValueError(f"decay must be above 0 and at most 1; it was {decay!r}")
+    return float(decay)
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return `value` as a bool; raise TypeError unless it is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; it was {value!r}")
+    return bool(value)

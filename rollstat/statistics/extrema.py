@@ -10,9 +10,8 @@ from rollstat.algorithms import extrema as algorithms
 from rollstat.computations.extrema import ALGORITHMS, ExtremaOf
 from rollstat.dtypes import check_array, plain, union_mask
 from rollstat.options import CommonOptions, Window, choice, whole_number
-from rollstat.statistics.apply import call
 from rollstat.statistics.boxes import box_extrema
-from rollstat.statistics.common import statistic
+from rollstat.statistics.common import call, statistic
 
 __all__ = [
     "lower_upper_envelope",

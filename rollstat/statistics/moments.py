@@ -10,8 +10,7 @@ from rollstat.algorithms import moments
 from rollstat.blocks import Block, Outcome
 from rollstat.kernels.sums.moment_formulas import Deviation, Kurtosis, Skewness, Summand, Variance
 from rollstat.options import CommonOptions, Window, whole_number
-from rollstat.statistics.apply import formula, with_ddof
-from rollstat.statistics.common import statistic
+from rollstat.statistics.common import formula, statistic, with_ddof
 
 __all__ = [
     "rolling_kurt",

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.computations.order_statistics import ALGORITHMS, Kth, OrderStatistics, Quantile
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Window
-from rollstat.statistics.apply import call
 from rollstat.statistics.box_selection import box_order_statistics
-from rollstat.statistics.common import statistic
+from rollstat.statistics.common import call, statistic
 
 __all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
 

@@ -7,8 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.algorithms import comoments
 from rollstat.kernels.sums.moment_formulas import Correlation, Covariance, Line
 from rollstat.options import CommonOptions, Window, whole_number
-from rollstat.statistics.apply import formula, with_ddof
-from rollstat.statistics.common import statistic
+from rollstat.statistics.common import formula, statistic, with_ddof
 
 __all__ = [
     "rolling_beta",

@@ -7,9 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.computations.ranks import RANK_ALGORITHMS, Distinct, Mode, RankOfNewest
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.options import CommonOptions, Window
-from rollstat.statistics.apply import call
-from rollstat.statistics.checks import check_flag
-from rollstat.statistics.common import statistic
+from rollstat.statistics.common import call, check_flag, statistic
 
 __all__ = ["rolling_mode", "rolling_nunique", "rolling_rank"]
 

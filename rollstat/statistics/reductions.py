@@ -6,8 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.algorithms import first_last as window_ends
 from rollstat.options import CommonOptions, Window
-from rollstat.statistics.apply import COMBINED, combine, ends, operators
-from rollstat.statistics.common import statistic
+from rollstat.statistics.common import COMBINED, combine, ends, operators, statistic
 
 __all__ = [
     "rolling_all",

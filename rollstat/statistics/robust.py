@@ -13,9 +13,7 @@ from rollstat.computations.ranks import MEAN_DIFFERENCE_ALGORITHMS, MeanDifferen
 from rollstat.computations.trimmed_mean import TRIMMED_ALGORITHMS, TrimmedMean
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Window
-from rollstat.statistics.apply import call
-from rollstat.statistics.checks import NORMAL, check_number, check_scale, check_share
-from rollstat.statistics.common import statistic
+from rollstat.statistics.common import NORMAL, call, check_number, check_scale, check_share, statistic
 from rollstat.thresholds import (
     SORTED_WINDOW_OF_DEVIATIONS,
     SORTED_WINDOW_OF_MEAN_DIFFERENCES,

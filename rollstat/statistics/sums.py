@@ -9,9 +9,16 @@ from rollstat.algorithms import moments
 from rollstat.algorithms.aggregate import ALGORITHMS
 from rollstat.kernels.sums.moment_formulas import Mean, Sum
 from rollstat.options import CommonOptions, Window
-from rollstat.statistics.apply import COMBINED, combine, ends, formula, numbers, operators
-from rollstat.statistics.checks import check_decay
-from rollstat.statistics.common import statistic
+from rollstat.statistics.common import (
+    COMBINED,
+    check_decay,
+    combine,
+    ends,
+    formula,
+    numbers,
+    operators,
+    statistic,
+)
 
 __all__ = [
     "rolling_count",

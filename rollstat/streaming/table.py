@@ -22,7 +22,7 @@ from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.kernels.stream import steps
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
-from rollstat.statistics.checks import check_decay, check_flag, check_number, check_scale, check_share
+from rollstat.statistics.common import check_decay, check_flag, check_number, check_scale, check_share
 from rollstat.streaming.linear_fit import LinearFitByRow
 
 __all__ = ["NO_STREAM", "TABLE", "OperatorRow", "StatisticRow", "StreamRow"]

@@ -11,7 +11,7 @@ import scipy.stats
 import rollstat
 from rollstat.blocks import Block
 from rollstat.computations.extrema import write_distance
-from rollstat.statistics.checks import NORMAL
+from rollstat.statistics.common import NORMAL
 
 
 @pytest.mark.parametrize("m", [3, 40, 300])
