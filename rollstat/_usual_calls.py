@@ -56,7 +56,7 @@ _EDGES = (
     thresholds.SORTED_WINDOW_OF_DEVIATIONS,
     thresholds.SAMPLED,
 )
-_WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES), thresholds.BLOCKWISE_BOTH_BYTES // 4})
+_WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES), thresholds.BLOCKWISE_BYTES // 4})
 _NARROW, _WIDE, _ROWS = 5, 100, 400
 _ALL_ROWS, _QUEUE_CELLS = np.int64(2**62), 64  # of carried states
 _BOXES = ("min", "max", "minmax")  # take boxes of arrays with several dimensions

@@ -9,7 +9,6 @@ of one algorithm, such as the length of its blocks, is defined beside that algor
 __all__ = [
     "ACTIVE_PROBED_ROWS",
     "ACTIVE_SHARE",
-    "BLOCKWISE_BOTH_BYTES",
     "BLOCKWISE_BYTES",
     "BLOCKWISE_POSITIONS_BYTES",
     "BOX_AS_ROWS",
@@ -24,7 +23,6 @@ __all__ = [
     "NETWORK_ROWS_A_ROW",
     "ONE_CALL_ROWS",
     "ONE_CALL_SECONDS",
-    "PAST_CACHES_BYTES",
     "PREDICTABLE_PROBED_ROWS",
     "PREDICTABLE_SHARE",
     "QUICK_CALL_SECONDS",
@@ -157,12 +155,6 @@ BLOCKWISE_BYTES = 4_000
 
 BLOCKWISE_POSITIONS_BYTES = 1_024
 """The same for positions of extrema."""
-
-BLOCKWISE_BOTH_BYTES = 5_000
-"""The same for both extrema in one pass."""
-
-PAST_CACHES_BYTES = 12_000_000
-"""Bytes of both extrema from which they are written past the caches, which would read their memory first."""
 
 ONE_CALL_ROWS = 8192
 """Most windows of a series whose results are written in one kernel call."""

@@ -267,7 +267,7 @@ def test_plans_of_operators_that_are_equal_as_tuples_differ():
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_both_extrema_of_a_long_series(missing):
-    """Results, and the rows before them that have none, are so long that they are written past the caches."""
+    """Both extrema are those of two calls, also in the rows that have none."""
     values = series(900_000, missing=missing)
     for window, least in ((2, None), (100, None), (20_000, None), (20_000, 7_000)):
         alone = [f(values, window, min_periods=least) for f in (rollstat.rolling_min, rollstat.rolling_max)]

@@ -55,4 +55,4 @@ def write_boundary(
 def write_extrema_of_ends(order: Any, older: NDArray[Any], newer: NDArray[Any], out: NDArray[Any]) -> None:
     """Write the extrema of ``older[i:]`` and ``newer[:i + 1]``, arrays of one length without NaN."""
     none = worst(order, newer.dtype)
-    suffixes(order, older, none, newer, none, out, out, none, newer, False)
+    suffixes(order, older, none, newer, none, out, none, newer)

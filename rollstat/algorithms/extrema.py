@@ -4,7 +4,7 @@ If a block has not been searched for NaN, the algorithms skip NaN by themselves,
 there was none.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -23,15 +23,13 @@ from rollstat.kernels.extrema.positions import locate
 from rollstat.kernels.extrema.variable_windows import scan
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP, empty_bitmap, mark_insufficient
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
-from rollstat.kernels.simd.pairs import Arg, Both
-from rollstat.kernels.simd.vectors import VECTOR_BYTES, aligned_empty, lanes_in
+from rollstat.kernels.simd.pairs import Arg
+from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 from rollstat.plan import Choice
 from rollstat.thresholds import (
-    BLOCKWISE_BOTH_BYTES,
     BLOCKWISE_BYTES,
     BLOCKWISE_POSITIONS_BYTES,
     FEW_EXTREMA_ROWS,
-    PAST_CACHES_BYTES,
 )
 
 __all__ = [
@@ -108,16 +106,6 @@ def _words_for(values: NDArray[Any], least: int | None, rule: int) -> NDArray[np
     return NO_BITMAP if least is None or rule != SKIP else empty_bitmap(len(values))
 
 
-def _mark_few(
-    words: NDArray[np.uint64], width: int, least: int | None, outputs: Sequence[NDArray[Any]]
-) -> None:
-    """Write NaN to rows with fewer observations than `least`."""
-    first, *others = outputs
-    mark_insufficient(
-        words, width, least, first.dtype.type(np.nan), first, others[0] if others else first[:0]
-    )
-
-
 def _mask(block: Block) -> NDArray[np.bool_]:
     """Return the mask of a searched block; without a length if nothing is missing or not searched."""
     if not block.searched or block.missing is None:
@@ -148,15 +136,15 @@ def block_scan(block: Block, request: Extrema) -> Outcome:
     return Outcome(complete=not block.searched and not nan, algorithm="block_scan")
 
 
-def chunk_rows(width: int, itemsize: int, both: bool = False, past_caches: bool = False) -> int:
+def chunk_rows(width: int, itemsize: int) -> int:
     """Return the rows of a chunk of doubling.
 
-    Two chunks of one extremum fit in the first-level cache if windows are short, else in the second.
+    Two chunks fit in the first-level cache if windows are short, else in the second.
     """
     reach = width * itemsize
     if reach <= 2_048:
-        return (32_768 if both and not past_caches else 4_096) // itemsize
-    return (max(131_072, 8 * reach) if both or reach > 8_192 else 16 * reach) // itemsize
+        return 4_096 // itemsize
+    return (max(131_072, 8 * reach) if reach > 8_192 else 16 * reach) // itemsize
 
 
 def _block_for_positions(width: int, lanes: int) -> int:
@@ -170,42 +158,31 @@ def _block_for_values(width: int) -> int:
 
 
 @lru_cache(maxsize=256)
-def _kernel_for_values(width: int, rows: int, itemsize: int, both: bool) -> tuple[Any, int, int]:
+def _kernel_for_values(width: int, rows: int, itemsize: int) -> tuple[Any, int, int]:
     """Return the kernel for so many rows, the size of its chunks or blocks, and its scratch length."""
-    lanes, extrema = lanes_in(f"u{itemsize}"), 1 + both
-    if width * itemsize >= (BLOCKWISE_BOTH_BYTES if both else BLOCKWISE_BYTES):
+    lanes = lanes_in(f"u{itemsize}")
+    if width * itemsize >= BLOCKWISE_BYTES:
         size = _block_for_values(width)
-        return blockwise.rolling, size, blockwise.scratch_length(width, rows, size, lanes, extrema)
-    past_caches = both and 2 * rows * itemsize >= PAST_CACHES_BYTES
-    size = max(min(chunk_rows(width, itemsize, both, past_caches), rows), 1)
-    return doubling_kernel.rolling, size, doubling_kernel.scratch_length(width, size, lanes, extrema)
-
-
-def _past_caches(outputs: Sequence[NDArray[Any]]) -> bool:
-    """Return whether to write results past the caches: both extrema, too large for a cache to hold."""
-    if len(outputs) != 2 or 2 * outputs[0].nbytes < PAST_CACHES_BYTES:
-        return False
-    # Vectors of both results must begin at a cache line at the same rows.
-    return bool((outputs[0].ctypes.data - outputs[1].ctypes.data) % VECTOR_BYTES == 0)
+        return blockwise.rolling, size, blockwise.scratch_length(width, rows, size, lanes)
+    size = max(min(chunk_rows(width, itemsize), rows), 1)
+    return doubling_kernel.rolling, size, doubling_kernel.scratch_length(width, size, lanes)
 
 
 def _extrema(order: Any, out: Any, values: NDArray[Any], width: int, least: int | None) -> bool:
-    """Write one or both extrema of every `width` values; NaN to rows with fewer than `least` observations.
+    """Write the extremum of every `width` values; NaN to rows with fewer than `least` observations.
 
-    With the order `Both`, `out` is a pair. Returns whether there may be a NaN.
+    Returns whether there may be a NaN.
     """
-    outputs = out if isinstance(order, Both) else (out,)
     rule = _rule_for(least, width)
-    rolling, size, length = _kernel_for_values(width, len(outputs[0]), values.itemsize, len(outputs) == 2)
+    rolling, size, length = _kernel_for_values(width, len(out), values.itemsize)
     scratch = aligned_empty(length, values.dtype)
     words = _words_for(values, least, rule)
-    past_caches = _past_caches(outputs)
-    found = rolling(order, values, width, size, scratch, out, rule, words, past_caches)
+    found = rolling(order, values, width, size, scratch, out, rule, words)
     if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
         rule, words = int(SKIP), empty_bitmap(len(values))
-        found = rolling(order, values, width, size, scratch, out, rule, words, past_caches)
+        found = rolling(order, values, width, size, scratch, out, rule, words)
     if found and len(words):
-        _mark_few(words, width, least, outputs)
+        mark_insufficient(words, width, least, out.dtype.type(np.nan), out, out[:0])
     return bool(found)
 
 
@@ -266,11 +243,8 @@ def doubling(block: Block, request: Extrema) -> Outcome:
     wanted = _wanted(request)
     extrema = [(order, out) for order, out, *_ in wanted if out is not None]
     nan = False
-    if len(extrema) == 2 and len(_mask(block)) == 0:
-        nan = _extrema(Both(), (request.minimum, request.maximum), block.values, block.width, request.least)
-    else:
-        for order, out in extrema:
-            nan |= _extrema(order, out, _observed(order, block), block.width, request.least)
+    for order, out in extrema:
+        nan |= _extrema(order, out, _observed(order, block), block.width, request.least)
     for order, _, position, last in wanted:
         if position is None:
             continue

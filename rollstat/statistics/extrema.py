@@ -147,7 +147,7 @@ def rolling_max(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 def rolling_minmax(
     arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Minimum and maximum of each window, in one pass.
+    """Minimum and maximum of each window, in one call.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def rolling_argmax(
 def rolling_argminmax(
     arr: ArrayLike, window: Window, relative_to: str = "data", **options: Unpack[CommonOptions]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Positions of the minimum and the maximum of each window, in one pass.
+    """Positions of the minimum and the maximum of each window, in one call.
 
     Parameters
     ----------

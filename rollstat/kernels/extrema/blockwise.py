@@ -1,4 +1,4 @@
-"""Extrema of long windows of a fixed number of rows, block by block: one extremum, or both in one pass.
+"""Extrema of long windows of a fixed number of rows, block by block.
 
 ::
 
@@ -18,10 +18,10 @@ each block that is answered, one block of the next group is read, whose values t
 results are written, so that reading and writing memory overlap.
 
 NaN is no observation; or, under a rule, a sentinel replaces it, and results that equal the sentinel are
-written as NaN. With the order :class:`~rollstat.kernels.simd.pairs.Both`, outputs and sentinels are pairs.
+written as NaN.
 
 State: scratch memory alone. Invariant: ``total[b]`` is the best of block b, and ``common[k - first]`` that of
-the blocks ``k + 1, ..., q - 1``. Cost: for each extremum one vector operation for each vector of values, and
+the blocks ``k + 1, ..., q - 1``. Cost: one vector operation for each vector of values, and
 a few more where the extremum of the windows changes within a block; at most about 12 for each vector.
 
 Source: the scans are those of :mod:`rollstat.kernels.extrema.van_herk`; that the extremum of a window seldom
@@ -39,25 +39,18 @@ from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL,
 from rollstat.kernels.extrema.van_herk import prefixes, suffixes
 from rollstat.kernels.missing import counting
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import Oldest, better, missing_of
+from rollstat.kernels.simd.comparator import Oldest, best_of, better, missing_of, where_equal, worst_of
 from rollstat.kernels.simd.fill_copy import fill, fill_and_prefetch
-from rollstat.kernels.simd.pairs import (
-    at,
-    best_of,
-    broadcast,
-    extrema_of,
-    first_of,
-    pairwise,
-    prefer,
+from rollstat.kernels.simd.pairs import broadcast, prefer
+from rollstat.kernels.simd.vectors import (
+    contains_nan,
+    lanes_of,
+    load,
+    propagate_nan,
     replace_nan,
-    rows,
-    rows_from,
-    set_at,
-    split,
-    where_equal,
-    worst_of,
+    unaligned,
+    zeros,
 )
-from rollstat.kernels.simd.vectors import contains_nan, fence, lanes_of, load, propagate_nan, unaligned, zeros
 
 __all__ = ["best_in", "growing", "occurs", "rolling", "room_for", "scratch_length", "shrinking", "totals"]
 
@@ -79,10 +72,10 @@ def room_for(count, block, lanes):
     return ((count + block - 1) // block // lanes + 1) * lanes + lanes
 
 
-def scratch_length(width, rows, block, lanes, extrema=1):
+def scratch_length(width, rows, block, lanes):
     """Return the length of the scratch memory for `rows` windows of `width` and blocks of `block` values."""
     room = room_for(rows + width - 1, block, lanes)
-    return extrema * (room + _GROUP + block) + doubling.scratch_length(max(width // block, 1), _GROUP, lanes)
+    return room + _GROUP + doubling.scratch_length(max(width // block, 1), _GROUP, lanes)
 
 
 @kernel
@@ -99,20 +92,19 @@ def occurs(values, value):
 def best_in(order, values):
     """Return the best of `values`, and whether there may be a NaN."""
     lanes = lanes_of(values)
-    # Four accumulators, or two for each of two extrema: no comparison waits for the one before.
+    # Four accumulators: no comparison waits for the one before.
     one = two = three = four = broadcast(worst_of(order, values))
     first = second = zeros(values)
-    i, step = 0, 4 * lanes // extrema_of(order)
+    i, step = 0, 4 * lanes
     while i + step <= len(values):
         a, b = load(values, i), load(values, i + lanes)
         one, two = prefer(order, a, one), prefer(order, b, two)
         first, second = propagate_nan(first, a), propagate_nan(second, b)
-        if step == 4 * lanes:
-            c, d = load(values, i + 2 * lanes), load(values, i + 3 * lanes)
-            three, four = prefer(order, c, three), prefer(order, d, four)
-            first, second = propagate_nan(first, c), propagate_nan(second, d)
+        c, d = load(values, i + 2 * lanes), load(values, i + 3 * lanes)
+        three, four = prefer(order, c, three), prefer(order, d, four)
+        first, second = propagate_nan(first, c), propagate_nan(second, d)
         i += step
-    while step == 4 * lanes and i + lanes <= len(values):
+    while i + lanes <= len(values):
         a = load(values, i)
         one, first = prefer(order, a, one), propagate_nan(first, a)
         i += lanes
@@ -197,11 +189,11 @@ def _fill_common(order, total, first, last, between, rest, common, no_words):
         fill(worst_of(order, total), common)
         return
     inner = total[first + 1 : last + between]
-    doubling.rolling(order, inner, between, _GROUP, rest, common[: last - first], SKIP, no_words, NO)
+    doubling.rolling(order, inner, between, _GROUP, rest, common[: last - first], SKIP, no_words)
 
 
 @kernel
-def _answer(order, windows, k, total, best, suffix, results, sentinel, decode, prefetch_source, past_caches):
+def _answer(order, windows, k, total, best, results, sentinel, decode, prefetch_source):
     """Write the windows that begin in block `k`, which have `best` in common, to `results`."""
     values, width, block = windows
     begin, last = k * block, k + width // block
@@ -211,9 +203,8 @@ def _answer(order, windows, k, total, best, suffix, results, sentinel, decode, p
     last_wins = better(order, prefer(order, total[last], total[last + 1]), best)
     if not (first_wins or last_wins):
         decoded = missing_of(results) if decode and best == sentinel else best
-        fill_and_prefetch(decoded, results, prefetch_source, past_caches)
+        fill_and_prefetch(decoded, results, prefetch_source)
         return
-    past_caches = past_caches and not decode  # decoding reads the results again
     before = after = best
     if len(results) < block:
         part = older[len(results) :]
@@ -227,25 +218,16 @@ def _answer(order, windows, k, total, best, suffix, results, sentinel, decode, p
     written = False
     # Where the windows follow one monotone run, the results are a copy of it.
     if not last_wins and not better(order, after, older[-1]):
-        written = copy_run(order, Oldest(), YES, older, results, prefetch_source, past_caches)
+        written = copy_run(order, Oldest(), YES, older, results, prefetch_source)
     elif not first_wins and not better(order, before, newer[0]):
-        written = copy_run(order, Oldest(), NO, newer[: len(results)], results, prefetch_source, past_caches)
+        written = copy_run(order, Oldest(), NO, newer[: len(results)], results, prefetch_source)
     if first_wins and not written:
         newer = newer[: len(results) if last_wins else 0]
-        suffix = suffix[: len(results)] if past_caches else results
-        rest = suffix, results, sentinel, prefetch_source, past_caches
-        suffixes(order, older, after, newer, before, *rest)
+        suffixes(order, older, after, newer, before, results, sentinel, prefetch_source)
     elif not written:
-        prefixes(order, newer, before, results, sentinel, prefetch_source, past_caches)
+        prefixes(order, newer, before, results, sentinel, prefetch_source)
     if decode:
         _decode_all(sentinel, results)
-
-
-_with_sentinels = pairwise(_with_sentinel)
-_found_in_each = pairwise(_found_in, any_of=True)
-_first_windows_of_each = pairwise(_first_windows, any_of=True)
-_fill_common_of_each = pairwise(_fill_common)
-_answer_each = pairwise(_answer)
 
 
 @kernel
@@ -253,35 +235,33 @@ def _read_block(order, windows, b, total, sentinel, rule):
     """Write the best of block `b` to `total`; return what was found."""
     values = windows.values[b * windows.block : (b + 1) * windows.block]
     best, nan = best_in(order, values)
-    set_at(_with_sentinels(order, values, best, nan, sentinel), total, b)
-    return _found_in_each(order, values, best, nan, sentinel, rule)
+    total[b] = _with_sentinel(order, values, best, nan, sentinel)
+    return _found_in(order, values, best, nan, sentinel, rule)
 
 
 @kernel
-def rolling(order, values, width, block, scratch, out, rule, words, past_caches):
+def rolling(order, values, width, block, scratch, out, rule, words):
     """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
     Parameters and result are those of :func:`rollstat.kernels.extrema.doubling.rolling`, but windows hold a
     `block` of whole vectors or more, and `scratch` has the length that :func:`scratch_length` gives.
     """
-    done, count = answer_values(order, values, width, out), len(first_of(out))
+    done, count = answer_values(order, values, width, out), len(out)
     if done == count:
         return 0
     sentinel = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
     # So many windows are written one by one that the first block of results begins at a cache line.
-    prefix = min(unaligned(first_of(out)[done:]), count - done)
-    left = rows_from(out, done)
-    found = _first_windows_of_each(order, values[done:], width, prefix, left, sentinel, rule)
+    prefix = min(unaligned(out[done:]), count - done)
+    left = out[done:]
+    found = _first_windows(order, values[done:], width, prefix, left, sentinel, rule)
     if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
         return found
     done += prefix
     noted = record_nan_if(found, values, 0, done + width - 1 if prefix else 0, words)
-    windows, out = Windows(values[done:], width, block), rows_from(out, done)
+    windows, out = Windows(values[done:], width, block), out[done:]
     blocks = (count - done + block - 1) // block
     room = room_for(len(windows.values), block, lanes_of(scratch))
-    total, rest = split(order, scratch, room)
-    common, rest = split(order, rest, _GROUP)
-    suffix, rest = split(order, rest, block)
+    total, common, rest = scratch[:room], scratch[room : room + _GROUP], scratch[room + _GROUP :]
     whole = width // block
     known = 0
     for first in range(0, blocks, _GROUP):
@@ -293,17 +273,15 @@ def rolling(order, values, width, block, scratch, out, rule, words, past_caches)
             return found
         noted = record_nan_if(found, values, noted, done + known * block, words)
         decode = rule != SKIP and found & HAS_NAN != 0
-        _fill_common_of_each(order, total, first, last, whole - 1, rest, common, words[:0])
+        _fill_common(order, total, first, last, whole - 1, rest, common, words[:0])
         for k in range(first, last):
-            best, results = at(common, k - first), rows(out, k * block, (k + 1) * block)
+            best, results = common[k - first], out[k * block : (k + 1) * block]
             prefetch_source = windows.values[known * block :]
-            target = suffix, results, sentinel, decode, prefetch_source, past_caches
-            _answer_each(order, windows, k, total, best, *target)
+            target = results, sentinel, decode, prefetch_source
+            _answer(order, windows, k, total, best, *target)
             if known <= next_last + whole:
                 found |= _read_block(order, windows, known, total, sentinel, rule)
                 known += 1
-    if past_caches:
-        fence()
     return found & HAS_NAN
 
 
@@ -315,7 +293,7 @@ def growing(order, values, out):
     """
     known = len(values) - len(out)
     best, nan = best_in(order, values[:known])
-    prefixes(order, values[known:], best, out, worst_of(order, values), values, NO)
+    prefixes(order, values[known:], best, out, worst_of(order, values), values)
     return nan or best_in(order, values[known:])[1]
 
 
@@ -324,5 +302,5 @@ def shrinking(order, values, out):
     """Write the best of ``values[i:]`` to ``out[i]``; return whether there may have been a NaN."""
     worst = worst_of(order, values)
     best, nan = best_in(order, values[len(out) :])
-    suffixes(order, values[: len(out)], best, values[:0], worst, out, out, worst, values, NO)
+    suffixes(order, values[: len(out)], best, values[:0], worst, out, worst, values)
     return nan or best_in(order, values[: len(out)])[1]

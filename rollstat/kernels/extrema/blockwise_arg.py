@@ -117,7 +117,7 @@ def rolling(order, values, width, chunk, block, last, scratch, shift, position):
     first = found = 0
     nothing = scratch[0][:0]
     while True:
-        results = Results(position[first:], nothing, nothing)
+        results = Results(position[first:], nothing)
         first += monotone_runs.answer(order.order, order.ties, values[first:], width, shift + first, results)
         left = position[first : first + chunk]
         if len(left) == 0:

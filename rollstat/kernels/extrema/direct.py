@@ -7,10 +7,10 @@
     two rows later       8  1  7            is done at once
 
 Windows so short need no scratch memory. The time is about that of reading the values and writing the
-results; both extrema read each value once.
+results.
 
 State: none. Invariant: the windows before ``first`` are written. Cost: for each vector of windows one load
-for each row of a window, and one operation for each of them and each extremum. The kernel searches for
+for each row of a window, and one operation for each of them. The kernel searches for
 NaN; once it finds one, it computes that chunk again, with the sentinel in place of NaN from there on.
 
 Source: own construction.
@@ -28,21 +28,17 @@ from rollstat.kernels.extrema.nan_policy import (
     Nan,
 )
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import missing_of
-from rollstat.kernels.simd.pairs import (
-    best_of,
-    broadcast,
+from rollstat.kernels.simd.comparator import best_of, missing_of, where_equal, worst_of
+from rollstat.kernels.simd.pairs import broadcast, load, prefer, store
+from rollstat.kernels.simd.vectors import (
     contains,
-    first_of,
-    for_each,
-    load,
-    prefer,
+    contains_nan,
+    lanes_of,
+    propagate_nan,
     replace_nan,
-    store,
-    where_equal,
-    worst_of,
+    unaligned,
+    zeros,
 )
-from rollstat.kernels.simd.vectors import contains_nan, lanes_of, propagate_nan, unaligned, zeros
 
 __all__ = ["FEW", "positions", "rolling"]
 
@@ -56,15 +52,15 @@ def _write(order, values, width, first, last, out, nan):
     lanes = lanes_of(values)
     sentinel, missing = broadcast(nan.sentinel), broadcast(missing_of(values))
     has_nan = zeros(values)
-    found = for_each(order, has_nan)
-    prefix = unaligned(first_of(out)[first:])
+    found = has_nan
+    prefix = unaligned(out[first:])
     i, step = first, prefix if prefix > 0 else lanes
     while i < last:
         i = min(i, last - lanes)
         oldest, newest = load(values, i), load(values, i + width - 1)
         # The oldest and the newest rows of all windows together are all values.
         has_nan = propagate_nan(propagate_nan(has_nan, oldest), newest)
-        best = for_each(order, oldest)
+        best = oldest
         if nan.mode == MAY_HAVE_NAN:
             found = where_equal(oldest, sentinel, oldest, found)
             found = where_equal(newest, sentinel, newest, found)
@@ -72,7 +68,7 @@ def _write(order, values, width, first, last, out, nan):
         # A constant number of steps lets the compiler unroll them.
         for j in (1, 2, 3, 4):
             if j < width:
-                newer = for_each(order, load(values, i + j))
+                newer = load(values, i + j)
                 if nan.mode == MAY_HAVE_NAN:
                     newer = replace_nan(newer, sentinel)
                 best = prefer(order, newer, best)
@@ -89,9 +85,9 @@ def rolling(order, values, width, chunk, out, rule, words):
     """As `rolling` of :mod:`rollstat.kernels.extrema.doubling`; `out` has at least one vector of rows."""
     sentinel = best_of(order, values) if rule == ANY else worst_of(order, values)
     found = first = noted = 0
-    rows, lanes = len(first_of(out)), lanes_of(values)
+    rows, lanes = len(out), lanes_of(values)
     chunk = max(chunk // lanes, 1) * lanes
-    last = unaligned(first_of(out))  # later chunks begin at a cache line, so that none is written twice
+    last = unaligned(out)  # later chunks begin at a cache line, so that none is written twice
     while first < rows:
         last = min(last + chunk, rows)
         if not found & HAS_NAN:

@@ -1,4 +1,4 @@
-"""Extrema of a fixed number of rows by doubling in machine vectors: one extremum, or both in one pass.
+"""Extrema of a fixed number of rows by doubling in machine vectors.
 
 ::
 
@@ -21,12 +21,9 @@ before, so that reading and writing memory overlap. Spans that both chunks need 
 rows need no spans, see :mod:`rollstat.kernels.extrema.direct`; long monotone runs are answered by
 :mod:`rollstat.kernels.extrema.monotone_runs`.
 
-With the order :class:`~rollstat.kernels.simd.pairs.Both`, outputs, spans and sentinels are pairs: each value
-is read once, and the processor works on both extrema at the same time.
-
 State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span` values
-that end at j, or of as many as there are. Cost: for each extremum about log2(span) + 3 vector operations for
-each vector of results, whatever the window and the data. The only branch on data is whether a chunk has a
+that end at j, or of as many as there are. Cost: about log2(span) + 3 vector operations for each vector of
+results, whatever the window and the data. The only branch on data is whether a chunk has a
 NaN; then the sentinel replaces NaN in it and in all later chunks.
 
 Source: the doubling of windows is B. Chaudhuri's and R. van den Boomgaard's "logarithmic decomposition"
@@ -42,6 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat._jit import kernel
+from rollstat._lowering import prefetch_to_write
 from rollstat.kernels.extrema import direct
 from rollstat.kernels.extrema.direct import FEW
 from rollstat.kernels.extrema.monotone_runs import answer_values
@@ -58,31 +56,18 @@ from rollstat.kernels.extrema.nan_policy import (
     Nan,
 )
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import missing_of
-from rollstat.kernels.simd.pairs import (
-    at,
-    best_of,
-    broadcast,
+from rollstat.kernels.simd.comparator import best_of, missing_of, where_equal, worst_of
+from rollstat.kernels.simd.pairs import at, broadcast, copy, first_of, load, prefer, shift_in_previous, store
+from rollstat.kernels.simd.vectors import (
     contains,
-    copy,
+    contains_nan,
     first_lane,
-    first_of,
-    for_each,
-    load,
-    pairwise,
-    prefer,
-    prefetch_to_write,
+    lanes_of,
+    propagate_nan,
     replace_nan,
-    rows,
-    rows_from,
-    shift_in_previous,
-    split,
-    store,
-    store_past_caches,
-    where_equal,
-    worst_of,
+    unaligned,
+    zeros,
 )
-from rollstat.kernels.simd.vectors import contains_nan, fence, lanes_of, propagate_nan, unaligned, zeros
 
 __all__ = [
     "EIGHT",
@@ -114,15 +99,13 @@ LONGEST_SPAN = 128
 
 
 class Pending(NamedTuple):
-    """Windows whose spans are known and whose results are to be written; with pairs for both extrema."""
+    """Windows whose spans are known and whose results are to be written."""
 
     width: int
     spans: NDArray
     middle: NDArray
     """``middle[q]`` is the best of the rows between the spans of all windows that begin in row q."""
     out: NDArray
-    past_caches: bool
-    """Whether to write past the caches; `out` then begins at a cache line."""
 
 
 @kernel
@@ -146,11 +129,11 @@ def room_for(count, lanes):
     return (count // lanes + 3) * lanes
 
 
-def scratch_length(width, chunk, lanes, extrema=1):
-    """Return the length of the scratch memory for one or two extrema in chunks of `chunk` rows."""
+def scratch_length(width, chunk, lanes):
+    """Return the length of the scratch memory for chunks of `chunk` rows."""
     count = chunk + width - 1
     length = 3 * (LONGEST_SPAN + lanes)
-    length += 2 * extrema * (room_for(count, lanes) + room_for(count // lanes, lanes))
+    length += 2 * (room_for(count, lanes) + room_for(count // lanes, lanes))
     while width > 4 * lanes:
         count, width = count // lanes, width // lanes
         length += 3 * room_for(count, lanes)
@@ -216,13 +199,12 @@ def _loop(order, values, span, spans, pending, half, kind, nan):
 
     The windows are made of spans of `half` values in the way that `kind` says. Returns what was found.
     """
-    width, ended, middle, out, past_caches = pending
-    results = first_of(out)
+    width, ended, middle, results = pending
     lanes = lanes_of(results)
     worst = broadcast(worst_of(order, results))
     kept = worst, worst, worst, worst, worst, worst, worst, worst, worst, worst, worst
     sentinel, missing, has_nan = broadcast(nan.sentinel), broadcast(missing_of(results)), zeros(results)
-    found = for_each(order, has_nan)
+    found = has_nan
     second, third = min(2 * half, width) - 1, max(width - half, 1) - 1
     row = 0
     # Spans and results share one loop, since loads of one hide the latency of stores of the other.
@@ -231,7 +213,7 @@ def _loop(order, values, span, spans, pending, half, kind, nan):
             newest = load(values, i)
             if nan.mode != NO_NAN:
                 has_nan = propagate_nan(has_nan, newest)
-            best = for_each(order, newest)
+            best = newest
             if nan.mode == MAY_HAVE_NAN:
                 found, best = where_equal(best, sentinel, best, found), replace_nan(best, sentinel)
             best, kept = doubled(order, span, best, kept)
@@ -246,11 +228,8 @@ def _loop(order, values, span, spans, pending, half, kind, nan):
                 best = prefer(order, inner, best)
             if nan.decode:
                 best = where_equal(best, sentinel, missing, best)
-            if past_caches:
-                store_past_caches(best, out, i)
-            else:
-                prefetch_to_write(out, i + 8 * lanes)  # chunks are too short for the hardware prefetcher
-                store(best, out, i)
+            prefetch_to_write(results, i + 8 * lanes)  # chunks are too short for the hardware prefetcher
+            store(best, results, i)
     confused = nan.mode == MAY_HAVE_NAN and contains(found, nan.sentinel)
     return HAS_NAN * int(contains_nan(has_nan)) + HAS_SENTINEL * int(confused)
 
@@ -264,7 +243,7 @@ def _kind_for(width, half):
 @kernel
 def _any_span(order, values, span, spans, pending, nan):
     """As :func:`_loop`, for any span and any windows."""
-    half = span_for(pending.width, lanes_of(first_of(spans)))
+    half = span_for(pending.width, lanes_of(spans))
     return _loop(order, values, span, spans, pending, half, _kind_for(pending.width, half), nan)
 
 
@@ -279,7 +258,7 @@ def _one_span(order, values, span, spans, pending, kind, nan):
 @kernel(forceinline=True)
 def _whole_vectors(order, values, span, spans, pending, nan):
     """As :func:`_loop`; the usual spans are constants, so that their loops have no branch on the span."""
-    half = span_for(pending.width, lanes_of(first_of(spans)))
+    half = span_for(pending.width, lanes_of(spans))
     kind = _kind_for(pending.width, half)
     if span == half and nan.mode != NO_NAN:
         if span == 4:
@@ -302,16 +281,16 @@ def _whole_vectors(order, values, span, spans, pending, nan):
 @kernel
 def _chunk(order, values, span, edge, spans, pending, nan):
     """As :func:`_whole_vectors`, with the partial vectors at the ends of `values` and of the results."""
-    width, ended, middle, out, _ = pending
-    lanes, count = lanes_of(first_of(spans)), len(first_of(out))
+    width, ended, middle, out = pending
+    lanes, count = lanes_of(spans), len(out)
     found = _whole_vectors(order, values, span, spans, pending, nan)
     # Spans alone: windows of one value, without results.
-    nothing, careful = Pending(ONE, ended, middle, rows(out, 0, 0), NO), Nan(MAY_HAVE_NAN, nan.sentinel, NO)
+    nothing, careful = Pending(ONE, ended, middle, out[:0]), Nan(MAY_HAVE_NAN, nan.sentinel, NO)
     whole = len(values) // lanes * lanes
     if whole < len(values):
         # The last vector is computed in `edge` from a copy of the span before it and the values left.
         padded, memory = edge[: LONGEST_SPAN + lanes], edge[LONGEST_SPAN + lanes :]
-        last = split(order, memory, LONGEST_SPAN + lanes)[0]
+        last = memory[: LONGEST_SPAN + lanes]
         for j in range(whole - LONGEST_SPAN, whole + lanes):
             padded[j - whole + LONGEST_SPAN] = values[j] if 0 <= j < len(values) else values[len(values) - 1]
         found |= _any_span(order, padded, span, last, nothing, careful)
@@ -320,10 +299,10 @@ def _chunk(order, values, span, edge, spans, pending, nan):
         found |= _any_span(order, values, span, spans, nothing, careful)
     whole = count // lanes * lanes
     if whole < count:
-        last = split(order, edge, lanes)[0]
-        rest = Pending(width, rows_from(ended, whole), rows_from(middle, whole // lanes), last, NO)
+        last = edge[:lanes]
+        rest = Pending(width, ended[whole:], middle[whole // lanes :], last)
         _any_span(order, values[:0], ONE, spans, rest, Nan(NO_NAN, nan.sentinel, nan.decode))
-        copy(last, rows_from(out, whole))
+        copy(last, out[whole:])
     return found
 
 
@@ -348,13 +327,11 @@ def _fill_middle(order, spans, count, width, scratch, middle):
         totals[row] = worst_of(order, totals)
     totals, nothing = totals[: room - 2 * lanes], totals[:0]
     no_nan = Nan(NO_NAN, worst_of(order, spans), NO)
-    _any_span(
-        order, totals, span_for(between, lanes), above, Pending(ONE, above, middle, nothing, NO), no_nan
-    )
+    _any_span(order, totals, span_for(between, lanes), above, Pending(ONE, above, middle, nothing), no_nan)
     if between > 4 * span_for(between, lanes):
         _fill_middle(order, above, known // lanes, between, scratch[3 * room :], inner)
     results = middle[: room_for(known - between + 1, lanes) - 2 * lanes]
-    _any_span(order, nothing, ONE, above, Pending(between, above, inner, results, NO), no_nan)
+    _any_span(order, nothing, ONE, above, Pending(between, above, inner, results), no_nan)
 
 
 @kernel
@@ -363,10 +340,6 @@ def _copy_vectors(spans, count, out):
     lanes = lanes_of(spans)
     for i in range(0, count, lanes):
         store(load(spans, i), out, i)
-
-
-_fill_middles = pairwise(_fill_middle)
-_copy_spans = pairwise(_copy_vectors)
 
 
 @kernel(inline="always")
@@ -386,8 +359,8 @@ def _shared_spans(known, done, span, lanes):
 
 
 @kernel
-def rolling(order, values, width, chunk, scratch, out, rule, words, past_caches):
-    """Write the best of every ``values[i:i + width]`` to ``out[i]``; under the order `Both`, `out` is a pair.
+def rolling(order, values, width, chunk, scratch, out, rule, words):
+    """Write the best of every ``values[i:i + width]`` to ``out[i]``.
 
     NaN is no observation, and a window of nothing else gives the worst value, unless the `rule` says that a
     window with `ANY` NaN gives NaN, or one where `ALL` values are. `scratch` has the length that
@@ -396,56 +369,52 @@ def rolling(order, values, width, chunk, scratch, out, rule, words, past_caches)
     sentinel for NaN. If the values hold a sentinel as well, the kernel stops early, with useless results, and
     returns `HAS_NAN` and `HAS_SENTINEL`.
     If `words` has a length, it is a bitmap that gets a bit for each missing value, so that the caller can
-    count, see :mod:`rollstat.kernels.missing.nan_bitmap`. With `past_caches`, results are written past the
-    caches, which suits outputs that no cache can hold until they are read.
+    count, see :mod:`rollstat.kernels.missing.nan_bitmap`.
     """
-    lanes, count = lanes_of(scratch), len(first_of(out))
+    lanes, count = lanes_of(scratch), len(out)
     if width <= FEW and count >= lanes:
         return direct.rolling(order, values, width, chunk, out, rule, words)
     span = span_for(width, lanes)
     sentinel = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
     room, middle_room = room_for(chunk + width - 1, lanes), room_for((chunk + width - 1) // lanes, lanes)
     edge, rest = scratch[: 3 * (LONGEST_SPAN + lanes)], scratch[3 * (LONGEST_SPAN + lanes) :]
-    spans, rest = split(order, rest, room)
-    ended, rest = split(order, rest, room)
-    middle, rest = split(order, rest, middle_room)
-    ended_middle, rest = split(order, rest, middle_room)
+    spans, ended, rest = rest[:room], rest[room : 2 * room], rest[2 * room :]
+    middle, rest = rest[:middle_room], rest[middle_room:]
+    ended_middle, rest = rest[:middle_room], rest[middle_room:]
     found = before = first = noted = known = 0
     decode = NO
     while first < count:
-        left, results = rows_from(out, first), rows(out, before, first)
+        left, results = out[first:], out[before:first]
         done = answer_values(order, values[first:], width, left)
         if done:
-            pending = Pending(width, ended, ended_middle, results, past_caches)
+            pending = Pending(width, ended, ended_middle, results)
             _chunk(order, values[:0], ONE, edge, spans, pending, Nan(NO_NAN, sentinel, decode))
             first += done
             before = known = first
             continue
         # After answered rows, a short chunk lets the next ones begin at a cache line.
-        prefix = min(unaligned(first_of(left)), chunk) if before == first else 0
+        prefix = min(unaligned(left), chunk) if before == first else 0
         last = min(first + (prefix if prefix > 0 else chunk), count)
         seen = values_of(values, first, last, width, lanes)
         shared = _shared_spans(known - first, first - before, span, lanes)
         nan = Nan(MAY_HAVE_NAN if found & HAS_NAN else UNCHECKED, sentinel, decode)
-        pending = Pending(width, ended, ended_middle, results, past_caches)
-        found |= _chunk(order, seen[shared:], span, edge, rows_from(spans, shared), pending, nan)
+        pending = Pending(width, ended, ended_middle, results)
+        found |= _chunk(order, seen[shared:], span, edge, spans[shared:], pending, nan)
         if shared and found and nan.mode == UNCHECKED:
             # The shared values were not searched for the sentinel: all spans of this chunk are made again.
             shared = 0
-            nothing = Pending(ONE, ended, ended_middle, rows(out, 0, 0), NO)
+            nothing = Pending(ONE, ended, ended_middle, out[:0])
             found |= _chunk(order, seen, span, edge, spans, nothing, Nan(MAY_HAVE_NAN, sentinel, NO))
         if shared:
-            _copy_spans(rows_from(ended, first - before), shared + max(span, lanes), spans)
+            _copy_vectors(ended[first - before :], shared + max(span, lanes), spans)
         if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
             return found
         noted = record_nan_if(found, values, noted, last + width - 1, words)
         if width > 4 * span:
-            _fill_middles(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
+            _fill_middle(order, spans, (last - first + width - 1) // lanes, width, rest, middle)
         spans, ended, middle, ended_middle = ended, spans, ended_middle, middle
         before, first, known = first, last, first + len(seen)
         decode = rule != SKIP and found & HAS_NAN != 0
-    pending = Pending(width, ended, ended_middle, rows_from(out, before), past_caches)
+    pending = Pending(width, ended, ended_middle, out[before:])
     _chunk(order, values[:0], ONE, edge, spans, pending, Nan(NO_NAN, sentinel, decode))
-    if past_caches:
-        fence()
     return found & HAS_NAN

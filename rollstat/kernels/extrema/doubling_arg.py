@@ -209,7 +209,7 @@ def rolling(order, values, width, chunk, scratch, shift, position):
     has_nan = empty = False
     first = 0
     while True:
-        runs = Results(position[first:], nothing, nothing)
+        runs = Results(position[first:], nothing)
         first += monotone_runs.answer(order.order, order.ties, values[first:], width, shift + first, runs)
         results = position[first : first + chunk]
         if len(results) == 0:

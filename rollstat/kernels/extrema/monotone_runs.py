@@ -13,11 +13,10 @@ rule of ties. Of two neighbours exactly one wins unless one is NaN, so NaN ends 
 local extremum: a *trough*, which is the best value of its windows, or a *peak*, the worst of them; for a
 maximum the two are exchanged. A window over one of them, whatever its width, is answered by that extremum
 or by its two ends. Over a peak the oldest row is the better end at first and the newest later, since one end
-comes nearer to the peak and the other moves away. The best by the opposite order is found at the same time,
-for which a peak is a trough.
+comes nearer to the peak and the other moves away.
 
 State: the last known value of the run. Invariant: the rows before ``row`` are written. Cost: a load, a
-comparison and a store for each vector of each result, as long as no window holds two local extrema; the
+comparison and a store for each vector of results, as long as no window holds two local extrema; the
 kernel stops at the first short run, and leaves the rest to others.
 
 Source: own construction.
@@ -28,10 +27,9 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from rollstat._jit import kernel
-from rollstat._lowering import dispatched, prefetch_to_write
-from rollstat.kernels.simd.comparator import Least, Oldest, all_newer_win, all_older_win, better, choose
+from rollstat._lowering import prefetch_to_write
+from rollstat.kernels.simd.comparator import Oldest, all_newer_win, all_older_win, choose
 from rollstat.kernels.simd.fill_copy import copy, count_up, fill, store_and_prefetch
-from rollstat.kernels.simd.pairs import Both
 from rollstat.kernels.simd.vectors import lanes_of, load, store
 from rollstat.thresholds import MONOTONE_RUN
 
@@ -48,8 +46,6 @@ class Results(NamedTuple):
 
     position: NDArray
     best: NDArray
-    other: NDArray
-    """The best by the opposite order."""
 
 
 @kernel(forceinline=True)
@@ -81,16 +77,15 @@ def _end_of_run(order, ties, older_wins, values, begin, limit):
 
 
 @kernel
-def copy_run(order, ties, older_wins, values, out, prefetch_source, past_caches):
+def copy_run(order, ties, older_wins, values, out, prefetch_source):
     """Copy `values` to `out` up to the end of the run; return whether they are two or more and all one run.
 
     In the run every older value wins against the next one if `older_wins`, else every newer one. Meanwhile
-    the cache fetches as many elements of `prefetch_source`. With `past_caches`, `out` begins at a cache line
-    and is written past the caches.
+    the cache fetches as many elements of `prefetch_source`.
     """
     lanes, last, i = lanes_of(values), len(values) - 1, 0
     while i + lanes <= last and _continues(order, ties, older_wins, values, i):
-        store_and_prefetch(load(values, i), out, i, prefetch_source, past_caches)
+        store_and_prefetch(load(values, i), out, i, prefetch_source)
         i += lanes
     if last < 1 or i + lanes <= last:
         return False
@@ -107,9 +102,9 @@ def _within_run(order, ties, older_wins, values, width, shift, end, results):
 
     The windows that end up to `end` are answered already.
     """
-    position, best, other = results
+    position, best = results
     lanes = lanes_of(values)
-    winner, loser = (0, width - 1) if older_wins else (width - 1, 0)
+    winner = 0 if older_wins else width - 1
     row, origin = end - width + 2, shift + winner
     written = row
     while end + lanes < len(values) and _continues(order, ties, older_wins, values, end):
@@ -121,9 +116,6 @@ def _within_run(order, ties, older_wins, values, width, shift, end, results):
         if len(best) > 0:
             prefetch_to_write(best, row + _AHEAD * lanes)
             store(load(values, row + winner), best, row)
-        if len(other) > 0:
-            prefetch_to_write(other, row + _AHEAD * lanes)
-            store(load(values, row + loser), other, row)
         end += lanes
         row += lanes
     if len(position) > 0:
@@ -133,25 +125,20 @@ def _within_run(order, ties, older_wins, values, width, shift, end, results):
             position[row] = origin + row
         if len(best) > 0:
             best[row] = values[row + winner]
-        if len(other) > 0:
-            other[row] = values[row + loser]
         end += 1
         row += 1
     return end
 
 
 @kernel
-def _first_with_better_newest(order, ties, over_peak, values, width, first, last):
+def _first_with_better_newest(order, ties, values, width, first, last):
     """Return the first of the windows ``first, ..., last - 1`` that its newest row answers, else `last`.
 
-    The windows lie over one local extremum. Over a peak the better end answers, over a trough the worse end
-    answers for the opposite order.
+    The windows lie over one peak.
     """
     while first < last:
         middle = (first + last) // 2
-        oldest, newest = values[middle], values[middle + width - 1]
-        oldest_answers = choose(order, ties, oldest, newest, True, False)
-        if oldest_answers if over_peak else not better(order, oldest, newest):
+        if choose(order, ties, values[middle], values[middle + width - 1], True, False):
             first = middle + 1
         else:
             last = middle
@@ -161,19 +148,20 @@ def _first_with_better_newest(order, ties, over_peak, values, width, first, last
 @kernel
 def _over_extremum(order, ties, is_peak, values, width, shift, first, last, extremum, results):
     """Answer the windows ``first, ..., last - 1`` over one local extremum, at row `extremum`."""
-    position, best, other = results
-    crossing = _first_with_better_newest(order, ties, is_peak, values, width, first, last)
-    if len(position) > 0 and is_peak:
-        count_up(shift + first, position[first:crossing])
-        count_up(shift + crossing + width - 1, position[crossing:last])
-    elif len(position) > 0:
+    position, best = results
+    if is_peak:
+        crossing = _first_with_better_newest(order, ties, values, width, first, last)
+        if len(position) > 0:
+            count_up(shift + first, position[first:crossing])
+            count_up(shift + crossing + width - 1, position[crossing:last])
+        if len(best) > 0:
+            copy(values[first:], best[first:crossing])
+            copy(values[crossing + width - 1 :], best[crossing:last])
+        return
+    if len(position) > 0:
         fill(shift + extremum, position[first:last])
-    of_ends, of_extremum = (best, other) if is_peak else (other, best)
-    if len(of_ends) > 0:
-        copy(values[first:], of_ends[first:crossing])
-        copy(values[crossing + width - 1 :], of_ends[crossing:last])
-    if len(of_extremum) > 0:
-        fill(values[extremum], of_extremum[first:last])
+    if len(best) > 0:
+        fill(values[extremum], best[first:last])
 
 
 @kernel
@@ -181,7 +169,7 @@ def answer(order, ties, values, width, shift, results):
     """Answer windows with at most one local extremum as long as runs are long; return how many, 0 if few.
 
     ``position[i]`` of the results receives the position of the best of ``values[i:i + width]``, counted from
-    `shift`, ``best[i]`` that value, and ``other[i]`` the best by the opposite order.
+    `shift`, and ``best[i]`` that value.
     """
     rows = len(values) - width + 1
     if width < 2 or rows < 1 or len(values) <= lanes_of(values):
@@ -207,20 +195,6 @@ def answer(order, ties, values, width, shift, results):
 
 
 @kernel
-def _answer_one(order, values, width, out):
-    return answer(order, Oldest(), values, width, 0, Results(out[:0], out, out[:0]))
-
-
-@kernel
-def _answer_both(order, values, width, out):
-    return answer(Least(), Oldest(), values, width, 0, Results(out[0][:0], out[0], out[1]))
-
-
 def answer_values(order, values, width, out):
-    """As :func:`answer`, for values alone; under the order `Both`, `out` is a pair."""
-    return (_answer_both if isinstance(order, Both) else _answer_one)(order, values, width, out)
-
-
-@dispatched(answer_values)
-def _kernel_of_answer_values(order, values, width, out):
-    return _answer_both if order.instance_class is Both else _answer_one
+    """As :func:`answer`, for values alone."""
+    return answer(order, Oldest(), values, width, 0, Results(out[:0], out))

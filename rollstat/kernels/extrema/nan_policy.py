@@ -37,6 +37,6 @@ class Nan(NamedTuple):
     mode: int
     """`NO_NAN`, `MAY_HAVE_NAN` or `UNCHECKED`."""
     sentinel: float
-    """Replaces NaN; for both extrema a pair."""
+    """Replaces NaN."""
     decode: bool
     """Whether a result that equals the sentinel is written as NaN."""

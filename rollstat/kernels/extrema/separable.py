@@ -20,7 +20,7 @@ doi:10.1109/34.211471; separability is theirs too.
 
 from rollstat._jit import kernel
 from rollstat.kernels.extrema.doubling import rolling
-from rollstat.kernels.extrema.nan_policy import NO, SKIP
+from rollstat.kernels.extrema.nan_policy import SKIP
 from rollstat.kernels.simd.comparator import prefer, worst_of
 from rollstat.kernels.simd.vectors import lanes_of, load, store
 
@@ -113,10 +113,10 @@ def scan_lines(order, values, length, stride, before, source, constant, width, c
             for j in range(length):
                 inside[j] = read[j]
             write = out[first : first + length]
-            rolling(order, extended, width, chunk, rest, write, SKIP, words, NO)
+            rolling(order, extended, width, chunk, rest, write, SKIP, words)
         else:
             for j in range(length):
                 inside[j] = values[first + j * stride]
-            rolling(order, extended, width, chunk, rest, results, SKIP, words, NO)
+            rolling(order, extended, width, chunk, rest, results, SKIP, words)
             for j in range(length):
                 out[first + j * stride] = results[j]

@@ -53,27 +53,27 @@ def _kept_after(order, values, before):
 
 
 @kernel(forceinline=True)
-def _prefix_vectors(order, values, replaces, sentinel, best, whole, out, prefetch_source, past_caches):
+def _prefix_vectors(order, values, replaces, sentinel, best, whole, out, prefetch_source):
     """Write the windows over P for whole vectors; return the last row of P."""
     kept = _kept_after(order, values, best)
     for i in range(0, whole, lanes_of(values)):
         best = prefer(order, _observed(values, i, replaces, sentinel), best)
         window, kept = doubled(order, lanes_of(values), best, kept)
-        store_and_prefetch(window, out, i, prefetch_source, past_caches)
+        store_and_prefetch(window, out, i, prefetch_source)
     return best
 
 
 @kernel
-def prefixes(order, values, before, out, sentinel, prefetch_source, past_caches):
+def prefixes(order, values, before, out, sentinel, prefetch_source):
     """Write the best of `before` and ``values[:i + 1]`` to ``out[i]``.
 
     NaN counts as `sentinel`. Meanwhile the cache fetches as many elements of `prefetch_source`, any memory
-    that is read next. With `past_caches`, `out` begins at a cache line and is written past the caches.
+    that is read next.
     """
     lanes = lanes_of(values)
     whole = len(out) // lanes * lanes
     # Comparisons drop a NaN by themselves: only a sentinel that wins has to replace it.
-    rest = sentinel, broadcast(before), whole, out, prefetch_source, past_caches
+    rest = sentinel, broadcast(before), whole, out, prefetch_source
     if sentinel != worst_of(order, values):
         best = _prefix_vectors(order, values, YES, *rest)
     else:
@@ -85,43 +85,40 @@ def prefixes(order, values, before, out, sentinel, prefetch_source, past_caches)
 
 
 @kernel(forceinline=True)
-def _suffix_vectors(
-    order, older, newer, replaces, sentinel, last, first, whole, suffix, out, prefetch_source, past_caches
-):
+def _suffix_vectors(order, older, newer, replaces, sentinel, last, first, whole, out, prefetch_source):
     """Write whole vectors of windows over S, and over P of any newer values; return the last row of P."""
     lanes, with_prefixes = lanes_of(older), len(newer) > 0
     best = last
-    # S is kept in `suffix`, which may be `out`: a row of it is read before its results are written.
+    # S is kept in `out`: a row of it is read before its results are written.
     for i in range(whole - lanes, -1, -lanes):
         best = prefer(order, _observed(older, i, replaces, sentinel), best)
-        store(best, suffix, i)
+        store(best, out, i)
     kept = _kept_after(order, older, prefer(order, best, first))
     for i in range(0, whole, lanes):
         best = last
         if i + lanes < whole:
-            best = load(suffix, i + lanes)
+            best = load(out, i + lanes)
         if with_prefixes:
             first = prefer(order, _observed(newer, i, replaces, sentinel), first)
         window, kept = doubled(order, lanes, prefer(order, best, first), kept)
         window = prefer(order, _observed(older, i, replaces, sentinel), window)
-        store_and_prefetch(window, out, i, prefetch_source, past_caches)
+        store_and_prefetch(window, out, i, prefetch_source)
     return first
 
 
 @kernel
-def suffixes(order, older, after, newer, before, suffix, out, sentinel, prefetch_source, past_caches):
+def suffixes(order, older, after, newer, before, out, sentinel, prefetch_source):
     """Write the best of ``older[i:]``, `after`, `before` and ``newer[:i + 1]`` to ``out[i]``.
 
-    There are as many older values as results, and at least as many newer values, or none. `suffix` is scratch
-    for as many values, or `out` if that is not written past the caches. The last three parameters are as in
-    :func:`prefixes`.
+    There are as many older values as results, and at least as many newer values, or none. The last two
+    parameters are as in :func:`prefixes`.
     """
     lanes = lanes_of(older)
     whole = len(out) // lanes * lanes
     for i in range(len(out) - 1, whole - 1, -1):
         after = prefer(order, replace_nan(older[i], sentinel), after)
         out[i] = after
-    rest = sentinel, broadcast(after), broadcast(before), whole, suffix, out, prefetch_source, past_caches
+    rest = sentinel, broadcast(after), broadcast(before), whole, out, prefetch_source
     if sentinel != worst_of(order, older):
         first = _suffix_vectors(order, older, newer, YES, *rest)
     else:

@@ -5,7 +5,7 @@
 - `codegen`: the type `Vector`, and generators of LLVM code for all these functions.
 - `comparator`: minimum or maximum as a type, and comparison and selection by it.
 - `float64x8_math`: functions of eight floats, such as division by a known inverse, for `kernels.sums`.
-- `pairs`: operations on one operand or on a pair, for one extremum, both, or a position.
+- `pairs`: operations on one operand or on a pair, for an extremum, with or without its position.
 - `bounds`: elements at the bounds of eight windows, numbers of their rows, comparisons of bounds and times.
 - `masks`: tests of up to 64 rows at once, and appending the rows that pass.
 - `compare_exchange`: the steps of selection networks on rows of lanes.

@@ -12,7 +12,7 @@ State: none. Cost: one store per vector.
 
 from rollstat._jit import kernel
 from rollstat._lowering import prefetch, prefetch_to_write
-from rollstat.kernels.simd.vectors import broadcast, lanes_of, store, store_past_caches, unaligned
+from rollstat.kernels.simd.vectors import broadcast, lanes_of, store, unaligned
 
 __all__ = ["copy", "count_up", "fill", "fill_and_prefetch", "store_and_prefetch"]
 
@@ -43,21 +43,15 @@ _AHEAD = 8
 
 
 @kernel(forceinline=True)
-def store_and_prefetch(vector, out, i, prefetch_source, past_caches):
-    """Write a vector, maybe past the caches; the cache fetches element `i` of `prefetch_source`.
-
-    Unless past the caches, it fetches the next lines of `out` too.
-    """
+def store_and_prefetch(vector, out, i, prefetch_source):
+    """Write a vector; the cache fetches element `i` of `prefetch_source` and the next lines of `out`."""
     prefetch(prefetch_source, i)
-    if past_caches:
-        store_past_caches(vector, out, i)
-    else:
-        prefetch_to_write(out, i + _AHEAD * lanes_of(out))
-        store(vector, out, i)
+    prefetch_to_write(out, i + _AHEAD * lanes_of(out))
+    store(vector, out, i)
 
 
 @kernel
-def fill_and_prefetch(value, out, prefetch_source, past_caches):
+def fill_and_prefetch(value, out, prefetch_source):
     """As :func:`fill`, while the cache fetches as many elements of `prefetch_source`."""
     lanes, vector = lanes_of(out), broadcast(value)
     prefix = min(unaligned(out), len(out))
@@ -65,5 +59,5 @@ def fill_and_prefetch(value, out, prefetch_source, past_caches):
     out = out[prefix:]
     whole = len(out) // lanes * lanes
     for i in range(0, whole, lanes):
-        store_and_prefetch(vector, out, i, prefetch_source, past_caches)
+        store_and_prefetch(vector, out, i, prefetch_source)
     fill(value, out[whole:])

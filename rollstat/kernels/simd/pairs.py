@@ -1,67 +1,48 @@
-"""Operations on one operand or on a pair, so that one kernel finds one extremum, both, or a position.
+"""Operations on one operand or on a pair, so that one kernel finds an extremum, with or without its position.
 
 ::
 
     prefer(Least(), 3, 5)                              3
-    prefer(Both(), (3, 3), (5, 5))                     (3, 5)     minimum and maximum
     prefer(Arg(Least(), Oldest()), (3, 7), (5, 6))     (3, 7)     minimum and its position
 
 An operand is a scalar, a vector or an array; a pair is a tuple of two of them. An operation on pairs runs
 once for each element and returns the pair of results. An operand that is not a pair serves both elements.
-The order :class:`Both` stands for :class:`Least` in the first element and :class:`Greatest` in the second.
 Under the order :class:`Arg` a pair is a value and its position, and only the values are compared.
 
 State: none. Invariant: single operands compile to the code of the operation itself, and pairs to that code
 twice. Cost: that of the operations.
 """
 
-import itertools
 import operator
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
-from numba import typeof, types
+from numba import types
 from numba.core.typing.arraydecl import get_array_index_type
 from numba.extending import lower_builtin, type_callable
 
 from rollstat import _lowering
 from rollstat._jit import INDEX, kernel
 from rollstat.kernels.simd import comparator, fill_copy, vectors
-from rollstat.kernels.simd.comparator import Greatest, Least, choose
+from rollstat.kernels.simd.comparator import choose
 
 __all__ = [
     "Arg",
-    "Both",
     "at",
-    "best_of",
     "broadcast",
     "broadcast_lane",
-    "contains",
     "copy",
-    "extrema_of",
-    "first_lane",
     "first_of",
-    "for_each",
     "load",
     "pairwise",
     "prefer",
-    "prefetch_to_write",
-    "replace_nan",
     "rows",
     "rows_from",
     "set_at",
     "shift_in_next",
     "shift_in_previous",
-    "split",
     "store",
-    "store_past_caches",
-    "where_equal",
-    "worst_of",
 ]
-
-
-class Both(NamedTuple):
-    """The order of pairs whose elements are ordered by :class:`Least` and by :class:`Greatest`."""
 
 
 class Arg(NamedTuple):
@@ -71,7 +52,6 @@ class Arg(NamedTuple):
     ties: Any
 
 
-_ORDERS = (Least(), Greatest())
 # Numba drops the parameters that a call omits, but cannot compile a call with a variable number of them.
 _PARAMETERS = Signature(
     [Parameter(f"operand_{i}", Parameter.POSITIONAL_ONLY, default=None) for i in range(20)]
@@ -91,13 +71,11 @@ def _is_pair(operand):
 
 
 def _takes_pairs(operands):
-    return any(_is_pair(operand) or _is(Both, operand) for operand in operands)
+    return any(_is_pair(operand) for operand in operands)
 
 
 def _element(operand, side):
     """Return the operand, or Numba's type of it, for one element of a pair."""
-    if _is(Both, operand):
-        return typeof(_ORDERS[side]) if isinstance(operand, types.Type) else _ORDERS[side]
     return operand[side] if _is_pair(operand) else operand
 
 
@@ -110,10 +88,9 @@ def _compile(context, builder, function, operand_types, operands):
     return implementation(builder, operands)
 
 
-def pairwise(function, by_value=None, any_of=False):
+def pairwise(function, by_value=None):
     """Return `function`, a kernel or an operation, for single operands and for pairs.
 
-    If `any_of` is set, the result for a pair is the bitwise or of both results instead of the pair of them.
     `by_value` is called instead of `function` where the order, the first operand, is an :class:`Arg`.
     """
 
@@ -123,7 +100,7 @@ def pairwise(function, by_value=None, any_of=False):
         if not _takes_pairs(operands):
             return function(*operands)
         first, second = (function(*(_element(operand, side) for operand in operands)) for side in range(2))
-        return first | second if any_of else None if first is None else (first, second)
+        return None if first is None else (first, second)
 
     def typing(context):
         def resolve(called, operands):
@@ -138,7 +115,7 @@ def pairwise(function, by_value=None, any_of=False):
             first, second = (
                 resolve(function, tuple(_element(operand, side) for operand in operands)) for side in range(2)
             )
-            return first if any_of or first == types.none else types.BaseTuple.from_types((first, second))
+            return first if first == types.none else types.BaseTuple.from_types((first, second))
 
         typer.pysig = _PARAMETERS
         return typer
@@ -155,12 +132,7 @@ def pairwise(function, by_value=None, any_of=False):
                 builder.extract_value(operand, side) if _is_pair(operand_type) else operand
                 for operand_type, operand in zip(signature.args, operands)
             ]
-            for i, operand_type in enumerate(signature.args):
-                if _is(Both, operand_type):
-                    elements[i] = context.get_dummy_value()
             results.append(_compile(context, builder, function, element_types, elements))
-        if any_of:
-            return builder.or_(*results)
         if signature.return_type == types.none:
             return context.get_dummy_value()
         return context.make_tuple(builder, signature.return_type, results)
@@ -175,12 +147,6 @@ def _prefer_by_value(order, newer, older):
     """Return the pair with the better value; among equal values the ties of `order` decide."""
     best = comparator.prefer(order.order, newer[0], older[0])
     return best, choose(order.order, order.ties, older[0], newer[0], older[1], newer[1])
-
-
-@kernel(forceinline=True)
-def _same(order, operand):
-    """Return the operand; made pairwise, a pair of it under :class:`Both`."""
-    return operand
 
 
 @kernel(forceinline=True)
@@ -233,32 +199,6 @@ def _compile_rows_from(array, first):
     return _type_of_slice(array)(array, types.intp), generate
 
 
-def split(order, memory, length):
-    """Return `length` elements of `memory` for each extremum, and the rest of it."""
-    if not isinstance(order, Both):
-        return memory[:length], memory[length:]
-    return (memory[:length], memory[length : 2 * length]), memory[2 * length :]
-
-
-@_lowering.lowered(split)
-def _compile_split(order, memory, length):
-    extrema = 2 if _is(Both, order) else 1
-    part = _type_of_slice(memory)
-    parts = types.UniTuple(part, 2) if extrema == 2 else part
-
-    def generate(context, builder, signature, arguments):
-        _, value, length = arguments
-        bounds = [builder.mul(length, context.get_constant(types.intp, i)) for i in range(extrema + 1)]
-        bounds.append(context.get_constant(types.intp, 2**63 - 1))
-        *of_extrema, rest = (
-            _slice(context, builder, memory, value, *pair) for pair in itertools.pairwise(bounds)
-        )
-        made = context.make_tuple(builder, parts, of_extrema) if extrema == 2 else of_extrema[0]
-        return context.make_tuple(builder, signature.return_type, [made, rest])
-
-    return types.Tuple((parts, part))(order, memory, types.intp), generate
-
-
 def first_of(operand):
     """Return the operand, or the first element of a pair."""
     return operand[0] if _is_pair(operand) else operand
@@ -272,34 +212,15 @@ def _compile_first_of(operand):
     return _element(operand, 0)(operand), generate
 
 
-def extrema_of(order):
-    """Return the number of extrema that an order stands for, a constant of the compiled code."""
-    return 2 if _is(Both, order) else 1
-
-
-@_lowering.lowered(extrema_of)
-def _compile_extrema_of(order):
-    return _lowering.constant(types.intp(order), extrema_of(order))
-
-
 at = pairwise(_at)
-for_each = pairwise(_same)
 rows = pairwise(_rows)
 rows_from = pairwise(_rows_from)
 set_at = pairwise(_set_at)
 copy = pairwise(fill_copy.copy)
-best_of = pairwise(comparator.best_of)
 broadcast = pairwise(vectors.broadcast)
-first_lane = pairwise(vectors.first_lane)
-contains = pairwise(vectors.contains, any_of=True)
 load = pairwise(vectors.load)
 prefer = pairwise(comparator.prefer, by_value=_prefer_by_value)
-prefetch_to_write = pairwise(_lowering.prefetch_to_write)
 shift_in_next = pairwise(vectors.shift_in_next)
 shift_in_previous = pairwise(vectors.shift_in_previous)
-replace_nan = pairwise(vectors.replace_nan)
 broadcast_lane = pairwise(vectors.broadcast_lane)
 store = pairwise(vectors.store)
-store_past_caches = pairwise(vectors.store_past_caches)
-where_equal = pairwise(comparator.where_equal)
-worst_of = pairwise(comparator.worst_of)

@@ -37,7 +37,6 @@ from rollstat.kernels.simd.codegen import (
     elementwise,
     join_channels,
     load_lanes,
-    pointers,
     splat,
     split_channels,
     store_lanes,
@@ -51,7 +50,6 @@ __all__ = [
     "channels_of",
     "contains",
     "contains_nan",
-    "fence",
     "first_lane",
     "lanes_in",
     "lanes_of",
@@ -65,7 +63,6 @@ __all__ = [
     "stack_channels",
     "store",
     "store_2d",
-    "store_past_caches",
     "unaligned",
     "zeros",
     "zeros_like",
@@ -174,41 +171,6 @@ def _storing(dimensions):
 
 lowered(store)(_storing(1))
 lowered(store_2d)(_storing(2))
-
-
-def store_past_caches(vector, values, i):
-    """As :func:`store`, but without reading the memory into the caches first; call :func:`fence` afterwards.
-
-    The vector must begin at a multiple of its length in memory.
-    """
-    if unaligned(values[i:]):
-        raise IndexError(f"vector at {i} does not begin at a cache line")
-    store(vector, values, i)
-
-
-@lowered(store_past_caches)
-def _store_past_caches(vector, values, i):
-    def generate(context, builder, signature, arguments):
-        vector_value, array, index = arguments
-        (pointer,) = pointers(context, builder, values, array, index, vector.lanes)
-        stored = builder.store(vector_value, pointer, align=VECTOR_BYTES)
-        stored.set_metadata("nontemporal", builder.module.add_metadata([ir.IntType(32)(1)]))
-        return context.get_dummy_value()
-
-    return types.void(vector, values, types.intp), generate
-
-
-def fence():
-    """Make all earlier writes visible to all threads before any later write."""
-
-
-@lowered(fence)
-def _fence():
-    def generate(context, builder, signature, arguments):
-        builder.fence("seq_cst")
-        return context.get_dummy_value()
-
-    return types.void(), generate
 
 
 def unaligned(values):

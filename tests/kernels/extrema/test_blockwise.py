@@ -10,7 +10,7 @@ from rollstat.kernels.extrema.doubling_arg import correct_positions
 from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
-from rollstat.kernels.simd.pairs import Arg, Both
+from rollstat.kernels.simd.pairs import Arg
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 from tests.arrays import read_only
 
@@ -40,7 +40,7 @@ def extrema_and_positions(order, last, values, width, block, shift=0):
     rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
     out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
     scratch = aligned_empty(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
-    nan = blockwise.rolling(order, values, width, block, scratch, out, SKIP, NO_BITMAP, False)
+    nan = blockwise.rolling(order, values, width, block, scratch, out, SKIP, NO_BITMAP)
     chunk = max(rows // 3, 1)
     length = blockwise_arg.scratch_length(width, chunk, block, lanes)
     memory = aligned_empty(length, values.dtype), aligned_empty(length, f"i{values.itemsize}")
@@ -58,8 +58,7 @@ def extrema_and_positions(order, last, values, width, block, shift=0):
 def assert_strict(order, values, width, block, scratch):
     """Windows with any NaN, or of nothing else, give NaN, unless the sentinel is among the values."""
     rows = len(values) - width + 1
-    low, high = (aligned_empty(rows + 1, values.dtype)[1:] for _ in range(2))
-    kept, scratch_for_both = windows(values, width), aligned_empty(2 * len(scratch), values.dtype)
+    out, kept = aligned_empty(rows + 1, values.dtype)[1:], windows(values, width)
     lowest, highest = (
         np.where(kept == kept, kept, np.inf).min(1),
         np.where(kept == kept, kept, -np.inf).max(1),
@@ -69,17 +68,12 @@ def assert_strict(order, values, width, block, scratch):
         (ANY, kept.min(1), kept.max(1)),
         (ALL, np.where(all_missing, np.nan, lowest), np.where(all_missing, np.nan, highest)),
     ):
-        found = blockwise.rolling(order, values, width, block, scratch, low, rule, NO_BITMAP, False)
+        out[:] = 77
+        found = blockwise.rolling(order, values, width, block, scratch, out, rule, NO_BITMAP)
         if found == HAS_NAN + HAS_SENTINEL:
             assert np.isinf(values).any()
         else:
-            np.testing.assert_array_equal(low, lows if isinstance(order, Least) else highs)
-        low[:] = high[:] = 77
-        both = (low, high)
-        found = blockwise.rolling(Both(), values, width, block, scratch_for_both, both, rule, NO_BITMAP, True)
-        if found != HAS_NAN + HAS_SENTINEL:
-            np.testing.assert_array_equal(low, lows)
-            np.testing.assert_array_equal(high, highs)
+            np.testing.assert_array_equal(out, lows if isinstance(order, Least) else highs)
 
 
 def assert_right(order, last, values, width, block):

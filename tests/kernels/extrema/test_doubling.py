@@ -7,7 +7,6 @@ from numba import config
 from rollstat.kernels.extrema import doubling, nan_policy
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
-from rollstat.kernels.simd.pairs import Both
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 from tests.arrays import read_only
 
@@ -41,14 +40,7 @@ RULES = {nan_policy.SKIP: expected, nan_policy.ANY: strictly, nan_policy.ALL: wh
 
 def one(order, values, *arguments):
     """Run the kernel for one extremum, without a bitmap."""
-    return doubling.rolling(order, read_only(values), *arguments, NO_BITMAP, False)
-
-
-def both_of(values, width, chunk, scratch, low, high, rule, past_caches=False):
-    """Run the kernel for both extrema, without a bitmap."""
-    return doubling.rolling(
-        Both(), read_only(values), width, chunk, scratch, (low, high), rule, NO_BITMAP, past_caches
-    )
+    return doubling.rolling(order, read_only(values), *arguments, NO_BITMAP)
 
 
 def series(dtype, length, share, rng):
@@ -72,28 +64,13 @@ def test_chunks_and_alignment(dtype, rng):
             rows = length - width + 1
             for chunk in (lanes, 2 * lanes, 1024):
                 scratch = aligned_empty(doubling.scratch_length(width, chunk, lanes), values.dtype)
-                low, high = (
-                    aligned_empty(rows + lanes + k, values.dtype)[shift + k :][:rows] for k in (0, 1)
-                )
+                out = aligned_empty(rows + lanes, values.dtype)[shift:][:rows]
+                nan = np.isnan(values).any() if values.dtype.kind == "f" else False
                 for order in (Least(), Greatest()):
-                    nan = one(order, values, width, chunk, scratch, low, nan_policy.SKIP)
-                    np.testing.assert_array_equal(low, expected(order, values, width))
-                    assert nan == (values != values).any()
-                    assert one(order, values, width, chunk, scratch, low, nan_policy.ANY) == nan
-                    np.testing.assert_array_equal(low, strictly(order, values, width))
-                    assert one(order, values, width, chunk, scratch, low, nan_policy.ALL) == nan
-                    np.testing.assert_array_equal(low, where_all_is_missing(order, values, width))
-                scratch = aligned_empty(doubling.scratch_length(width, chunk, lanes, 2), values.dtype)
-                same_alignment = aligned_empty(rows + 2 * lanes, values.dtype)[shift:][:rows]
-                for upper in (high, same_alignment):
-                    arguments = values, width, chunk, scratch, low, upper
                     for rule, of_order in RULES.items():
-                        # Only results whose vectors begin at cache lines together can bypass the caches.
-                        for past_caches in (False, True) if upper is same_alignment else (False,):
-                            low[:] = upper[:] = 77
-                            assert both_of(*arguments, rule, past_caches) == nan
-                            np.testing.assert_array_equal(low, of_order(Least(), values, width))
-                            np.testing.assert_array_equal(upper, of_order(Greatest(), values, width))
+                        out[:] = 77
+                        assert one(order, values, width, chunk, scratch, out, rule) == nan
+                        np.testing.assert_array_equal(out, of_order(order, values, width))
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -102,8 +79,8 @@ def test_what_stands_for_nan_among_the_values(sign, rng):
     order = Least() if sign < 0 else Greatest()
     for width in (3, 40, 300):
         values = rng.standard_normal(1500)
-        scratch = aligned_empty(doubling.scratch_length(width, 64, 8, 2), values.dtype)
-        low, high = np.empty(1501 - width), np.empty(1501 - width)
+        scratch = aligned_empty(doubling.scratch_length(width, 64, 8), values.dtype)
+        low = np.empty(1501 - width)
         values[700] = sign * np.inf
         assert not one(order, values, width, 64, scratch, low, nan_policy.ANY)
         np.testing.assert_array_equal(low, expected(order, values, width))
@@ -115,10 +92,8 @@ def test_what_stands_for_nan_among_the_values(sign, rng):
             later = values.copy()
             later[row], later[missing] = sign * np.inf, np.nan
             assert one(order, later, width, 64, scratch, low, nan_policy.ANY) == both
-            assert both_of(later, width, 64, scratch, low, high, nan_policy.ANY) == both
             later[row] *= -1
             assert one(order, later, width, 64, scratch, low, nan_policy.ALL) == both
-            assert both_of(later, width, 64, scratch, low, high, nan_policy.ALL) == both
 
 
 def test_a_nan_late_in_the_series(rng):
@@ -127,8 +102,8 @@ def test_a_nan_late_in_the_series(rng):
     values[[1200, 1201, 1500]] = np.nan
     values[1600] = np.inf
     for width in (3, 20, 150):
-        scratch = aligned_empty(doubling.scratch_length(width, 64, 8, 2), values.dtype)
-        low, high = np.empty(2001 - width), np.empty(2001 - width)
-        assert both_of(values, width, 64, scratch, low, high, nan_policy.SKIP)
-        np.testing.assert_array_equal(low, expected(Least(), values, width))
-        np.testing.assert_array_equal(high, expected(Greatest(), values, width))
+        scratch = aligned_empty(doubling.scratch_length(width, 64, 8), values.dtype)
+        out = np.empty(2001 - width)
+        for order in (Least(), Greatest()):
+            assert one(order, values, width, 64, scratch, out, nan_policy.SKIP)
+            np.testing.assert_array_equal(out, expected(order, values, width))

@@ -32,15 +32,13 @@ def test_running_extrema_and_suffixes(order, dtype, rng):
             out, prefetch_source = aligned_empty(length, dtype), np.empty(0, dtype)
             rising = accumulated(order, np.r_[before, newer], sentinel)[1:]
             falling = accumulated(order, np.r_[after, older[::-1]], sentinel)[:0:-1]
-            for past_caches in (False, True):
-                suffix = np.empty_like(out) if past_caches else out
-                rest = out, sentinel, prefetch_source, past_caches
-                van_herk.prefixes(order, newer, before, *rest)
-                np.testing.assert_array_equal(out, rising)
-                van_herk.suffixes(order, older, after, newer, before, suffix, *rest)
-                np.testing.assert_array_equal(out, better(rising, falling))
-                van_herk.suffixes(order, older, after, newer[:0], before, suffix, *rest)
-                np.testing.assert_array_equal(out, better(before, falling))
+            rest = out, sentinel, prefetch_source
+            van_herk.prefixes(order, newer, before, *rest)
+            np.testing.assert_array_equal(out, rising)
+            van_herk.suffixes(order, older, after, newer, before, *rest)
+            np.testing.assert_array_equal(out, better(rising, falling))
+            van_herk.suffixes(order, older, after, newer[:0], before, *rest)
+            np.testing.assert_array_equal(out, better(before, falling))
 
 
 @pytest.mark.parametrize("dtype", ["f8", "u1"])
@@ -51,9 +49,7 @@ def test_arrays_filled_while_the_cache_fetches_others(dtype, rng):
         for shift in (0, 1, 3):
             memory = np.zeros(shift + length + lanes_in(dtype), dtype)
             out = memory[shift : shift + length]
-            fill_copy.fill_and_prefetch(values[0], out, prefetch_source, False)
+            fill_copy.fill_and_prefetch(values[0], out, prefetch_source)
             np.testing.assert_array_equal(out, values[0])
             assert not memory[:shift].any()
             assert not memory[shift + length :].any()
-            fill_copy.fill_and_prefetch(values[1], out, prefetch_source, True)
-            np.testing.assert_array_equal(out, values[1])

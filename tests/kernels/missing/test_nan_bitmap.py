@@ -6,7 +6,6 @@ import pytest
 from rollstat.kernels.extrema import blockwise, doubling
 from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
 from rollstat.kernels.simd.comparator import Least
-from rollstat.kernels.simd.pairs import Both
 from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 
@@ -61,17 +60,15 @@ def test_bitmaps_that_extrema_kernels_record(dtype, first, rng):
         for width in (3, 40, 300):
             values = values[: width + 5] if first == 1 and width == 300 else values  # a few windows alone
             rows = len(values) - width + 1
-            low, high = np.empty((2, rows), dtype)
+            low = np.empty(rows, dtype)
             runs = [
                 (doubling.rolling, Least(), 64, doubling.scratch_length(width, 64, lanes), low),
-                (doubling.rolling, Both(), 64, doubling.scratch_length(width, 64, lanes, 2), (low, high)),
             ]
             if width == 300:
                 length = blockwise.scratch_length(width, rows, 128, lanes)
                 runs.append((blockwise.rolling, Least(), 128, length, low))
-                runs.append((blockwise.rolling, Both(), 128, 2 * length, (low, high)))
             for kernel, order, size, length, out in runs:
                 words = empty_bitmap(len(values))
                 scratch = aligned_empty(length, values.dtype)
-                assert kernel(order, values, width, size, scratch, out, doubling.SKIP, words, False)
+                assert kernel(order, values, width, size, scratch, out, doubling.SKIP, words)
                 np.testing.assert_array_equal(bits(words, len(values)), np.isnan(values))

@@ -31,7 +31,7 @@ from rollstat.kernels.simd.comparator import (
     worst,
     worst_of,
 )
-from rollstat.kernels.simd.pairs import Arg, Both
+from rollstat.kernels.simd.pairs import Arg
 
 LANES = 8
 
@@ -159,19 +159,14 @@ def test_the_hot_loops_are_vector_code(dtype):
     out = vectors.aligned_empty(64, dtype)
     for values, results in ((memory, out[:0]), (memory[:0], out)):
         for width in (7, 200):
-            pending = doubling.Pending(width, memory.copy(), memory, results, False)
+            pending = doubling.Pending(width, memory.copy(), memory, results)
             nan = doubling.Nan(doubling.UNCHECKED, memory[0], False)
             code = assembly(doubling._whole_vectors, Least(), values, 8, memory.copy(), pending, nan)
             assert instruction in code
-            pair = memory.copy(), memory.copy()
-            pending = doubling.Pending(width, pair, (memory, memory), (results, results.copy()), False)
-            nan = doubling.Nan(doubling.UNCHECKED, (memory[0], memory[0]), False)
-            code = assembly(doubling._whole_vectors, Both(), values, 8, pair, pending, nan)
-            assert instruction in code
     assert instruction in assembly(blockwise.best_in, Least(), memory)
-    scans = memory[0], memory.copy(), memory[0], memory, False
+    scans = memory[0], memory.copy(), memory[0], memory
     assert instruction in assembly(van_herk.prefixes, Least(), memory, *scans)
-    scans = memory[0], memory, memory[0], memory.copy(), memory.copy(), memory[0], memory, False
+    scans = memory[0], memory, memory[0], memory.copy(), memory[0], memory
     assert instruction in assembly(van_herk.suffixes, Least(), memory, *scans)
     assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())
 
