@@ -11,8 +11,9 @@ from rollstat import thresholds
 from rollstat.algorithms.ranking import NOTHING_MISSING, ranks, unsigned_keys, write_values
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection import bulk_select
-from rollstat.kernels.selection.bitset_variable import allocate, slide_any
+from rollstat.kernels.selection.bitset_variable import slide_any
 from rollstat.kernels.selection.quantiles import interpolate_constant
+from rollstat.kernels.selection.rank_set import create
 from rollstat.kernels.selection.sortedness import direction
 from rollstat.kernels.selection.value_band import Sample, allocate_sample
 
@@ -118,8 +119,8 @@ def _select_any(block: Block, request: Selection, first: int, last: int) -> None
         block.start[first:last] - low,
         block.end[first:last] - low,
         wanted,
-        allocate(len(row)),
-        np.zeros((2, len(wanted)), np.int64),
+        create(len(row)),
+        np.zeros((len(wanted), 2), np.int64),
         lower,
         upper,
     )

@@ -12,7 +12,7 @@ from rollstat.algorithms.one_call import sorted_in_one_call
 from rollstat.algorithms.rank_space import missing_mask, rank_set, ranked_blocks, small_blocks
 from rollstat.algorithms.ranking import measurable
 from rollstat.blocks import Block, Outcome, read_only
-from rollstat.kernels.rank_space import bitset_tree, gini
+from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.mode import create as create_tree
 from rollstat.kernels.rank_space.mode import find_modes
 from rollstat.kernels.rank_space.nunique import count_distinct
@@ -27,6 +27,7 @@ from rollstat.kernels.rank_space.sorted_windows import Distinct as Distincts
 from rollstat.kernels.rank_space.sorted_windows import MeanDifference as MeanDifferences
 from rollstat.kernels.rank_space.sorted_windows import Mode as Modes
 from rollstat.kernels.rank_space.sorted_windows import RankOf
+from rollstat.kernels.selection.rank_set import create as create_set
 from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
 from rollstat.registry import refuse_algorithm
 from rollstat.windows import OffsetWindows, Windows
@@ -159,7 +160,7 @@ class RankOfNewest(_InRankSpace):
                 part.end,
                 self.method == DENSE,
                 np.zeros(ranks, np.int64),
-                *bitset_tree.create(ranks),
+                create_set(ranks),
                 smaller[rows],
                 equal[rows],
                 total[rows],

@@ -4,8 +4,8 @@ A driver sorts the values of a block once and replaces each of them by its rank.
 then keep the observations of the sliding window as a set of small integers. Equal values share the lowest of
 their ranks, the *tied rank*.
 
-- :mod:`bitset_tree` is that set: bits under a tree of counts, with cursors. :mod:`sum_tree` adds up values of
-  the members without drift.
+- :mod:`rollstat.kernels.selection.rank_set` is that set, with cursors. :mod:`sum_tree` adds up values of the
+  members without drift.
 - :mod:`rank`, :mod:`nunique`, :mod:`mode`, :mod:`mad_tree`, :mod:`trimmed_mean` and :mod:`gini` are one
   statistic each.
 - :mod:`sorted_array` keeps a small window sorted instead, at O(m) a row; :mod:`mad_sorted`,

@@ -7,18 +7,17 @@ r"""Rank of the newest value among the observations of its window.
     set      1 1 1 1 1 0                      bits 0 1 for both 10, bits 2 3 4 for the three 20
     smaller = 2 members below rank 2, equal = copies[2] = 3: the ranks of the newest are 3, 4, 5
 
-State: ``copies``, int64 (ranks,), the number of observations of each tied rank in the window; ``words`` and
-``counts``, a :mod:`rollstat.kernels.rank_space.bitset_tree` with bits ``r, ..., r + copies[r] - 1`` set for
-every tied rank r (or bit r alone, where only distinct values count).
+State: ``copies``, int64 (ranks,), the number of observations of each tied rank in the window; ``window``, a
+:mod:`rollstat.kernels.selection.rank_set` with the members ``r, ..., r + copies[r] - 1`` for every tied rank
+r (or r alone, where only distinct values count).
 
 Invariant: the set has as many members as the window has observations (or distinct values).
 
-Cost: O(log n) in the worst case for each row that enters or leaves and for each output row, in a block of n
-observations; the block is sorted before, in O(n log n). For narrow windows of constant width,
-:func:`compare_newest` compares every observation with the newest instead, for many windows at once: O(m) a
-row with a small constant.
+Cost: O(1) for each row that enters or leaves, and a count in the set for each output row; the block is sorted
+before, in O(n log n). For narrow windows of constant width, :func:`compare_newest` compares every observation
+with the newest instead, for many windows at once: O(m) a row with a small constant.
 
-Source: rank in a set of integers, as in :mod:`rollstat.kernels.rank_space.bitset_tree`; the reduction to
+Source: rank in a set of integers, as in :mod:`rollstat.kernels.selection.rank_set`; the reduction to
 sorted blocks is that of Raykov, An optimal algorithm for sliding window order statistics, section 4 (ICDT
 2023), doi:10.4230/LIPIcs.ICDT.2023.5. The methods are those of pandas' ``rolling.rank`` and ``Series.rank``.
 """
@@ -26,7 +25,7 @@ sorted blocks is that of Raykov, An optimal algorithm for sliding window order s
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space.bitset_tree import add, count_below, remove
+from rollstat.kernels.selection.rank_set import add, count_below, remove
 
 __all__ = [
     "AVERAGE",
@@ -49,7 +48,7 @@ BATCH = 512  # windows that are compared together: their counts stay in the near
 
 
 @kernel
-def count_newest(rank, start, end, dense, copies, words, counts, smaller, equal, total):
+def count_newest(rank, start, end, dense, copies, window, smaller, equal, total):
     """Count the observations that are smaller than the last row of every window, and those equal to it.
 
     Parameters
@@ -60,7 +59,7 @@ def count_newest(rank, start, end, dense, copies, words, counts, smaller, equal,
         Monotone windows.
     dense : bool
         Whether to count distinct values instead of observations.
-    copies, words, counts
+    copies, window
         State, empty at first.
     smaller, equal, total : ndarray of int64, shape (rows,)
         Receive the number of smaller observations, of equal ones (including the newest; 0 where the last
@@ -73,21 +72,21 @@ def count_newest(rank, start, end, dense, copies, words, counts, smaller, equal,
                 r = rank[left]
                 copies[r] -= 1
                 if not dense or copies[r] == 0:
-                    remove(words, counts, r + copies[r])
+                    remove(window, r + copies[r])
             left += 1
         right = max(left, right)
         while right < end[i]:
             if rank[right] >= 0:
                 r = rank[right]
                 if not dense or copies[r] == 0:
-                    add(words, counts, r + copies[r])
+                    add(window, r + copies[r])
                 copies[r] += 1
             right += 1
-        total[i] = counts[1]
+        total[i] = window.size[0]
         smaller[i] = equal[i] = 0
         if end[i] > start[i] and rank[end[i] - 1] >= 0:
             r = rank[end[i] - 1]
-            smaller[i] = count_below(words, counts, r)
+            smaller[i] = count_below(window, r)
             equal[i] = 1 if dense else copies[r]
 
 

@@ -7,7 +7,7 @@ r"""Trimmed and winsorized means: a tree over ranks sums the observations that a
     trimmed      (y2 + ... + y7) / 6
     winsorized   (2 y2 + y2 + ... + y7 + 2 y7) / 10
 
-State: a :class:`Scratch` with a :mod:`rollstat.kernels.rank_space.bitset_tree` of the window, its ``copies``,
+State: a :class:`Scratch` with a :mod:`rollstat.kernels.selection.rank_set` of the window, its ``copies``,
 ``cursors``, int64 (2, 2), at y[cut] and at y[c - cut], and a :mod:`rollstat.kernels.rank_space.sum_tree` of
 the observations between the two. For small windows a :mod:`rollstat.kernels.rank_space.sorted_array` alone.
 
@@ -26,10 +26,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat.kernels.rank_space import bitset_tree, sum_tree
-from rollstat.kernels.rank_space.bitset_tree import (
+from rollstat.kernels.rank_space import sum_tree
+from rollstat.kernels.rank_space.sorted_array import advance
+from rollstat.kernels.rank_space.sum_tree import assign
+from rollstat.kernels.selection import rank_set
+from rollstat.kernels.selection.rank_set import (
     BELOW,
     RANK,
+    RankSet,
     add_observation,
     at_or_after,
     before,
@@ -37,8 +41,6 @@ from rollstat.kernels.rank_space.bitset_tree import (
     cursor_remove,
     remove_observation,
 )
-from rollstat.kernels.rank_space.sorted_array import advance
-from rollstat.kernels.rank_space.sum_tree import assign
 
 __all__ = [
     "Scratch",
@@ -55,8 +57,7 @@ class Scratch(NamedTuple):
     """State of :func:`trimmed_means`, see the module."""
 
     copies: np.ndarray
-    words: np.ndarray
-    counts: np.ndarray
+    window: RankSet
     cursors: np.ndarray
     sums: np.ndarray
     base: int
@@ -64,10 +65,10 @@ class Scratch(NamedTuple):
 
 def create(ranks):
     """Return the state of an empty window for ranks below `ranks`."""
-    words, counts = bitset_tree.create(ranks)
+    window = rank_set.create(ranks)
     cursors = np.zeros((2, 2), np.int64)
-    cursors[1, RANK] = 64 * len(words)
-    return Scratch(np.zeros(ranks, np.int64), words, counts, cursors, *sum_tree.create(ranks))
+    cursors[1, RANK] = 64 * len(window.bits)
+    return Scratch(np.zeros(ranks, np.int64), window, cursors, *sum_tree.create(ranks))
 
 
 @kernel
@@ -81,31 +82,31 @@ def mean_of_kept(total, lowest, highest, count, cut, winsorize):
 
 
 @kernel
-def _move_cursors(words, counts, ordered, low, high, sums, base, cut):
+def _move_cursors(window, ordered, low, high, sums, base, cut):
     """Move the cursors so that `cut` observations lie outside at both ends, and update the sum tree."""
     rank, below = low[RANK], low[BELOW]
     while below > cut:
-        rank = before(words, counts, rank)
+        rank = before(window, rank)
         below -= 1
         if rank < high[RANK]:
             assign(sums, base, rank, ordered[rank])
-    rank = at_or_after(words, counts, rank)
+    rank = at_or_after(window, rank)
     while below < cut:
         assign(sums, base, rank, 0.0)
-        rank = at_or_after(words, counts, rank + 1)
+        rank = at_or_after(window, rank + 1)
         below += 1
     low[RANK], low[BELOW] = rank, below
-    target = np.int64(counts[1]) - cut
+    target = window.size[0] - cut
     rank, below = high[RANK], high[BELOW]
     while below > target:
-        rank = before(words, counts, rank)
+        rank = before(window, rank)
         below -= 1
         assign(sums, base, rank, 0.0)
-    rank = at_or_after(words, counts, rank)
+    rank = at_or_after(window, rank)
     while below < target:
         if rank >= low[RANK]:
             assign(sums, base, rank, ordered[rank])
-        rank = at_or_after(words, counts, rank + 1)
+        rank = at_or_after(window, rank + 1)
         below += 1
     high[RANK], high[BELOW] = rank, below
 
@@ -131,14 +132,14 @@ def trimmed_means(rank, ordered, start, end, scratch, proportion, winsorize, res
     result : ndarray of float64, shape (rows,)
         Receives the means; windows without observations are left as they are.
     """
-    words, counts, copies = scratch.words, scratch.counts, scratch.copies
+    window, copies = scratch.window, scratch.copies
     sums, base = scratch.sums, scratch.base
     low, high = scratch.cursors[0], scratch.cursors[1]
     left = right = 0
     for i in range(len(start)):
         while left < start[i]:
             if left < right and rank[left] >= 0:
-                removed = remove_observation(words, counts, copies, rank[left])
+                removed = remove_observation(window, copies, rank[left])
                 cursor_remove(low, removed)
                 cursor_remove(high, removed)
                 if low[RANK] <= removed < high[RANK]:
@@ -147,17 +148,17 @@ def trimmed_means(rank, ordered, start, end, scratch, proportion, winsorize, res
         right = max(left, right)
         while right < end[i]:
             if rank[right] >= 0:
-                added = add_observation(words, counts, copies, rank[right])
+                added = add_observation(window, copies, rank[right])
                 cursor_add(low, added)
                 cursor_add(high, added)
                 if low[RANK] <= added < high[RANK]:
                     assign(sums, base, added, ordered[added])
             right += 1
-        count = np.int64(counts[1])
+        count = window.size[0]
         if count > 0:
             cut = np.int64(proportion * count)
-            _move_cursors(words, counts, ordered, low, high, sums, base, cut)
-            highest = ordered[before(words, counts, high[RANK])]
+            _move_cursors(window, ordered, low, high, sums, base, cut)
+            highest = ordered[before(window, high[RANK])]
             result[i] = mean_of_kept(sums[0], ordered[low[RANK]], highest, count, cut, winsorize)
 
 

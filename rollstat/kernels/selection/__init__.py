@@ -8,7 +8,8 @@ only a band of values (`value_band`, `band_codes`), gathers the rows that can ch
 (`active_rows`), and moves a cursor over a bit set (`bitset_fixed`), or skips rows where branches are
 predictable (`slide_predictable`).
 
-Windows of any shape, and positions: `bitset_variable`, over the ranks of all values (`inverse_permutation`).
+Windows of any shape, and positions: `bitset_variable`, over the ranks of all values (`inverse_permutation`)
+in a set that counts (`rank_set`).
 
 Streams, and windows row by row at a guaranteed cost: `two_heaps` (over `indexed_heaps`) takes any window,
 O(log m) a row; `three_trees` (over `weight_balanced_tree`) takes a fixed number of rows, O(log k) a row. Both

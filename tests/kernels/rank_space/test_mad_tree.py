@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from rollstat.algorithms.ranking import tied_ranks
-from rollstat.kernels.rank_space import bitset_tree, mad_tree
-from rollstat.kernels.rank_space.mad_tree import LINEAR_STEPS, count_nearest_below
+from rollstat.kernels.rank_space import mad_tree
+from rollstat.kernels.rank_space.mad_tree import LINEAR_STEPS
+from rollstat.kernels.selection import rank_set
 
 
 def find(values, start, end, missing=None):
@@ -16,7 +17,7 @@ def find(values, start, end, missing=None):
     found = [np.zeros(len(start), values.dtype) for _ in range(4)]
     scratch = mad_tree.create(len(ordered))
     mad_tree.find_distances(rank, ordered, start, end, scratch, *found)
-    assert bitset_tree.check(scratch.words, scratch.counts)
+    assert rank_set.check(scratch.window)
     return found, scratch.steps
 
 
@@ -57,10 +58,9 @@ def test_irregular_windows_and_missing_values(rng):
 
 def test_steps_of_a_row_stay_within_the_bound(rng):
     n = 1 << 11
-    ranks = 1 << math.ceil(math.log2(n))
-    bound = LINEAR_STEPS + 2 * (math.log2(ranks) + 1)
     for values in series(rng, n):
         for m in (101, 1001):
+            bound = LINEAR_STEPS + math.ceil(math.log2(m))
             start = np.arange(n - m + 1)
             _, (total, worst) = find(values, start, start + m)
             assert worst <= bound
@@ -73,25 +73,3 @@ def test_nearest_half_moves_by_few_steps_on_noise_and_random_walks(rng):
     for values in (rng.standard_normal(n), rng.standard_normal(n).cumsum()):
         _, (total, _) = find(values, start, start + m)
         assert total < 2 * len(start)
-
-
-def test_the_descent_finds_any_number_of_nearest(rng):
-    for trial in range(60):
-        n = int(rng.integers(2, 200))
-        ordered = np.sort(rng.integers(0, [3, 30, 10**6][trial % 3], n) * 1.0)
-        words, counts = bitset_tree.create(n)
-        members = np.sort(rng.choice(n, int(rng.integers(1, n + 1)), replace=False))
-        for r in members:
-            bitset_tree.add(words, counts, r)
-        below = int(rng.integers(0, len(members)))
-        center = ordered[members[below]]
-        distances = np.abs(ordered[members] - center)
-        for wanted in range(1, len(members) + 1):
-            split, steps = members[below], np.zeros(1, np.int64)
-            above = len(members) - below
-            taken = count_nearest_below(
-                words, counts, ordered, center, center, below, above, split, wanted, steps
-            )
-            chosen = distances[below - taken : below + wanted - taken]
-            assert len(chosen) == wanted
-            assert chosen.max() == np.sort(distances)[wanted - 1]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rollstat.algorithms.ranking import tied_ranks
-from rollstat.kernels.rank_space import bitset_tree
 from rollstat.kernels.rank_space.rank import BATCH, compare_newest, count_newest
+from rollstat.kernels.selection import rank_set
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 5, 11])
@@ -27,10 +27,10 @@ def test_counts_in_irregular_windows(rng, dense):
     start = np.sort(rng.integers(0, 300, 80))
     end = np.maximum(start, np.maximum.accumulate(np.minimum(start + rng.integers(0, 90, 80), 300)))
     smaller, equal, total = (np.zeros(80, np.int64) for _ in range(3))
-    words, counts = bitset_tree.create(len(ordered))
+    window = rank_set.create(len(ordered))
     copies = np.zeros(len(ordered), np.int64)
-    count_newest(rank, start, end, dense, copies, words, counts, smaller, equal, total)
-    assert bitset_tree.check(words, counts)
+    count_newest(rank, start, end, dense, copies, window, smaller, equal, total)
+    assert rank_set.check(window)
     for i in range(80):
         seen = values[start[i] : end[i]][~missing[start[i] : end[i]]]
         seen = np.unique(seen) if dense else seen

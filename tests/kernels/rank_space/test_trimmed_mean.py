@@ -5,8 +5,9 @@ import pytest
 import scipy.stats
 
 from rollstat.algorithms.ranking import tied_ranks
-from rollstat.kernels.rank_space import bitset_tree, sum_tree
+from rollstat.kernels.rank_space import sum_tree
 from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means, trimmed_means_sorted
+from rollstat.kernels.selection import rank_set
 
 
 def means(values, missing, start, end, proportion, winsorize):
@@ -17,7 +18,7 @@ def means(values, missing, start, end, proportion, winsorize):
     trimmed_means(rank, ordered, start, end, scratch, proportion, winsorize, result)
     sums, base, cursors = scratch.sums, scratch.base, scratch.cursors
     assert sum_tree.check(sums, base)
-    assert bitset_tree.check(scratch.words, scratch.counts)
+    assert rank_set.check(scratch.window)
     kept = np.flatnonzero(sums[base : base + len(ordered)])
     assert ((kept >= cursors[0, 0]) & (kept < cursors[1, 0])).all()
     window = np.zeros(int((end - start).max()) + 1)

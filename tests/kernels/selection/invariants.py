@@ -3,7 +3,6 @@
 import numpy as np
 
 from rollstat._jit import kernel
-from rollstat._lowering import count_ones
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.indexed_heaps import CAPACITY, HIGH, LOW, NEWEST, TIES, comes_above
 from rollstat.kernels.selection.radix_sort import row_mask
@@ -24,22 +23,6 @@ def sorted_records(records, values, row_bits):
         if values[older] > values[newer] or (values[older] == values[newer] and older >= newer):
             return False
     return True
-
-
-@kernel
-def counted_ranks(rank_set):
-    """Whether the counts are those of the bits."""
-    bits, fine, coarse = rank_set
-    for i in range(len(fine)):
-        ones = 0
-        for word in bits[64 * i : 64 * i + 64]:
-            ones += count_ones(word)
-        if fine[i] != ones:
-            return False
-    same = True
-    for i in range(len(coarse)):
-        same &= coarse[i] == np.sum(fine[64 * i : 64 * i + 64])
-    return same
 
 
 @kernel

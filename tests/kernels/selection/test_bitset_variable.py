@@ -1,74 +1,17 @@
-"""The counted bit set against a sorted list, and windows against brute force."""
+"""Order statistics of windows of any shape against brute force."""
 
 import numpy as np
 import pytest
 
-from rollstat.kernels.selection.bitset_variable import (
-    allocate,
-    exclude,
-    following,
-    include,
-    nearby,
-    seek,
-    slide_any,
-)
-from tests.kernels.selection.invariants import counted_ranks
-
-
-@pytest.mark.parametrize("ranks", [1, 64, 65, 5000, 700_000])
-def test_set_operations(ranks):
-    rng = np.random.default_rng(ranks)
-    rank_set, held = allocate(ranks), set()
-    for step in range(120):
-        rank = int(rng.integers(ranks))
-        if rank in held:
-            exclude(rank_set, rank)
-            held.remove(rank)
-        else:
-            include(rank_set, rank)
-            held.add(rank)
-        ordered = sorted(held)
-        for target in {0, len(ordered) // 2, len(ordered) - 1} if ordered else ():
-            assert seek(rank_set, target) == ordered[target]
-            assert following(rank_set, ordered[target]) == ordered[target]
-        origin = int(rng.integers(ranks))
-        above = [r for r in ordered if r >= origin]
-        if above:
-            assert following(rank_set, origin) == above[0]
-        if step % 30 == 0:
-            assert counted_ranks(rank_set)
-    rank_set.fine[0] += 1
-    assert not counted_ranks(rank_set)
-    rank_set.fine[0] -= 1
-    assert counted_ranks(rank_set)
-    rank_set.coarse[0] += 1
-    assert not counted_ranks(rank_set)
-
-
-@pytest.mark.parametrize("gap", [1, 5, 70, 300])
-def test_set_bits_nearby(gap):
-    ranks = 3000
-    rank_set = allocate(ranks)
-    held = list(range(7, ranks, gap))
-    for rank in held:
-        include(rank_set, rank)
-    bits = rank_set.bits[: ranks // 64 + 1]
-    for origin in (0, 7, 63, 64, 1500, 2999):
-        first = np.searchsorted(held, origin)
-        for ahead in (-40, -3, -2, -1, 0, 1, 2, 3, 40):
-            found = nearby(bits, origin, ahead)
-            if found >= 0:
-                assert found == held[first + ahead]
-            else:
-                far = not 0 <= first + ahead < len(held)
-                assert far or abs(held[first + ahead] // 64 - origin // 64) >= 8
+from rollstat.kernels.selection import rank_set
+from rollstat.kernels.selection.bitset_variable import slide_any
 
 
 def slide(rank, start, end, wanted):
     lower, upper = np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, np.int64)
-    rank_set = allocate(len(rank))
-    slide_any(rank, start, end, wanted, rank_set, np.zeros((2, len(wanted)), np.int64), lower, upper)
-    assert counted_ranks(rank_set)
+    window, cursors = rank_set.create(len(rank)), np.zeros((len(wanted), 2), np.int64)
+    slide_any(rank, start, end, wanted, window, cursors, lower, upper)
+    assert rank_set.check(window)
     return lower, upper
 
 

@@ -1,0 +1,280 @@
+r"""A set of ranks that counts and finds its members: a bitmap with counts on two levels.
+
+::
+
+    coarse              5                  per 64 entries of `fine`
+    fine          3           2            per 16 words
+    bits       0110 1000 . 0000 0011 .     one bit per rank; word `r >> 6` has the bit of rank r
+
+State: `RankSet`. Ranks run from 0 to ``64 * len(bits) - 1``; ``64 * len(bits)`` means "after all members".
+
+Invariant: the counts are those of the bits, and ``size[0]`` is the number of members.
+
+Equal values share a tied rank r. Their observations take the members ``r, r + 1, ...``; ``copies``, int64
+(ranks,), is the number of observations of each tied rank in the window.
+
+A *cursor*, int64 (2,), is a rank and the number of members below it: ``cursor[BELOW]`` members are below
+``cursor[RANK]``. The rank need not be a member, so the cursor stays valid while members are added and
+removed.
+
+Cost: add and remove take O(1). A cursor moves past the members of a few nearby words. Everything else takes
+at most 84 steps for 2**16 ranks, and one more for every 2**16 further ranks. Memory: little more than
+one bit per rank.
+
+Source: counting bits by words is from G. Jacobson, Space-efficient static trees and graphs (1989),
+doi:10.1109/SFCS.1989.63533.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rollstat._jit import kernel
+from rollstat._lowering import count_leading_zeros, count_ones, count_trailing_zeros
+
+__all__ = [
+    "BELOW",
+    "RANK",
+    "RankSet",
+    "add",
+    "add_observation",
+    "at_or_after",
+    "before",
+    "check",
+    "count_below",
+    "create",
+    "cursor_add",
+    "cursor_remove",
+    "remove",
+    "remove_observation",
+    "seek",
+    "select",
+]
+
+RANK, BELOW = 0, 1
+
+_ONE = np.uint64(1)
+_ALL = ~np.uint64(0)
+# Words around a cursor in which its new place is searched for before the counts are.
+_NEARBY_WORDS = 8
+
+
+class RankSet(NamedTuple):
+    """A set of ranks.
+
+    Attributes
+    ----------
+    bits : ndarray of uint64, shape (words,)
+        One bit per rank.
+    fine : ndarray of int64, shape (words / 16,)
+        Number of set bits in every 16 words.
+    coarse : ndarray of int64, shape (words / 1024,)
+        Number of set bits in every 64 entries of `fine`.
+    size : ndarray of int64, shape (1,)
+        Number of set bits.
+    """
+
+    bits: np.ndarray
+    fine: np.ndarray
+    coarse: np.ndarray
+    size: np.ndarray
+
+
+def create(ranks):
+    """Return an empty set for ranks up to and with `ranks`; `bits` may end before `fine` does."""
+    entries = (ranks >> 16) + 1
+    bits = np.zeros(((ranks >> 10) + 1) << 4, np.uint64)
+    return RankSet(bits, np.zeros(entries << 6, np.int64), np.zeros(entries, np.int64), np.zeros(1, np.int64))
+
+
+@kernel(forceinline=True)
+def _count(rank_set, rank, difference):
+    rank_set.fine[rank >> 10] += difference
+    rank_set.coarse[rank >> 16] += difference
+    rank_set.size[0] += difference
+
+
+@kernel
+def add(rank_set, rank):
+    """Add `rank`, which is not a member."""
+    rank_set.bits[rank >> 6] |= _ONE << np.uint64(rank & 63)
+    _count(rank_set, rank, 1)
+
+
+@kernel
+def remove(rank_set, rank):
+    """Remove the member `rank`."""
+    rank_set.bits[rank >> 6] &= ~(_ONE << np.uint64(rank & 63))
+    _count(rank_set, rank, -1)
+
+
+@kernel
+def add_observation(rank_set, copies, rank):
+    """Add an observation of a tied rank, and return its member."""
+    added = rank + copies[rank]
+    copies[rank] += 1
+    add(rank_set, added)
+    return added
+
+
+@kernel
+def remove_observation(rank_set, copies, rank):
+    """Remove an observation of a tied rank, and return the member that it frees."""
+    copies[rank] -= 1
+    removed = rank + copies[rank]
+    remove(rank_set, removed)
+    return removed
+
+
+@kernel
+def count_below(rank_set, rank):
+    """Return the number of members below `rank`."""
+    bits, fine, coarse, size = rank_set
+    i = rank >> 6
+    if i >= len(bits):
+        return size[0]
+    found = np.int64(count_ones(bits[i] & ((_ONE << np.uint64(rank & 63)) - _ONE)))
+    for j in range(i & ~15, i):
+        found += count_ones(bits[j])
+    for j in range(i >> 10 << 6, i >> 4):
+        found += fine[j]
+    for j in range(i >> 10):
+        found += coarse[j]
+    return found
+
+
+@kernel
+def select(rank_set, index):
+    """Return the member that has `index` members below it; the set has more than `index` members."""
+    bits, fine, coarse, _ = rank_set
+    i = 0
+    while coarse[i] <= index:
+        index -= coarse[i]
+        i += 1
+    i *= 64
+    while fine[i] <= index:
+        index -= fine[i]
+        i += 1
+    i *= 16
+    while count_ones(bits[i]) <= index:
+        index -= count_ones(bits[i])
+        i += 1
+    return i * 64 + _place(bits[i], index)
+
+
+@kernel(forceinline=True)
+def _place(word, index):
+    """Return the place of the set bit of a word that has `index` set bits below it."""
+    for _ in range(index):
+        word &= word - _ONE
+    return count_trailing_zeros(word)
+
+
+@kernel
+def at_or_after(rank_set, rank):
+    """Return the first member not below `rank`, or ``64 * len(bits)``."""
+    bits, fine = rank_set.bits, rank_set.fine
+    i = rank >> 6
+    if i >= len(bits):
+        return 64 * len(bits)
+    word = bits[i] >> np.uint64(rank & 63)
+    if word != 0:
+        return rank + count_trailing_zeros(word)
+    i += 1
+    while i < len(bits) and bits[i] == 0:
+        i += 16 if i & 15 == 0 and fine[i >> 4] == 0 else 1
+    return 64 * i + (count_trailing_zeros(bits[i]) if i < len(bits) else 0)
+
+
+@kernel
+def before(rank_set, rank):
+    """Return the last member below `rank`, or -1."""
+    bits, fine = rank_set.bits, rank_set.fine
+    last = rank - 1
+    if last < 0:
+        return -1
+    i = last >> 6
+    word = bits[i] << np.uint64(63 - (last & 63))
+    if word != 0:
+        return last - count_leading_zeros(word)
+    i -= 1
+    while i >= 0 and bits[i] == 0:
+        i -= 16 if i & 15 == 15 and fine[i >> 4] == 0 else 1
+    return 64 * i + 63 - count_leading_zeros(bits[i]) if i >= 0 else -1
+
+
+@kernel
+def cursor_add(cursor, rank):
+    """Update a cursor after `rank` was added."""
+    cursor[BELOW] += rank < cursor[RANK]
+
+
+@kernel
+def cursor_remove(cursor, rank):
+    """Update a cursor after `rank` was removed."""
+    cursor[BELOW] -= rank < cursor[RANK]
+
+
+@kernel
+def _nearby(bits, rank, ahead):
+    """Return the rank `ahead` members after the first one from `rank` on, or -1 if it is not nearby.
+
+    A negative `ahead` counts the members from the one wanted up to `rank`, without `rank`.
+    """
+    i = rank >> 6
+    from_rank = _ALL << np.uint64(rank & 63)
+    if ahead >= 0:
+        beyond = min(i + _NEARBY_WORDS, len(bits))
+        word = bits[i] & from_rank
+        ones = count_ones(word)
+        while ones <= ahead:
+            i += 1
+            if i == beyond:
+                return -1
+            ahead -= ones
+            word = bits[i]
+            ones = count_ones(word)
+    else:
+        beyond = max(i - _NEARBY_WORDS, -1)
+        word = bits[i] & ~from_rank
+        ones = count_ones(word)
+        while ones + ahead < 0:
+            i -= 1
+            if i == beyond:
+                return -1
+            ahead += ones
+            word = bits[i]
+            ones = count_ones(word)
+        ahead += ones
+    return i * 64 + _place(word, ahead)
+
+
+@kernel
+def seek(rank_set, cursor, index):
+    """Move a cursor to the member with `index` members below it, or after all members; return its rank."""
+    if index >= rank_set.size[0]:
+        found = np.int64(64 * len(rank_set.bits))
+    else:
+        found = np.int64(-1)
+        if cursor[RANK] < 64 * len(rank_set.bits):
+            found = np.int64(_nearby(rank_set.bits, cursor[RANK], index - cursor[BELOW]))
+        if found < 0:
+            found = np.int64(select(rank_set, index))
+    cursor[RANK] = found
+    cursor[BELOW] = min(index, rank_set.size[0])
+    return found
+
+
+@kernel
+def check(rank_set):
+    """Return whether all counts are those of the bits."""
+    bits, fine, coarse, size = rank_set
+    right = size[0] == np.sum(coarse)
+    for i in range(len(coarse)):
+        right &= coarse[i] == np.sum(fine[64 * i : 64 * i + 64])
+    for i in range(len(fine)):
+        ones = 0
+        for word in bits[16 * i : 16 * i + 16]:
+            ones += count_ones(word)
+        right &= fine[i] == ones
+    return np.bool_(right)
