@@ -79,7 +79,9 @@ def _annotation(parameter):
     """Return the type of a parameter as text; that of arrays is Any, because columns can take their place."""
     if parameter.annotation is parameter.empty:
         return "Any"
-    text = inspect.formatannotation(parameter.annotation).replace("collections.abc.", "")
+    given = parameter.annotation
+    text = given if isinstance(given, str) else inspect.formatannotation(given)
+    text = text.replace("collections.abc.", "").replace("'", '"')
     return "Any" if "numpy" in text else text
 
 
@@ -153,10 +155,10 @@ def named_classes():
 def pandas():
     """Return the stub of the accessors and window objects, with a method of both for each statistic."""
     from rollstat.pandas.accessors import _WINDOW_OPTIONS, SeriesAccessor
-    from rollstat.pandas.windows import _Windows
+    from rollstat.pandas.windows import Expanding
 
     names, options = sorted(REGISTRY), {*_WINDOW_OPTIONS, "numeric_only"}
-    windows = [_method(name, getattr(_Windows, name)) for name in names if name != "aggregate"]
+    windows = [_method(name, getattr(Expanding, name)) for name in names if name != "aggregate"]
     shortcuts = [_method(name, getattr(SeriesAccessor, name), options) for name in names]
     text = (PACKAGE / "pandas" / "__init__.pyi").read_text()
     return _after_marks(text, "".join(windows), "".join(shortcuts))

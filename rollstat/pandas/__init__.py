@@ -21,10 +21,22 @@ rollstat does not.
 ========================  =============================================================================
 
 The window classes inherit from those of pandas, which check the parameters, select columns and shape results.
-A method passes a :class:`~rollstat.pandas.calls.Call`, which names a statistic, to ``_apply`` where pandas
-passes its own kernel. ``_apply`` computes it over the columns of ``_create_data``, with the window and the
-options that ``_row_windows`` returns. Windows within groups add ``segments`` to these options, and the
-index of groups and rows to the result.
+Methods of pandas pass a kernel and the name of a statistic to ``_apply``, which replaces the kernel by a
+:class:`~rollstat.pandas.calls.Call`. Methods with parameters, and those for statistics that pandas does not
+have, pass a ``Call`` themselves. ``_apply`` computes the statistic over the columns of ``_create_data``, with
+the window and the options that ``_row_windows`` returns. Windows within groups add ``segments`` to these
+options, and the index of groups and rows to the result.
+
+Private parts of pandas, as in pandas 2.2.3 and 3.1.1:
+
+- what window objects call, and the classes here replace: ``_apply``, ``_create_data``, ``_validate``,
+  ``_validate_datetimelike_monotonic``, ``_attributes``
+- further parts of window objects: ``_apply_pairwise``, ``_as_index``, ``_check_window_bounds``, ``_grouper``,
+  ``_index_array``, ``_on``, ``_prep_values``, ``_raise_monotonic_error``, ``_resolve_output``,
+  ``_selected_obj``, ``_validate_numeric_only``, ``_win_freq_i8``
+- how results are made: ``_constructor``, ``_constructor_expanddim``, ``_from_mgr``, ``_mgr``, ``_name``,
+  ``_values``, and ``pandas.core.internals.SingleBlockManager``
+- attributes of the grouper: ``codes``, ``ids``, ``indices``, ``levels``, ``names``, ``result_index``
 """
 
 from rollstat.pandas.accessors import DataFrameAccessor, SeriesAccessor, expanding, rolling

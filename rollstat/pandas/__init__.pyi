@@ -1,7 +1,7 @@
 """Declarations of the window objects and accessors for type checkers; tests compare them with the classes."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import Any, Generic, TypeVar, Unpack, overload
+from typing import Any, Generic, Literal, TypeVar, Unpack, overload
 
 from pandas import DataFrame, Series
 
@@ -81,25 +81,25 @@ class _Windows(Generic[Data]):
     def max(
         self,
         numeric_only: bool = False,
-        engine: str | None = None,
+        engine: Literal["cython", "numba"] | None = None,
         engine_kwargs: dict[str, bool] | None = None,
     ) -> Data: ...
     def mean(
         self,
         numeric_only: bool = False,
-        engine: str | None = None,
+        engine: Literal["cython", "numba"] | None = None,
         engine_kwargs: dict[str, bool] | None = None,
     ) -> Data: ...
     def median(
         self,
         numeric_only: bool = False,
-        engine: str | None = None,
+        engine: Literal["cython", "numba"] | None = None,
         engine_kwargs: dict[str, bool] | None = None,
     ) -> Data: ...
     def min(
         self,
         numeric_only: bool = False,
-        engine: str | None = None,
+        engine: Literal["cython", "numba"] | None = None,
         engine_kwargs: dict[str, bool] | None = None,
     ) -> Data: ...
     def minmax(self, *, numeric_only: bool = False) -> DataFrame: ...
@@ -128,7 +128,7 @@ class _Windows(Generic[Data]):
     def sum(
         self,
         numeric_only: bool = False,
-        engine: str | None = None,
+        engine: Literal["cython", "numba"] | None = None,
         engine_kwargs: dict[str, bool] | None = None,
     ) -> Data: ...
     def trimmed_mean(self, proportion: float = 0.1, *, numeric_only: bool = False) -> Data: ...

@@ -16,7 +16,7 @@ from rollstat.pandas.windows import (
     WindowOptions,
     checked_options,
     pandas_window,
-    refuse_options,
+    reject_options,
 )
 from rollstat.registry import REGISTRY
 
@@ -63,33 +63,15 @@ def rolling(
     [nan, nan, 3.0, 2.0]
     """
     given = checked_options("rolling", options)
-    if win_type is not None:
-        refuse_options(win_type, given)
-        weighted: Any = pd.api.typing.Window
-        return weighted(
-            data,
-            window=window,
-            min_periods=min_periods,
-            center=center,
-            win_type=win_type,
-            on=on,
-            closed=closed,
-            step=step,
-            method=method,
-        )
-    if isinstance(window, rollstat.Expanding):
+    if win_type is None and isinstance(window, rollstat.Expanding):
         return expanding(data, 1 if min_periods is None else min_periods, method, **options)
-    return Rolling(
-        data,
-        window=pandas_window(window, given),
-        min_periods=min_periods,
-        center=center,
-        on=on,
-        closed=closed,
-        step=step,
-        method=method,
-        _options=given,
-    )
+    parameters = {"min_periods": min_periods, "center": center, "on": on, "closed": closed, "step": step}
+    parameters["method"] = method
+    if win_type is not None:
+        reject_options(win_type, given)
+        weighted: Any = pd.api.typing.Window
+        return weighted(data, window, win_type=win_type, **parameters)
+    return Rolling(data, pandas_window(window, given), **parameters, _options=given)
 
 
 def expanding(
@@ -154,32 +136,28 @@ def _shortcut(name: str) -> Callable[..., Any]:
 _GROUPING = ("as_index", "sort", "group_keys", "observed", "dropna")
 
 
+def _of_data(function: Any) -> Any:
+    """Return a function whose first argument is the data as a method of the accessors."""
+    _, *parameters = inspect.signature(function).parameters.values()
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return function(self._data, *args, **kwargs)
+
+    method.__signature__ = inspect.Signature([_SELF, *parameters])  # type: ignore[attr-defined]  # see `_shortcut`
+    method.__name__ = method.__qualname__ = function.__name__
+    text = inspect.getdoc(function) or ""
+    method.__doc__ = text.replace("data : Series or DataFrame\n    The data.\n", "")
+    return method
+
+
 class _Accessor:
     """``rolling``, ``expanding``, and one method for each statistic."""
 
     def __init__(self, data: Any) -> None:
         self._data = data
 
-    def rolling(
-        self,
-        window: Any,
-        min_periods: int | None = None,
-        center: bool = False,
-        win_type: str | None = None,
-        on: Any = None,
-        closed: Any = None,
-        step: int | None = None,
-        method: str = "single",
-        **options: Unpack[WindowOptions],
-    ) -> Any:
-        """Return windows whose statistics rollstat computes, see :func:`rollstat.pandas.rolling`."""
-        return rolling(self._data, window, min_periods, center, win_type, on, closed, step, method, **options)
-
-    def expanding(
-        self, min_periods: int = 1, method: str = "single", **options: Unpack[WindowOptions]
-    ) -> Any:
-        """Return windows from the first row on, see :func:`rollstat.pandas.expanding`."""
-        return expanding(self._data, min_periods, method, **options)
+    rolling = _of_data(rolling)
+    expanding = _of_data(expanding)
 
     def groupby(self, by: Any = None, level: Any = None, *args: Any, **options: Any) -> GroupBy:
         """Return groups whose windows rollstat computes.
@@ -208,18 +186,7 @@ class _Accessor:
             raise TypeError(f"groupby got multiple values for argument {min(twice)!r}")
         return GroupBy(self._data.groupby(by, level=level, **given, **options))
 
-    def ewm(
-        self,
-        com: float | None = None,
-        span: float | None = None,
-        halflife: Any = None,
-        alpha: float | None = None,
-        min_periods: int | None = 0,
-        adjust: bool = True,
-        ignore_na: bool = False,
-        times: Any = None,
-        method: str = "single",
-    ) -> Any:
+    def ewm(self, *args: Any, **options: Any) -> Any:
         """Return exponentially weighted windows, which pandas computes.
 
         Parameters
@@ -232,30 +199,11 @@ class _Accessor:
         ExponentialMovingWindow
             That of pandas.
         """
-        return self._data.ewm(
-            com=com,
-            span=span,
-            halflife=halflife,
-            alpha=alpha,
-            min_periods=min_periods,
-            adjust=adjust,
-            ignore_na=ignore_na,
-            times=times,
-            method=method,
-        )
+        return self._data.ewm(*args, **options)
 
 
-def _without_data(text: str | None) -> str:
-    """Return the docstring of a function of this module for the method of the accessors."""
-    return inspect.cleandoc(text or "").replace("data : Series or DataFrame\n    The data.\n", "")
-
-
-_Accessor.rolling.__doc__ = _without_data(rolling.__doc__)
-_Accessor.expanding.__doc__ = _without_data(expanding.__doc__)
-for _method in (_Accessor.rolling, _Accessor.expanding, _Accessor.groupby, _Accessor.ewm):
-    _method.__qualname__ = _method.__name__  # errors of arguments name the method alone
-
-
+_Accessor.ewm.__signature__ = inspect.signature(pd.Series.ewm)  # type: ignore[attr-defined]  # see `_of_data`
+_Accessor.groupby.__qualname__ = "groupby"  # errors of arguments name the method alone
 for _name in REGISTRY:
     setattr(_Accessor, _name, LazyMethod(_Accessor, _name, _shortcut))
 

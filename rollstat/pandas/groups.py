@@ -17,15 +17,16 @@ from pandas.api import typing as pandas_types
 from pandas.api.indexers import BaseIndexer
 
 import rollstat
-from rollstat.pandas.calls import Call, RowWindows
+from rollstat.pandas.calls import RowWindows
 from rollstat.pandas.windows import (
     Expanding,
     Rolling,
     WindowIndexer,
     WindowOptions,
+    _Windows,
     checked_options,
     pandas_window,
-    refuse_options,
+    reject_options,
 )
 
 __all__ = ["ExpandingGroupBy", "GroupBy", "RollingGroupBy"]
@@ -98,15 +99,8 @@ def _has_many_groups(grouper: Any) -> bool:
     return len(groups) > MANY_GROUPS and not isinstance(groups, pd.CategoricalIndex)
 
 
-class _Groups:
+class _Groups(_Windows):
     """What rolling and expanding windows within groups have in common; a base class before that of pandas."""
-
-    obj: Any
-    on: Any
-    _align_to: Any
-    _as_index: bool
-    _grouper: Any
-    _on: Any
 
     # Objects for selected columns get all of these from `_attributes`.
     def __init__(
@@ -118,13 +112,13 @@ class _Groups:
         _times: NDArray[np.int64] | None = None,
         **kwargs: Any,
     ) -> None:
-        self._align_to = _align_to  # the index of the data if results have it
+        self._align_to: Any = _align_to  # the index of the data if results have it
         self._rows = GroupRows.of(_grouper) if _rows is None else _rows
         self._times = _times  # of these rows, ascending in each group
-        super().__init__(*args, _grouper=_grouper, **kwargs)  # type: ignore[call-arg]  # of a class after this one
+        super().__init__(*args, _grouper=_grouper, **kwargs)
 
     def _row_windows(self) -> RowWindows | None:
-        windows: RowWindows | None = super()._row_windows()  # type: ignore[misc]  # of a class after this one
+        windows = super()._row_windows()
         if windows is not None:
             windows.options["segments"] = self._rows.offsets
         return windows
@@ -135,20 +129,20 @@ class _Groups:
 
     def _apply(self, func: Any, name: str, numeric_only: bool = False, *args: Any, **kwargs: Any) -> Any:
         """Compute a :class:`Call`, and return its result with the index of groups and rows."""
-        pandas: Any = super()
-        if type(func) is not Call:
-            result = pandas._apply(func, name, numeric_only, *args, **kwargs)
+        call = self._call_for(func, name)
+        if call is None:
+            result = super()._apply(func, name, numeric_only, *args, **kwargs)
             return result if self._align_to is None else self._aligned(result)
-        second = {key: func.parameters[key] for key in ("other", "x") if key in func.parameters}
+        second = {key: call.parameters[key] for key in ("other", "x") if key in call.parameters}
         for key, values in second.items():
             if values is not None and len(values) != len(self.obj):
                 raise ValueError(
-                    f"{key} must be as long as the data, {len(self.obj)}; it had {len(values)} rows"
+                    f"{key} must be as long as the data, {len(self.obj)}; got {len(values)} rows"
                 )
         rows = {key: values[self._rows.order] for key, values in second.items() if values is not None}
         plain: Any = Rolling  # whose method adds no index
-        func = func._replace(parameters=func.parameters | rows, group_starts=self._rows.starts)
-        result = plain._apply(self, func, name, numeric_only)
+        call = call._replace(parameters=call.parameters | rows, group_starts=self._rows.starts)
+        result = plain._apply(self, call, name, numeric_only)
         return self._indexed(result) if self._align_to is None else self._aligned(result)
 
     def _indexed(self, result: Any) -> Any:
@@ -188,12 +182,13 @@ class _Groups:
         result.index = self._align_to.view()
         return result
 
-    def _pair(self, name: str, other: Any, **parameters: Any) -> None:
+    def _pairwise(self, name: str, other: Any, pairwise: Any, ddof: Any, numeric_only: bool) -> Any:
         """Leave covariance and correlation to pandas."""
         if self._align_to is not None:
             raise ValueError(
                 f"transform=True does not apply to {name}, which returns several rows for each row"
             )
+        return self._pandas(name)(other, pairwise, ddof, numeric_only)
 
 
 class RollingGroupBy(_Groups, PandasRollingGroups, Rolling):  # type: ignore[misc]  # a class found by name
@@ -305,36 +300,19 @@ class GroupBy:
             The windows, for calls such as ``rolling(3).median()``.
         """
         given = checked_options("rolling", options)
+        parameters = {"min_periods": min_periods, "center": center, "on": on, "closed": closed}
+        parameters["method"] = method
         if win_type is not None:
-            refuse_options(win_type, {"transform": True, **(given or {})} if transform else given)
+            reject_options(win_type, {"transform": True, **(given or {})} if transform else given)
             # By name, because pandas 2 has another order.
-            return self._groups.rolling(
-                window,
-                min_periods=min_periods,
-                center=center,
-                win_type=win_type,
-                on=on,
-                closed=closed,
-                method=method,
-            )
+            return self._groups.rolling(window, win_type=win_type, **parameters)
         if isinstance(window, rollstat.Expanding):
             least = 1 if min_periods is None else min_periods
             return self.expanding(least, method, transform=transform, **options)
         if isinstance(window, tuple) and len(window) == 2:
-            raise TypeError(f"window must not be (start, end) within groups; it was {window!r}")
-        return RollingGroupBy(
-            self._groups._selected_obj,
-            window=pandas_window(window, given),
-            min_periods=min_periods,
-            center=center,
-            on=on,
-            closed=closed,
-            method=method,
-            _grouper=self._groups._grouper,
-            _as_index=self._groups.as_index or transform,
-            _options=given,
-            _align_to=self._groups._selected_obj.index if transform else None,
-        )
+            raise TypeError(f"window must not be (start, end) within groups; got {window!r}")
+        parameters["window"] = pandas_window(window, given)
+        return self._windows(RollingGroupBy, parameters, given, transform)
 
     def expanding(
         self,
@@ -360,14 +338,19 @@ class GroupBy:
         ExpandingGroupBy
             The windows, for calls such as ``expanding().median()``.
         """
-        return ExpandingGroupBy(
-            self._groups._selected_obj,
-            min_periods=min_periods,
-            method=method,
-            _grouper=self._groups._grouper,
-            _options=checked_options("expanding", options),
-            _align_to=self._groups._selected_obj.index if transform else None,
-        )
+        given = checked_options("expanding", options)
+        parameters = {"min_periods": min_periods, "method": method}
+        return self._windows(ExpandingGroupBy, parameters, given, transform)
+
+    def _windows(
+        self, cls: Any, parameters: dict[str, Any], options: dict[str, Any] | None, transform: bool
+    ) -> Any:
+        """Return window objects of a class."""
+        data = self._groups._selected_obj
+        own = {"_options": options, "_align_to": data.index if transform else None}
+        if cls is RollingGroupBy:
+            own["_as_index"] = self._groups.as_index or transform
+        return cls(data, _grouper=self._groups._grouper, **own, **parameters)
 
     def __getitem__(self, key: Any) -> "GroupBy":
         return GroupBy(self._groups[key])

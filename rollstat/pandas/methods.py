@@ -1,7 +1,6 @@
-"""Methods of the window objects and the accessors that are made and not written out.
+"""Methods of the window objects and the accessors, made from the registry.
 
-Methods that only pass on the parameters of pandas are made from :data:`FORWARDS`, methods for the statistics
-that pandas does not have from the registry when they are first used.
+A method for a statistic that pandas does not have is made when it is first used.
 """
 
 import inspect
@@ -14,11 +13,8 @@ from typing import Any
 from rollstat.registry import REGISTRY, Statistic
 
 __all__ = [
-    "FORWARDS",
     "NUMERIC_ONLY",
     "LazyMethod",
-    "document",
-    "forward",
     "is_count",
     "method_of",
     "own_parameters",
@@ -81,6 +77,8 @@ def window_method(name: str) -> Callable[..., Any]:
     def method(*args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(*args, **kwargs).arguments
         window = bound.pop("self")
+        if statistic.pandas:  # older versions of pandas lack a few of these
+            return window._statistic(name, bound.pop("numeric_only", False), bound)
         return window._own_statistic(name, bound, bound.pop("numeric_only", False))
 
     method.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, their type does not say so
@@ -89,105 +87,9 @@ def window_method(name: str) -> Callable[..., Any]:
     return method
 
 
-_PARAMETERS = {
-    "q": "float or list of float\n    Which quantile, from 0 to 1. Several are the columns of the result.",
-    "interpolation": (
-        '{"linear", "lower", "higher", "nearest", "midpoint"}\n'
-        "    How to compute a quantile that lies between two observations."
-    ),
-    "method": (
-        '{"average", "min", "max", "dense", "first"}\n    Rank of equal values; pandas has the first three.'
-    ),
-    "ascending": "bool, default True\n    Whether the smallest value has the first rank.",
-    "pct": "bool, default False\n    Whether to divide the ranks by the number of observations.",
-    "other": "Series or DataFrame, optional\n    The other columns. Default: those of the data.",
-    "pairwise": "bool, optional\n    Whether to combine all columns, not only those of one name.",
-    "ddof": "int, default 1\n    The divisor is the number of observations minus `ddof`.",
-    "numeric_only": "bool, default False\n    Leave out columns of a DataFrame that do not hold numbers.",
-    "engine": 'str, optional\n    With ``"numba"`` pandas computes.',
-    "engine_kwargs": "dict, optional\n    Options of the engine of pandas.",
-    "args": "tuple\n    Ignored, as in pandas, for calls such as ``np.max(windows)``.",
-    "kwargs": "dict\n    Ignored, as in pandas.",
-}
-
-
-def document(method: Callable[..., Any]) -> None:
-    """Add the parameters and the result to the docstring of a method that pandas has too."""
-    names = [name for name in inspect.signature(method).parameters if name != "self"]
-    lines = [inspect.getdoc(method) or "", "", "Parameters", "----------"]
-    lines += [f"{name} : {_PARAMETERS[name]}" for name in names]
-    lines += ["", "Returns", "-------", "Series or DataFrame", "    As pandas returns it."]
-    method.__doc__ = "\n".join(lines)
-
-
 def is_count(ddof: Any) -> bool:
     """Return whether rollstat's functions take `ddof`."""
     return type(ddof) is int and ddof >= 0
-
-
-def _plain(name: str) -> Any:
-    def method(self: Any, numeric_only: bool = False) -> Any:
-        return self._statistic(name, numeric_only, {})
-
-    return method
-
-
-def _with_engine(name: str) -> Any:
-    def method(
-        self: Any,
-        numeric_only: bool = False,
-        engine: str | None = None,
-        engine_kwargs: dict[str, bool] | None = None,
-    ) -> Any:
-        return self._statistic(name, numeric_only, {}, True, engine, engine_kwargs)
-
-    return method
-
-
-def _with_ddof(name: str) -> Any:
-    def method(self: Any, ddof: int = 1, numeric_only: bool = False) -> Any:
-        return self._statistic(name, numeric_only, {"ddof": ddof}, is_count(ddof))
-
-    return method
-
-
-def _with_ddof_and_engine(name: str) -> Any:
-    def method(
-        self: Any,
-        ddof: int = 1,
-        numeric_only: bool = False,
-        engine: str | None = None,
-        engine_kwargs: dict[str, bool] | None = None,
-    ) -> Any:
-        return self._statistic(name, numeric_only, {"ddof": ddof}, is_count(ddof), engine, engine_kwargs)
-
-    return method
-
-
-FORWARDS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "sum": (_with_engine, "sum"),
-    "mean": (_with_engine, "mean"),
-    "median": (_with_engine, "median"),
-    "min": (_with_engine, "minimum"),
-    "max": (_with_engine, "maximum"),
-    "var": (_with_ddof_and_engine, "variance"),
-    "std": (_with_ddof_and_engine, "standard deviation"),
-    "sem": (_with_ddof, "standard error of the mean"),
-    "skew": (_plain, "skewness"),
-    "kurt": (_plain, "excess kurtosis"),
-    "first": (_plain, "first observation"),
-    "last": (_plain, "last observation"),
-    "nunique": (_plain, "number of distinct values"),
-}
-"""Statistics whose methods only pass on the parameters of pandas: which parameters, and what is returned."""
-
-
-def forward(name: str, with_parameters: Callable[[str], Any], what: str) -> FunctionType:
-    """Return a method of the window objects that passes on its parameters, see :data:`FORWARDS`."""
-    method: FunctionType = with_parameters(name)
-    method.__name__ = name
-    method.__doc__ = f"Return the {what} of each window, as pandas does."
-    return method
 
 
 def method_of(cls: type, method: FunctionType) -> FunctionType:

@@ -11,7 +11,6 @@ pandas.
 
 import numbers
 import warnings
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ClassVar, TypedDict
 
@@ -24,15 +23,7 @@ from pandas.errors import DataError
 import rollstat
 from rollstat.pandas.calls import Call, RowWindows
 from rollstat.pandas.columns import NotNumbers, float_values, plain_series, to_array
-from rollstat.pandas.methods import (
-    FORWARDS,
-    LazyMethod,
-    document,
-    forward,
-    is_count,
-    method_of,
-    window_method,
-)
+from rollstat.pandas.methods import LazyMethod, is_count, method_of, window_method
 from rollstat.registry import REGISTRY
 
 __all__ = [
@@ -42,15 +33,18 @@ __all__ = [
     "WindowOptions",
     "checked_options",
     "pandas_window",
-    "refuse_options",
+    "reject_options",
 ]
 
 # The stubs of pandas leave out the methods by which its classes call each other.
 _PandasRolling: Any = pd.api.typing.Rolling
 _PandasExpanding: Any = pd.api.typing.Expanding
+_PandasWindows: Any = _PandasRolling.__base__  # what both have in common
 _INTERPOLATIONS = ("linear", "lower", "higher", "nearest", "midpoint")
 _RANK_METHODS = ("average", "min", "max", "dense", "first")
 _PASSED_ON = ("nan_policy", "fill_value", "threads", "algorithm")
+# Statistics without parameters, by the names under which methods of pandas pass their kernels to `_apply`.
+_KERNELS = ("sum", "mean", "median", "min", "max", "skew", "kurt", "first", "last", "nunique", "count")
 
 
 class WindowOptions(TypedDict, total=False):
@@ -77,12 +71,12 @@ def checked_options(method: str, options: Any) -> dict[str, Any] | None:
     return dict(options)
 
 
-def refuse_options(win_type: Any, options: Any) -> None:
+def reject_options(win_type: Any, options: Any) -> None:
     """Raise if options are given that pandas, which computes weighted windows, does not have."""
     if options:
         raise ValueError(
             f"{min(options)} does not apply to win_type={win_type!r}, whose windows pandas computes; "
-            f"it was {options[min(options)]!r}"
+            f"got {options[min(options)]!r}"
         )
 
 
@@ -165,19 +159,8 @@ def _width_of_window(window: str, unit: str) -> int | None:
             return None
 
 
-class _Windows:
+class _Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
     """What the window objects have in common; a base class before that of pandas."""
-
-    obj: Any
-    method: Any
-    min_periods: Any
-    step: Any
-    _win_freq_i8: Any
-    _selected_obj: Any
-    _create_data: Any
-    _resolve_output: Any
-    _validate_numeric_only: Any
-    _apply_pairwise: Any
 
     def __init__(self, *args: Any, _options: dict[str, Any] | None = None, **kwargs: Any) -> None:
         self._options = {} if _options is None else _options
@@ -220,13 +203,25 @@ class _Windows:
 
         `accepted` says whether rollstat's function takes the parameters.
         """
-        windows = self._windows_for(engine)
-        if windows is None or not accepted:
+        windows = self._windows_for(engine) if accepted else None
+        if windows is None:
             engines = {"engine": engine, "engine_kwargs": engine_kwargs}
             parameters |= {key: value for key, value in engines.items() if value is not None}
             return self._pandas(name)(**parameters, numeric_only=numeric_only)
-        keep_dtype = bool(self._options) and bool(self._options.get("keep_dtype", False))
-        return self._apply(Call(name, windows, parameters, keep_dtype), name, numeric_only)
+        return self._apply(self._call(name, windows, parameters), name, numeric_only)
+
+    def _call(self, name: str, windows: RowWindows, parameters: dict[str, Any]) -> Call:
+        """Return the call of a statistic that pandas has too."""
+        if name == "count":
+            return Call("sum", windows, {}, observed=True)
+        return Call(name, windows, parameters, bool(self._options.get("keep_dtype", False)))
+
+    def _call_for(self, func: Any, name: str) -> Call | None:
+        """Return what computes a result in place of a kernel of pandas; None where pandas computes."""
+        if type(func) is Call:
+            return func
+        windows = self._windows_for() if name in _KERNELS else None
+        return None if windows is None else self._call(name, windows, {})
 
     def _own_statistic(self, name: str, parameters: dict[str, Any], numeric_only: bool = False) -> Any:
         """Return a statistic that pandas does not have; columns keep their kind."""
@@ -239,7 +234,7 @@ class _Windows:
         for other in {"other", "x"} & parameters.keys():
             series = parameters[other]
             if isinstance(series, pd.DataFrame):
-                raise TypeError(f"{other} must be a Series or an array; it was a DataFrame")
+                raise TypeError(f"{other} must be a Series or an array; got a DataFrame")
             if isinstance(series, pd.Series):
                 if not series.index.equals(self.obj.index):
                     series = series.reindex(self.obj.index)
@@ -256,24 +251,25 @@ class _Windows:
         numba_args: tuple[Any, ...] = (),
         **kwargs: Any,
     ) -> Any:
-        """Compute a :class:`Call`; leave the kernels of pandas to pandas."""
-        if type(func) is not Call:
+        """Compute a :class:`Call`, and the kernels of pandas for which there is one."""
+        call = self._call_for(func, name)
+        if call is None:
             return self._pandas("_apply")(func, name, numeric_only, numba_args, **kwargs)
         if numeric_only:
             self._validate_numeric_only(name, numeric_only)
         obj = self._create_data(self._selected_obj, numeric_only)
         if obj.ndim == 1:
             try:
-                return func.column(obj)
+                return call.column(obj)
             except NotNumbers as error:
                 raise DataError("No numeric types to aggregate") from error
-        if func.observed:
+        if call.observed:
             obj = obj.notna().astype(np.float64)
         if obj.shape[1] == 0:
-            return self._resolve_output(obj.iloc[:: func.windows.step].astype(np.float64), obj)
-        result = func.table(obj)
+            return self._resolve_output(obj.iloc[:: call.windows.step].astype(np.float64), obj)
+        result = call.table(obj)
         if result is None:
-            result = self._by_column(func, obj)
+            result = self._by_column(call, obj)
         return result if result.columns.nlevels > obj.columns.nlevels else self._resolve_output(result, obj)
 
     def _by_column(self, call: Call, frame: Any) -> Any:
@@ -292,17 +288,85 @@ class _Windows:
         result.columns = frame.columns.view()
         return result
 
-    def count(self, numeric_only: bool = False) -> Any:
-        """Return the number of observations of each window, as pandas does."""
-        windows = self._windows_for()
-        if windows is None:
-            return self._pandas("count")(numeric_only)
-        return self._apply(Call("sum", windows, {}, observed=True), "count", numeric_only)
+    def var(
+        self,
+        ddof: int = 1,
+        numeric_only: bool = False,
+        engine: str | None = None,
+        engine_kwargs: dict[str, bool] | None = None,
+    ) -> Any:
+        """Return the variance of each window, as pandas does.
+
+        Parameters
+        ----------
+        ddof : int, default 1
+            The divisor is the number of observations minus `ddof`.
+        numeric_only : bool, default False
+            Leave out columns of a DataFrame that do not hold numbers.
+        engine : str, optional
+            With ``"numba"`` pandas computes.
+        engine_kwargs : dict, optional
+            Options of the engine of pandas.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
+        return self._statistic("var", numeric_only, {"ddof": ddof}, is_count(ddof), engine, engine_kwargs)
+
+    def std(
+        self,
+        ddof: int = 1,
+        numeric_only: bool = False,
+        engine: str | None = None,
+        engine_kwargs: dict[str, bool] | None = None,
+    ) -> Any:
+        """Return the standard deviation of each window, as pandas does.
+
+        Parameters
+        ----------
+        ddof, numeric_only, engine, engine_kwargs
+            As in `var`.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
+        return self._statistic("std", numeric_only, {"ddof": ddof}, is_count(ddof), engine, engine_kwargs)
+
+    def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
+        """Return the standard error of the mean of each window, as pandas does.
+
+        Parameters
+        ----------
+        ddof, numeric_only
+            As in `var`.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
+        return self._statistic("sem", numeric_only, {"ddof": ddof}, is_count(ddof))
 
     def quantile(self, q: Any, interpolation: str = "linear", numeric_only: bool = False) -> Any:
         """Return a quantile of each window, as pandas does.
 
-        Several quantiles, a list, are the columns of the result.
+        Parameters
+        ----------
+        q : float or list of float
+            Which quantile, from 0 to 1. Several are the columns of the result.
+        interpolation : {"linear", "lower", "higher", "nearest", "midpoint"}
+            How to compute a quantile that lies between two observations.
+        numeric_only : bool, default False
+            Leave out columns of a DataFrame that do not hold numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
         """
         if isinstance(q, (pd.Series, pd.Index)):
             q = q.to_numpy()
@@ -316,40 +380,79 @@ class _Windows:
     def rank(
         self, method: str = "average", ascending: bool = True, pct: bool = False, numeric_only: bool = False
     ) -> Any:
-        """Return the rank of the newest value of each window, as pandas does."""
+        """Return the rank of the newest value of each window, as pandas does.
+
+        Parameters
+        ----------
+        method : {"average", "min", "max", "dense", "first"}
+            Rank of equal values; pandas has the first three.
+        ascending : bool, default True
+            Whether the smallest value has the first rank.
+        pct : bool, default False
+            Whether to divide the ranks by the number of observations.
+        numeric_only : bool, default False
+            Leave out columns of a DataFrame that do not hold numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
         parameters = {"method": method, "ascending": bool(ascending), "pct": bool(pct)}
         return self._statistic("rank", numeric_only, parameters, accepted=method in _RANK_METHODS)
 
     def cov(
         self, other: Any = None, pairwise: bool | None = None, ddof: int = 1, numeric_only: bool = False
     ) -> Any:
-        """Return the covariance with other columns, as pandas does."""
-        pair = self._pair("cov", other, ddof=ddof)
-        if pair is None or not is_count(ddof):
-            return self._pandas("cov")(other, pairwise, ddof, numeric_only)
-        self._validate_numeric_only("cov", numeric_only)
-        return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
+        """Return the covariance with other columns, as pandas does.
+
+        Parameters
+        ----------
+        other : Series or DataFrame, optional
+            The other columns. Default: those of the data.
+        pairwise : bool, optional
+            Whether to combine all columns, not only those of one name.
+        ddof : int, default 1
+            The divisor is the number of observations minus `ddof`.
+        numeric_only : bool, default False
+            Leave out columns of a DataFrame that do not hold numbers.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
+        return self._pairwise("cov", other, pairwise, ddof, numeric_only)
 
     def corr(
         self, other: Any = None, pairwise: bool | None = None, ddof: int = 1, numeric_only: bool = False
     ) -> Any:
-        """Return the correlation with other columns, as pandas does."""
-        pair = self._pair("corr", other)
-        if pair is None:
-            return self._pandas("corr")(other, pairwise, ddof, numeric_only)
-        self._validate_numeric_only("corr", numeric_only)
-        return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
+        """Return the correlation with other columns, as pandas does.
 
-    def _pair(self, name: str, other: Any, **parameters: Any) -> Callable[[Any, Any], Any] | None:
-        """Return what computes the statistic of two aligned Series; None where pandas computes."""
-        windows = None if self.step is not None else self._windows_for()
+        Parameters
+        ----------
+        other, pairwise, ddof, numeric_only
+            As in `cov`. A correlation does not depend on `ddof`.
+
+        Returns
+        -------
+        Series or DataFrame
+            As pandas returns it.
+        """
+        return self._pairwise("corr", other, pairwise, ddof, numeric_only)
+
+    def _pairwise(self, name: str, other: Any, pairwise: Any, ddof: Any, numeric_only: bool) -> Any:
+        """Return a statistic of pairs of columns; pandas computes where rollstat does not."""
+        accepted = self.step is None and (name == "corr" or is_count(ddof))
+        windows = self._windows_for() if accepted else None
+        if windows is not None and other is not None:
+            in_time = self._win_freq_i8 is not None or "times" in windows.options
+            by_rows = isinstance(windows.window, (int, float)) and not in_time
+            if not by_rows and not self.obj.index.equals(getattr(other, "index", None)):
+                windows = None  # windows of the union of both indexes
         if windows is None:
-            return None
-        in_time = self._win_freq_i8 is not None or "times" in windows.options
-        by_rows = isinstance(windows.window, (int, float)) and not in_time
-        if not by_rows and other is not None and not self.obj.index.equals(getattr(other, "index", None)):
-            return None
-        call = Call(name, windows, parameters)
+            return self._pandas(name)(other, pairwise, ddof, numeric_only)
+        call = Call(name, windows, {"ddof": ddof} if name == "cov" else {})
 
         def pair(one: Any, two: Any) -> Any:
             try:
@@ -359,7 +462,8 @@ class _Windows:
             found = call.compute(values[0], other=values[1])
             return plain_series(found, one.index, one.name)  # not of a subclass, as in pandas
 
-        return pair
+        self._validate_numeric_only(name, numeric_only)
+        return self._apply_pairwise(self._selected_obj, other, pairwise, pair, numeric_only)
 
     def aggregate(self, func: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Return what :meth:`pandas.api.typing.Rolling.aggregate` does; `func` can be an operator too.
@@ -386,6 +490,8 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
     [nan, nan, 3.0, 2.0]
     """
 
+    min_periods: Any
+    _win_freq_i8: Any
     _attributes: ClassVar[list[str]] = [*_PandasRolling._attributes, "_options"]
 
     def _validate(self) -> None:
@@ -401,17 +507,6 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
         self._win_freq_i8 = width
         if self.min_periods is None:
             self.min_periods = 1
-
-    def max(
-        self,
-        numeric_only: bool = False,
-        *args: Any,
-        engine: str | None = None,
-        engine_kwargs: dict[str, bool] | None = None,
-        **kwargs: Any,
-    ) -> Any:
-        """Return the maximum of each window, as pandas does."""
-        return self._statistic("max", numeric_only, {}, True, engine, engine_kwargs)
 
     def _width_in_time(self) -> int:
         """Return the width in the unit of the times; pandas drops fractions of the frequency of periods."""
@@ -489,14 +584,9 @@ class Expanding(_Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a b
         return RowWindows(rollstat.Expanding(), options)
 
 
-for _name, (_of, _what) in FORWARDS.items():
-    setattr(_Windows, _name, forward(_name, _of, _what))
-_PANDAS_METHODS = [name for name in REGISTRY if name in vars(_Windows) and name != "aggregate"]
-for _cls in (Rolling, Expanding):
-    for _name in _PANDAS_METHODS:
-        if _name not in vars(_cls):
-            setattr(_cls, _name, method_of(_cls, getattr(_cls, _name)))
-        document(getattr(_cls, _name))
 for _name in REGISTRY:
-    if _name not in vars(_Windows):
+    if _name in vars(_Windows):
+        for _cls in (Rolling, Expanding):
+            setattr(_cls, _name, method_of(_cls, getattr(_cls, _name)))
+    elif not hasattr(_PandasRolling, _name):
         setattr(_Windows, _name, LazyMethod(_Windows, _name, window_method))

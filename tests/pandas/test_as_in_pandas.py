@@ -160,7 +160,7 @@ def test_weighted_windows_tables_and_engines_are_those_of_pandas(frame):
     call(frame, "rolling", "mean", {}, 3, win_type="triang")
     call(frame["x"], "rolling", "sum", {"engine": "cython", "engine_kwargs": None}, 3)
     assert type(frame.rollstat.ewm(com=1)) is type(frame.ewm(com=1))
-    with pytest.raises(ValueError, match=r"keep_dtype does not apply to win_type='hann'.*; it was True"):
+    with pytest.raises(ValueError, match=r"keep_dtype does not apply to win_type='hann'.*; got True"):
         frame.rollstat.rolling(3, win_type="hann", keep_dtype=True)
     with pytest.raises(TypeError, match=r"rolling\(\) got an unexpected keyword argument 'nothing'"):
         frame.rollstat.rolling(3, win_type="hann", nothing=1)

@@ -218,7 +218,7 @@ def test_errors(frame):
         groups.rolling(2, win_type="hann", transform=True)
     with pytest.raises(TypeError, match="unexpected keyword argument 'wndow'"):
         groups.rolling(2, win_type="hann", wndow=3)
-    with pytest.raises(ValueError, match="other must be as long as the data, 60; it had 61 rows"):
+    with pytest.raises(ValueError, match="other must be as long as the data, 60; got 61 rows"):
         groups["x"].rolling(3).beta(np.arange(61.0))
     with pytest.raises(TypeError, match="window must not be"):
         groups.rolling((np.arange(60), np.arange(60)))

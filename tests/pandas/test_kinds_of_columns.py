@@ -134,7 +134,7 @@ def test_every_statistic_of_a_frame(rng):
     for q in (pd.Series([0.2, 0.8]), pd.Index([0.2, 0.8]), np.array([0.2, 0.8]), (0.2, 0.8)):
         assert_frame_equal(windows.quantile(q), several)
     assert windows.beta(other=frame["a"])["a"][3:].to_numpy() == pytest.approx(1)
-    with pytest.raises(TypeError, match="other must be a Series or an array; it was a DataFrame"):
+    with pytest.raises(TypeError, match="other must be a Series or an array; got a DataFrame"):
         windows.beta(frame)
 
 
