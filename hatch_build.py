@@ -49,7 +49,7 @@ class PrebuildHook(BuildHookInterface):
             return
         self._temporary = tempfile.TemporaryDirectory(prefix="rollstat-wheel-")
         folder = Path(self._temporary.name) / "_prebuilt"
-        command = [sys.executable, "-m", "rollstat._prebuild", str(folder)]
+        command = [sys.executable, "-m", "rollstat.precompile.prebuild", str(folder)]
         for option in ("statistics", "levels", "work"):
             value = os.environ.get(f"ROLLSTAT_PREBUILD_{option.upper()}")
             command += [f"--{option}", *value.split(",")] if value else []

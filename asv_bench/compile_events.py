@@ -43,14 +43,14 @@ def is_users(types: str) -> bool:
 
 def run_page(page: Path) -> dict[str, object]:
     """Run the examples of a page in this process; return how many kernels came from where."""
-    from rollstat import _cache
+    from rollstat.compile import cache
 
     if not page.name.startswith("spark"):
-        _cache.cache_folder = lambda: None
+        cache.cache_folder = lambda: None
     test = doctest.DocTest(examples(page), {"__name__": "__main__"}, page.name, str(page), 0, None)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     results = runner.run(test, out=lambda text: sys.stderr.write(text))
-    kernels = _cache.compiled_kernels
+    kernels = cache.compiled_kernels
     compiled = [kernel for kernel in kernels if kernel.origin == "compiled"]
     return {
         "examples": results.attempted,

@@ -58,7 +58,7 @@ def first_call(statistic: str, library: str, n: int, window: int) -> dict[str, f
     from benchmarks.data import series
     from benchmarks.peers import Job, libraries
 
-    from rollstat._cache import compiled_kernels
+    from rollstat.compile.cache import compiled_kernels
     from rollstat.registry import REGISTRY
 
     numba.njit(lambda x: x + 1)(1.0)

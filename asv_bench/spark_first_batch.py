@@ -27,7 +27,7 @@ from pathlib import Path
 from unittest import mock
 
 import rollstat
-from rollstat._cache import host_levels
+from rollstat.compile.cache import host_levels
 
 TRIVIAL = ("trivial pandas", "trivial Arrow")
 FORMS = (*TRIVIAL, "nothing", "wheel")
@@ -102,7 +102,7 @@ def main() -> None:
         if (source / "_prebuilt").is_dir():
             shutil.copytree(source / "_prebuilt", package / "_prebuilt")
         else:
-            command = [sys.executable, "-m", "rollstat._prebuild", str(package / "_prebuilt")]
+            command = [sys.executable, "-m", "rollstat.precompile.prebuild", str(package / "_prebuilt")]
             command += ["--statistics", "median", "--dtypes", "float64", "--jobs", "2"]
             command += ["--levels", host_levels()[0]]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -3,13 +3,13 @@
 from . import operators as operators
 from . import statistics as statistics
 from . import streaming as streaming
-from ._versions import show_versions as show_versions
-from ._warmup import warmup as warmup
 from .dtypes import PrecisionWarning as PrecisionWarning
 from .explain import explain as explain
 from .operators.checks import check_operator as check_operator
 from .options import get_threads as get_threads
 from .options import set_threads as set_threads
+from .precompile.versions import show_versions as show_versions
+from .precompile.warmup import warmup as warmup
 from .snapshots import SnapshotError as SnapshotError
 from .statistics import hampel_filter as hampel_filter
 from .statistics import lower_upper_envelope as lower_upper_envelope

@@ -4,9 +4,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from rollstat._usual_calls import DTYPES
-from rollstat._versions import show_versions
-from rollstat._warmup import warmup
+from rollstat.precompile.usual_calls import DTYPES
+from rollstat.precompile.versions import show_versions
+from rollstat.precompile.warmup import warmup
 
 __all__ = ["main"]
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from numba import config
 
-from rollstat._cache import is_marked, mark
+from rollstat.compile.cache import is_marked, mark
 from rollstat.plan import Plan, forget_plans
 from rollstat.thresholds import QUICK_CALL_SECONDS, QUICK_SECONDS
 

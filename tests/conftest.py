@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
-from rollstat._cache import KernelCache, _operators
+from rollstat.compile.cache import KernelCache, _operators
 
 # An example may compile a kernel, so none has a deadline.
 settings.register_profile(

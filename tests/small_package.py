@@ -9,12 +9,12 @@ ROOT = Path(__file__).resolve().parent.parent
 def make_package(folder):
     """Make the package in `folder`, with a kernel ``low`` that adds 1; return its path."""
     package = folder / "rollstat"
-    (package / "kernels").mkdir(parents=True)
-    for name in ("_jit.py", "_cache.py", "_sources.py"):
-        shutil.copy(ROOT / "rollstat" / name, package / name)
-    for inner in (package, package / "kernels"):
+    for inner in (package, package / "kernels", package / "compile"):
+        inner.mkdir(parents=True)
         (inner / "__init__.py").touch()
+    for name in ("jit.py", "cache.py", "sources.py"):
+        shutil.copy(ROOT / "rollstat" / "compile" / name, package / "compile" / name)
     (package / "kernels" / "low.py").write_text(
-        "from rollstat._jit import kernel\n@kernel\ndef low(x):\n    return x + 1\n"
+        "from rollstat.compile.jit import kernel\n@kernel\ndef low(x):\n    return x + 1\n"
     )
     return package

@@ -9,6 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "rollstat"
 # Folders whose modules move to statistics/, family by family, and may import from there until then.
 MOVING = {"algorithms": "statistics", "computations": "statistics"}
+PRIVATE = ("numba.core", "numba.extending", "numba.misc", "numba._", "llvmlite")
 MOST_LINES, MOST_PARAMETERS = 80, 12
 # Functions beyond these limits, as "file:function", and why.
 EXCEPTIONS = {
@@ -73,6 +74,13 @@ def test_heavy_packages_are_imported_by_few():
         for name in imported(path):
             if name.partition(".")[0] in ("pandas", "pyspark", "pyarrow"):
                 assert own in ("pandas", "spark", "demo"), f"{path} imports {name}"
+
+
+def test_private_parts_of_numba_are_imported_by_one_package():
+    for path in modules():
+        if path.relative_to(PACKAGE).parts[0] != "compile":
+            found = [name for name in imported(path) if name.startswith(PRIVATE)]
+            assert not found, f"{path} imports {found}: only rollstat/compile/ may"
 
 
 def test_the_map_lists_every_module():

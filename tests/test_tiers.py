@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat import _cache, explain, tiers
+from rollstat.compile import cache, explain, tiers
 from rollstat.kernels.extrema import doubling
 from rollstat.kernels.selection import bulk_select, selection_network
 
@@ -138,38 +138,38 @@ def test_statistics_that_round_have_no_tiers(new_process):
 
 
 def test_marks(tmp_path, monkeypatch):
-    monkeypatch.setattr(_cache, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(_cache, "prebuilt_folder", lambda: None)
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(cache, "prebuilt_folder", lambda: None)
     scan, select = doubling.rolling.py_func, bulk_select.select_fixed.py_func
-    assert not _cache.is_marked(scan, "float64")
-    _cache.mark(scan, "float64")
-    _cache.mark(scan, "float64")
-    assert _cache.is_marked(scan, "float64")
-    assert not _cache.is_marked(scan, "float32")
-    assert not _cache.is_marked(select, "float64")
-    monkeypatch.setattr(_cache, "source_digest", lambda path: "another source")
-    assert not _cache.is_marked(scan, "float64")
+    assert not cache.is_marked(scan, "float64")
+    cache.mark(scan, "float64")
+    cache.mark(scan, "float64")
+    assert cache.is_marked(scan, "float64")
+    assert not cache.is_marked(scan, "float32")
+    assert not cache.is_marked(select, "float64")
+    monkeypatch.setattr(cache, "source_digest", lambda path: "another source")
+    assert not cache.is_marked(scan, "float64")
 
 
 def test_marks_of_a_wheel_and_without_a_folder(tmp_path, monkeypatch):
     function = selection_network.run_network.py_func
-    monkeypatch.setattr(_cache, "cache_folder", lambda: tmp_path)
-    monkeypatch.setenv("ROLLSTAT_BUILD_LEVEL", _cache.host_levels()[0])
-    _cache.mark(function, "float64")
+    monkeypatch.setattr(cache, "cache_folder", lambda: tmp_path)
+    monkeypatch.setenv("ROLLSTAT_BUILD_LEVEL", cache.host_levels()[0])
+    cache.mark(function, "float64")
     monkeypatch.delenv("ROLLSTAT_BUILD_LEVEL")
-    assert not _cache.is_marked(function, "float64"), "a folder for all CPUs is not for this one"
-    monkeypatch.setattr(_cache, "prebuilt_folder", lambda: tmp_path)
+    assert not cache.is_marked(function, "float64"), "a folder for all CPUs is not for this one"
+    monkeypatch.setattr(cache, "prebuilt_folder", lambda: tmp_path)
     for folder in (None, tmp_path / "missing"):
-        monkeypatch.setattr(_cache, "cache_folder", lambda folder=folder: folder)
-        assert _cache.is_marked(function, "float64")
-        assert not _cache.is_marked(function, "int64")
-        _cache.mark(function, "int64")
-        assert not _cache.is_marked(function, "int64")
+        monkeypatch.setattr(cache, "cache_folder", lambda folder=folder: folder)
+        assert cache.is_marked(function, "float64")
+        assert not cache.is_marked(function, "int64")
+        cache.mark(function, "int64")
+        assert not cache.is_marked(function, "int64")
 
 
 SCRIPT = """
 import numpy as np, rollstat
-from rollstat._cache import compiled_kernels
+from rollstat.compile.cache import compiled_kernels
 x = np.random.default_rng(0).standard_normal(9000)
 print(rollstat.explain(rollstat.rolling_median, x, 7).algorithm)
 rollstat.rolling_median(x, 7)

@@ -113,14 +113,13 @@ def _functions() -> str:
 def _kernels() -> dict[str, str]:
     """Return the page of each kernel module: its docstring, which is kept beside the code."""
     pages = {}
-    kernels = Path(rollstat.__file__).parent / "kernels"
-    for module in sorted(kernels.rglob("*.py")):
-        name = module.relative_to(kernels).with_suffix("").as_posix()
+    package = Path(rollstat.__file__).parent
+    for module in (*(package / "kernels").rglob("*.py"), *(package / "compile" / "simd").glob("*.py")):
         if module.stem != "__init__":
-            dotted = name.replace("/", ".")
-            pages[name] = (
-                f"{dotted}\n{'=' * len(dotted)}\n\n"
-                f".. automodule:: rollstat.kernels.{dotted}\n   :no-members:\n"
+            folder, *parts = module.relative_to(package).with_suffix("").parts
+            title, dotted = ".".join(parts), ".".join((folder, *parts))
+            pages["/".join(parts)] = (
+                f"{title}\n{'=' * len(title)}\n\n.. automodule:: rollstat.{dotted}\n   :no-members:\n"
             )
     return pages
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.boundary_extrema import values_of_boundary, write_boundary
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
@@ -24,7 +25,6 @@ from rollstat.kernels.extrema.variable_windows import scan
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP, empty_bitmap, mark_insufficient
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.simd.pairs import Arg
-from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 from rollstat.plan import Choice
 from rollstat.thresholds import (
     BLOCKWISE_BYTES,

@@ -15,11 +15,11 @@ from numba import config
 from numpy.typing import NDArray
 
 from rollstat.algorithms.aggregate import without_exponents
-from rollstat.algorithms.bound_calls import BoundKernel
 from rollstat.algorithms.float_range import combine_within_range, may_leave_range
 from rollstat.algorithms.kept import Kept
 from rollstat.algorithms.window_sums import stays_in_range
 from rollstat.blocks import exact_floats, read_only
+from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import EXACT, same_memory
 from rollstat.kernels.aggregate.van_herk import scan
 from rollstat.kernels.extrema.any_windows import extremes_of_windows

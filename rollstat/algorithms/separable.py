@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.extrema import chunk_rows
+from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.kernels.extrema.doubling import scratch_length
 from rollstat.kernels.extrema.separable import scan_lines, scan_rows
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least
-from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 __all__ = ["MODES", "box_extremum", "extended_rows"]
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.algorithms.kept import Kept
 from rollstat.blocks import Block, Point, Selection, read_only
+from rollstat.compile.simd.vectors import VECTOR_BYTES
 from rollstat.kernels.selection.network_five import point_of_five
 from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
 from rollstat.kernels.selection.quantiles import interpolate_constant
@@ -27,7 +28,6 @@ from rollstat.kernels.selection.selection_network import (
     run_network,
 )
 from rollstat.kernels.selection.sortedness import direction
-from rollstat.kernels.simd.vectors import VECTOR_BYTES
 from rollstat.networks import selection_network
 
 __all__ = [

@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat._jit import plain
 from rollstat.algorithms.aggregate import aggregate, prepare
 from rollstat.algorithms.extrema import Extrema, automatic
 from rollstat.algorithms.float_range import MODERATE, is_moderate
 from rollstat.algorithms.kept import Kept
 from rollstat.algorithms.whole_numbers import about_anchor, operator_for
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.compile.jit import plain
+from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.dtypes import is_large
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
-from rollstat.kernels.simd.vectors import aligned_empty
 from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
 from rollstat.kernels.sums.moment_formulas import Summand, traits

@@ -6,8 +6,8 @@ State: none. Cost: a few instructions a value. Invariant: no step overflows, bec
 import numpy as np
 from numba import types
 
-from rollstat._jit import kernel
-from rollstat._lowering import overloaded
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import overloaded
 
 __all__ = ["difference", "exceeds", "half_integer", "to_floats"]
 

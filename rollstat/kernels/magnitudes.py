@@ -11,7 +11,7 @@ branches.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["magnitudes"]
 

@@ -9,7 +9,7 @@ State: the segment of the row. Invariant: no segment before it holds a later row
 and each segment.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["row_bounds"]
 

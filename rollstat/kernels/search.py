@@ -8,7 +8,7 @@ State: none. Cost: `first_from` takes O(log d) for a result d rows away, since s
 double before they are halved; `subtract_row` takes O(n).
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["first_from", "subtract_row"]
 

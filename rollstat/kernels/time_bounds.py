@@ -24,10 +24,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from rollstat._jit import INDEX, kernel
-from rollstat._lowering import dispatched, overloaded
-from rollstat.kernels.simd.bounds import LANES, add_if_less
-from rollstat.kernels.simd.vectors import broadcast, load, store, zeros
+from rollstat.compile.jit import INDEX, kernel
+from rollstat.compile.lowering import dispatched, overloaded
+from rollstat.compile.simd.bounds import LANES, add_if_less
+from rollstat.compile.simd.vectors import broadcast, load, store, zeros
 
 __all__ = [
     "Past",

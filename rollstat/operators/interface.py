@@ -9,8 +9,8 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from rollstat._code import calls_itself, code_digest, frozen, members
-from rollstat._sources import NotFixedError
+from rollstat.compile.code import calls_itself, code_digest, frozen, members
+from rollstat.compile.sources import NotFixedError
 
 __all__ = [
     "NOTHING",

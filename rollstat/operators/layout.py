@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import config, njit, typeof, types
-from numba.core.errors import NumbaError
+from numba import NumbaError, config, njit, typeof, types
 from numba.np.numpy_support import as_dtype
 from numpy.typing import NDArray
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollstat._lowering import jitable
+from rollstat.compile.lowering import jitable
 from rollstat.operators.scaled import ZERO, Scaled, add_scaled, join, multiply_scaled, split
 
 __all__ = [

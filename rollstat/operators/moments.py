@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollstat._lowering import jitable
+from rollstat.compile.lowering import jitable
 from rollstat.kernels.integers import difference
 
 __all__ = [

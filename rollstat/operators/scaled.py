@@ -7,8 +7,8 @@ have the exponent 0, and cost a comparison more than plain floats. Scaling by a 
 
 import math
 
-from rollstat._jit import kernel
-from rollstat._lowering import dispatched, jitable
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import dispatched, jitable
 
 __all__ = ["ZERO", "Scaled", "add_scaled", "join", "multiply_scaled", "shift", "split"]
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rollstat._lowering import count_leading_zeros, jitable
+from rollstat.compile.lowering import count_leading_zeros, jitable
 from rollstat.operators.scaled import Scaled, join, multiply_scaled, shift, split
 
 __all__ = [

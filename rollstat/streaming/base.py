@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import rollstat.streaming
-from rollstat.algorithms.bound_calls import BoundStep
+from rollstat.compile.bound_calls import BoundStep
 from rollstat.options import numpy_times, whole_number
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.window_spec import WindowSpec

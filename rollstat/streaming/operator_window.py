@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 import rollstat.thresholds as thresholds
-from rollstat.algorithms.bound_calls import BoundStep, bind_push
 from rollstat.algorithms.float_range import warn_of_range
+from rollstat.compile.bound_calls import BoundStep, bind_push
 from rollstat.kernels.aggregate.window import FIRST, NEXT, SPAN
 from rollstat.operators.interface import NOTHING
 from rollstat.options import choice

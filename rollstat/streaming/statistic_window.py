@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 import rollstat.thresholds as thresholds
-from rollstat.algorithms.bound_calls import BoundStep, bind, bind_push
 from rollstat.algorithms.boundary_extrema import write_extrema_of_ends
+from rollstat.compile.bound_calls import BoundStep, bind, bind_push
 from rollstat.dtypes import warn_of_rounded
 from rollstat.kernels.extrema.positions import move_origin
 from rollstat.kernels.missing.counting import has_nan

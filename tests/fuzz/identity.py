@@ -214,7 +214,7 @@ def fuzz(rng: np.random.Generator, note: dict[str, Any]) -> int:
 
 _CHILD = """
 import numpy as np, rollstat
-from rollstat._cache import compiled_kernels
+from rollstat.compile.cache import compiled_kernels
 from program import operator
 print(*rollstat.rolling_aggregate(np.array([3.0, 1.0, 2.0, 5.0]), operator, 2)[1:])
 print(sum(kernel.origin == "compiled" for kernel in compiled_kernels))

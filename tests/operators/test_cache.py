@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from rollstat._code import code_digest
-from rollstat._sources import NotFixedError
+from rollstat.compile.code import code_digest
+from rollstat.compile.sources import NotFixedError
 from rollstat.operators.interface import for_dtype
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +22,7 @@ from rollstat.kernels.aggregate import two_stacks
 header, cells = two_stacks.create(np.dtype(np.float64), 4)
 for x in (2.0, 3.0):
     two_stacks.push_state({operator}, header, cells, x)
-from rollstat._cache import compiled_kernels
+from rollstat.compile.cache import compiled_kernels
 hits = [kernel for kernel in compiled_kernels if kernel.origin == "cache" and "push_state" in kernel.name]
 print(two_stacks.query({operator}, header, cells), len(hits))
 """
@@ -68,7 +68,7 @@ USE = """
 import logging, sys
 import numpy as np
 import rollstat
-from rollstat._cache import compiled_kernels
+from rollstat.compile.cache import compiled_kernels
 from mine import operator
 print(rollstat.rolling_aggregate(np.array([2.0, 3.0]), operator, 2)[1])
 print(sum(kernel.origin == "compiled" for kernel in compiled_kernels))

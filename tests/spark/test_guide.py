@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import rollstat
-from rollstat._cache import host_levels
-from rollstat._prebuild import prebuild
+from rollstat.compile.cache import host_levels
+from rollstat.precompile.prebuild import prebuild
 from tests.spark.cluster import standalone
 
 ROOT = Path(__file__).resolve().parents[2]

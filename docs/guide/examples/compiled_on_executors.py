@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 def compiled(batches):
     """Compute in a worker, and yield where its kernels came from."""
     import rollstat.pandas  # noqa: F401 - registers the accessor
-    from rollstat._cache import compiled_kernels
+    from rollstat.compile.cache import compiled_kernels
 
     for batch in batches:
         batch["value"].rollstat.rolling(100).median()

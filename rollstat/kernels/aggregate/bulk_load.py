@@ -13,7 +13,7 @@ a single chain.
 Source: Blelloch, Prefix sums and their applications, CMU-CS-90-190 (1990), section 1.2.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.operator_calls import combine, lift
 from rollstat.kernels.aggregate.ring_queue import fetch, store
 

@@ -24,7 +24,7 @@ Source: Tangwongsan, Hirzel, Schneider, "In-order sliding-window aggregation in 
 VLDB Journal 30 (2021), section 6, doi:10.1007/s00778-021-00668-3.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.bulk_load import lift_suffixes, lift_total
 from rollstat.kernels.aggregate.operator_calls import combine
 from rollstat.kernels.aggregate.ring_queue import (

@@ -28,8 +28,8 @@ from types import FunctionType
 
 from numba import types
 
-from rollstat._jit import inner_function
-from rollstat._lowering import jitable, overloaded
+from rollstat.compile.jit import inner_function
+from rollstat.compile.lowering import jitable, overloaded
 
 __all__ = [
     "combine",

@@ -30,7 +30,7 @@ doi:10.1007/BFb0014927.
 import numpy as np
 from numba import types
 
-from rollstat._lowering import overloaded
+from rollstat.compile.lowering import overloaded
 from rollstat.kernels.aggregate.operator_calls import load, save
 
 __all__ = [

@@ -28,7 +28,7 @@ Source: the general window of Julia's AssociativeWindowAggregation.jl; Tangwongs
 doi:10.1007/s00778-021-00668-3 (two-stacks lite).
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.bulk_load import lift_total
 from rollstat.kernels.aggregate.operator_calls import combine
 from rollstat.kernels.aggregate.ring_queue import (

@@ -20,7 +20,7 @@ Source: M. van Herk, Pattern Recognition Letters 13 (1992), doi:10.1016/0167-865
 M. Werman, IEEE Transactions on Pattern Analysis and Machine Intelligence 15 (1993), doi:10.1109/34.211471.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.operator_calls import combine, emit, lift, load, save
 
 __all__ = ["scan", "scan_fixed"]

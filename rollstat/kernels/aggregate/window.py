@@ -25,8 +25,8 @@ import numpy as np
 
 import rollstat.kernels.aggregate.daba as daba
 import rollstat.kernels.aggregate.two_stacks as two_stacks
-from rollstat._jit import kernel
-from rollstat._lowering import overloaded
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import overloaded
 from rollstat.kernels.aggregate.operator_calls import (
     combine,
     define,

@@ -28,7 +28,7 @@ Source: that of the algorithms.
 
 from typing import Any, NamedTuple
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.operator_calls import combine, emit, lift, load, save
 from rollstat.kernels.aggregate.ring_queue import MASK, fetch, store
 from rollstat.kernels.aggregate.window import method_of_algorithm

@@ -19,7 +19,7 @@ Source: Lemire (2006), *Streaming Maximum-Minimum Filter*, section 3, with one d
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["extremes_of_windows"]
 

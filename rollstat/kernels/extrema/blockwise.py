@@ -32,7 +32,16 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.vectors import (
+    contains_nan,
+    lanes_of,
+    load,
+    propagate_nan,
+    replace_nan,
+    unaligned,
+    zeros,
+)
 from rollstat.kernels.extrema import doubling
 from rollstat.kernels.extrema.monotone_runs import answer_values, copy_run
 from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, NO, SKIP, YES
@@ -42,15 +51,6 @@ from rollstat.kernels.missing.nan_bitmap import record_nan_if
 from rollstat.kernels.simd.comparator import Oldest, best_of, better, missing_of, where_equal, worst_of
 from rollstat.kernels.simd.fill_copy import fill, fill_and_prefetch
 from rollstat.kernels.simd.pairs import broadcast, prefer
-from rollstat.kernels.simd.vectors import (
-    contains_nan,
-    lanes_of,
-    load,
-    propagate_nan,
-    replace_nan,
-    unaligned,
-    zeros,
-)
 
 __all__ = ["best_in", "growing", "occurs", "rolling", "room_for", "scratch_length", "shrinking", "totals"]
 

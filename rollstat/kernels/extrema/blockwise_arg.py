@@ -17,7 +17,8 @@ a block, whatever the data.
 Source: as :mod:`rollstat.kernels.extrema.blockwise`.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.vectors import lanes_of
 from rollstat.kernels.extrema import doubling_arg, monotone_runs
 from rollstat.kernels.extrema.blockwise import best_in, room_for, totals
 from rollstat.kernels.extrema.doubling_arg import write_shifted
@@ -34,7 +35,6 @@ from rollstat.kernels.simd.pairs import (
     shift_in_previous,
     store,
 )
-from rollstat.kernels.simd.vectors import lanes_of
 
 __all__ = ["rolling", "scratch_length"]
 

@@ -16,7 +16,16 @@ NaN; once it finds one, it computes that chunk again, with the sentinel in place
 Source: own construction.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.vectors import (
+    contains,
+    contains_nan,
+    lanes_of,
+    propagate_nan,
+    replace_nan,
+    unaligned,
+    zeros,
+)
 from rollstat.kernels.extrema.nan_policy import (
     ANY,
     HAS_NAN,
@@ -30,15 +39,6 @@ from rollstat.kernels.extrema.nan_policy import (
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
 from rollstat.kernels.simd.comparator import best_of, missing_of, where_equal, worst_of
 from rollstat.kernels.simd.pairs import broadcast, load, prefer, store
-from rollstat.kernels.simd.vectors import (
-    contains,
-    contains_nan,
-    lanes_of,
-    propagate_nan,
-    replace_nan,
-    unaligned,
-    zeros,
-)
 
 __all__ = ["FEW", "positions", "rolling"]
 

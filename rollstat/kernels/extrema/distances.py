@@ -4,7 +4,7 @@ State: none. Invariant: the distance between equal infinities is 0. Cost: a few 
 code. Source: the definition.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["write_distances"]
 

@@ -38,8 +38,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat._jit import kernel
-from rollstat._lowering import prefetch_to_write
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import prefetch_to_write
+from rollstat.compile.simd.vectors import (
+    contains,
+    contains_nan,
+    first_lane,
+    lanes_of,
+    propagate_nan,
+    replace_nan,
+    unaligned,
+    zeros,
+)
 from rollstat.kernels.extrema import direct
 from rollstat.kernels.extrema.direct import FEW
 from rollstat.kernels.extrema.monotone_runs import answer_values
@@ -58,16 +68,6 @@ from rollstat.kernels.extrema.nan_policy import (
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
 from rollstat.kernels.simd.comparator import best_of, missing_of, where_equal, worst_of
 from rollstat.kernels.simd.pairs import at, broadcast, copy, first_of, load, prefer, shift_in_previous, store
-from rollstat.kernels.simd.vectors import (
-    contains,
-    contains_nan,
-    first_lane,
-    lanes_of,
-    propagate_nan,
-    replace_nan,
-    unaligned,
-    zeros,
-)
 
 __all__ = [
     "EIGHT",

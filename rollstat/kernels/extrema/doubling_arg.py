@@ -17,7 +17,8 @@ of arrays of values and of positions. Positions are integers as large as a value
 lanes; values have 4 or 8 bytes. Cost: about twice that of values alone.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.vectors import contains_nan, lanes_of, propagate_nan, zeros
 from rollstat.kernels.extrema import direct, monotone_runs
 from rollstat.kernels.extrema.blockwise import occurs
 from rollstat.kernels.extrema.direct import FEW
@@ -35,7 +36,6 @@ from rollstat.kernels.extrema.monotone_runs import Results
 from rollstat.kernels.simd.comparator import best_of, reject, worst_of
 from rollstat.kernels.simd.fill_copy import count_up
 from rollstat.kernels.simd.pairs import at, broadcast, copy, load, prefer, rows, rows_from, set_at, store
-from rollstat.kernels.simd.vectors import contains_nan, lanes_of, propagate_nan, zeros
 
 __all__ = ["correct_positions", "rolling", "scratch_length", "write_shifted"]
 

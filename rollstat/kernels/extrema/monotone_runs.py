@@ -26,11 +26,11 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from rollstat._jit import kernel
-from rollstat._lowering import prefetch_to_write
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import prefetch_to_write
+from rollstat.compile.simd.vectors import lanes_of, load, store
 from rollstat.kernels.simd.comparator import Oldest, all_newer_win, all_older_win, choose
 from rollstat.kernels.simd.fill_copy import copy, count_up, fill, store_and_prefetch
-from rollstat.kernels.simd.vectors import lanes_of, load, store
 from rollstat.thresholds import MONOTONE_RUN
 
 __all__ = ["Results", "answer", "answer_values", "copy_run"]

@@ -25,7 +25,7 @@ Computing 13 (2006) 328-339, arXiv:cs/0610046, section 4, with one of its two qu
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["COMPARISONS", "check", "create", "load", "push", "value_at", "views"]
 

@@ -14,7 +14,7 @@ entered. For the last of equal values, the series is read backwards. Cost: at mo
 Source: the monotonicity is that of the wedge's front, D. Lemire, arXiv:cs/0610046, section 4.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.simd.comparator import better, worst_of
 
 __all__ = ["locate", "move_origin"]

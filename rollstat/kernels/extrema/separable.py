@@ -18,11 +18,11 @@ Source: J. Gil and M. Werman, Computing 2-D min, median, and max filters, IEEE T
 doi:10.1109/34.211471; separability is theirs too.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.vectors import lanes_of, load, store
 from rollstat.kernels.extrema.doubling import rolling
 from rollstat.kernels.extrema.nan_policy import SKIP
 from rollstat.kernels.simd.comparator import prefer, worst_of
-from rollstat.kernels.simd.vectors import lanes_of, load, store
 
 __all__ = ["scan_lines", "scan_rows"]
 

@@ -28,12 +28,12 @@ doi:10.1109/34.211471. The doubling is that of :mod:`rollstat.kernels.extrema.do
 own construction.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.vectors import broadcast, lanes_of, load, replace_nan, store
 from rollstat.kernels.extrema.doubling import best_lane, doubled
 from rollstat.kernels.extrema.nan_policy import NO, YES
 from rollstat.kernels.simd.comparator import prefer, worst_of
 from rollstat.kernels.simd.fill_copy import store_and_prefetch
-from rollstat.kernels.simd.vectors import broadcast, lanes_of, load, replace_nan, store
 
 __all__ = ["prefixes", "suffixes"]
 

@@ -18,7 +18,7 @@ Source: that of :mod:`rollstat.kernels.extrema.van_herk`, here with borders wher
 instead of every `width` rows.
 """
 
-from rollstat._jit import INDEX, kernel
+from rollstat.compile.jit import INDEX, kernel
 from rollstat.kernels.search import first_from
 from rollstat.kernels.simd.comparator import prefer, worst_of
 

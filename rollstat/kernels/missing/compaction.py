@@ -9,7 +9,7 @@ State: a running count. Invariant: the bound of a row is the number of observati
 amortised per row.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["keep_observed", "observed_bounds"]
 

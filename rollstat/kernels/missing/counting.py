@@ -11,7 +11,7 @@ rows in ``[left, right)`` that are not missing. Cost: amortised O(1) per row, wo
 a bound.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = [
     "count_fixed",

@@ -9,7 +9,7 @@
 State: the last observation so far. Cost: O(1) per row.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.missing.counting import has_nan
 
 __all__ = ["backward_fill", "backward_fill_nan", "copy_until_nan", "forward_fill", "forward_fill_nan"]

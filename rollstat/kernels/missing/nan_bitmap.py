@@ -15,9 +15,9 @@ few for each row elsewhere.
 
 import numpy as np
 
-from rollstat._jit import INDEX, kernel
-from rollstat._lowering import count_ones, count_trailing_zeros
-from rollstat.kernels.simd.masks import nan_bits
+from rollstat.compile.jit import INDEX, kernel
+from rollstat.compile.lowering import count_ones, count_trailing_zeros
+from rollstat.compile.simd.masks import nan_bits
 
 __all__ = ["NO_BITMAP", "empty_bitmap", "mark_insufficient", "record_nan", "record_nan_if"]
 

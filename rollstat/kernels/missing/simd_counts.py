@@ -8,16 +8,16 @@
     count of a window = count of the first of the eight + running sum up to the lane before
 
 `series` is a tuple of one or two float64 arrays; a row counts if none of them is NaN there. All eight
-running sums are one product of integers, see :func:`rollstat.kernels.simd.float64x8_math.nan_changes`.
+running sums are one product of integers, see :func:`rollstat.compile.simd.float64x8_math.nan_changes`.
 
 State: the number of observations of the next window, an integer, which is exact. Cost: O(1) per row, about
 ten instructions for eight rows.
 """
 
-from rollstat._jit import kernel
-from rollstat._lowering import prefetch
-from rollstat.kernels.simd.float64x8_math import LANES, counts_from_changes, nan_changes
-from rollstat.kernels.simd.vectors import load, stack_channels, store
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import prefetch
+from rollstat.compile.simd.float64x8_math import LANES, counts_from_changes, nan_changes
+from rollstat.compile.simd.vectors import load, stack_channels, store
 
 __all__ = ["count_series", "count_vectors", "is_observed", "observations_between"]
 

@@ -16,7 +16,7 @@ Cost: O(1) amortised and O(m) worst case a row. Source: definition.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["ALL", "ANY", "COUNT", "NEWEST", "OLDEST", "ends_of_windows"]
 

@@ -16,8 +16,8 @@ Cost: O(1) a value. Source: the definition.
 import numpy as np
 from numba import types
 
-from rollstat._jit import kernel
-from rollstat._lowering import overloaded
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import overloaded
 from rollstat.kernels.integers import half_integer
 
 __all__ = [

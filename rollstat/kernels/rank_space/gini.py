@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.rank_space.sorted_array import advance
 
 __all__ = [

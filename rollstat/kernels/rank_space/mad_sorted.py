@@ -19,7 +19,7 @@ instead of a descent.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.rank_space.distances import centers, middle, near_distance
 from rollstat.kernels.rank_space.sorted_array import advance
 

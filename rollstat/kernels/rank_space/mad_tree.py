@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.rank_space.distances import centers, near_distance
 from rollstat.kernels.selection import rank_set
 from rollstat.kernels.selection.rank_set import (

@@ -23,7 +23,7 @@ queries on lists and trees, Nordic J. Comput. 12 (2005), give the costs of harde
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["add_to_count", "check", "create", "find_modes", "leftmost_maximum"]
 

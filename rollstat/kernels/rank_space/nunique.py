@@ -12,7 +12,7 @@ Cost: O(1) in the worst case for each row that enters or leaves, after the block
 Source: as pandas' ``roll_nunique``, with an array instead of a hash table.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["count_distinct"]
 

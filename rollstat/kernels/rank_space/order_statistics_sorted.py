@@ -15,7 +15,7 @@ order statistics, so it compiles in a fraction of the time that the others take.
 Source: insertion sort.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.rank_space.sorted_array import advance, count_below
 
 __all__ = ["order_statistics_sorted"]

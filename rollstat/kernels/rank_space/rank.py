@@ -24,7 +24,7 @@ sorted blocks is that of Raykov, An optimal algorithm for sliding window order s
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.selection.rank_set import add, count_below, remove
 
 __all__ = [

@@ -13,7 +13,7 @@ the entries moved on average, and vector code in the search. Source: insertion s
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["advance", "check", "count_below", "insert", "remove", "replace"]
 

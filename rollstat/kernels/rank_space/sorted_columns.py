@@ -16,7 +16,7 @@ found.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.simd.fill_copy import copy
 

@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import kernel
-from rollstat._lowering import dispatched
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import dispatched
 from rollstat.kernels.rank_space.gini import mean_of_sorted
 from rollstat.kernels.rank_space.mad_sorted import deviation_of_sorted
 from rollstat.kernels.rank_space.rank import place_of

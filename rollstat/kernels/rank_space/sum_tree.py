@@ -21,7 +21,7 @@ doi:10.1137/0914050, updated in a complete tree.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["assign", "check", "create"]
 

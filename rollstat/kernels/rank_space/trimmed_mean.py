@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.rank_space import sum_tree
 from rollstat.kernels.rank_space.sorted_array import advance
 from rollstat.kernels.rank_space.sum_tree import assign

@@ -21,10 +21,10 @@ Source: as of :mod:`rollstat.kernels.selection.band_codes`.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.masks import append_active
+from rollstat.compile.simd.vectors import broadcast, lanes_of, store
 from rollstat.kernels.selection.band_codes import BELOW
-from rollstat.kernels.simd.masks import append_active
-from rollstat.kernels.simd.vectors import broadcast, lanes_of, store
 from rollstat.thresholds import ACTIVE_PROBED_ROWS, ACTIVE_SHARE
 
 __all__ = ["active_rows_are_few", "fill_forward", "gather_active_rows"]

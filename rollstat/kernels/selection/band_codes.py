@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import INDEX, kernel
+from rollstat.compile.jit import INDEX, kernel
 from rollstat.kernels.selection.radix_sort import bits_for, row_mask, sort_records
 
 __all__ = [

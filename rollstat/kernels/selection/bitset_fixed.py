@@ -27,8 +27,8 @@ Source: as of :mod:`rollstat.kernels.selection.bitset_variable` and
 
 import numpy as np
 
-from rollstat._jit import kernel
-from rollstat._lowering import count_leading_zeros, count_ones, count_trailing_zeros
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import count_leading_zeros, count_ones, count_trailing_zeros
 from rollstat.kernels.selection.band_codes import BELOW, FIRST, GUARDS, words_for
 from rollstat.kernels.selection.slide_predictable import is_predictable, slide_predictable
 

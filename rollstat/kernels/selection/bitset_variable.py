@@ -21,7 +21,7 @@ Median filtering is equivalent to sorting (2014), arXiv:1406.1717.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.selection.rank_set import (
     add,
     at_or_after,

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.selection.active_rows import active_rows_are_few, fill_forward, gather_active_rows
 from rollstat.kernels.selection.band_codes import (
     FIRST,

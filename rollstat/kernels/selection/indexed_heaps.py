@@ -28,8 +28,8 @@ with a ring: Haerdle and Steiger, doi:10.2307/2986349.
 
 import numpy as np
 
-from rollstat._jit import INDEX, kernel
-from rollstat._lowering import prefetch
+from rollstat.compile.jit import INDEX, kernel
+from rollstat.compile.lowering import prefetch
 from rollstat.kernels.selection.ring_order import is_older
 
 __all__ = [

@@ -9,7 +9,7 @@ State: none. Invariant: `rank` is the inverse of `row` where all ranks differ; t
 first of the equal values. Cost: O(n). Source: elementary.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["number", "number_tied"]
 

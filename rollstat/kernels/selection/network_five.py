@@ -19,7 +19,7 @@ Source: the insertion of a fifth value after Batcher's network for four, doi:10.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.selection.quantiles import between
 
 __all__ = ["point_of_five"]

@@ -21,7 +21,7 @@ doi:10.1147/sj.41.0025.
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["pick", "place_sentinels", "rank_in_all"]
 

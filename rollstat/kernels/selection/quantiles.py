@@ -12,7 +12,7 @@ Statistical Packages*, definition 7, doi:10.2307/2684934, with the rounding of p
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.integers import half_integer
 
 __all__ = [

@@ -33,12 +33,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from rollstat._jit import INDEX, kernel
-from rollstat._lowering import dispatched
+from rollstat.compile.jit import INDEX, kernel
+from rollstat.compile.lowering import dispatched
+from rollstat.compile.simd.masks import append_between
+from rollstat.compile.simd.vectors import first_lane, lanes_of, load, shift_in_previous
 from rollstat.kernels.simd.comparator import Greatest, Least, prefer
 from rollstat.kernels.simd.fill_copy import copy
-from rollstat.kernels.simd.masks import append_between
-from rollstat.kernels.simd.vectors import first_lane, lanes_of, load, shift_in_previous
 
 __all__ = [
     "SortScratch",

@@ -29,8 +29,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import kernel
-from rollstat._lowering import count_leading_zeros, count_ones, count_trailing_zeros
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import count_leading_zeros, count_ones, count_trailing_zeros
 
 __all__ = [
     "BELOW",

@@ -9,7 +9,7 @@ State: none. Invariant: slots after the newest hold older rows than those up to 
 increase with the slot. Cost: O(1). Source: elementary.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["is_older"]
 

@@ -23,10 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.vectors import lanes_of, transpose_four
 from rollstat.kernels.selection.quantiles import interpolate_constant
-from rollstat.kernels.simd.compare_exchange import exchange, lower_of, transpose_four, upper_of
-from rollstat.kernels.simd.vectors import lanes_of
+from rollstat.kernels.simd.compare_exchange import exchange, lower_of, upper_of
 
 __all__ = [
     "EXCHANGE",

@@ -28,10 +28,10 @@ Source: as of :mod:`rollstat.kernels.selection.bitset_variable`.
 
 import numpy as np
 
-from rollstat._jit import INDEX, kernel
-from rollstat._lowering import count_leading_zeros, count_trailing_zeros
+from rollstat.compile.jit import INDEX, kernel
+from rollstat.compile.lowering import count_leading_zeros, count_trailing_zeros
+from rollstat.compile.simd.masks import all_outside, within_bits
 from rollstat.kernels.selection.band_codes import FIRST
-from rollstat.kernels.simd.masks import all_outside, within_bits
 from rollstat.thresholds import PREDICTABLE_PROBED_ROWS, PREDICTABLE_SHARE
 
 __all__ = ["is_predictable", "slide_predictable"]

@@ -11,7 +11,7 @@ steps of both kinds are common, since the search ends with the part that has one
 vector instructions. Source: elementary.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["direction"]
 

@@ -27,7 +27,7 @@ doi:10.2307/2986349, extended to any rank, windows of varying size and missing v
 
 import numpy as np
 
-from rollstat._jit import INDEX, kernel
+from rollstat.compile.jit import INDEX, kernel
 from rollstat.kernels.selection.indexed_heaps import (
     CAPACITY,
     HIGH,

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.selection.band_codes import FIRST, rank_band
 from rollstat.kernels.selection.bitset_fixed import begin, slide_fixed
 from rollstat.kernels.selection.radix_sort import bits_for, row_mask, value_range

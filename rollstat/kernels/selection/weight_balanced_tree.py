@@ -32,7 +32,7 @@ weight-balanced trees, J. Funct. Program. 21 (2011), doi:10.1017/S09567968110001
 
 import numpy as np
 
-from rollstat._jit import INDEX, kernel
+from rollstat.compile.jit import INDEX, kernel
 
 __all__ = [
     "BEFORE",

@@ -5,7 +5,7 @@
     prefer(Least(), 3, 5)     3        prefer(Greatest(), 3, 5)     5
     reject(Least(), 3, 5)     5        reject(Greatest(), 3, 5)     3
 
-The functions take scalars or vectors of :mod:`rollstat.kernels.simd.vectors`.
+The functions take scalars or vectors of :mod:`rollstat.compile.simd.vectors`.
 
 State: none; an order is an empty NamedTuple, which the compiler resolves. Invariant: the second operand is
 returned where the two are equal or one is NaN, so a NaN in the first operand is dropped. Cost: one
@@ -18,8 +18,8 @@ import numpy as np
 from numba import types
 from numba.np.numpy_support import as_dtype
 
-from rollstat._lowering import constant, lowered
-from rollstat.kernels.simd.codegen import Vector, all_lanes, compare
+from rollstat.compile.lowering import constant, lowered
+from rollstat.compile.simd.codegen import Vector, all_lanes, compare
 
 __all__ = [
     "Greatest",

@@ -10,9 +10,9 @@ counting from the end.
 State: none. Cost: one store per vector.
 """
 
-from rollstat._jit import kernel
-from rollstat._lowering import prefetch, prefetch_to_write
-from rollstat.kernels.simd.vectors import broadcast, lanes_of, store, unaligned
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import prefetch, prefetch_to_write
+from rollstat.compile.simd.vectors import broadcast, lanes_of, store, unaligned
 
 __all__ = ["copy", "count_up", "fill", "fill_and_prefetch", "store_and_prefetch"]
 

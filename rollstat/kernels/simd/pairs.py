@@ -13,17 +13,15 @@ State: none. Invariant: single operands compile to the code of the operation its
 twice. Cost: that of the operations.
 """
 
-import operator
 from inspect import Parameter, Signature
 from typing import Any, NamedTuple
 
 from numba import types
-from numba.core.typing.arraydecl import get_array_index_type
-from numba.extending import lower_builtin, type_callable
 
-from rollstat import _lowering
-from rollstat._jit import INDEX, kernel
-from rollstat.kernels.simd import comparator, fill_copy, vectors
+from rollstat.compile import lowering
+from rollstat.compile.jit import INDEX, kernel
+from rollstat.compile.simd import vectors
+from rollstat.kernels.simd import comparator, fill_copy
 from rollstat.kernels.simd.comparator import choose
 
 __all__ = [
@@ -79,15 +77,6 @@ def _element(operand, side):
     return operand[side] if _is_pair(operand) else operand
 
 
-def _compile(context, builder, function, operand_types, operands):
-    """Generate a call of `function`; return the result."""
-    called = context.typing_context.resolve_value_type(function) or function
-    signature = context.typing_context.resolve_function_type(called, operand_types, {})
-    implementation = context.get_function(called, signature)
-    context.add_linking_libs(getattr(implementation, "libs", ()))
-    return implementation(builder, operands)
-
-
 def pairwise(function, by_value=None):
     """Return `function`, a kernel or an operation, for single operands and for pairs.
 
@@ -102,29 +91,22 @@ def pairwise(function, by_value=None):
         first, second = (function(*(_element(operand, side) for operand in operands)) for side in range(2))
         return None if first is None else (first, second)
 
-    def typing(context):
-        def resolve(called, operands):
-            called = context.resolve_value_type(called)
-            return context.resolve_function_type(called, operands, {}).return_type
-
-        def typer(*operands):
-            if by_value is not None and _is(Arg, operands[0]):
-                return resolve(by_value, operands)
-            if not _takes_pairs(operands):
-                return resolve(function, operands)
-            first, second = (
-                resolve(function, tuple(_element(operand, side) for operand in operands)) for side in range(2)
-            )
-            return first if first == types.none else types.BaseTuple.from_types((first, second))
-
-        typer.pysig = _PARAMETERS
-        return typer
+    def type_of(*operands):
+        if by_value is not None and _is(Arg, operands[0]):
+            return lowering.result_type(by_value, operands)
+        if not _takes_pairs(operands):
+            return lowering.result_type(function, operands)
+        first, second = (
+            lowering.result_type(function, tuple(_element(operand, side) for operand in operands))
+            for side in range(2)
+        )
+        return first if first == types.none else types.BaseTuple.from_types((first, second))
 
     def generate(context, builder, signature, operands):
         if by_value is not None and _is(Arg, signature.args[0]):
-            return _compile(context, builder, by_value, signature.args, operands)
+            return lowering.call(context, builder, by_value, signature.args, operands)
         if not _takes_pairs(signature.args):
-            return _compile(context, builder, function, signature.args, operands)
+            return lowering.call(context, builder, function, signature.args, operands)
         results = []
         for side in range(2):
             element_types = tuple(_element(operand, side) for operand in signature.args)
@@ -132,13 +114,13 @@ def pairwise(function, by_value=None):
                 builder.extract_value(operand, side) if _is_pair(operand_type) else operand
                 for operand_type, operand in zip(signature.args, operands)
             ]
-            results.append(_compile(context, builder, function, element_types, elements))
+            results.append(lowering.call(context, builder, function, element_types, elements))
         if signature.return_type == types.none:
             return context.get_dummy_value()
         return context.make_tuple(builder, signature.return_type, results)
 
-    type_callable(operation)(typing)
-    lower_builtin(operation, types.VarArg(types.Any))(generate)
+    operation.__signature__ = _PARAMETERS
+    lowering.lowered(operation)(lambda *operands: (type_of(*operands)(*operands), generate))
     return operation
 
 
@@ -161,29 +143,17 @@ def _set_at(value, array, i):
     array[i] = value
 
 
-def _slice(context, builder, array, value, first, last):
-    """Generate ``value[first:last]``; kernels cannot return arrays that they make."""
-    bounds = context.make_helper(builder, types.slice2_type)
-    bounds.start, bounds.stop, bounds.step = first, last, context.get_constant(types.intp, 1)
-    operands = array, types.slice2_type
-    return _compile(context, builder, operator.getitem, operands, (value, bounds._getvalue()))
-
-
-def _type_of_slice(array):
-    return get_array_index_type(array, types.slice2_type).result
-
-
 def _rows(array, first, last):
     """Return elements `first` to `last` - 1 of an array."""
     return array[first:last]
 
 
-@_lowering.lowered(_rows)
+@lowering.lowered(_rows)
 def _compile_rows(array, first, last):
     def generate(context, builder, signature, arguments):
-        return _slice(context, builder, array, *arguments)
+        return lowering.slice_of(context, builder, array, *arguments)
 
-    return _type_of_slice(array)(array, types.intp, types.intp), generate
+    return lowering.type_of_slice(array)(array, types.intp, types.intp), generate
 
 
 def _rows_from(array, first):
@@ -191,12 +161,13 @@ def _rows_from(array, first):
     return array[first:]
 
 
-@_lowering.lowered(_rows_from)
+@lowering.lowered(_rows_from)
 def _compile_rows_from(array, first):
     def generate(context, builder, signature, arguments):
-        return _slice(context, builder, array, *arguments, context.get_constant(types.intp, 2**63 - 1))
+        last = context.get_constant(types.intp, 2**63 - 1)
+        return lowering.slice_of(context, builder, array, *arguments, last)
 
-    return _type_of_slice(array)(array, types.intp), generate
+    return lowering.type_of_slice(array)(array, types.intp), generate
 
 
 def first_of(operand):
@@ -204,7 +175,7 @@ def first_of(operand):
     return operand[0] if _is_pair(operand) else operand
 
 
-@_lowering.lowered(first_of)
+@lowering.lowered(first_of)
 def _compile_first_of(operand):
     def generate(context, builder, signature, arguments):
         return builder.extract_value(arguments[0], 0) if _is_pair(operand) else arguments[0]

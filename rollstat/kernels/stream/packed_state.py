@@ -12,7 +12,7 @@ without reference counts and 40 ns with them, as much as the step of many algori
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["pack", "unpack", "views"]
 

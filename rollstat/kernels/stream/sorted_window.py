@@ -17,7 +17,7 @@ ten thousand rows takes about a microsecond. Source: insertion sort with binary 
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = [
     "COUNT",

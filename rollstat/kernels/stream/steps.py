@@ -29,9 +29,9 @@ import rollstat.kernels.extrema.monotonic_deque as monotonic_deque
 import rollstat.kernels.extrema.wedge as wedge
 import rollstat.kernels.selection.three_trees as three_trees
 import rollstat.kernels.selection.two_heaps as two_heaps
-from rollstat._fast_call import plain, single_step
-from rollstat._jit import kernel
-from rollstat._lowering import overloaded
+from rollstat.compile.fast_call import plain, single_step
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import overloaded
 from rollstat.kernels.aggregate.operator_calls import define
 from rollstat.kernels.aggregate.ring_queue import END, FRONT
 from rollstat.kernels.aggregate.window import LEAST, NEXT, SPAN

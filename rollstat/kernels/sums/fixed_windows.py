@@ -47,12 +47,11 @@ doi:10.1109/34.211471, with + for min; two-sum: Knuth, The Art of Computer Progr
 
 import numpy as np
 
-from rollstat._jit import kernel
-from rollstat._lowering import dispatched, prefetch
-from rollstat.kernels.missing.simd_counts import is_observed, observations_between
-from rollstat.kernels.simd.float64x8_math import nan_where_below
-from rollstat.kernels.simd.float_flags import clear_flags, range_left
-from rollstat.kernels.simd.vectors import (
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import dispatched, prefetch
+from rollstat.compile.simd.float64x8_math import nan_where_below
+from rollstat.compile.simd.float_flags import clear_flags, range_left
+from rollstat.compile.simd.vectors import (
     broadcast,
     contains_nan,
     load,
@@ -63,6 +62,7 @@ from rollstat.kernels.simd.vectors import (
     store_2d,
     zeros_like,
 )
+from rollstat.kernels.missing.simd_counts import is_observed, observations_between
 from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
 from rollstat.kernels.sums.short_windows import (
     GROUP,

@@ -5,7 +5,7 @@
     observation x, y --lift--> terms, e.g. (x - c), (x - c)**2 --sum--> window --finish--> outputs
 
 A summand is a NamedTuple of parameters; its class selects the functions `lift` and `finish`. They take
-vectors of :mod:`rollstat.kernels.simd.vectors`, with one channel per sum; `lift` takes scalars too.
+vectors of :mod:`rollstat.compile.simd.vectors`, with one channel per sum; `lift` takes scalars too.
 
 `c` is the *shift*, a value of the window itself; plain sums have none. Central sums follow from shifted ones
 by ``sum (x - mean)**2 = Q - P**2 / m``. This loses at most a factor ``1 + (c - mean)**2 / variance`` of
@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
-from numba.core.imputils import impl_ret_borrowed
 
-from rollstat._jit import kernel
-from rollstat._lowering import constant, dispatched, lowered
-from rollstat.kernels.simd.float64x8_math import (
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import constant, dispatched, lowered, tuple_of
+from rollstat.compile.simd.float64x8_math import (
     clip,
     divide,
     divide_finite,
@@ -31,7 +30,7 @@ from rollstat.kernels.simd.float64x8_math import (
     square_root,
     subtract_product,
 )
-from rollstat.kernels.simd.vectors import broadcast, channels_of, replace_nan, stack_channels
+from rollstat.compile.simd.vectors import broadcast, channels_of, replace_nan, stack_channels
 
 __all__ = [
     "Correlation",
@@ -340,8 +339,7 @@ def _series_of(summand, x, y):
     kind = types.BaseTuple.from_types((x, y)[:series])
 
     def generate(context, builder, signature, arguments):
-        both = context.make_tuple(builder, kind, arguments[1 : 1 + series])
-        return impl_ret_borrowed(context, builder, kind, both)
+        return tuple_of(context, builder, kind, arguments[1 : 1 + series])
 
     return kind(summand, x, y), generate
 

@@ -22,12 +22,11 @@ roundings deep up to 8 values, six up to 31. Cost: O(1) per row for leaves and r
 
 from typing import Any, NamedTuple
 
-from rollstat._jit import kernel
-from rollstat._lowering import dispatched, prefetch
-from rollstat.kernels.missing.simd_counts import count_vectors, observations_between
-from rollstat.kernels.simd.float64x8_math import nan_where_below, replace_unobserved
-from rollstat.kernels.simd.float_flags import clear_flags, range_left
-from rollstat.kernels.simd.vectors import (
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import dispatched, prefetch
+from rollstat.compile.simd.float64x8_math import nan_where_below, replace_unobserved
+from rollstat.compile.simd.float_flags import clear_flags, range_left
+from rollstat.compile.simd.vectors import (
     broadcast,
     contains_nan,
     load,
@@ -36,6 +35,7 @@ from rollstat.kernels.simd.vectors import (
     store,
     store_2d,
 )
+from rollstat.kernels.missing.simd_counts import count_vectors, observations_between
 from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
 
 __all__ = [

@@ -7,7 +7,7 @@
 State, invariant: none. Cost: a few instructions a row, in vector code. Source: the definition.
 """
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 
 __all__ = ["write_lines"]
 

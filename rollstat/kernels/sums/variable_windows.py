@@ -31,12 +31,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rollstat._jit import kernel
-from rollstat.kernels.search import first_from
-from rollstat.kernels.simd.bounds import are_consecutive, count_below, load_at, rows_between
-from rollstat.kernels.simd.float64x8_math import LANES, nan_where_below
-from rollstat.kernels.simd.float_flags import clear_flags, range_left
-from rollstat.kernels.simd.vectors import (
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.bounds import are_consecutive, count_below, load_at, rows_between
+from rollstat.compile.simd.float64x8_math import LANES, nan_where_below
+from rollstat.compile.simd.float_flags import clear_flags, range_left
+from rollstat.compile.simd.vectors import (
     broadcast,
     broadcast_lane,
     load,
@@ -46,6 +45,7 @@ from rollstat.kernels.simd.vectors import (
     store_2d,
     zeros_like,
 )
+from rollstat.kernels.search import first_from
 from rollstat.kernels.sums.moment_formulas import finish, lift
 
 __all__ = ["Scratch", "allocate", "sum_variable_windows", "sum_windows"]

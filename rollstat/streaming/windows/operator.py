@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from rollstat.algorithms.bound_calls import bind, kind
+from rollstat.compile.bound_calls import bind, kind
 from rollstat.kernels.aggregate import window, window_extend
 from rollstat.kernels.aggregate.ring_queue import (
     END,

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.bound_calls import bind
+from rollstat.compile.bound_calls import bind
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.greedy import LEFT, MASK, RIGHT
 from rollstat.operators.layout import Layout

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.kernels.extrema import blockwise, blockwise_arg
 from rollstat.kernels.extrema.doubling_arg import correct_positions
 from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
 from rollstat.kernels.simd.pairs import Arg
-from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 from tests.arrays import read_only
 
 NOTHING = np.empty(0, np.bool_)

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numba import config
 
+from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.kernels.extrema import doubling, nan_policy
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
-from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 from tests.arrays import read_only
 
 WIDTHS = (1, 2, 5, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100, 128, 129, 130, 200, 255, 257, 513, 577, 2100)

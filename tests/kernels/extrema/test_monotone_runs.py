@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.kernels.extrema.monotone_runs import Results, answer, copy_run
 from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest
-from rollstat.kernels.simd.vectors import aligned_empty
 
 ORDERS = [Least(), Greatest()]
 TIES = [Oldest(), Newest()]

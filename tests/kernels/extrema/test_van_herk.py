@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.kernels.extrema import van_herk
 from rollstat.kernels.simd import fill_copy
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
-from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 LENGTHS = (0, 1, 7, 8, 9, 64, 100, 192)
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.kernels.extrema import blockwise, doubling
 from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
 from rollstat.kernels.simd.comparator import Least
-from rollstat.kernels.simd.vectors import aligned_empty, lanes_in
 
 
 def bits(words, length):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.indexed_heaps import CAPACITY, HIGH, LOW, NEWEST, TIES, comes_above
 from rollstat.kernels.selection.radix_sort import row_mask

@@ -5,7 +5,7 @@ from math import log2
 import numpy as np
 import pytest
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.selection import three_trees
 from rollstat.kernels.selection.three_trees import COUNT, POSITION, STEPS
 from tests.kernels.selection.invariants import smallest_in_trees

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.vectors import VECTOR_BYTES
 from rollstat.kernels.simd.compare_exchange import exchange, lower_of, upper_of
-from rollstat.kernels.simd.vectors import VECTOR_BYTES
 
 
 @kernel

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat._jit import kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.simd import pairs
 from rollstat.kernels.simd.comparator import Least, Newest, Oldest
 from rollstat.kernels.simd.pairs import Arg

@@ -1,0 +1,14 @@
+"""How kernels are compiled and stored: all that the library needs of Numba's and llvmlite's private parts.
+
+- `sources`: digests of the source files that a kernel depends on.
+- `code`: digests of what operators of users mean, and copies of their functions that cannot change.
+- `cache`: machine code on disk: keys, folders, files, CPU levels.
+- `jit`: the kernel decorator.
+- `lowering`: compilation of functions that kernels call; bit operations, prefetching.
+- `fast_call`: compilation of single pushes, which Python calls with one element at a time.
+- `bound_calls`: compiled functions for arguments whose types are known in advance.
+- `simd`: machine vectors as instructions.
+
+No other module imports ``numba.core``, ``numba.extending``, ``numba.misc`` or ``llvmlite``, so that a new
+release of Numba breaks this package or nothing.
+"""

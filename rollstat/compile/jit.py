@@ -1,0 +1,245 @@
+"""The kernel decorator: how functions are compiled.
+
+Every compiled function of the library is made by :func:`kernel`. Kernels release the GIL, never use
+``fastmath`` (it makes ``isnan(nan)`` false) and are stored on disk, see :mod:`rollstat.compile.cache`.
+
+A kernel has up to two dispatchers::
+
+    Python --> entry (_Kernel) ----------> machine code, optimised once with everything that it calls
+    another kernel --> inner (_InnerKernel) --> LLVM code that is linked into the entry, not optimised yet
+
+Without the second one, Numba would optimise every function and turn it into machine code by itself, and
+then again in each of its callers, which doubles the time to compile. Functions whose names start with an
+underscore have no entry.
+"""
+
+import os
+import time
+
+from numba import config, types
+from numba.core import callconv, compiler
+from numba.core.codegen import JITCodeLibrary
+from numba.core.dispatcher import _FunctionCompiler
+from numba.core.registry import CPUDispatcher
+
+from rollstat.compile.cache import KernelCache, record
+
+__all__ = [
+    "INDEX",
+    "inner_function",
+    "kernel",
+    "plain",
+]
+
+# ``i & INDEX`` equals `i` for every valid index and tells the compiler that it is not negative. Array
+# accesses then need no test for counting from the end, which can take a third of the time of a kernel. The
+# mask costs nothing: the two bits that it clears are shifted out when an index becomes an offset in bytes.
+INDEX = 2**62 - 1
+
+
+def _holds_arrays(type_):
+    """Return whether elements of arrays of this type are arrays themselves."""
+    if isinstance(type_, types.BaseTuple):
+        return any(_holds_arrays(item) for item in type_)
+    if not isinstance(type_, types.Array):
+        return False
+    fields = type_.dtype.fields.values() if isinstance(type_.dtype, types.Record) else ()
+    return type_.ndim > 1 or any(isinstance(field.type, types.NestedArray) for field in fields)
+
+
+class _UncountedCompiler(_FunctionCompiler):
+    """A compiler without reference counts, unless methods of an operator pass arrays to the kernel."""
+
+    def _choose_counting(self, args):
+        tuples = [type_ for type_ in args if isinstance(type_, types.BaseNamedTuple)]
+        operators = any(hasattr(type_.instance_class, "combine") for type_ in tuples)
+        self.targetoptions["_nrt"] = operators and any(map(_holds_arrays, args))
+
+    def _compile_core(self, args, return_type):
+        self._choose_counting(args)
+        begin = time.perf_counter()
+        result = super()._compile_core(args, return_type)
+        record(self.py_func, args, "compiled", time.perf_counter() - begin)
+        return result
+
+
+class _InnerLibrary(JITCodeLibrary):
+    """LLVM code of an inner kernel; the entry that it is linked into is optimised as a whole."""
+
+    def finalize(self):
+        for library in dict.fromkeys(self._linking_libraries):
+            if hasattr(library, "_reload_init"):  # which Numba has from 0.62 on
+                self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+class _Address:
+    """Stands for the address of an inner kernel, which has none; Numba finds its code by this object."""
+
+
+class _InnerCompiler(_UncountedCompiler):
+    """A compiler that stops before optimisation."""
+
+    noinline = False
+
+    def _compile_core(self, args, return_type):
+        self._choose_counting(args)
+        flags = compiler.Flags()
+        self.targetdescr.options.parse_as_flags(flags, self.targetoptions)
+        flags.no_compile = True
+        context = self.targetdescr.target_context
+        library = _InnerLibrary(context.codegen(), self.py_func.__qualname__)
+        result = compiler.compile_extra(
+            self.targetdescr.typing_context,
+            context,
+            self.py_func,
+            args=args,
+            return_type=return_type,
+            flags=flags,
+            locals=self.locals,
+            library=library,
+            pipeline_class=self.pipeline_class,
+        )
+        if self.noinline:
+            library._final_module.get_function(result.fndesc.llvm_func_name).add_function_attribute(
+                "noinline"
+            )
+        result = result._replace(entry_point=_Address())
+        context.insert_user_function(result.entry_point, result.fndesc, [library])
+        return result
+
+
+class _CountingCompiler(_InnerCompiler):
+    """An inner compiler for functions that may make arrays."""
+
+    def _choose_counting(self, args):
+        self.targetoptions["_nrt"] = True
+
+    def _compile_core(self, args, return_type):
+        result = super()._compile_core(args, return_type)
+        if isinstance(result.signature.return_type, types.Generator):  # whose code would not be linked
+            raise TypeError(f"{self.py_func.__qualname__} must return values; got a generator")
+        return result
+
+
+class _InnerKernel(CPUDispatcher):
+    """A kernel for calls from other kernels, compiled for the types of the arguments, never for a literal."""
+
+    def get_call_template(self, args, kws):
+        types_alone = [types.unliteral(type_) for type_ in args]
+        return super().get_call_template(types_alone, {name: types.unliteral(kws[name]) for name in kws})
+
+    def add_overload(self, cres):
+        # The base class would also register the wrapper for Python, which does not exist.
+        self.overloads[tuple(cres.signature.args)] = cres
+
+    def _compile_for_args(self, *args, **kws):
+        raise TypeError(f"{self.py_func.__qualname__} can only be called from other kernels")
+
+
+class _Kernel(CPUDispatcher):
+    """A kernel for calls from Python; calls from other kernels go to its `inner` dispatcher."""
+
+    inner: _InnerKernel
+
+    def get_call_template(self, args, kws):
+        return self.inner.get_call_template(args, kws)
+
+    def get_overload(self, sig):
+        return self.inner.get_overload(sig)
+
+    @property
+    def is_compiling(self):
+        return bool(self._compiling_counter) or self.inner.is_compiling
+
+
+def _dispatcher(cls, compiler_class, function, options):
+    """Return a new dispatcher of `function` that compiles with `compiler_class`."""
+    dispatcher = cls(function, targetoptions=dict(options))
+    kept = ("py_func", "targetdescr", "targetoptions", "locals", "pipeline_class")
+    dispatcher._compiler = compiler_class(*(getattr(dispatcher._compiler, name) for name in kept))
+    return dispatcher
+
+
+class _IntegerErrors(callconv.NumpyErrorModel):
+    """NumPy's rules for division of floats, and Python's for division of integers by zero."""
+
+    def fp_zero_division(self, builder, exc_args=None, loc=None):
+        if not str((exc_args or ("",))[0]).startswith("integer"):
+            return False
+        self.call_conv.return_user_exc(builder, ZeroDivisionError, exc_args, loc)
+        return True
+
+
+callconv.error_models["rollstat"] = _IntegerErrors
+
+
+def inner_function(function, forceinline=False, error_model="numpy"):
+    """Return a dispatcher of any Python function, such as a method of an operator, for calls from kernels.
+
+    `error_model` is ``"numpy"``, or ``"rollstat"`` for a function that raises ZeroDivisionError where it
+    divides an integer by zero.
+    """
+    options = {"nopython": True, "nogil": True, "error_model": error_model, "forceinline": forceinline}
+    options |= {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return _dispatcher(_InnerKernel, _CountingCompiler, function, options)
+
+
+def plain(function):
+    """Return the Python function of a kernel: for a call that would take longer to compile than to run."""
+    return getattr(function, "py_func", function)
+
+
+def kernel(function=None, *, inline="never", forceinline=False, noinline=False, boundscheck=None):
+    """Compile `function` on first call: no GIL, cached by content, NumPy's rules for division.
+
+    Parameters
+    ----------
+    function : callable
+        A pure function of scalars and preallocated arrays: it makes no arrays, raises no exceptions and has
+        no keyword defaults. Arrays are therefore not reference-counted, which saves about 20 ns per call,
+        except where the states of an operator are arrays. Functions of the package whose names start with
+        an underscore are for kernels only; a call from Python raises TypeError.
+    inline : {"never", "always"}
+        Whether Numba copies the body into its callers before type inference, which takes much longer to
+        compile than a call: ``"always"`` is for functions that return views of arrays, which a call
+        would have to reference-count.
+    forceinline : bool
+        Whether LLVM must inline the compiled function into other kernels: for small steps of their loops.
+    noinline : bool
+        Whether LLVM must not inline the compiled function into other kernels: for long steps that a loop
+        seldom takes. They would occupy the registers that the rest of the loop needs.
+    boundscheck : bool, optional
+        Check every index. The default follows ``NUMBA_BOUNDSCHECK``.
+
+    Returns
+    -------
+    callable
+        The dispatcher, or `function` itself where ``NUMBA_DISABLE_JIT`` is set.
+    """
+
+    def decorate(function):
+        if config.DISABLE_JIT:
+            return function
+        options = {
+            "nopython": True,
+            "nogil": True,
+            "error_model": "numpy",
+            "inline": inline,
+            "forceinline": forceinline,
+            "boundscheck": boundscheck,
+            "no_cfunc_wrapper": True,
+        }
+        inner = _dispatcher(_InnerKernel, _InnerCompiler, function, options | {"no_cpython_wrapper": True})
+        inner._compiler.noinline = noinline
+        if function.__name__.startswith("_") and function.__module__.partition(".")[0] == "rollstat":
+            return inner
+        entry = _dispatcher(_Kernel, _UncountedCompiler, function, options)
+        entry.inner = inner
+        if os.path.exists(function.__code__.co_filename):
+            entry._cache = KernelCache(function, options)
+        return entry
+
+    return decorate if function is None else decorate(function)

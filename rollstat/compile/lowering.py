@@ -1,0 +1,233 @@
+"""How functions that kernels call are compiled: as LLVM code, by choice of a kernel, or as Python.
+
+::
+
+    @lowered(count_ones)        ->  one instruction
+    @dispatched(lift)           ->  a call of another kernel, chosen by the types of the arguments
+    @overloaded(combine)        ->  a Python function, made for these types, that Numba compiles
+
+The function itself stays a Python function, which is called where kernels are not compiled. All are resolved
+during type inference. Numba's own overloads would do the same, but Numba optimises each of them and turns it
+into machine code by itself, which takes some 20 ms.
+
+The module also has functions that are single instructions, counting bits and prefetching, and what generators
+of code need of Numba: calls, slices and tuples.
+"""
+
+import inspect
+import operator
+from functools import cache, partial
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.registry import cpu_target
+from numba.core.typing.arraydecl import get_array_index_type
+from numba.extending import lower_builtin, type_callable
+
+from rollstat.compile.jit import inner_function
+
+__all__ = [
+    "call",
+    "constant",
+    "count_leading_zeros",
+    "count_ones",
+    "count_trailing_zeros",
+    "dispatched",
+    "jitable",
+    "lowered",
+    "overloaded",
+    "prefetch",
+    "prefetch_to_write",
+    "result_type",
+    "slice_of",
+    "tuple_of",
+    "type_of_slice",
+]
+
+
+def lowered(function, *kinds):
+    """Let the decorated function compile calls of `function` in kernels.
+
+    It gets the types of the arguments. It returns a signature and a code generator, as an intrinsic of Numba
+    does, or None if it does not support these types. `kinds` are the classes of the types, any by default.
+    """
+
+    def decorate(resolve):
+        def typer(*arguments):
+            found = resolve(*arguments)
+            return None if found is None else found[0]
+
+        def generate(context, builder, signature, arguments):
+            return resolve(*signature.args)[1](context, builder, signature, arguments)
+
+        typer.pysig = inspect.signature(function)
+        type_callable(function)(lambda context: typer)
+        lower_builtin(function, *(kinds or [types.VarArg(types.Any)]))(generate)
+        return resolve
+
+    return decorate
+
+
+def constant(signature, value):
+    """Return what :func:`lowered` expects, for a call whose result is the constant `value`."""
+
+    def generate(context, builder, signature, arguments):
+        return context.get_constant(signature.return_type, value)
+
+    return signature, generate
+
+
+def _callable_type(function):
+    return cpu_target.typing_context.resolve_value_type(function) or function
+
+
+def result_type(function, operand_types):
+    """Return the type of the result of a function for operands of these types."""
+    resolve = cpu_target.typing_context.resolve_function_type
+    return resolve(_callable_type(function), operand_types, {}).return_type
+
+
+def call(context, builder, function, operand_types, operands):
+    """Generate a call of `function`; return the result."""
+    called = _callable_type(function)
+    signature = context.typing_context.resolve_function_type(called, operand_types, {})
+    implementation = context.get_function(called, signature)
+    context.add_linking_libs(getattr(implementation, "libs", ()))
+    return implementation(builder, operands)
+
+
+def type_of_slice(array):
+    """Return the type of a slice of an array of this type."""
+    return get_array_index_type(array, types.slice2_type).result
+
+
+def slice_of(context, builder, array, value, first, last):
+    """Generate ``value[first:last]``; kernels cannot return arrays that they make."""
+    bounds = context.make_helper(builder, types.slice2_type)
+    bounds.start, bounds.stop, bounds.step = first, last, context.get_constant(types.intp, 1)
+    operands = array, types.slice2_type
+    return call(context, builder, operator.getitem, operands, (value, bounds._getvalue()))
+
+
+def tuple_of(context, builder, type_, values):
+    """Generate a tuple of arguments, which are counted once more if references are counted."""
+    return impl_ret_borrowed(context, builder, type_, context.make_tuple(builder, type_, values))
+
+
+def dispatched(function):
+    """Let the decorated function choose the kernel that calls of `function` in kernels go to.
+
+    It gets the types of the arguments and returns a kernel with the same parameters.
+    """
+
+    def decorate(choose):
+        def typing(context):
+            def typer(*arguments):
+                return context.resolve_function_type(types.Dispatcher(choose(*arguments)), arguments, {})
+
+            typer.pysig = inspect.signature(function)
+            return typer
+
+        def generate(context, builder, signature, arguments):
+            implementation = context.get_function(types.Dispatcher(choose(*signature.args)), signature)
+            context.add_linking_libs(implementation.libs)
+            return implementation(builder, arguments)
+
+        type_callable(function)(typing)
+        lower_builtin(function, types.VarArg(types.Any))(generate)
+        return choose
+
+    return decorate
+
+
+def overloaded(function):
+    """Let the decorated function make the function that calls of `function` in kernels go to.
+
+    It gets the types of the arguments and returns a Python function with the same parameters.
+    """
+
+    def decorate(make):
+        compiled = cache(partial(inner_function, forceinline=True))
+
+        @cache
+        def choose(*arguments):
+            return compiled(make(*arguments))
+
+        dispatched(function)(lambda *arguments: choose(*map(types.unliteral, arguments)))
+        return make
+
+    return decorate
+
+
+def jitable(function):
+    """Let kernels call the decorated Python function."""
+    overloaded(function)(lambda *arguments: function)
+    return function
+
+
+def count_trailing_zeros(word):
+    """Return the number of zero bits below the lowest one bit of a uint64; 64 for zero."""
+    word = int(word)
+    return 64 if word == 0 else (word & -word).bit_length() - 1
+
+
+def count_leading_zeros(word):
+    """Return the number of zero bits above the highest one bit of a uint64; 64 for zero."""
+    return 64 - int(word).bit_length()
+
+
+def count_ones(word):
+    """Return the number of one bits of a uint64."""
+    return int(word).bit_count()
+
+
+def _compile_as(function, method, *flags):
+    """Compile a function of a word as the instruction `method` of the builder."""
+
+    @lowered(function)
+    def _operation(word):
+        def generate(context, builder, signature, arguments):
+            return getattr(builder, method)(arguments[0], *flags)
+
+        return types.int64(types.uint64), generate
+
+
+_ZERO_IS_DEFINED = ir.Constant(ir.IntType(1), 0)
+_compile_as(count_trailing_zeros, "cttz", _ZERO_IS_DEFINED)
+_compile_as(count_leading_zeros, "ctlz", _ZERO_IS_DEFINED)
+_compile_as(count_ones, "ctpop")
+
+
+def prefetch(array, index):
+    """Request the cache line of an element of a contiguous array, without waiting for it.
+
+    The index may be out of bounds.
+    """
+
+
+def prefetch_to_write(array, index):
+    """As :func:`prefetch`, for an element that will be written."""
+
+
+def _compile_prefetch(function, to_write):
+    """Compile a prefetching function as one instruction."""
+
+    @lowered(function)
+    def _operation(array, index):
+        def generate(context, builder, signature, arguments):
+            view = context.make_array(array)(context, builder, arguments[0])
+            byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+            signature = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+            called = cgutils.get_or_insert_function(builder.module, signature, "llvm.prefetch.p0")
+            address = builder.bitcast(builder.gep(view.data, [arguments[1]]), byte)
+            to_keep, of_data = word(3), word(1)
+            builder.call(called, [address, word(to_write), to_keep, of_data])
+            return context.get_dummy_value()
+
+        return types.void(array, types.intp), generate
+
+
+_compile_prefetch(prefetch, to_write=0)
+_compile_prefetch(prefetch_to_write, to_write=1)

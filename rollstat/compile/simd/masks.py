@@ -1,0 +1,204 @@
+"""Tests of 8 to 64 rows at once, and the rows that pass them.
+
+::
+
+    values   3.1  0.2  7.5  1.0  9.9  0.4  2.2  8.8     between 1 and 5?
+    mask      1    0    0    1    0    0    1    0
+    target   ... 40   43   46                            rows of values[40:48], appended in order
+
+State: none. Invariant: rows are appended in ascending order; array elements beyond the returned length are
+scratch. Cost: a few instructions per vector. AVX-512 has an instruction that packs the marked lanes
+together; without it, appending costs one store and one addition per row, without branches.
+
+Source: VPCOMPRESS in the Intel Architecture Instruction Set Extensions reference.
+"""
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from rollstat.compile.lowering import lowered
+from rollstat.compile.simd.codegen import all_lanes, compare, load_lanes, splat
+
+__all__ = ["all_outside", "append_active", "append_between", "nan_bits", "within_bits"]
+
+_LANE = ir.IntType(32)
+
+
+def _has_compress(context):
+    """Return whether the machine that kernels are compiled for has the instruction VPCOMPRESS."""
+    return "+avx512f" in context.codegen().magic_tuple()[2].split(",")
+
+
+def _append(context, builder, vector, mask, target, array, n):
+    """Write the lanes of `vector` that `mask` marks to `array`, of type `target`, from `n` on."""
+    data = context.make_array(target)(context, builder, array).data
+    lanes, element = vector.type.count, vector.type.element
+    if _has_compress(context):
+        name = f"llvm.x86.avx512.mask.compress.v{lanes}i{element.width}"
+        shape = ir.FunctionType(vector.type, [vector.type, vector.type, mask.type])
+        function = builder.module.globals.get(name) or ir.Function(builder.module, shape, name)
+        packed = builder.call(function, [vector, vector, mask])
+        pointer = builder.bitcast(builder.gep(data, [n]), vector.type.as_pointer())
+        builder.store(packed, pointer, align=element.width // 8)
+        return
+    # Each lane is stored; the next one overwrites it unless it is marked.
+    for lane in range(lanes):
+        builder.store(builder.extract_element(vector, _LANE(lane)), builder.gep(data, [n]))
+        marked = builder.extract_element(mask, _LANE(lane))
+        n = builder.add(n, builder.zext(marked, n.type))
+
+
+def _advance(builder, mask, n):
+    """Return `n` plus the number of lanes that `mask` marks."""
+    bits = builder.bitcast(mask, ir.IntType(mask.type.count))
+    return builder.add(n, builder.zext(builder.ctpop(bits), n.type))
+
+
+def _rows_from(builder, index, vector_type):
+    """Return the LLVM vector of the rows from `index` on."""
+    element = vector_type.element
+    first = index if element.width == index.type.width else builder.trunc(index, element)
+    ascending = ir.Constant(vector_type, list(range(vector_type.count)))
+    return builder.add(splat(builder, first, vector_type), ascending)
+
+
+def append_between(values, i, lowest, highest, target, n):
+    """Append the rows of ``values[i:i + 8]`` that lie in ``[lowest, highest]`` to `target`.
+
+    `target` is a uint64 array that holds `n` rows and has room for eight more. Return the new number.
+    """
+    eight = values[i : i + 8]
+    rows = i + np.flatnonzero((lowest <= eight) & (eight <= highest))
+    target[n : n + len(rows)] = rows
+    return n + len(rows)
+
+
+@lowered(append_between)
+def _append_between(values, i, lowest, highest, target, n):
+    if values.dtype.bitwidth != 64 or target.dtype != types.uint64:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        array, index, low, high, rows, count = arguments
+        eight = load_lanes(context, builder, values, array, index, 8)
+        low, high = (splat(builder, bound, eight.type) for bound in (low, high))
+        above = compare(builder, values.dtype, "<=", low, eight)
+        mask = builder.and_(above, compare(builder, values.dtype, "<=", eight, high))
+        found = _rows_from(builder, index, ir.VectorType(ir.IntType(64), 8))
+        _append(context, builder, found, mask, target, rows, count)
+        return _advance(builder, mask, count)
+
+    number = types.int64
+    return number(values, types.intp, values.dtype, values.dtype, target, number), generate
+
+
+def append_active(leaving, entering, j, low, high, leaves, enters, rows, n):
+    """Append the active rows among ``j, ..., j + 15``.
+
+    A row is active unless its leaving and entering codes both are less than `low` or both are at least
+    `high`. Append leaving code, entering code and row to three uint32 arrays that hold `n` each and have
+    room for 16 more. Return the new number.
+    """
+    leave, enter = leaving[j : j + 16], entering[j : j + 16]
+    below, above = enter < low, enter >= high
+    active = np.flatnonzero((below != (leave < low)) | (above != (leave >= high)) | (below == above))
+    for target, found in ((leaves, leave[active]), (enters, enter[active]), (rows, j + active)):
+        target[n : n + len(active)] = found
+    return n + len(active)
+
+
+@lowered(append_active)
+def _append_active(leaving, entering, j, low, high, leaves, enters, rows, n):
+    code = types.uint32
+    if any(array.dtype != code for array in (leaving, entering, leaves, enters, rows)):
+        return None
+
+    def generate(context, builder, signature, arguments):
+        index, count = arguments[2], arguments[8]
+        leave = load_lanes(context, builder, leaving, arguments[0], index, 16)
+        enter = load_lanes(context, builder, entering, arguments[1], index, 16)
+        low, high = (splat(builder, bound, leave.type) for bound in arguments[3:5])
+        below, above = builder.icmp_unsigned("<", enter, low), builder.icmp_unsigned(">=", enter, high)
+        was_below, was_above = (
+            builder.icmp_unsigned("<", leave, low),
+            builder.icmp_unsigned(">=", leave, high),
+        )
+        crosses = builder.or_(builder.xor(below, was_below), builder.xor(above, was_above))
+        inside = builder.not_(builder.or_(below, above))
+        mask = builder.or_(crosses, inside)
+        found = _rows_from(builder, index, leave.type)
+        for vector, target, array in zip((leave, enter, found), (leaves, enters, rows), arguments[5:8]):
+            _append(context, builder, vector, mask, target, array, count)
+        return _advance(builder, mask, count)
+
+    number = types.int64
+    signature = number(leaving, entering, types.intp, code, code, leaves, enters, rows, number)
+    return signature, generate
+
+
+def all_outside(leaving, entering, j, lowest, highest):
+    """Return whether in each row from `j` to ``j + 15`` both codes are on the same side of a range.
+
+    The leaving and the entering code must both be less than `lowest`, or both greater than `highest`.
+    """
+    leave, enter = leaving[j : j + 16], entering[j : j + 16]
+    below, above = (leave < lowest) & (enter < lowest), (leave > highest) & (enter > highest)
+    return bool((below | above).all())
+
+
+@lowered(all_outside)
+def _all_outside(leaving, entering, j, lowest, highest):
+    code = types.uint32
+    if leaving.dtype != code or entering.dtype != code:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        index = arguments[2]
+        leave = load_lanes(context, builder, leaving, arguments[0], index, 16)
+        enter = load_lanes(context, builder, entering, arguments[1], index, 16)
+        low, high = (splat(builder, bound, leave.type) for bound in arguments[3:])
+        masks = []
+        for comparison, bound in (("<", low), (">", high)):
+            both = (builder.icmp_unsigned(comparison, codes, bound) for codes in (leave, enter))
+            masks.append(builder.and_(*both))
+        return all_lanes(builder, builder.or_(*masks))
+
+    return types.boolean(leaving, entering, types.intp, code, code), generate
+
+
+def within_bits(rows, i, first, width):
+    """Return 64 bits: bit k is set where ``rows[i + k]`` lies in ``[first, first + width)``."""
+    inside = (rows[i : i + 64] - first).astype(np.uint32) < width
+    return np.packbits(inside, bitorder="little").view(np.uint64)[0]
+
+
+@lowered(within_bits)
+def _within_bits(rows, i, first, width):
+    if rows.dtype != types.uint32:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        block = load_lanes(context, builder, rows, arguments[0], arguments[1], 64)
+        low, size = (splat(builder, bound, block.type) for bound in arguments[2:])
+        inside = builder.icmp_unsigned("<", builder.sub(block, low), size)
+        return builder.bitcast(inside, ir.IntType(64))
+
+    return types.uint64(rows, types.intp, types.uint32, types.uint32), generate
+
+
+def nan_bits(values, i):
+    """Return 64 bits: bit k is set where ``values[i + k]`` is NaN."""
+    block = values[i : i + 64]
+    return np.packbits(block != block, bitorder="little").view(np.uint64)[0]
+
+
+@lowered(nan_bits)
+def _nan_bits(values, i):
+    def generate(context, builder, signature, arguments):
+        if not isinstance(values.dtype, types.Float):
+            return context.get_constant(types.uint64, 0)
+        block = load_lanes(context, builder, values, arguments[0], arguments[1], 64)
+        return builder.bitcast(builder.fcmp_unordered("uno", block, block), ir.IntType(64))
+
+    return types.uint64(values, types.intp), generate

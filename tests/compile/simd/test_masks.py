@@ -1,0 +1,93 @@
+"""Rows that pass a test, one vector at a time, against NumPy."""
+
+import numpy as np
+import pytest
+
+from rollstat.compile.jit import kernel
+from rollstat.compile.simd.masks import all_outside, append_active, append_between, within_bits
+
+
+@kernel
+def between(values, lowest, highest, target):
+    n = np.int64(0)
+    for i in range(0, len(values), 8):
+        n = append_between(values, i, lowest, highest, target, n)
+    return n
+
+
+@kernel
+def events(leaving, entering, under, far, leaves, enters, rows):
+    n = np.int64(0)
+    for j in range(0, len(leaving), 16):
+        n = append_active(leaving, entering, j, under, far, leaves, enters, rows, n)
+    return n
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint64])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.5, 1.0])
+def test_rows_between_bounds(dtype, share):
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 2**64, 4096, np.uint64)
+    if dtype == np.float64:
+        values = rng.standard_normal(4096)
+        values[rng.integers(0, 4096, 100)] = np.nan
+    ranked = np.sort(values[values == values])
+    lowest, highest = ranked[100], ranked[min(100 + int(share * len(ranked)), len(ranked) - 1)]
+    target = np.zeros(len(values) + 8, np.uint64)
+    n = between(values, lowest, highest, target)
+    np.testing.assert_array_equal(target[:n], np.flatnonzero((lowest <= values) & (values <= highest)))
+
+
+def test_bounds_count_as_inside_and_infinities_compare():
+    values = np.array([-np.inf, -1.0, -0.0, 0.0, 1.0, np.inf, np.nan, 2.0])
+    target = np.zeros(16, np.uint64)
+    assert between(values, -1.0, 1.0, target) == 4
+    assert target[:4].tolist() == [1, 2, 3, 4]
+    assert between(values, 0.0, np.inf, target) == 5
+    assert between(values, -np.inf, -np.inf, target) == 1
+
+
+@pytest.mark.parametrize("spread", [3, 40, 4000])
+def test_rows_that_change_sides(spread):
+    rng = np.random.default_rng(spread)
+    leaving, entering = rng.integers(1000 - spread, 1100 + spread, (2, 1600)).astype(np.uint32)
+    under, far = np.uint32(1024), np.uint32(1088)
+    found = np.zeros((3, 1616), np.uint32)
+    n = events(leaving, entering, under, far, *found)
+    side = [(code >= under).astype(int) + (code >= far) for code in (leaving, entering)]
+    rows = np.flatnonzero((side[0] != side[1]) | (side[1] == 1))
+    np.testing.assert_array_equal(found[2, :n], rows)
+    np.testing.assert_array_equal(found[0, :n], leaving[rows])
+    np.testing.assert_array_equal(found[1, :n], entering[rows])
+
+
+@kernel
+def beside(leaving, entering, lowest, highest):
+    return all_outside(leaving, entering, 0, lowest, highest)
+
+
+@kernel
+def within(rows, i, first, width):
+    return within_bits(rows, i, first, width)
+
+
+def test_sixteen_rows_on_one_side_each():
+    low, high = np.uint32(10), np.uint32(20)
+    leaving, entering = np.array([[3, 30] * 8, [9, 21] * 8], np.uint32)
+    assert beside(leaving, entering, low, high)
+    for row in range(16):
+        for code in (10, 15, 20, 30 if row % 2 == 0 else 3):
+            for changed in (leaving, entering):
+                kept, changed[row] = changed[row], code
+                assert not beside(leaving, entering, low, high)
+                changed[row] = kept
+
+
+@pytest.mark.parametrize("width", [1, 20, 500])
+def test_rows_of_ranks_in_a_window(width):
+    rows = np.random.default_rng(width).permutation(600).astype(np.uint32)
+    for i, first in ((0, 0), (100, 50), (536, 300)):
+        bits = within(rows, i, np.uint32(first), np.uint32(width))
+        part = rows[i : i + 64].astype(np.int64)
+        inside = (first <= part) & (part < first + width)
+        assert [bool(int(bits) >> lane & 1) for lane in range(64)] == inside.tolist()
