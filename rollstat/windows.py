@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.kernels.row_bounds import row_bounds
-from rollstat.kernels.time_bounds import future_bounds, lags_agree, past_bounds
+from rollstat.kernels.time_bounds import lags_agree, time_bounds
 
 __all__ = [
     "Expanding",
@@ -327,7 +327,6 @@ class TimeWindows(_RowWindows):
         closed = closed or "right"
         self._left_closed = closed in ("left", "both") or not exact
         self._right_closed = closed in ("right", "both") or (center and not exact)
-        self._limits = (-np.inf, np.inf) if times.dtype.kind == "f" else (-(2**63), 2**63 - 1)
 
     def common_offsets(self) -> tuple[int, int] | None:
         """Return `left` and `right` if all windows are ``[i - left, i + right)``, cut at the ends."""
@@ -340,20 +339,17 @@ class TimeWindows(_RowWindows):
             return left, ahead + 1 if self._center else int(self._right_closed)
         if len(self.offsets) != 2 or not len(times):
             return None
-        earliest, latest = self._limits
-        if times[0] < earliest + width or times[-1] > latest - width:
-            return None  # a boundary would overflow
         middle = np.array([len(times) // 2])
         start, end = self._bounds_of(times, middle, 0, 1)
         left, right = int(middle[0] - start[0]), int(end[0] - middle[0])
         if start[0] == 0 or end[0] == len(times):
             return None
         # The rows that are the oldest and newest of the windows, and the next rows outside.
-        lags = [(left, width, False, closed[0], True), (left + 1, width, False, closed[0], False)]
+        lags = [(left, -width, not closed[0], False), (left + 1, -width, not closed[0], True)]
         if self._center:
-            lags += [(right - 1, width, True, closed[1], True), (right, width, True, closed[1], False)]
+            lags += [(right - 1, width, closed[1], True), (right, width, closed[1], False)]
         elif not self._right_closed:
-            lags += [(1, width - width, True, True, False)]  # no equal times
+            lags += [(1, width - width, False, True)]  # no equal times
         return (left, right) if all(lags_agree(times, *lag) for lag in lags) else None
 
     @property
@@ -390,19 +386,17 @@ class TimeWindows(_RowWindows):
 
     def _bounds_of(self, times: NDArray[Any], position: NDArray[np.int64], origin: int, rows: int) -> Bounds:
         """Return the bounds of the windows of the rows `position`, or from `origin` on if that is empty."""
-        width, (earliest, latest), closed = self._width, self._limits, self._right_closed
+        width, closed = self._width, self._right_closed
         which = self.offsets, position, origin, self.step
         start = np.empty(rows, np.int64)
-        past_bounds(times, width, earliest + width, not self._left_closed, *which, start)
+        time_bounds(times, -width, not self._left_closed, *which, start)
         if closed and not self._center:
             if len(position):
                 return start, position + 1
             return start, np.arange(origin + 1, origin + 1 + rows * self.step, self.step, dtype=np.int64)
         end = np.empty(rows, np.int64)
-        if self._center:
-            future_bounds(times, width, latest - width, closed, *which, end)
-        else:
-            past_bounds(times, width - width, earliest, False, *which, end)
+        distance, passes = (width, closed) if self._center else (width - width, False)
+        time_bounds(times, distance, passes, *which, end)
         return start, np.maximum(start, end, out=end)
 
 

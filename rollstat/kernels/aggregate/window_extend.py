@@ -32,7 +32,7 @@ from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.operator_calls import combine, emit, lift, load, save
 from rollstat.kernels.aggregate.ring_queue import MASK, fetch, store
 from rollstat.kernels.aggregate.window import method_of_algorithm
-from rollstat.kernels.time_bounds import Past, edge_of, lies_before
+from rollstat.kernels.time_bounds import edge_of, lies_before
 
 __all__ = ["Spans", "extend"]
 
@@ -45,12 +45,11 @@ _rows_until_flip = method_of_algorithm("rows_until_flip", "front, split, end")
 class Spans(NamedTuple):
     """The windows ``(stamp - span, stamp]`` of rows.
 
-    `earliest` is the least stamp that its dtype can hold; `by_row` says that stamps are row numbers and the
-    ring has room for `span` states; `observed` that no row is missing.
+    `by_row` says that stamps are row numbers and the ring has room for `span` states; `observed` that no row
+    is missing.
     """
 
     span: Any
-    earliest: Any
     by_row: bool
     observed: bool
 
@@ -258,7 +257,6 @@ def extend(algorithm, operator, header, cells, stamps, spans, rows, suffixes, re
     front, split, end, total = _load_buffers(algorithm, operator, header, cells)
     buffers = _Buffers(front, split, end, total)
     span, sliding = spans.span, spans.by_row and spans.observed
-    past = Past(span, spans.earliest + span, True)
     half = len(suffixes) // 3 if sliding else 0
     i = first
     while i < len(rows.stamps):
@@ -280,8 +278,8 @@ def extend(algorithm, operator, header, cells, stamps, spans, rows, suffixes, re
                 i, buffers = _take_halves(operator, ring, buffers, 0, rows, i, suffixes, results)
             buffers = _flip_if_due(algorithm, operator, ring, buffers)
         else:
-            edge = edge_of(past, rows.stamps[i])
-            while buffers.front < end and lies_before(past, edge, fetch(stamps, buffers.front, ring.mask)):
+            edge = edge_of(rows.stamps[i], -span, True)
+            while buffers.front < end and lies_before(edge, fetch(stamps, buffers.front, ring.mask)):
                 buffers = _Buffers(buffers.front + 1, buffers.split, end, total)
                 buffers = _flip_if_due(algorithm, operator, ring, buffers)
         if spans.observed or not rows.missing[i]:

@@ -189,10 +189,8 @@ class NumberWindow(ArrayState):
             The results.
         """
         written = Written.of(self.layout, len(stamps)) if written is None else written
-        # A limit must not be before the earliest time that a whole number can be.
-        earliest = -np.inf if stamps.dtype.kind == "f" else np.iinfo(stamps.dtype).min
         by_row, observed = self._size == "fixed", not missing.any()
-        spans = window_extend.Spans(span, stamps.dtype.type(earliest), by_row, observed)
+        spans = window_extend.Spans(span, by_row, observed)
         # Spans of times can be as large as their dtype, those of rows are small.
         halves = by_row and observed and self._algorithm == "daba"
         halves = halves and len(stamps) >= STREAM_HALVED_WINDOWS * int(span)
