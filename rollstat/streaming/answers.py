@@ -6,7 +6,6 @@ and a `..._answer` returns the stored form of the answer of a window with enough
 several outputs, None if there is no answer.
 """
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,6 @@ from rollstat.kernels.selection.quantiles import (
     whole_spread,
 )
 from rollstat.kernels.stream import sorted_window, steps
-from rollstat.streaming.resizing import make_window
 from rollstat.streaming.windows.extrema import MonotonicWindow, WedgeWindow
 from rollstat.streaming.windows.heaps import HeapWindow, TreeWindow, WindowPair
 from rollstat.streaming.windows.sorted import SortedWindow
@@ -42,8 +40,8 @@ def _heaps_or_trees(window: Any, **rule: Any) -> Any:
     trees = window.parameters.get("algorithm") == "three_trees"
     if trees and not window.spec.fixed:
         raise ValueError("algorithm 'three_trees' supports only windows of a fixed number of rows")
-    rule |= {"dtype": window.codec.stored, "min_periods": window.min_periods}
-    return make_window(window.spec.fixed, partial(TreeWindow if trees else HeapWindow, **rule))
+    cls = TreeWindow if trees else HeapWindow
+    return cls(window.spec.fixed, window.codec.stored, min_periods=window.min_periods, **rule)
 
 
 def kth_window(window: Any, ties: bool = False) -> Any:
@@ -187,7 +185,7 @@ def wedge_window(window: Any) -> Any:
 
 
 def _wedge(window: Any, ties: str) -> Any:
-    return make_window(window.spec.fixed, partial(WedgeWindow, dtype=window.codec.stored, ties=ties))
+    return WedgeWindow(window.spec.fixed, window.codec.stored, ties)
 
 
 def extremum_window(window: Any, sign: int) -> Any:

@@ -84,9 +84,9 @@ class GreedyWindow:
             if stored.shape != missing.shape or (np.diff(np.append(before, stored)) < 0).any():
                 raise ValueError("times must have one entry per element and never decrease")
         self._tree.extend(values, missing)
-        for time in stored.tolist():
-            self._newest_time = time
-            self._times.append(time)
+        if len(stored):
+            self._newest_time = stored[-1].item()
+            self._times.extend(stored)
 
     def move(self, start: int, end: int) -> Any:
         """Move to the window of rows ``[start, end)``, and return its result."""

@@ -27,7 +27,7 @@ from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.streaming.base import State
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
-from rollstat.streaming.window_spec import WindowSpec
+from rollstat.streaming.window_spec import Times, WindowSpec
 from rollstat.streaming.windows.operator import NumberWindow, ObjectWindow
 from rollstat.streaming.windows.operator_results import NEVER, Written
 
@@ -88,6 +88,8 @@ class OperatorWindow:
     def _create(self) -> None:
         self._first_time: Any = None
         self._newest_time: Any = None
+        # Times of the missing rows of a window by time, which have no states.
+        self._absent = Times(self.spec.time_dtype)
         self._set_states(self._make_states())
 
     def _set_states(self, states: Any) -> None:
@@ -134,11 +136,17 @@ class OperatorWindow:
 
     @property
     def rows(self) -> int:
-        """Rows in the window; in a window by time, observations in it."""
+        """Rows in the window, missing elements included."""
         if self.spec.timed:
-            return self.observations
+            self._drop_absent()
+            return int(self.states.size) + len(self._absent)
         rows = int(self.states.header[NEXT] - self.states.header[FIRST])
         return min(rows, self.spec.fixed or rows)
+
+    def _drop_absent(self) -> None:
+        """Forget the missing rows that have left the window."""
+        if len(self._absent):
+            self._absent.drop(self._absent.up_to(self.spec.limit(self._newest_time)))
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
@@ -173,6 +181,9 @@ class OperatorWindow:
             self._newest_time = stamp
             if self._first_time is None:
                 self._first_time = stamp
+            if not observed:
+                self._drop_absent()
+                self._absent.append(stamp)
         return size
 
     def _result(self, observations: int, read: Any) -> Any:
@@ -181,7 +192,7 @@ class OperatorWindow:
     @property
     def value(self) -> Any:
         """The result; without observations the identity if `min_periods` is 0, else NaN or None."""
-        return self._result(self.observations, self.states.value)
+        return self._result(int(self.states.size), self.states.value)
 
     def drop(self, number: int) -> None:
         """Remove the oldest rows, without the result."""
@@ -275,12 +286,15 @@ class OperatorWindow:
             part = written.part(block, scratch)
             states.extend(stamps, width, values, missing, self.needs, part)
             written.convert(block, part)
+            if times is not None:
+                self._absent.extend(stamps[missing])
             states.header[NEXT] += len(missing)
             numbers += len(missing)
         if times is not None and rows:
             self._newest_time = times[-1].item()
             if self._first_time is None:
                 self._first_time = times[0].item()
+            self._drop_absent()
         return written
 
     def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
@@ -327,6 +341,7 @@ class OperatorWindow:
         """Return an equal window with its own memory."""
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
+        other._absent = self._absent.copy()
         other._set_states(self.states.copy())
         return other
 
@@ -342,7 +357,8 @@ class OperatorWindow:
             "last": self._newest_time,
             "first": self._first_time,
         }
-        return specification, self.states.state
+        self._drop_absent()
+        return specification, [*self.states.state, self._absent.numbers]
 
     @classmethod
     def from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]], *leading: Any) -> Self:
@@ -362,8 +378,17 @@ class OperatorWindow:
         newest, first = (window.spec.restored_time(parameters[name]) for name in ("last", "first"))
         if (newest is None) != (first is None) or (newest is not None and newest < first):
             raise ValueError("its first and its last time do not fit together")
-        window.states.adopt(arrays, window.spec.fixed, newest)
+        *states, absent = arrays
+        window.states.adopt(states, window.spec.fixed, newest)
         window._set_states(window.states)
+        absent = window.spec.restored_times(absent, absent.size)
+        in_window = newest is not None and not (absent[:1] <= window.spec.limit(newest)).any()
+        if len(absent) and not (in_window and absent[-1] <= newest):
+            raise ValueError("its missing rows do not lie in its window")
+        header = window.states.header
+        if window.states.size + len(absent) > header[NEXT] - header[FIRST]:
+            raise ValueError("it has more rows than have arrived")
+        window._absent.load(absent)
         window._newest_time, window._first_time = newest, first
         return window
 
@@ -398,6 +423,13 @@ class NamedOperatorWindow(OperatorWindow):
         # Whether the last result of the operator is the number of observations, because states are rows.
         self._last_is_count = bool(getattr(operator, "last_is_count", False))
         super().__init__(operator, window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
+
+    @property
+    def observations(self) -> int:
+        """Observations in the window."""
+        if self._last_is_count and self.states.size:
+            return int(self.states.value()[-1])
+        return super().observations
 
     def _result(self, observations: int, read: Any) -> Any:
         result = super()._result(observations, read)

@@ -29,8 +29,7 @@ from rollstat.registry import REGISTRY
 from rollstat.results import convert
 from rollstat.streaming.base import State
 from rollstat.streaming.codec import Codec
-from rollstat.streaming.linked_queue import number_up_to
-from rollstat.streaming.window_spec import Times, WindowSpec
+from rollstat.streaming.window_spec import Times, WindowSpec, number_up_to
 
 __all__ = ["StatisticWindow"]
 
@@ -326,7 +325,7 @@ class StatisticWindow:
         if self.spec.fixed:
             self.representation.load(np.empty(0, self.codec.stored), np.empty(0, np.bool_), 0)
             return
-        self._times = Times(self._times.dtype)
+        self._times = Times(self.spec.time_dtype)
         self._set_representation(self.row.represent(self))
 
     def is_like(self, other: Self) -> bool:

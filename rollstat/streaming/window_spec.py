@@ -7,20 +7,21 @@
                        oldest    newest
 """
 
+import copy
 import math
 import numbers
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.kernels.rings import SMALLEST, read_ring, resized_ring, ring_size, suitable_size, write_ring
 from rollstat.options import parse_width, unmasked, whole_number
-from rollstat.streaming.linked_queue import LinkedQueue
 from rollstat.windows import Expanding
 
-__all__ = ["Times", "WindowSpec"]
+__all__ = ["Times", "WindowSpec", "number_up_to"]
 
 _MOST_ROWS = 2**40
 _EARLIEST = -(2**63)
@@ -199,12 +200,77 @@ def _float_limit(time: float, width: float) -> float:
     return math.nextafter(limit, -math.inf) if error < 0 else limit
 
 
-class Times(LinkedQueue):
-    """Times of the rows of a window, oldest first."""
+def number_up_to(times: NDArray[Any], limit: Any) -> int:
+    """Return how many times, which never decrease, are at most `limit`; none if it is NaN."""
+    return 0 if limit != limit else int(np.searchsorted(times, limit, side="right"))
 
-    __slots__ = ()
+
+class Times:
+    """Times of rows, oldest first, in a ring; see :mod:`rollstat.kernels.rings`.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Of the times in stored form.
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        self._ring: NDArray[Any] = np.zeros(SMALLEST, dtype)
+        self._first = self._end = 0
+
+    def __len__(self) -> int:
+        return self._end - self._first
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """A copy of all times."""
+        numbers: NDArray[Any] = read_ring(self._ring, self._first, len(self))
+        return numbers
+
+    def copy(self) -> Self:
+        """Return an equal queue with its own memory."""
+        other = copy.copy(self)
+        other._ring = self._ring.copy()
+        return other
 
     def check(self, time: Any) -> None:
         """Raise if a time is before the newest."""
-        if len(self) and time < self.newest:
-            raise ValueError(f"t must not decrease; it was {time} after {self.newest}")
+        if len(self) and time < (newest := self._ring[(self._end - 1) % len(self._ring)]):
+            raise ValueError(f"t must not decrease; got {time} after {newest}")
+
+    def extend(self, times: NDArray[Any]) -> None:
+        """Add times."""
+        used = len(self) + len(times)
+        size = suitable_size(used, max(len(self._ring), ring_size(used)))
+        if size != len(self._ring):
+            self._ring = resized_ring(self._ring, self._first, size)
+        write_ring(self._ring, self._end, times)
+        self._end += len(times)
+
+    def append(self, time: Any) -> None:
+        """Add a time."""
+        if len(self) == len(self._ring):
+            self._ring = resized_ring(self._ring, self._first, 2 * len(self._ring))
+        self._ring[self._end % len(self._ring)] = time
+        self._end += 1
+
+    def drop(self, number: int) -> None:
+        """Remove the oldest times."""
+        self._first += number
+        if number and suitable_size(len(self), len(self._ring)) != len(self._ring):
+            self.load(self.numbers)
+
+    def up_to(self, limit: Any) -> int:
+        """Return how many times are at most `limit`."""
+        start, number = self._first % len(self._ring), len(self)
+        if number == 0 or not self._ring[start] <= limit:
+            return 0
+        head = self._ring[start : start + number]
+        found = number_up_to(head, limit)
+        return found if found < len(head) else found + number_up_to(self._ring[: number - found], limit)
+
+    def load(self, times: NDArray[Any]) -> None:
+        """Replace all times."""
+        self._first, self._end = 0, len(times)
+        self._ring = np.zeros(max(ring_size(2 * len(times)), SMALLEST), self._ring.dtype)
+        self._ring[: len(times)] = times

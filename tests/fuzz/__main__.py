@@ -31,6 +31,7 @@ SHARES = {
     "scale": 0.1,
     "bits": 0.1,
     "identity": 0.05,
+    "views": 0.05,
 }
 SHOWN = 12
 

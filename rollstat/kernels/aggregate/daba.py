@@ -11,7 +11,7 @@ steps: each push and each pop turns one cell of [LEFT, RIGHT) and one of [RIGHT,
 reaches SPLIT. So every suffix is complete before the window needs it, and no step pays for a whole flip.
 
 State: `header` int64 (HEADER slots: those of the queue, and LEFT, RIGHT, ACCUM, SPLIT), `cells` a ring of
-states and two extra cells, the middle and the total; the queue may be resizable. Invariant: FRONT <= LEFT <=
+states and two extra cells, the middle and the total; Invariant: FRONT <= LEFT <=
 RIGHT <= ACCUM <= SPLIT <= END; the cell of counter i in [FRONT, LEFT) or [ACCUM, SPLIT) holds the states i to
 SPLIT - 1 combined, in [LEFT, RIGHT) those of i to RIGHT - 1, in [RIGHT, ACCUM) and [SPLIT, END) state i
 alone; where LEFT < RIGHT the middle holds RIGHT to SPLIT - 1; the total holds SPLIT to END - 1 where there
@@ -26,16 +26,14 @@ VLDB Journal 30 (2021), section 6, doi:10.1007/s00778-021-00668-3.
 
 from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.bulk_load import lift_suffixes, lift_total
-from rollstat.kernels.aggregate.operator_calls import combine
+from rollstat.kernels.aggregate.operator_calls import combine, load, save
 from rollstat.kernels.aggregate.ring_queue import (
     END,
     FRONT,
     MASK,
     create_queue,
     fetch,
-    fetch_extra,
     store,
-    store_extra,
     well_formed,
 )
 from rollstat.kernels.aggregate.two_stacks import append_to_newer, combine_buffers
@@ -78,7 +76,7 @@ def _flip_step(operator, header, cells):
         # All suffixes are complete and the buffers are equally long: the next flip starts.
         header[LEFT] = header[FRONT]
         header[ACCUM] = header[SPLIT] = end
-        store_extra(cells, mask + _MIDDLE, fetch_extra(cells, mask + _TOTAL))
+        save(cells, mask + _MIDDLE, load(cells, mask + _TOTAL))
     left, accum = header[LEFT], header[ACCUM]
     if left == header[RIGHT]:
         # Nothing is left to combine; the cells behind are suffixes to SPLIT already.
@@ -86,7 +84,7 @@ def _flip_step(operator, header, cells):
         header[RIGHT] += 1
         header[ACCUM] += 1
         return
-    suffix = combine(operator, cells, fetch(cells, left, mask), fetch_extra(cells, mask + _MIDDLE))
+    suffix = combine(operator, cells, fetch(cells, left, mask), load(cells, mask + _MIDDLE))
     store(cells, left, mask, suffix)
     header[LEFT] = left + 1
     if accum < header[SPLIT]:
@@ -141,7 +139,7 @@ def load_elements(operator, header, cells, values):
     lift_suffixes(operator, cells, values, front, split, mask)
     if end > split:
         total = lift_total(operator, cells, values, split - front, split, end, mask)
-        store_extra(cells, mask + _TOTAL, total)
+        save(cells, mask + _TOTAL, total)
 
 
 @kernel
@@ -150,7 +148,7 @@ def _finish_flip(operator, header, cells):
     mask, left, right, accum = header[MASK], header[LEFT], header[RIGHT], header[ACCUM]
     middle = mask + _MIDDLE
     for i in range(left, right):
-        store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), fetch_extra(cells, middle)))
+        store(cells, i, mask, combine(operator, cells, fetch(cells, i, mask), load(cells, middle)))
     if accum == header[SPLIT]:
         accum -= 1
     for i in range(accum - 1, right - 1, -1):
@@ -163,7 +161,7 @@ def _finish_flip(operator, header, cells):
 def load_buffers(operator, header, cells):
     """Return FRONT, SPLIT, END and the total of the newer buffer; all suffixes are complete then."""
     _finish_flip(operator, header, cells)
-    return header[FRONT], header[SPLIT], header[END], fetch_extra(cells, header[MASK] + _TOTAL)
+    return header[FRONT], header[SPLIT], header[END], load(cells, header[MASK] + _TOTAL)
 
 
 @kernel(forceinline=True)
@@ -173,7 +171,7 @@ def store_buffers(header, cells, front, split, end, total):
     # How many steps of the next flip would be done by now depends on the sizes of the buffers alone.
     left = front + (end - split) + 1 if front < end else end
     header[LEFT] = header[RIGHT] = header[ACCUM] = left
-    store_extra(cells, header[MASK] + _TOTAL, total)
+    save(cells, header[MASK] + _TOTAL, total)
 
 
 @kernel(forceinline=True)

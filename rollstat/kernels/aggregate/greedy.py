@@ -55,7 +55,7 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.operator_calls import combine, emit, lift, lift_element, load, save
-from rollstat.kernels.aggregate.ring_queue import ring_size
+from rollstat.kernels.rings import resized_ring, ring_size
 
 __all__ = [
     "Online",
@@ -74,7 +74,6 @@ __all__ = [
     "plan_windows",
     "resize",
     "resize_online",
-    "suitable_size",
 ]
 
 LEFT, RIGHT, MASK, STEPS = range(4)
@@ -82,8 +81,6 @@ HEADER = 4
 LEAF = -1
 FIRST, ROWS, OBSERVED, LAST = range(4)
 ARRIVAL = 4
-# Fewest cells of a ring that is made smaller.
-_SMALLEST = 64
 # Rows that are too many for a stream.
 _MOST = 2**62
 
@@ -117,24 +114,10 @@ def create(width):
     return header, np.full(2 * size, LEAF), np.full(2 * size, LEAF)
 
 
-def suitable_size(used, size):
-    """The size that a ring with `used` positions should have: another one if `size` is far too large."""
-    return max(ring_size(4 * used), _SMALLEST) if size > max(8 * used, _SMALLEST) else size
-
-
-def _copy_ring(ring, first, new):
-    """Copy a ring of the positions from `first` on into the ring `new`, as many as fit; return `new`."""
-    positions = np.arange(first, first + min(len(ring), len(new)))
-    new[positions & (len(new) - 1)] = ring[positions & (len(ring) - 1)]
-    return new
-
-
 def resize(header, top, below, size):
-    """Return rings `top` and `below` for windows of up to `size` elements; `header` is updated."""
-    new = create(size)
-    header[MASK] = new[0][MASK]
-    left = int(header[LEFT])
-    return _copy_ring(top, left, new[1]), _copy_ring(below, left, new[2])
+    """Return rings `top` and `below` for up to `size` elements, a power of two; update `header`."""
+    header[MASK] = size - 1
+    return [resized_ring(ring, int(header[LEFT]), 2 * size) for ring in (top, below)]
 
 
 @kernel(forceinline=True)
@@ -256,8 +239,8 @@ def create_online(dtype, capacity):
 def resize_online(state, size):
     """Return the state with rings of another size, for as many rows at least; its header is updated."""
     header, arrival, ordinals, top, below, cells, _, _ = state
-    cells = _copy_ring(cells, int(header[LEFT]), np.zeros((size, *cells.shape[1:]), cells.dtype))
-    ordinals = _copy_ring(ordinals, int(arrival[FIRST]), np.zeros(size, np.int64))
+    cells = resized_ring(cells, int(header[LEFT]), size)
+    ordinals = resized_ring(ordinals, int(arrival[FIRST]), size)
     rings = resize(header, top, below, size)
     plan = np.zeros(size, np.int64), np.zeros(size, np.int64)
     return Online(header, arrival, ordinals, *rings, cells, *plan)

@@ -152,9 +152,6 @@ def _as_state(cells, state):
 
 @overloaded(_as_state)
 def _as_state_overload(cells, state):
-    # Cells of a resizable queue are a tuple; the first array in it has the dtype.
-    if isinstance(cells, types.BaseTuple):
-        cells = cells[0]
     if isinstance(cells.dtype, types.Record):
         casts, items = {}, []
         for k, (_, type_) in enumerate(_item_types(cells)):

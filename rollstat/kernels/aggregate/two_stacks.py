@@ -17,7 +17,7 @@
 An operator need not have an inverse, nor be commutative.
 
 State: `header` int64 (HEADER slots: those of the queue, and SPLIT), `cells` a ring of states and one extra
-cell for the total; the queue may be resizable. Invariant: FRONT <= SPLIT <= END; the cell of counter i <
+cell for the total; Invariant: FRONT <= SPLIT <= END; the cell of counter i <
 SPLIT holds the states i to SPLIT - 1 combined, the cell of i >= SPLIT holds state i alone, and the extra cell
 holds SPLIT to END - 1 combined where there are any.
 Cost: at most one combination a push and one a query; a flip turns each state into a suffix at most once, so
@@ -30,16 +30,14 @@ doi:10.1007/s00778-021-00668-3 (two-stacks lite).
 
 from rollstat.compile.jit import kernel
 from rollstat.kernels.aggregate.bulk_load import lift_total
-from rollstat.kernels.aggregate.operator_calls import combine
+from rollstat.kernels.aggregate.operator_calls import combine, load, save
 from rollstat.kernels.aggregate.ring_queue import (
     END,
     FRONT,
     MASK,
     create_queue,
     fetch,
-    fetch_extra,
     store,
-    store_extra,
     well_formed,
 )
 
@@ -80,8 +78,8 @@ def append_to_newer(operator, header, cells, state, split, total):
         return False
     store(cells, end, mask, state)
     if end > split:
-        state = combine(operator, cells, fetch_extra(cells, total), state)
-    store_extra(cells, total, state)
+        state = combine(operator, cells, load(cells, total), state)
+    save(cells, total, state)
     header[END] = end + 1
     return True
 
@@ -91,10 +89,10 @@ def combine_buffers(operator, header, cells, split, total):
     """The state of the whole window, which must not be empty."""
     front, mask = header[FRONT], header[MASK]
     if front == split:
-        return fetch_extra(cells, total)
+        return load(cells, total)
     if split == header[END]:
         return fetch(cells, front, mask)
-    return combine(operator, cells, fetch(cells, front, mask), fetch_extra(cells, total))
+    return combine(operator, cells, fetch(cells, front, mask), load(cells, total))
 
 
 @kernel(forceinline=True)
@@ -132,7 +130,7 @@ def set_single(header, cells, state):
     header[FRONT] = header[SPLIT] = front
     header[END] = front + 1
     store(cells, front, header[MASK], state)
-    store_extra(cells, header[MASK] + 1, state)
+    save(cells, header[MASK] + 1, state)
 
 
 @kernel
@@ -141,20 +139,20 @@ def load_elements(operator, header, cells, values):
     front, end, mask = header[FRONT], header[END], header[MASK]
     header[SPLIT] = front
     if end > front:
-        store_extra(cells, mask + 1, lift_total(operator, cells, values, 0, front, end, mask))
+        save(cells, mask + 1, lift_total(operator, cells, values, 0, front, end, mask))
 
 
 @kernel(forceinline=True)
 def load_buffers(operator, header, cells):
     """Return FRONT, SPLIT, END and the total of the newer buffer."""
-    return header[FRONT], header[SPLIT], header[END], fetch_extra(cells, header[MASK] + 1)
+    return header[FRONT], header[SPLIT], header[END], load(cells, header[MASK] + 1)
 
 
 @kernel(forceinline=True)
 def store_buffers(header, cells, front, split, end, total):
     """Write back what :func:`load_buffers` returned, after changes."""
     header[FRONT], header[SPLIT], header[END] = front, split, end
-    store_extra(cells, header[MASK] + 1, total)
+    save(cells, header[MASK] + 1, total)
 
 
 @kernel(forceinline=True)

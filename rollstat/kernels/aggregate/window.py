@@ -40,8 +40,6 @@ from rollstat.kernels.aggregate.ring_queue import (
     FRONT,
     MASK,
     fetch,
-    is_oversized,
-    move_some,
     store,
 )
 
@@ -75,7 +73,7 @@ __all__ = [
 # that was not popped, observations beyond one for each state, and the observations that a result needs.
 NEXT, SPAN, FIRST, FOLDED, LEAST = range(-5, 0)
 MORE = 5
-# What a step returns if it has changed nothing, because the ring is of the wrong size.
+# What a step returns if it has changed nothing, because the ring is full.
 RESIZE = -1
 # Rows that are too many for a stream.
 _MOST = 2**62
@@ -161,15 +159,13 @@ def advance(algorithm, operator, header, cells, stamps, limit, stamp, element, o
     """
     number = _number_to_drop(header, stamps, limit, False)
     end = header[END]
-    full = end - header[FRONT] > header[MASK]
-    if observed and ((full and number == 0) or is_oversized(header, cells)):
+    if observed and number == 0 and end - header[FRONT] > header[MASK]:
         return RESIZE
     if number > 0:
         _pop(algorithm, operator, header, cells, number)
     if observed:
         _push_state(algorithm, operator, header, cells, lift_element(operator, cells, element))
         store(stamps, end, header[MASK], stamp)
-        move_some(header, cells, stamps)
     return 0
 
 

@@ -240,7 +240,7 @@ def extend(algorithm, operator, header, cells, stamps, spans, rows, suffixes, re
     Parameters
     ----------
     algorithm, operator, header, cells, stamps
-        The window; a resizable queue must have finished its resize.
+        The window.
     spans : Spans
     rows : Rows
     suffixes

@@ -6,12 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.kernels.extrema import monotonic_deque, wedge
+from rollstat.kernels.rings import read_ring, write_ring
 from rollstat.streaming.windows.representation import ArrayWindow, Representation, Rows
-from rollstat.streaming.windows.rings import read_ring, write_ring
 
 __all__ = ["MonotonicWindow", "WedgeWindow"]
-
-_NO_POSITIONS = np.empty(0, np.int64)
 
 
 class WedgeWindow(ArrayWindow):
@@ -19,41 +17,29 @@ class WedgeWindow(ArrayWindow):
 
     Parameters
     ----------
-    capacity : int
-        The largest number of rows; a push into a full window drops the oldest.
-    dtype : dtype
-        Of the encoded values.
+    fixed, dtype
+        As in :class:`ArrayWindow`.
     ties : str
         As in :func:`rollstat.kernels.extrema.wedge.create`.
     """
 
     # `load` finds missing floats itself.
     finds_missing = True
+    slots = wedge.NEXT, wedge.OBSERVED, wedge.NEXT
 
-    def __init__(self, capacity: int, dtype: np.dtype[Any], ties: str) -> None:
-        self.capacity, self.dtype, self.ties = capacity, dtype, ties
-        arrays = wedge.create(self.capacity, self.dtype, ties=self.ties)
-        self.arrays = (*arrays, np.zeros(len(arrays[3]), self.dtype))
+    def __init__(self, fixed: int, dtype: np.dtype[Any], ties: str) -> None:
+        self.ties = ties
+        super().__init__(fixed, dtype)
 
-    def start_at(self, row: int) -> None:
-        """Set the number of the first row that the empty window will hold."""
-        self.arrays[0][[wedge.NEXT, wedge.OLDEST]] = row
+    def _create(self, capacity: int) -> Any:
+        arrays = wedge.create(capacity, self.dtype, ties=self.ties)
+        return *arrays, np.zeros(len(arrays[3]), self.dtype)
 
     @property
     def rows(self) -> int:
         """Rows in the window."""
         header = self.arrays[0]
         return int(header[wedge.NEXT] - header[wedge.OLDEST])
-
-    @property
-    def count(self) -> int:
-        """Observations in the window."""
-        return int(self.arrays[0][wedge.OBSERVED])
-
-    @property
-    def pushed(self) -> int:
-        """Rows pushed so far."""
-        return int(self.arrays[0][wedge.NEXT])
 
     def extrema(self) -> tuple[Any, Any]:
         """Return minimum and maximum of a window with observations."""
@@ -67,16 +53,10 @@ class WedgeWindow(ArrayWindow):
 
     def push(self, value: Any, missing: bool) -> None:
         """Add a row."""
+        self._make_room()
         rows = self.arrays[4]
         rows[self.pushed & (len(rows) - 1)] = value
         wedge.push(*self.arrays[:4], self.dtype.type(value), bool(missing))
-
-    def push_all(self, values: NDArray[Any], missing: NDArray[np.bool_]) -> None:
-        """Add several rows, at most as many as there is space for."""
-        none = values[:0]
-        write_ring(self.arrays[4], self.pushed, values)
-        answers = _NO_POSITIONS, none, none, _NO_POSITIONS, _NO_POSITIONS
-        wedge.extend(*self.arrays[:4], values, missing, *answers)
 
     def pop(self, number: int) -> None:
         """Remove the oldest rows."""
@@ -89,8 +69,8 @@ class WedgeWindow(ArrayWindow):
         number = min(number, self.rows - first)
         return read_ring(rows, oldest, number), read_ring(observed, oldest, number) == 0
 
-    def load(self, values: NDArray[Any], missing: NDArray[np.bool_] | None, pushed: int) -> None:
-        """Replace all rows; the last is row ``pushed - 1`` of the stream. Missing floats are NaN."""
+    def _load(self, values: NDArray[Any], missing: Any, pushed: int) -> None:
+        """Replace all rows; missing floats are NaN."""
         write_ring(self.arrays[4], pushed - len(values), values)
         wedge.load(*self.arrays[:4], values, None if self.dtype.kind == "f" else missing, pushed)
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms.two_heaps import partitioned
+from rollstat.kernels.rings import read_ring
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.weight_balanced_tree import BEFORE, RECORD
 from rollstat.kernels.stream.packed_state import pack, views
 from rollstat.streaming.windows.representation import ArrayWindow, Representation, Rows
-from rollstat.streaming.windows.rings import read_ring
 
 __all__ = ["HeapWindow", "TreeWindow", "WindowPair"]
 
@@ -22,10 +22,8 @@ class HeapWindow(ArrayWindow):
 
     Parameters
     ----------
-    capacity : int
-        The largest number of rows; a push into a full window drops the oldest.
-    dtype : dtype
-        Of the encoded values.
+    fixed, dtype
+        As in :class:`ArrayWindow`.
     **rule
         `k`, `q`, `min_periods` and `ties` of :func:`rollstat.kernels.selection.two_heaps.create`.
 
@@ -35,9 +33,11 @@ class HeapWindow(ArrayWindow):
         The arrays packed into one, which makes a call shorter; None where their dtypes do not allow it.
     """
 
-    def __init__(self, capacity: int, dtype: np.dtype[Any], **rule: Any) -> None:
-        self.capacity, self.dtype, self.rule = capacity, dtype, rule
-        self._set_arrays(self._create(capacity))
+    slots = two_heaps.ROWS, two_heaps.COUNT, two_heaps.PUSHED
+
+    def __init__(self, fixed: int, dtype: np.dtype[Any], **rule: Any) -> None:
+        self.rule = rule
+        super().__init__(fixed, dtype)
 
     def _set_arrays(self, arrays: Any) -> None:
         self.state: Any = None
@@ -48,25 +48,6 @@ class HeapWindow(ArrayWindow):
 
     def _create(self, capacity: int) -> Any:
         return two_heaps.create(capacity, self.dtype, width=capacity, **self.rule)
-
-    def start_at(self, row: int) -> None:
-        """Set the number of the first row that the empty window will hold."""
-        self.arrays[0][two_heaps.PUSHED] = row
-
-    @property
-    def rows(self) -> int:
-        """Rows in the window."""
-        return int(self.arrays[0][two_heaps.ROWS])
-
-    @property
-    def count(self) -> int:
-        """Observations in the window."""
-        return int(self.arrays[0][two_heaps.COUNT])
-
-    @property
-    def pushed(self) -> int:
-        """Rows pushed so far."""
-        return int(self.arrays[0][two_heaps.PUSHED])
 
     @property
     def position(self) -> int:
@@ -80,11 +61,8 @@ class HeapWindow(ArrayWindow):
 
     def push(self, value: Any, missing: bool) -> None:
         """Add a row."""
+        self._make_room()
         two_heaps.push(*self.arrays, self.dtype.type(value), bool(missing))
-
-    def push_all(self, values: NDArray[Any], missing: NDArray[np.bool_]) -> None:
-        """Add several rows."""
-        two_heaps.extend(*self.arrays, values, missing, values[:0], _NO_POSITIONS)
 
     def pop(self, number: int) -> None:
         """Remove the oldest rows."""
@@ -101,18 +79,19 @@ class HeapWindow(ArrayWindow):
         values[missing] = np.nan if self.dtype.kind == "f" else 0
         return values, missing
 
-    def load(self, values: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
-        """Replace all rows; the last is row ``pushed - 1`` of the stream."""
+    def _load(self, values: NDArray[Any], missing: Any, pushed: int) -> None:
         count = len(values) - int(np.count_nonzero(missing))
         target = min(int(two_heaps.target(self.arrays[0], count)), count)
         order = partitioned(values, missing if count < len(values) else None, target, self.rule["ties"])
         two_heaps.load(*self.arrays, values, 0, len(values), order, target)
-        self.start_at(pushed)
+        self.arrays[0][two_heaps.PUSHED] = pushed
         two_heaps.pop(*self.arrays, 0)
 
 
 class TreeWindow(HeapWindow):
     """A window of a fixed number of rows in trees, see :mod:`rollstat.kernels.selection.three_trees`."""
+
+    slots = three_trees.PUSHED, three_trees.COUNT, three_trees.PUSHED
 
     def _create(self, capacity: int) -> Any:
         make = three_trees.create_for_quantile if "q" in self.rule else three_trees.create
@@ -130,11 +109,6 @@ class TreeWindow(HeapWindow):
     def rows(self) -> int:
         """Rows in the window."""
         return min(self.pushed, self.capacity)
-
-    @property
-    def count(self) -> int:
-        """Observations in the window."""
-        return int(self.arrays[0][three_trees.COUNT])
 
     @property
     def pushed(self) -> int:
@@ -173,8 +147,7 @@ class TreeWindow(HeapWindow):
         nodes = three_trees.FIRST + np.arange(first, min(first + number, pushed)) % self.capacity
         return values[nodes], links[0, RECORD * nodes + BEFORE] == -1
 
-    def load(self, values: NDArray[Any], missing: NDArray[np.bool_], pushed: int) -> None:
-        """Replace all rows; the last is row ``pushed - 1`` of the stream."""
+    def _load(self, values: NDArray[Any], missing: Any, pushed: int) -> None:
         for array, empty in zip(self.arrays, self._create(self.capacity)):
             array[..., : empty.shape[-1]] = empty
         self.arrays[0][three_trees.ORIGIN] = pushed - len(values)

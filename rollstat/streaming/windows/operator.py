@@ -14,16 +14,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from rollstat.compile.bound_calls import bind, kind
 from rollstat.kernels.aggregate import window, window_extend
-from rollstat.kernels.aggregate.ring_queue import (
-    END,
-    FRONT,
-    MASK,
-    finish_resize,
-    is_oversized,
-    resizable,
-    resize,
-)
+from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, resize
 from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE
+from rollstat.kernels.rings import resized_ring, suitable_size
 from rollstat.kernels.stream.steps import push_row
 from rollstat.operators.layout import Layout
 from rollstat.streaming.windows.operator_results import NEVER, ArrayState, Result, Written
@@ -119,6 +112,7 @@ class NumberWindow(ArrayState):
                 *self._result.arguments,
             )
             if size >= 0:
+                self._shrink(size)
                 return size + int(self.header[FOLDED])
             self._make_room()
 
@@ -126,7 +120,18 @@ class NumberWindow(ArrayState):
         if self._size == "folding":
             self.fold()
         else:
-            self.cells, self.stamps = resize(self.header, [self.cells, self.stamps])
+            self._resize(2 * len(self.stamps))
+
+    def _resize(self, size: int) -> None:
+        stamps = resized_ring(self.stamps, int(self.header[FRONT]), size)
+        self.cells, self.stamps = resize(self.header, self.cells, size), stamps
+
+    def _shrink(self, used: int) -> None:
+        """Take a smaller ring if few cells are used."""
+        if self._size == "free" and 8 * used < len(self.stamps):
+            suitable = suitable_size(used, len(self.stamps))
+            if suitable < len(self.stamps):
+                self._resize(suitable)
 
     def fold(self) -> None:
         """Combine all states into one; the number of observations stays."""
@@ -156,6 +161,7 @@ class NumberWindow(ArrayState):
         folded = int(self.header[FOLDED])
         arguments = limit, closed, max(min_periods - folded, 1), *self._result.arguments
         size: int = self._pop(self.queue, self.operator, self.header, self.cells, self.stamps, *arguments)
+        self._shrink(size)
         return size + folded
 
     def value(self) -> Any:
@@ -207,8 +213,7 @@ class NumberWindow(ArrayState):
             if row == len(stamps):
                 break
             self._make_room()
-        if is_oversized(self.header, self.cells):
-            self._make_room()
+        self._shrink(self.size)
         return written
 
     def load(self, stamps: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
@@ -242,16 +247,12 @@ class NumberWindow(ArrayState):
 
     @property
     def state(self) -> list[NDArray[Any]]:
-        """The whole state as arrays; finishes a resize of the ring."""
-        if self._size != "free":
-            return [self.header, self.cells, self.stamps]
-        return [self.header, *finish_resize(self.header, [self.cells, self.stamps])]
+        """The whole state as arrays."""
+        return [self.header, self.cells, self.stamps]
 
     @state.setter
     def state(self, state: Sequence[NDArray[Any]]) -> None:
         self.header, self.cells, self.stamps = state
-        if self._size == "free":
-            self.cells, self.stamps = resizable([self.cells, self.stamps])
 
 
 class ObjectWindow:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from rollstat.compile.bound_calls import bind
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.greedy import LEFT, MASK, RIGHT
+from rollstat.kernels.rings import suitable_size
 from rollstat.operators.layout import Layout
 from rollstat.streaming.windows.operator_results import NEVER, ArrayState, Result
 
@@ -108,7 +109,7 @@ class NumberTree(ArrayState):
             self._fresh = np.zeros((2 * ~size, *self._fresh.shape[1:]), self._fresh.dtype)
             size = self._move(self.operator, self._state, self._fresh, *arguments)
         cells = len(self._state.cells)
-        suitable = greedy.suitable_size(max(self.rows - left, 0), cells)
+        suitable = suitable_size(max(self.rows - left, 0), cells)
         if suitable < cells:
             self._state = greedy.resize_online(self._state, suitable)
             self._fresh = self._fresh[:0].copy()
@@ -222,7 +223,7 @@ class ObjectTree:
         for _ in range(min(left, self.rows) - self._left):
             self._ordinals.popleft()
         self._left, self._right = left, right
-        suitable = greedy.suitable_size(max(self.rows - left, 0), len(cells))
+        suitable = suitable_size(max(self.rows - left, 0), len(cells))
         if suitable < len(cells):
             self._resize(suitable)
         return high - low

@@ -10,38 +10,14 @@ from rollstat.streaming.windows.representation import ArrayWindow, Rows
 
 __all__ = ["SortedWindow"]
 
-_FIRST_CAPACITY = 64
-
 
 class SortedWindow(ArrayWindow):
-    """Rows, and the observations in ascending order; see :mod:`rollstat.kernels.stream.sorted_window`.
+    """Rows, and the observations in ascending order; see :mod:`rollstat.kernels.stream.sorted_window`."""
 
-    Parameters
-    ----------
-    fixed : int
-        Rows of a window of a fixed number of rows; 0 for a window whose capacity doubles when needed.
-    dtype : dtype
-        Of the encoded values.
-    """
+    slots = sorted_window.ROWS, sorted_window.COUNT, sorted_window.PUSHED
 
-    def __init__(self, fixed: int, dtype: np.dtype[Any]) -> None:
-        self.fixed, self.dtype = fixed, dtype
-        self.arrays = sorted_window.create(fixed or _FIRST_CAPACITY, dtype)
-
-    @property
-    def rows(self) -> int:
-        """Rows in the window."""
-        return int(self.arrays[0][sorted_window.ROWS])
-
-    @property
-    def count(self) -> int:
-        """Observations in the window."""
-        return int(self.arrays[0][sorted_window.COUNT])
-
-    @property
-    def pushed(self) -> int:
-        """Rows pushed so far."""
-        return int(self.arrays[0][sorted_window.PUSHED])
+    def _create(self, capacity: int) -> Any:
+        return sorted_window.create(capacity, self.dtype)
 
     @property
     def distinct(self) -> int:
@@ -63,8 +39,7 @@ class SortedWindow(ArrayWindow):
 
     def push(self, value: Any, missing: bool) -> None:
         """Add a row."""
-        if not self.fixed and self.rows == len(self.arrays[1]):
-            self.load(*self.contents(), self.pushed, 2 * self.rows)
+        self._make_room()
         sorted_window.push(*self.arrays, self.dtype.type(value), bool(missing))
 
     def pop(self, number: int) -> None:
@@ -77,10 +52,7 @@ class SortedWindow(ArrayWindow):
         slots = (header[sorted_window.OLDEST] + np.arange(first, min(first + number, self.rows))) % len(rows)
         return rows[slots], absent[slots] != 0
 
-    def load(self, values: NDArray[Any], missing: NDArray[np.bool_], pushed: int, capacity: int = 0) -> None:
-        """Replace all rows; the last is row ``pushed - 1`` of the stream."""
-        if not self.fixed:
-            self.arrays = sorted_window.create(max(_FIRST_CAPACITY, capacity, len(values)), self.dtype)
+    def _load(self, values: NDArray[Any], missing: Any, pushed: int) -> None:
         header, rows, absent, ordered = self.arrays
         header[sorted_window.OLDEST] = 0
         rows[: len(values)] = values

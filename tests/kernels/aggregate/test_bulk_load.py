@@ -6,7 +6,7 @@ import pytest
 from rollstat.kernels.aggregate import daba, two_stacks
 from rollstat.kernels.aggregate.bulk_load import lift_suffixes, lift_total
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, fetch
-from tests.kernels.aggregate.resizable_queue import push
+from tests.kernels.aggregate.growing_queue import push
 from tests.spans import STATE, counting_operator
 
 SIZES = [*range(1, 14), 40, 63]

@@ -5,14 +5,14 @@ from hypothesis import strategies as st
 
 from rollstat.kernels.aggregate import daba
 from rollstat.kernels.aggregate.ring_queue import END, FRONT
-from tests.kernels.aggregate.resizable_queue import ResizableQueue, push
+from tests.kernels.aggregate.growing_queue import GrowingQueue, push
 from tests.spans import STATE, counting_operator
 
 
 def run(steps, capacity=4):
     """Push (True) and pop (False) in the order of `steps`, asserting every state and every step's count."""
     operator, counter = counting_operator()
-    queue = ResizableQueue(daba, *daba.create(STATE, capacity))
+    queue = GrowingQueue(daba, *daba.create(STATE, capacity))
     header, pushes = queue.header, 0
     for pushed in steps:
         before = counter[0]
@@ -50,7 +50,7 @@ def test_filled_then_emptied():
     run([True] * 100 + [False] * 101 + [True] * 7)
 
 
-def test_ring_is_resized_incrementally():
+def test_ring_grows_and_shrinks():
     run([True] * 1500 + [False] * 1450 + [True] * 100 + [True, False] * 100 + [False] * 100 + [True] * 90)
 
 

@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 
 from rollstat.kernels.aggregate import two_stacks
 from rollstat.kernels.aggregate.ring_queue import END, FRONT
-from tests.kernels.aggregate.resizable_queue import ResizableQueue, push
+from tests.kernels.aggregate.growing_queue import GrowingQueue, push
 from tests.spans import STATE, counting_operator
 
 
 def run(steps, capacity=4):
     """Push (0) and pop (n > 0) in the order of `steps`, asserting every state; return the totals."""
     operator, counter = counting_operator()
-    queue = ResizableQueue(two_stacks, *two_stacks.create(STATE, capacity))
+    queue = GrowingQueue(two_stacks, *two_stacks.create(STATE, capacity))
     header, pushes, queries = queue.header, 0, 0
     for number in steps:
         before = counter[0]
@@ -47,7 +47,7 @@ def test_growing_window_moves_every_state():
     run([0, 0, 1] * 100 + [30, 0, 1, 1] * 2)
 
 
-def test_ring_is_resized_incrementally():
+def test_ring_grows_and_shrinks():
     run([0] * 1500 + [1450] + [0] * 100 + [0, 1] * 100 + [100] + [0] * 90)
 
 
