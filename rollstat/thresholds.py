@@ -46,7 +46,6 @@ __all__ = [
     "STREAM_SEPARATE_WINDOWS",
     "STREAM_STEPS",
     "STREAM_STEP_WINDOWS",
-    "STREAM_WEDGE_WINDOWS",
 ]
 
 NETWORK = 64
@@ -119,9 +118,6 @@ STREAM_STEPS = 1_000
 
 STREAM_STEP_WINDOWS = 0.25
 """Windows of rows by which such an array may be longer."""
-
-STREAM_WEDGE_WINDOWS = 1.0
-"""The same where a wedge takes arrays with vector instructions."""
 
 STREAM_PUSHES = 20
 """Pushes from Python that take as long as a call of a function over arrays with few rows."""

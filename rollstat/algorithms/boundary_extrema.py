@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block
 from rollstat.kernels.extrema.blockwise import growing, shrinking
-from rollstat.kernels.extrema.van_herk import suffixes
 from rollstat.kernels.missing.counting import observed_prefix
-from rollstat.kernels.simd.comparator import worst
 
-__all__ = ["values_of_boundary", "write_boundary", "write_extrema_of_ends"]
+__all__ = ["values_of_boundary", "write_boundary"]
 
 
 def values_of_boundary(block: Block) -> tuple[NDArray[Any], bool] | None:
@@ -50,9 +48,3 @@ def write_boundary(
         for _, out in extrema:
             out[few] = np.nan
     return nan
-
-
-def write_extrema_of_ends(order: Any, older: NDArray[Any], newer: NDArray[Any], out: NDArray[Any]) -> None:
-    """Write the extrema of ``older[i:]`` and ``newer[:i + 1]``, arrays of one length without NaN."""
-    none = worst(order, newer.dtype)
-    suffixes(order, older, none, newer, none, out, none, newer)

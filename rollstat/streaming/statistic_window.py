@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 import rollstat.thresholds as thresholds
-from rollstat.algorithms.boundary_extrema import write_extrema_of_ends
 from rollstat.compile.bound_calls import BoundStep, bind, bind_push
 from rollstat.dtypes import warn_of_rounded
 from rollstat.kernels.extrema.positions import move_origin
-from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.stream.steps import run
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
@@ -70,15 +68,10 @@ class StatisticWindow:
         self.needs = max(self.min_periods, self.row.min_observations)
         self.representation = representation
         self.fast_step: BoundStep | None = None
-        # The step for arrays with its arguments, and the longest array that it takes, in windows.
-        self._step: tuple[Any, tuple[Any, ...], float] | None = None
+        self._step: tuple[Any, tuple[Any, ...]] | None = None  # with its arguments
         if self.row.step is not None and self.spec.fixed and self.codec.dtype == np.float64:
-            step, arguments = self.row.step(self)
-            vectorized = hasattr(step, "extend")
-            windows = thresholds.STREAM_WEDGE_WINDOWS if vectorized else thresholds.STREAM_STEP_WINDOWS
-            self._step = step, arguments, windows
-            if step.push is not None:
-                self.fast_step = bind_push(step.push, *arguments)
+            step, arguments = self._step = self.row.step(self)
+            self.fast_step = bind_push(step.push, *arguments)
 
     @property
     def rows(self) -> int:
@@ -176,10 +169,9 @@ class StatisticWindow:
         array, stored = self._check(columns, times)
         rows = len(array)
         if rows and not isinstance(array, np.ma.MaskedArray):
-            if self._step is not None:
-                step, arguments, windows = self._step
-                if rows <= thresholds.STREAM_STEPS + self.rows * windows:
-                    return self._extend_by_steps(step, arguments, array)
+            few = thresholds.STREAM_STEPS + self.rows * thresholds.STREAM_STEP_WINDOWS
+            if self._step is not None and rows <= few:
+                return self._extend_by_steps(*self._step, array)
             pushes = thresholds.STREAM_PUSHES + self.rows // thresholds.STREAM_ROWS_PER_PUSH
             if rows * thresholds.STREAM_PUSHED_SHARE < self.rows and rows < pushes:
                 return self._extend_unless_it_fails(array, stored)
@@ -187,15 +179,10 @@ class StatisticWindow:
 
     def _extend_by_steps(self, step: Any, arguments: tuple[Any, ...], array: Any) -> list[Any]:
         values = np.require(array, np.float64, ["C", "A", "W", "E"])
-        rows = getattr(step, "rows", 1)
-        dtype = np.int64 if self.outputs[0] == "position" else np.float64
-        out = np.empty(len(values) if rows == 1 else (rows, len(values)), dtype)
+        out = np.empty(len(values), np.int64 if self.outputs[0] == "position" else np.float64)
         given = step, arguments, values, out
         bind(run, *given)(*given)
-        if rows == 1:
-            return [out]
-        # Steps may need more rows of `out` than there are outputs; a view would keep those in memory.
-        return list(out) if len(self.outputs) == rows else [out[0].copy()]
+        return [out]
 
     def _extend_unless_it_fails(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
         """Add rows by pushes; leave the window as it was if a result overflows or a warning is an error."""
@@ -262,13 +249,6 @@ class StatisticWindow:
     def _write_first(self, array: Any, results: list[Any]) -> None:
         """Write the results of the rows of `array` whose windows reach into the present window."""
         rows = self.rows
-        if self.row.orders and self.codec.dtype == np.float64 and self.observations == self.spec.fixed:
-            newer = self.codec.encode_floats(array)
-            if not has_nan(newer):
-                older = self.representation.contents()[0][1:]
-                for order, result in zip(self.row.orders, results):
-                    write_extrema_of_ends(order, older, newer, result[: len(newer)])
-                return
         first = [result[rows:] for result in self._call_function(self._with_rows(array), None)]
         self._shift_positions(first, self.representation.pushed - rows)
         for result, part in zip(results, first):

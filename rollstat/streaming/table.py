@@ -18,7 +18,6 @@ import rollstat.operators as operators
 import rollstat.streaming.answers as answers
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
-from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.kernels.stream import steps
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
@@ -97,8 +96,6 @@ class StatisticRow(StreamRow):
         Kinds of the outputs, see :class:`rollstat.engine.Output`.
     min_observations : int
         Observations that an answer needs even if `min_periods` is 0.
-    orders : tuple
-        For extrema, the comparator of each output.
     """
 
     represent: Callable[[Any], Any]
@@ -106,7 +103,6 @@ class StatisticRow(StreamRow):
     step: Callable[[Any], Any] | None = None
     outputs: tuple[str, ...] | Callable[[Any], tuple[str, ...]] = ("value",)
     min_observations: int = field(default=1, kw_only=True)
-    orders: tuple[Any, ...] = field(default=(), kw_only=True)
 
 
 _OPERATOR_ALGORITHMS = {
@@ -230,21 +226,17 @@ _STATISTICS = [
         *("RollingMin", "min", "3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 1.0, 1.0, 2.0]"),
         *(partial(answers.extremum_window, sign=1), partial(answers.extremum_answer, sign=1)),
         partial(answers.extremum_step, step=steps.Minimum),
-        orders=(Least(),),
         **_EXTREMUM,
     ),
     StatisticRow(
         *("RollingMax", "max", "3, min_periods=1", "4.0, 1.0, 3.0, 2.0, 5.0", "[4.0, 4.0, 4.0, 3.0, 5.0]"),
         *(partial(answers.extremum_window, sign=-1), partial(answers.extremum_answer, sign=-1)),
         partial(answers.extremum_step, step=steps.Maximum),
-        orders=(Greatest(),),
         **_EXTREMUM,
     ),
     StatisticRow(
         *("RollingMinMax", "minmax", "3, min_periods=1", "4.0, 1.0", "[(4.0, 4.0), (1.0, 4.0)]"),
-        *(answers.wedge_window, answers.minmax_answer, partial(answers.wedge_step, step=steps.MinMax)),
-        ("value", "value"),
-        orders=(Least(), Greatest()),
+        *(answers.wedge_window, answers.minmax_answer, None, ("value", "value")),
         cost=_WEDGE,
     ),
     StatisticRow(
@@ -267,9 +259,7 @@ _STATISTICS = [
     ),
     StatisticRow(
         *("RollingArgMinMax", "argminmax", "3, min_periods=1", "4.0, 1.0, 3.0", "[(0, 0), (1, 0), (1, 0)]"),
-        *(answers.positions_window, answers.positions_answer),
-        partial(answers.wedge_step, step=steps.ArgMinMax),
-        ("position", "position"),
+        *(answers.positions_window, answers.positions_answer, None, ("position", "position")),
         notes="A result is a pair: the rows of the first of equal minima and of the last of equal maxima.",
         refused=_FROM_FIRST_ROW,
         cost=_WEDGE,

@@ -125,25 +125,3 @@ def test_rounded_whole_numbers_are_told_of(rows):
         result = stream.extend(whole[2_000 : 2_000 + rows])
     assert result.dtype == np.float64
     assert stream.value == whole[1_000 + rows]
-
-
-# Of how many windows an array may be that extrema are found in at once.
-EXTREMA = {"minmax": 1, "ptp": 1, "argmin": 1, "argmax": 1}
-
-
-@pytest.mark.parametrize(("name", "sample"), [case for case in FIRST if case[0] in EXTREMA], ids=identity)
-def test_extrema_going_on_take_arrays_of_windows_in_one_call(name, sample, rng, monkeypatch):
-    window = 300
-    stream, single = (make(name, sample, window) for _ in range(2))
-    values = np.round(rng.standard_normal(5 * window).cumsum(), 1)
-    for each in (stream, single):
-        each.extend(values[:window])
-    monkeypatch.setattr(type(stream._window), "_call_function", refuse)
-    first = window
-    for rows in (1, 70, 200, EXTREMA[name] * window):
-        part = values[first : first + rows]
-        for got, wanted in zip(outputs(stream.extend(part)), push_all(single, [part]), strict=True):
-            assert list(got) == list(wanted)
-        assert stream.value == single.value
-        first += rows
-    assert rollstat.restore(stream.snapshot()).push(0.0) == single.push(0.0)

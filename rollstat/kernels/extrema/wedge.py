@@ -21,36 +21,17 @@ upper at the first; ``value < newest`` does the reverse. An adaptive wedge asks 
 rise and the first while they fall, so that equal values do not accumulate in the wedge that is popped next.
 The extrema are the same; their positions are any of the tied rows.
 
-Many rows at once, while the window is full::
-
-    window of 6 rows: 3 4 7 5 8 6, and new rows 7 4 8 2 9
-
-    held       3 4 5 6     lower wedge; 3 and 4 leave with the first two new rows
-    answers    4 4 4 2 2   best of the first extremum still held and of the new rows so far
-    kept       2 9         extrema held that no new row beats, here none; then the new rows that no newer
-                           one beats, found from the newest on
-
-Each side is computed alone, the upper as the lower of the negated values. No step depends on the row before
-unless that is a new extremum, and a block of rows is tested at once for one. The state is the same as after
-pushes, except for ties where the question follows the trend of the data.
-
 Cost: at most ``3 (n - 1)`` comparisons of data for n pushes at every moment, adaptive or not; at most
 ``2 (n - 1)`` on monotone data with ties when adaptive. Amortised O(1), worst case O(window) for one value.
-Many rows at once: for each side at most 6 comparisons a row, most of them in vectors, and one for each
-extremum held.
 
 Source: D. Lemire, Streaming maximum-minimum filter using no more than three comparisons per element,
 Nordic Journal of Computing 13 (2006) 328-339, Algorithm 1, arXiv:cs/0610046. There, ties in front of a
 larger value cost a third comparison on monotone data; the alternating question avoids it.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from rollstat.compile.jit import kernel
-from rollstat.kernels.missing.counting import has_nan
 
 __all__ = [
     "ADAPTIVE",
@@ -58,8 +39,6 @@ __all__ = [
     "OBSERVED",
     "check",
     "create",
-    "extend",
-    "extend_with_rows",
     "fill",
     "load",
     "maximum",
@@ -84,8 +63,8 @@ SLOTS = 11
 LOWER = 0
 UPPER = 1
 
-# Rows that are tested together; with fewer rows up to the next change, they are processed one by one.
-_BLOCK, _FEW = 64, 16
+# Rows that are tested together.
+_BLOCK = 64
 
 _TIES = {"any": (1, 1), "minimum_first": (0, 1), "minimum_last": (0, 0)}
 
@@ -238,20 +217,6 @@ def _write(header, position, value, i, low, high, low_position, high_position):
 
 
 @kernel
-def extend(header, position, value, observed, data, missing, count, low, high, low_position, high_position):
-    """Push each of `data`, and write the results after each push; outputs without a length are not wanted.
-
-    If `missing` has no length, nothing is missing.
-    """
-    for i in range(len(data)):
-        absent = len(missing) > 0 and missing[i]
-        held = push(header, position, value, observed, data[i], absent)
-        if len(count) > 0:
-            count[i] = held
-        _write(header, position, value, i, low, high, low_position, high_position)
-
-
-@kernel
 def _fill_observed(ring, data, missing):
     """Write which rows are observations; return their number."""
     count = 0
@@ -376,217 +341,3 @@ def check(header, position, value, observed):
         if held > 0:
             valid = valid and position[side, (header[END + side] - 1) & last] == newest
     return valid
-
-
-class _Side(NamedTuple):
-    """One wedge as a lower one: its values times `sign`; `newest` says whether the newest of ties is kept."""
-
-    position: NDArray
-    value: NDArray
-    end: int
-    window: int
-    sign: int
-    newest: bool
-
-
-@kernel(inline="always")
-def _beats(x, best, wins_ties):
-    """Return whether `x` is less than `best`, or equal to it if it `wins_ties`."""
-    # Inlined before Numba optimises loops; later inlining would take twice the time to run.
-    return x <= best if wins_ties else x < best
-
-
-@kernel
-def _any_beats(data, sign, best, wins_ties):
-    """Return whether one of the values, times `sign`, beats `best`."""
-    # No early exit, so that the loop compiles to vector code.
-    found = False
-    for i in range(len(data)):
-        found |= _beats(sign * data[i], best, wins_ties)
-    return found
-
-
-@kernel
-def _answer_rows(side, begin, data, best, row, first, answers):
-    """Write the row of the extremum after each of `data`, which begin at row `first`.
-
-    `best` is the best of the new rows before, in row `row`. Returns the ring index of the first extremum held
-    that has neither left nor been beaten, the best of all new rows, and its row.
-    """
-    position, value, end, window, sign, newest = side
-    last = len(position) - 1
-    held, answer = sign * value[begin & last], position[begin & last]
-    leaving = answer + window - first
-    if begin == end or _beats(best, held, newest):
-        begin, answer, leaving = end, row, -1
-    for i in range(len(data)):
-        x = sign * data[i]
-        changed = _beats(x, best, newest)
-        if changed:
-            best, row = x, first + i
-        if i == leaving:
-            begin += 1
-            held, answer, changed = sign * value[begin & last], position[begin & last], True
-            leaving = answer + window - first
-        if changed and (begin == end or _beats(best, held, newest)):
-            begin, answer, leaving = end, row, -1
-        answers[i] = answer
-    return begin, best, row
-
-
-@kernel
-def _answer_blocks(side, begin, data, best, row, first, answers):
-    """As :func:`_answer_rows`, while no extremum leaves; most blocks of rows change nothing.
-
-    Returns the best of all new rows, its row, and the comparisons.
-    """
-    position, end = side.position, side.end
-    answer, comparisons = position[begin & (len(position) - 1)] if begin < end else row, len(data)
-    for i in range(0, len(data), _BLOCK):
-        block, part = data[i : i + _BLOCK], answers[i : i + _BLOCK]
-        if _any_beats(block, side.sign, best, side.newest):
-            _, best, row = _answer_rows(side, begin, block, best, row, first + i, part)
-            answer = part[-1]
-            comparisons += 2 * len(block)
-        else:
-            part[:] = answer
-    return best, row, comparisons
-
-
-@kernel
-def _answer_side(side, begin, data, first, answers):
-    """Write the row of the extremum after each of `data`.
-
-    Returns the ring index of the first extremum held that is left, the best of `data`, and the comparisons.
-    """
-    position, value, end, window, sign, newest = side
-    last, done, comparisons = len(position) - 1, 0, 0
-    best, row = sign * data[0], first
-    while done < len(data):
-        begin += begin < end and position[begin & last] == first + done - window
-        stop = len(data)
-        if begin < end:
-            comparisons += 1
-            if _beats(best, sign * value[begin & last], newest):
-                begin = end
-            else:
-                stop = min(position[begin & last] + window - first, stop)
-        # Up to row `stop` no extremum leaves: whole blocks are faster unless that is near.
-        if stop - done < _FEW:
-            stop = min(done + _BLOCK, len(data))
-            part, rows = data[done:stop], answers[done:stop]
-            begin, best, row = _answer_rows(side, begin, part, best, row, first + done, rows)
-            comparisons += 2 * (stop - done)
-        else:
-            part, rows = data[done:stop], answers[done:stop]
-            best, row, more = _answer_blocks(side, begin, part, best, row, first + done, rows)
-            comparisons += more
-        done = stop
-    return begin, best, comparisons
-
-
-@kernel
-def _prepend_best(side, end, data, first):
-    """Write those of `data` that no newer one beats before ring index `end`.
-
-    Returns the ring index of the first of them, and the comparisons.
-    """
-    position, value, sign, newest = side.position, side.value, side.sign, side.newest
-    last, begin, best, comparisons = len(position) - 1, end, np.inf, len(data)
-    for stop in range(len(data), 0, -_BLOCK):
-        start = max(stop - _BLOCK, 0)
-        if begin == end or _any_beats(data[start:stop], sign, best, not newest):
-            comparisons += stop - start
-            for i in range(stop - 1, start - 1, -1):
-                x = sign * data[i]
-                if begin == end or _beats(x, best, not newest):
-                    begin -= 1
-                    position[begin & last], value[begin & last], best = first + i, data[i], x
-    return begin, comparisons
-
-
-@kernel
-def _extend_side(header, position, value, data, lower_or_upper, answers):
-    """Write the row of the extremum after each of `data`, and update one wedge."""
-    # Ties are kept in the lower wedge if the question is value < newest, else in the upper one.
-    sign, newest = 1 - 2 * lower_or_upper, (header[RISING] != 0) == (lower_or_upper == UPPER)
-    position, value = position[lower_or_upper], value[lower_or_upper]
-    first, last = header[NEXT], len(position) - 1
-    begin, end = header[BEGIN + lower_or_upper], header[END + lower_or_upper]
-    side = _Side(position, value, end, header[WINDOW], sign, newest)
-    begin, best, comparisons = _answer_side(side, begin, data, first, answers)
-    while end > begin and _beats(best, sign * value[(end - 1) & last], newest):
-        comparisons += 1
-        end -= 1
-    # The new entries are written where there is room, before those kept in the ring, and then moved.
-    high = begin + len(position)
-    low, more = _prepend_best(side, high, data, first)
-    for i in range(high - low):
-        source, target = (low + i) & last, (end + i) & last
-        position[target], value[target] = position[source], value[source]
-    header[BEGIN + lower_or_upper], header[END + lower_or_upper] = begin, end + high - low
-    header[COMPARISONS] += comparisons + more
-
-
-@kernel
-def _copy_observed(data, rows, observed):
-    """Write `data`, all observations, to the first cells of the rings."""
-    for i in range(len(data)):
-        rows[i] = data[i]
-    for i in range(len(data)):
-        observed[i] = 1
-
-
-@kernel
-def _extend_full(header, position, value, observed, rows, data, answers, values):
-    """As :func:`extend_with_rows`, for at most a window of observations and a window full of them."""
-    first, last = header[NEXT], len(rows) - 1
-    for side in range(2):
-        _extend_side(header, position, value, data, side, answers[side])
-        row, extremum = -1, np.nan
-        for i in range(values.shape[1]):
-            if answers[side, i] != row:
-                row = answers[side, i]
-                extremum = data[row - first] if row >= first else rows[row & last]
-            values[side, i] = extremum
-    # Up to the end of the rings, and the rest from their beginning on.
-    done = min(len(rows) - (first & last), len(data))
-    _copy_observed(data[:done], rows[first & last :], observed[first & last :])
-    _copy_observed(data[done:], rows, observed)
-    header[NEXT] += len(data)
-    header[OLDEST] += len(data)
-
-
-@kernel
-def _extend_by_pushes(header, position, value, observed, rows, min_periods, data, answers, values):
-    """As :func:`extend_with_rows`, one row at a time."""
-    last = len(rows) - 1
-    for i in range(len(data)):
-        x = data[i]
-        rows[header[NEXT] & last] = x
-        enough = push(header, position, value, observed, x, x != x) >= min_periods
-        answers[0, i] = minimum_position(header, position) if enough else -1
-        answers[1, i] = maximum_position(header, position) if enough else -1
-        if values.shape[1] > 0:
-            for side in range(2):
-                values[side, i] = rows[answers[side, i] & last] if enough else np.nan
-
-
-@kernel
-def extend_with_rows(header, position, value, observed, rows, min_periods, data, answers, values):
-    """Push all of `data`; write the rows of minimum and maximum after each to `answers`, -1 for none.
-
-    `rows` is a ring of the values of the window. There is no extremum where the window has fewer than
-    `min_periods` observations, at least 1. The extrema, or NaN, are written to `values` unless it has no
-    length; it may share the memory of `answers`.
-    """
-    window = header[WINDOW]
-    for first in range(0, len(data), window):
-        stop = min(first + window, len(data))
-        part, answers_here, values_here = data[first:stop], answers[:, first:stop], values[:, first:stop]
-        if window < _BLOCK or header[OBSERVED] < window or has_nan(part):
-            _extend_by_pushes(
-                header, position, value, observed, rows, min_periods, part, answers_here, values_here
-            )
-        else:
-            _extend_full(header, position, value, observed, rows, part, answers_here, values_here)

@@ -6,9 +6,7 @@
     x0 x1 ... ---> run: the same step for every element          ---> answers, all in one call
 
 A step is an empty NamedTuple, so that :func:`run` is compiled for its class. ``push(*arguments, x)`` takes
-the arrays of the window first. A step may also have ``extend(*arguments, values, out)``, which pushes a whole
-array with vector instructions and writes the answers into the first of `rows` rows of `out`. The steps for
-both extrema and for both positions have no `push`, because a compiled push returns one number.
+the arrays of the window first. A compiled push returns one number, so statistics of two outputs have none.
 
 State: that of the window. Heaps and trees (:mod:`rollstat.kernels.selection.two_heaps`,
 :mod:`rollstat.kernels.selection.three_trees`) and the monotonic deque
@@ -40,7 +38,6 @@ from rollstat.kernels.selection.quantiles import between, picks_upper
 from rollstat.kernels.stream.packed_state import unpack
 
 __all__ = [
-    "ArgMinMax",
     "ArgkthByHeaps",
     "ArgkthByTrees",
     "Argmax",
@@ -49,7 +46,6 @@ __all__ = [
     "KthByTrees",
     "Maximum",
     "Median",
-    "MinMax",
     "Minimum",
     "Quantile",
     "QuantileByTrees",
@@ -64,7 +60,7 @@ __all__ = [
 _deque_push = monotonic_deque.push
 _heaps_push, _heaps_upper = two_heaps.push, two_heaps.upper
 _trees_push, _trees_push_quantile = three_trees.push, three_trees.push_quantile
-_wedge_push, _wedge_extend = wedge.push, wedge.extend_with_rows
+_wedge_push = wedge.push
 _smallest, _largest = wedge.minimum, wedge.maximum
 _smallest_row, _largest_row = wedge.minimum_position, wedge.maximum_position
 _advance, _result = aggregate_window.advance, aggregate_window.result
@@ -228,35 +224,8 @@ def _push_wedge(header, position, value, observed, rows, x):
     return _wedge_push(header, position, value, observed, x, x != x)
 
 
-@kernel
-def _extend_with_extrema(min_periods, header, position, value, observed, rows, values, out):
-    """Push numbers, and write minimum and maximum after each into the two rows of `out`."""
-    positions = out.view(np.int64)
-    _wedge_extend(header, position, value, observed, rows, min_periods, values, positions, out)
-
-
-@kernel
-def _extend_with_positions(min_periods, header, position, value, observed, rows, values, out):
-    """Push numbers, and write the rows of minimum and maximum after each into the two rows of `out`."""
-    _wedge_extend(header, position, value, observed, rows, min_periods, values, out, value[:, :0])
-
-
-class MinMax(NamedTuple):
-    """Minimum and maximum, from a wedge."""
-
-    push = None
-    rows = 2
-
-    @staticmethod
-    @kernel
-    def extend(min_periods, header, position, value, observed, rows, values, out):
-        _extend_with_extrema(min_periods, header, position, value, observed, rows, values, out)
-
-
 class Range(NamedTuple):
     """The distance from the minimum to the maximum, from a wedge."""
-
-    rows = 2
 
     @staticmethod
     @single_step
@@ -266,18 +235,9 @@ class Range(NamedTuple):
             return np.nan
         return distance(_smallest(header, position, value), _largest(header, position, value))
 
-    @staticmethod
-    @kernel
-    def extend(min_periods, header, position, value, observed, rows, values, out):
-        _extend_with_extrema(min_periods, header, position, value, observed, rows, values, out)
-        for i in range(len(values)):
-            out[0, i] = distance(out[0, i], out[1, i])
-
 
 class Argmin(NamedTuple):
     """The row of the minimum, counted from the first row pushed."""
-
-    rows = 2
 
     @staticmethod
     @single_step
@@ -287,16 +247,9 @@ class Argmin(NamedTuple):
             return -1
         return _smallest_row(header, position)
 
-    @staticmethod
-    @kernel
-    def extend(min_periods, header, position, value, observed, rows, values, out):
-        _extend_with_positions(min_periods, header, position, value, observed, rows, values, out)
-
 
 class Argmax(NamedTuple):
     """The row of the maximum, counted from the first row pushed."""
-
-    rows = 2
 
     @staticmethod
     @single_step
@@ -305,25 +258,6 @@ class Argmax(NamedTuple):
         if _push_wedge(header, position, value, observed, rows, x) < min_periods:
             return -1
         return _largest_row(header, position)
-
-    @staticmethod
-    @kernel
-    def extend(min_periods, header, position, value, observed, rows, values, out):
-        _extend_with_positions(min_periods, header, position, value, observed, rows, values, out)
-        for i in range(len(values)):
-            out[0, i] = out[1, i]
-
-
-class ArgMinMax(NamedTuple):
-    """The rows of minimum and maximum, from a wedge."""
-
-    push = None
-    rows = 2
-
-    @staticmethod
-    @kernel
-    def extend(min_periods, header, position, value, observed, rows, values, out):
-        _extend_with_positions(min_periods, header, position, value, observed, rows, values, out)
 
 
 @single_step
@@ -349,28 +283,8 @@ def _push_of_class(step, arguments, x):
     return define("step, arguments, x", [f"return push({places}x)"], push=step.instance_class.push)
 
 
-def _push_in_turn(step, arguments, values, out):
-    for i in range(len(values)):
-        out[i] = _push(step, arguments, values[i])
-
-
-def _push_all(step, arguments, values, out):
-    if hasattr(step, "extend"):
-        step.extend(*arguments, values, out)
-    else:
-        _push_in_turn(step, arguments, values, out)
-
-
-@overloaded(_push_all)
-def _push_all_of_class(step, arguments, values, out):
-    extend = getattr(step.instance_class, "extend", None)
-    if extend is None:
-        return _push_in_turn
-    places = "".join(f"arguments[{k}], " for k in range(len(arguments)))
-    return define("step, arguments, values, out", [f"extend({places}values, out)"], extend=extend)
-
-
 @kernel
 def run(step, arguments, values, out):
     """Push all of `values`, and write the answer after each into `out`; `arguments` are those of the step."""
-    _push_all(step, arguments, values, out)
+    for i in range(len(values)):
+        out[i] = _push(step, arguments, values[i])

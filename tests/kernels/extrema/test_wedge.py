@@ -14,19 +14,6 @@ FLOATS = st.lists(
 )
 
 
-def rows_of(kind, rng, n):
-    """A series with ties, of both zeros, or of the greatest number of minima."""
-    series = {
-        "ties": lambda: rng.integers(-3, 4, n) * 0.5,
-        "noise": lambda: rng.standard_normal(n),
-        "walk": lambda: rng.standard_normal(n).cumsum(),
-        "rising": lambda: np.arange(n, dtype=float),
-        "falling": lambda: -np.arange(n, dtype=float),
-        "ends": lambda: rng.choice([np.inf, -np.inf, 0.0, -0.0, 1.0], n),
-    }
-    return series[kind]()
-
-
 def make(window, dtype=np.float64, **options):
     return wedge.create(window, dtype, **options)
 
@@ -145,27 +132,6 @@ def test_one_push_can_cost_much_and_the_sum_cannot():
     assert made[-1] <= 3 * (len(values) - 1)
 
 
-def test_extend_is_a_fold_over_push(rng):
-    data = rng.integers(0, 9, 200).astype(np.int64)
-    missing = rng.random(200) < 0.3
-    one, other = make(7, np.int64, ties="minimum_first"), make(7, np.int64, ties="minimum_first")
-    count = np.empty(200, np.int64)
-    low, high = np.zeros((2, 200), np.int64)
-    positions = np.empty((2, 200), np.int64)
-    wedge.extend(*one, data[:90], missing[:90], count[:90], low[:90], high[:90], *positions[:, :90])
-    wedge.extend(*one, data[90:], missing[90:], count[90:], low[90:], high[90:], *positions[:, 90:])
-    for i in range(200):
-        held = wedge.push(*other, data[i], missing[i])
-        assert held == count[i]
-        assert positions[0, i] == wedge.minimum_position(*other[:2])
-        assert positions[1, i] == wedge.maximum_position(*other[:2])
-        if held:
-            assert low[i] == wedge.minimum(*other[:3])
-            assert high[i] == wedge.maximum(*other[:3])
-    for left, right in zip(one, other):
-        np.testing.assert_array_equal(left, right)
-
-
 @pytest.mark.parametrize("ties", ["any", "minimum_first", "minimum_last"])
 def test_rows_loaded_at_once_are_rows_pushed(ties, rng):
     for rows in (0, 1, 2, 5, 7):
@@ -241,102 +207,6 @@ def test_positions_stay_within_the_window():
         wedge.push(header, position, value, observed, x, False)
     assert header[wedge.NEXT] == 1000
     assert wedge.minimum_position(header, position) == 995
-
-
-def make_with_rows(window, ties):
-    state = wedge.create(window, np.float64, ties=ties)
-    return *state, np.zeros(len(state[3]))
-
-
-def push_with_row(state, min_periods, x):
-    """Push; return the rows of minimum and maximum, and both extrema."""
-    *arrays, rows = state
-    header, position, value, _ = arrays
-    rows[header[wedge.NEXT] % len(rows)] = x
-    if wedge.push(*arrays, x, x != x) < min_periods:
-        return (-1, -1), (np.nan, np.nan)
-    positions = wedge.minimum_position(header, position), wedge.maximum_position(header, position)
-    return positions, (wedge.minimum(header, position, value), wedge.maximum(header, position, value))
-
-
-def extend_with_rows(state, min_periods, data):
-    """Extend; return the rows of minima and maxima after each value, and the extrema."""
-    positions, values = np.empty((2, len(data)), np.int64), np.empty((2, len(data)))
-    wedge.extend_with_rows(*state, min_periods, data, positions, values)
-    return positions, values
-
-
-def held(state):
-    """The rows of the window, and the positions and values in both wedges."""
-    header, position, value, observed, rows = state
-    last = len(rows) - 1
-    window = np.arange(header[wedge.OLDEST], header[wedge.NEXT]) & last
-    sides = []
-    for side in range(2):
-        kept = np.arange(header[wedge.BEGIN + side], header[wedge.END + side]) & last
-        sides.append((position[side, kept].tolist(), value[side, kept].tolist()))
-    numbers = header[[wedge.NEXT, wedge.OLDEST, wedge.OBSERVED]].tolist()
-    return numbers, rows[window].tolist(), observed[window].tolist(), sides
-
-
-def parts_of(kind, window, rng):
-    """Return arrays of all lengths up to three windows; one has a missing row, later ones have none."""
-    lengths = [window, 1, 10, 20, window // 2, 0, window, window + 1, 3 * window, window - 1, 2 * window]
-    parts = np.split(rows_of(kind, rng, sum(lengths)), np.cumsum(lengths)[:-1])
-    parts[7][len(parts[7]) // 2] = np.nan
-    return parts
-
-
-kinds = pytest.mark.parametrize("kind", ["ties", "noise", "walk", "rising", "falling", "ends"])
-window_lengths = pytest.mark.parametrize("window", [1, 63, 64, 65, 300, 1024])
-
-
-@kinds
-@window_lengths
-@pytest.mark.parametrize("ties", ["minimum_first", "minimum_last"])
-def test_positions_and_states_are_those_of_pushes(kind, window, ties, rng):
-    together, singly, min_periods = (
-        make_with_rows(window, ties),
-        make_with_rows(window, ties),
-        max(window // 2, 1),
-    )
-    for part in parts_of(kind, window, rng):
-        positions, values = extend_with_rows(together, min_periods, part)
-        wanted = [push_with_row(singly, min_periods, x) for x in part]
-        assert positions.T.tolist() == [list(pair) for pair, _ in wanted]
-        np.testing.assert_array_equal(values.T, np.array([pair for _, pair in wanted]).reshape(-1, 2))
-        np.testing.assert_equal(held(together), held(singly))
-        assert wedge.check(*together[:4])
-
-
-@kinds
-@window_lengths
-def test_extrema_of_a_wedge_that_follows_the_trend(kind, window, rng):
-    together, singly, min_periods = (
-        make_with_rows(window, "any"),
-        make_with_rows(window, "any"),
-        max(window // 2, 1),
-    )
-    for part in parts_of(kind, window, rng):
-        before = together[0].copy()
-        _, values = extend_with_rows(together, min_periods, part)
-        wanted = np.array([push_with_row(singly, min_periods, x)[1] for x in part]).reshape(-1, 2)
-        np.testing.assert_array_equal(values.T, wanted)
-        assert wedge.check(*together[:4])
-        np.testing.assert_equal(held(together)[:3], held(singly)[:3])
-        made = together[0][wedge.COMPARISONS] - before[wedge.COMPARISONS]
-        kept = sum(before[wedge.END + side] - before[wedge.BEGIN + side] for side in range(2))
-        assert made <= 12 * len(part) + kept + 4
-
-
-def test_positions_alone(rng):
-    values = rng.integers(-3, 4, 700).astype(float)
-    one, other = make_with_rows(200, "minimum_first"), make_with_rows(200, "minimum_first")
-    for part in (values[:300], values[300:]):
-        positions, _ = extend_with_rows(one, 200, part)
-        alone = np.empty_like(positions)
-        wedge.extend_with_rows(*other, 200, part, alone, np.empty((2, 0)))
-        np.testing.assert_array_equal(alone, positions)
 
 
 def test_comparisons_with_missing_rows_are_counted():
