@@ -334,7 +334,7 @@ class GreedyAggregate(Stream):
         Exception
             Whatever methods of the operator raise. The stream does not change.
         """
-        columns, timed = self._window.columns, self._window.spec is not None
+        columns, timed = self._window.columns, self._window.spec.timed
         if len(elements) != columns + timed:
             raise TypeError(f"push takes {columns + timed} arguments here; it was given {len(elements)}")
         with self._times("t", elements[-1] if timed else None) as time:
@@ -365,7 +365,7 @@ class GreedyAggregate(Stream):
         Exception
             Whatever methods of the operator raise. The stream does not change.
         """
-        if self._window.spec is not None:
+        if self._window.spec.timed:
             with self._times("start", start) as low, self._times("end", end) as high:
                 return self._window.move_to_times(low, high)
         left, right = self.bounds

@@ -26,7 +26,7 @@ class GreedyWindow:
 
     Attributes
     ----------
-    spec : WindowSpec or None
+    spec : WindowSpec
         How times are stored, if rows have times.
     """
 
@@ -37,7 +37,7 @@ class GreedyWindow:
         kind = "" if self.times_dtype is None else self.times_dtype.kind
         if kind and kind not in "fmM":
             raise TypeError(f"times must be float64, datetime64 or timedelta64; it was {times!r}")
-        self.spec = WindowSpec("number" if kind == "f" else "time") if kind else None
+        self.spec = WindowSpec({"": "free", "f": "number"}.get(kind, "time"))
         self.adapter = OperatorAdapter(operator, dtype)
         self.columns = self.adapter.columns
         self.given_min_periods = min_periods
@@ -54,37 +54,27 @@ class GreedyWindow:
             self._tree = NumberTree(adapter.ready, adapter.layout, adapter.example)
         self._observations = 0
         # Times of the rows from the start of the last window on, and that window.
-        self._times = Times(np.int64 if self.spec is None else self.spec.time_dtype)
+        self._times = Times(self.spec.time_dtype)
         self._newest_time: Any = None
         self._last: tuple[Any, Any] | None = None
 
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, and return the result of the last window."""
         element = self.adapter.element(elements, self.arrived)
-        if self.spec is not None:
-            time = self.spec.encode_time(time)
-            if self._newest_time is not None and time < self._newest_time:
-                raise ValueError(f"t must not decrease; it was {time} after {self._newest_time}")
-        value, keeps = self.value, self.arrived >= self.bounds[0]
+        stored = self.spec.time_of_row(time, self._newest_time)
+        value = self.value
         self._tree.push(*element)
-        if self.spec is not None:
-            self._newest_time = time
-            if keeps:
-                self._times.append(time)
+        if self.spec.timed:
+            self._newest_time = stored
+            self._times.append(stored)
         return value
 
     def extend(self, columns: tuple[Any, ...], times: None) -> None:
         """Add the rows of arrays."""
         values, missing = self.adapter.encode_columns(self.adapter.arrays(columns), self.arrived)
-        if (times is None) != (self.spec is None):
-            raise TypeError("times must be given exactly if the stream has times")
-        stored = np.zeros(0) if self.spec is None else self.spec.encode_times(times)
-        if self.spec is not None:
-            before = [] if self._newest_time is None else [self._newest_time]
-            if stored.shape != missing.shape or (np.diff(np.append(before, stored)) < 0).any():
-                raise ValueError("times must have one entry per element and never decrease")
+        stored = self.spec.times_of_rows(times, len(missing), self._newest_time)
         self._tree.extend(values, missing)
-        if len(stored):
+        if stored is not None and len(stored):
             self._newest_time = stored[-1].item()
             self._times.extend(stored)
 
@@ -92,14 +82,13 @@ class GreedyWindow:
         """Move to the window of rows ``[start, end)``, and return its result."""
         first = self.bounds[0]
         self._observations = self._tree.move(start, end, max(self.min_periods, 1))
-        if self.spec is not None:
+        if self.spec.timed:
             self._times.drop(start - first)
         return self.adapter.answer(self._observations, self.min_periods, self._tree.result)
 
     def move_to_times(self, start: Any, end: Any) -> Any:
         """Move to the window of the rows whose times are in ``(start, end]``, and return its result."""
-        spec: Any = self.spec
-        low, high = spec.encode_time(start), spec.encode_time(end)
+        low, high = self.spec.encode_time(start), self.spec.encode_time(end)
         last = self._last or (low, low)
         if low < last[0]:
             raise ValueError(f"start must not decrease; it was {start!r}")
@@ -165,7 +154,7 @@ class GreedyWindow:
         trees, numbers = arrays[: len(greedy.Online._fields)], arrays[len(greedy.Online._fields) :]
         window._tree.adopt(trees)
         window._observations = window._tree.observations
-        if window.spec is None:
+        if not window.spec.timed:
             if numbers:
                 raise ValueError("its rows must have no times")
             return window

@@ -159,18 +159,13 @@ class OperatorWindow:
     def _push(self, elements: tuple[Any, ...], time: Any, needs: int) -> int:
         """Add a row, and return the number of observations; compute the result if there are `needs`."""
         spec, header = self.spec, self.states.header
-        if time is not None and not spec.timed:
-            raise TypeError("t does not apply: the window is not a width")
         row = int(header[NEXT])
         element, observed = self.adapter.element(elements, row)
-        stamp, limit = row, row - int(header[SPAN])
+        stamp = spec.time_of_row(time, self._newest_time)
         if spec.timed:
-            stamp = spec.encode_time(time)
-            if self._newest_time is not None and stamp < self._newest_time:
-                raise ValueError(f"t must not decrease; it was {stamp} after {self._newest_time}")
             limit = spec.limit(stamp)
-        elif spec.free:
-            limit = int(header[FIRST]) - 1
+        else:
+            stamp, limit = row, int(header[FIRST]) - 1 if spec.free else row - int(header[SPAN])
         try:
             size: int = self.states.push(limit, stamp, element, observed, needs)
         except BaseException:
@@ -220,19 +215,7 @@ class OperatorWindow:
 
     def _check(self, columns: tuple[Any, ...], times: Any) -> tuple[list[Any], NDArray[Any] | None]:
         arrays = self.adapter.arrays(columns)
-        if not self.spec.timed:
-            if times is not None:
-                raise TypeError("times do not apply: the window is not a width")
-            return arrays, None
-        if times is None:
-            raise TypeError("times must be given: the window is a width")
-        stored = np.ascontiguousarray(self.spec.encode_times(times))
-        decreasing = (stored[1:] < stored[:-1]).any() or (
-            self._newest_time is not None and (stored[:1] < self._newest_time).any()
-        )
-        if stored.shape != (len(arrays[0]),) or decreasing:
-            raise ValueError("times must have one entry per element and never decrease")
-        return arrays, stored
+        return arrays, self.spec.times_of_rows(times, len(arrays[0]), self._newest_time)
 
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays, and return the results after each row, an array for each output."""

@@ -86,12 +86,9 @@ class StatisticWindow:
     def push(self, elements: tuple[Any, ...], time: Any) -> Any:
         """Add a row, remove the rows that leave the window, and return the result."""
         row = self.codec.encode(elements[0])
-        if not self.spec.timed:
-            if time is not None:
-                raise TypeError("t does not apply: the window is not a width")
+        stored = self.spec.time_of_row(time, self._times.newest)
+        if stored is None:
             return self._change(0, row)
-        stored = self.spec.encode_time(time)
-        self._times.check(stored)
         number = self._times.up_to(self.spec.limit(stored))
         result = self._change(number, row)
         self._times.drop(number)
@@ -147,22 +144,7 @@ class StatisticWindow:
 
     def _check(self, columns: tuple[Any, ...], times: Any) -> tuple[Any, NDArray[Any] | None]:
         array = self.codec.array(columns[0])
-        if not self.spec.timed:
-            if times is not None:
-                raise TypeError("times do not apply: the window is not a width")
-            return array, None
-        if times is None:
-            raise TypeError("times must be given: the window is a width, so every element needs a time")
-        stored = self.spec.encode_times(times)
-        if stored.shape != array.shape:
-            raise ValueError(
-                f"times must have one entry for each of the {len(array)} elements; not shape {stored.shape}"
-            )
-        if len(stored):
-            self._times.check(stored[0])
-            if (stored[1:] < stored[:-1]).any():
-                raise ValueError("times must not decrease")
-        return array, stored
+        return array, self.spec.times_of_rows(times, len(array), self._times.newest)
 
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of an array, and return the answers after each row, an array for each output."""

@@ -145,10 +145,41 @@ class WindowSpec:
         """The dtype in which times are stored: nanoseconds, or numbers."""
         return np.float64 if self.kind == _NUMBER else np.int64
 
-    def encode_time(self, t: Any) -> Any:
-        """Return a time in nanoseconds or as a number; raise if it does not fit."""
+    def time_of_row(self, t: Any, newest: Any) -> Any:
+        """Return the time of a new row in stored form, or None if rows have none; raise if it does not fit.
+
+        `newest` is that of the last row, or None.
+        """
+        if not self.timed:
+            if t is not None:
+                raise TypeError("t does not apply: the window is not a width")
+            return None
         if t is None:
             raise TypeError("t must be given: the window is a width, so every element needs a time")
+        time = self.encode_time(t)
+        if newest is not None and time < newest:
+            raise ValueError(f"t must not decrease; got {time} after {newest}")
+        return time
+
+    def times_of_rows(self, times: Any, rows: int, newest: Any) -> Any:
+        """Return the times of new rows as :meth:`time_of_row` does, in an array, or None."""
+        if not self.timed:
+            if times is not None:
+                raise TypeError("times do not apply: the window is not a width")
+            return None
+        if times is None:
+            raise TypeError("times must be given: the window is a width, so every element needs a time")
+        stored = np.ascontiguousarray(self.encode_times(times))
+        if stored.shape != (rows,):
+            raise ValueError(
+                f"times must have one entry for each of the {rows} elements; got shape {stored.shape}"
+            )
+        if (stored[1:] < stored[:-1]).any() or (newest is not None and (stored[:1] < newest).any()):
+            raise ValueError("times must not decrease")
+        return stored
+
+    def encode_time(self, t: Any) -> Any:
+        """Return a time in nanoseconds or as a number; raise if it does not fit."""
         if self.kind == _NUMBER:
             duration: Any = np.timedelta64
             if isinstance(t, (bool, np.bool_, duration)) or not isinstance(t, numbers.Real):
@@ -233,10 +264,10 @@ class Times:
         other._ring = self._ring.copy()
         return other
 
-    def check(self, time: Any) -> None:
-        """Raise if a time is before the newest."""
-        if len(self) and time < (newest := self._ring[(self._end - 1) % len(self._ring)]):
-            raise ValueError(f"t must not decrease; got {time} after {newest}")
+    @property
+    def newest(self) -> Any:
+        """The newest time, or None."""
+        return self._ring[(self._end - 1) % len(self._ring)].item() if len(self) else None
 
     def extend(self, times: NDArray[Any]) -> None:
         """Add times."""
