@@ -61,14 +61,17 @@ __all__ = [
     "Online",
     "Windows",
     "append",
+    "append_row",
     "check",
     "check_online",
+    "commit_move",
     "commit_window",
     "create",
     "create_online",
     "evaluate",
     "fold_windows",
     "list_combinations",
+    "list_move",
     "move",
     "plan_window",
     "plan_windows",
@@ -81,6 +84,8 @@ HEADER = 4
 LEAF = -1
 FIRST, ROWS, OBSERVED, LAST = range(4)
 ARRIVAL = 4
+# What a row has in place of a cell: its state is in no later window, or the ring is full.
+OUTSIDE, FULL = -1, -2
 # Rows that are too many for a stream.
 _MOST = 2**62
 
@@ -246,26 +251,57 @@ def resize_online(state, size):
     return Online(header, arrival, ordinals, *rings, cells, *plan)
 
 
+@kernel(forceinline=True)
+def append_row(header, arrival, ordinals, observed):
+    """Count a row.
+
+    Returns the cell for its state, OUTSIDE if it needs none, or FULL, which changes nothing.
+    """
+    row, mask, cell = arrival[ROWS], header[MASK], OUTSIDE
+    if row >= arrival[FIRST]:
+        if row - arrival[FIRST] > mask:
+            return FULL
+        ordinals[row & mask] = arrival[OBSERVED]
+        if observed:
+            cell = arrival[OBSERVED] & mask
+            arrival[OBSERVED] += 1
+    arrival[ROWS] = row + 1
+    return cell
+
+
 @kernel
 def append(operator, state, element, observed):
     """Add a row; return False, and change nothing, if the ring is full."""
-    header, arrival, ordinals, cells = state.header, state.arrival, state.ordinals, state.cells
-    row, mask = arrival[ROWS], header[MASK]
-    if row >= arrival[FIRST]:
-        if row - arrival[FIRST] > mask:
-            return False
-        ordinals[row & mask] = arrival[OBSERVED]
-        if observed:
-            save(cells, arrival[OBSERVED] & mask, lift_element(operator, cells, element))
-            arrival[OBSERVED] += 1
-    arrival[ROWS] = row + 1
-    return True
+    header, arrival, cells, mask = state.header, state.arrival, state.cells, state.header[MASK]
+    # The row is counted after its state is there, because the operator may raise.
+    if observed and 0 <= arrival[ROWS] - arrival[FIRST] <= mask:
+        save(cells, arrival[OBSERVED] & mask, lift_element(operator, cells, element))
+    return append_row(header, arrival, state.ordinals, observed) != FULL
 
 
-@kernel
+@kernel(forceinline=True)
 def _ordinal(header, arrival, ordinals, row):
     """Number of observations before a row."""
     return ordinals[row & header[MASK]] if row < arrival[ROWS] else arrival[OBSERVED]
+
+
+@kernel(forceinline=True)
+def list_move(header, arrival, ordinals, top, below, older, newer, left, right):
+    """List the combinations for the window of rows [left, right), which has arrived or is empty.
+
+    Neither bound may be smaller than that of the last window. Returns the bounds of the observations, and the
+    number of combinations; see :func:`list_combinations`.
+    """
+    low = _ordinal(header, arrival, ordinals, left)
+    high = _ordinal(header, arrival, ordinals, right) if left < right else low
+    return low, high, list_combinations(header, top, below, low, high, older, newer, 0)
+
+
+@kernel(forceinline=True)
+def commit_move(header, arrival, top, below, older, newer, left, right, low, high, count):
+    """Move to the window of :func:`list_move`."""
+    commit_window(header, top, below, low, high, older, newer, 0, count)
+    arrival[FIRST], arrival[LAST] = left, right
 
 
 @kernel
@@ -281,17 +317,14 @@ def _combine_into_fresh(operator, mask, cells, older, newer, count, fresh):
 
 @kernel
 def move(operator, state, fresh, left, right, min_periods, out, failed):
-    """Move to the window of rows [left, right), which has arrived or is empty; return its observations.
+    """Move to the window of rows [left, right), see :func:`list_move`; return its observations.
 
-    Writes the result into slot 0 of `out` if there are `min_periods` (>= 1) observations. Neither bound may
-    be smaller than that of the last window. If `fresh` has too few cells, changes nothing and returns
-    ~(cells that are needed).
+    Writes the result into slot 0 of `out` if there are `min_periods` (>= 1) observations. If `fresh` has too
+    few cells, changes nothing and returns ~(cells that are needed).
     """
     header, arrival, ordinals, top, below, cells, older, newer = state
     mask = header[MASK]
-    low = _ordinal(header, arrival, ordinals, left)
-    high = _ordinal(header, arrival, ordinals, right) if left < right else low
-    count = list_combinations(header, top, below, low, high, older, newer, 0)
+    low, high, count = list_move(header, arrival, ordinals, top, below, older, newer, left, right)
     if count > len(fresh):
         return ~count
     _combine_into_fresh(operator, mask, cells, older, newer, count, fresh)
@@ -302,8 +335,7 @@ def move(operator, state, fresh, left, right, min_periods, out, failed):
             emit(operator, load(cells, low & mask), out, 0, failed)
     for k in range(count):
         save(cells, older[k] & mask, load(fresh, k))
-    commit_window(header, top, below, low, high, older, newer, 0, count)
-    arrival[FIRST], arrival[LAST] = left, right
+    commit_move(header, arrival, top, below, older, newer, left, right, low, high, count)
     return high - low
 
 

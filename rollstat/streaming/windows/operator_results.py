@@ -96,7 +96,7 @@ class ArrayState:
     """A window or tree of operator states whose whole state is a list of arrays: copying and pickling."""
 
     operator: Any
-    layout: Layout
+    layout: Layout | None
     state: Any
     _arguments: tuple[Any, ...]
     _result: Result
@@ -109,7 +109,8 @@ class ArrayState:
         other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.state = [array.copy() for array in self.state]
-        other._result = Result(self.operator, self.layout)
+        if self.layout is not None:
+            other._result = Result(self.operator, self.layout)
         return other
 
     def result(self) -> Any:
