@@ -23,6 +23,7 @@ from rollstat.kernels.selection.quantiles import (
     interpolate,
     interpolate_large,
     interpolate_whole,
+    quantile_point,
     whole_spread,
 )
 from rollstat.kernels.stream import sorted_window, steps
@@ -93,7 +94,7 @@ def _quantile(window: Any, heaps: Any, q: float) -> Any:
     below, above = heaps.pair()
     code, count = INTERPOLATIONS[_interpolation(window)], heaps.count
     if window.codec.kind == "f":
-        return steps.quantile_point(below, above, count, q, code)
+        return quantile_point(below, above, count, q, code)
     blend, result = interpolate, np.zeros(1)
     if window.codec.kind in "iu" and _is_between(window):
         signed = window.codec.stored == np.int64

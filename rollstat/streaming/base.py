@@ -12,7 +12,7 @@ import json
 import numbers
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,13 +31,19 @@ CLASSES: dict[str, type["Stream"]] = {}
 State = tuple[dict[str, Any], list[NDArray[Any]]]
 
 
-class Window(Protocol):
-    """The window of a stream and its statistic: the protocol that streams rely on.
+class Window:
+    """The window of a stream and its statistic.
+
+    Its other methods are ``push(elements, time)``, ``extend(columns, times)``, ``load_tail(columns, times)``,
+    ``clear()`` and ``state()``, of all windows; and of all but those that are asked for ``pop(number)``,
+    ``is_like(other)`` and ``join(other)``.
 
     Attributes
     ----------
     spec : WindowSpec
         What limits the window.
+    given_min_periods, min_periods : int
+        Observations that a result needs, as given and for this window.
     columns : int
         How many series the elements come from.
     fast_step : tuple or None
@@ -46,43 +52,30 @@ class Window(Protocol):
     """
 
     spec: WindowSpec
-    columns: int
-    fast_step: BoundStep | None
-
-    @property
-    def rows(self) -> int:
-        """Rows in the window."""
-
-    @property
-    def value(self) -> Any:
-        """The answer."""
-
-    def push(self, elements: tuple[Any, ...], time: Any) -> Any:
-        """Add a row, remove the rows that leave the window, and return the result."""
-
-    def pop(self, number: int) -> Any:
-        """Remove the oldest rows, and return the result."""
-
-    def extend(self, columns: tuple[Any, ...], times: Any) -> Any:
-        """Add the rows of arrays, and return the answers after each row, an array for each output."""
-
-    def load_tail(self, columns: tuple[Any, ...], times: Any) -> None:
-        """Add the rows of arrays to an empty window, without answers."""
-
-    def clear(self) -> None:
-        """Remove all rows, and count rows from zero."""
-
-    def is_like(self, other: Any) -> bool:
-        """Return whether another window has the same parameters."""
-
-    def join(self, other: Any) -> None:
-        """Add all that another window contains, as newer rows."""
+    given_min_periods: Any
+    min_periods: int
+    columns = 1
+    fast_step: BoundStep | None = None
 
     def copy(self) -> Self:
         """Return an equal window with its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._separate()
+        return other
 
-    def state(self) -> State:
-        """Return parameters and arrays for a snapshot."""
+    def _separate(self) -> None:
+        """Copy the memory that a copy of this window must not share."""
+        raise NotImplementedError
+
+    def _arguments(self, dtype: Any) -> dict[str, Any]:
+        """Return what windows are made with, as JSON values."""
+        given = self.given_min_periods
+        return {
+            "window": [self.spec.kind, self.spec.size],
+            "min_periods": None if given is None else int(given),
+            "dtype": dtype,
+        }
 
 
 class Stream:

@@ -6,9 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from rollstat.kernels.aggregate import greedy
 from rollstat.options import whole_number
-from rollstat.streaming.base import State
+from rollstat.streaming.base import State, Window
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
 from rollstat.streaming.window_spec import Times, WindowSpec
 from rollstat.streaming.windows.operator_trees import NumberTree, ObjectTree
@@ -16,7 +15,7 @@ from rollstat.streaming.windows.operator_trees import NumberTree, ObjectTree
 __all__ = ["GreedyWindow"]
 
 
-class GreedyWindow:
+class GreedyWindow(Window):
     """The last window asked for, and the rows from its start on.
 
     Parameters
@@ -121,58 +120,38 @@ class GreedyWindow:
         """Rows that have arrived."""
         return int(self._tree.rows)
 
-    def copy(self) -> Self:
-        """Return an equal window with its own memory."""
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other._tree, other._times = self._tree.copy(), self._times.copy()
-        return other
+    def _separate(self) -> None:
+        self._tree, self._times = self._tree.copy(), self._times.copy()
 
     def state(self) -> State:
         """Return parameters and arrays for a snapshot."""
-        given = self.given_min_periods
-        specification = {
+        own = {
             "operator": self.adapter.specification(),
-            "min_periods": None if given is None else int(given),
-            "dtype": self.adapter.dtype_name,
-        }
-        if self.times_dtype is None:
-            return specification, self._tree.state
-        specification |= {
-            "times": self.times_dtype.str,
+            "times": None if self.times_dtype is None else self.times_dtype.str,
             "newest": self._newest_time,
             "last": None if self._last is None else list(self._last),
         }
-        return specification, [*self._tree.state, self._times.numbers]
+        return self._arguments(self.adapter.dtype_name) | own, [*self._tree.state, self._times.numbers]
 
     @classmethod
     def from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
         """Return the window that a snapshot contains, or raise ValueError."""
-        operator = operator_by_name(*parameters["operator"])
-        times, given = parameters.get("times"), parameters["min_periods"]
-        window = cls(operator, min_periods=given, dtype=parameters["dtype"], times=times)
-        trees, numbers = arrays[: len(greedy.Online._fields)], arrays[len(greedy.Online._fields) :]
+        options = {name: parameters[name] for name in ("min_periods", "dtype", "times")}
+        window = cls(operator_by_name(*parameters["operator"]), **options)
+        spec, (*trees, times) = window.spec, arrays
         window._tree.adopt(trees)
         window._observations = window._tree.observations
-        if not window.spec.timed:
-            if numbers:
-                raise ValueError("its rows must have no times")
-            return window
-        [stored] = numbers
-        kept = max(window.arrived - window.bounds[0], 0)
-        window._times.load(window.spec.restored_times(stored, kept))
-        newest = window.spec.restored_time(parameters["newest"])
-        if (newest is None) != (window.arrived == 0) or (stored > newest if kept else stored).any():
+        window._times.load(spec.restored_times(times, max(window.arrived - window.bounds[0], 0)))
+        newest, last = spec.restored_time(parameters["newest"]), parameters["last"]
+        has_newest = spec.timed and window.arrived > 0
+        if (newest is not None) != has_newest or (has_newest and (times > newest).any()):
             raise ValueError("its newest time does not fit its rows")
-        last = parameters["last"]
         if last is not None:
-            low, high = (window.spec.restored_time(time) for time in last)
-            first = window.bounds[0]
-            ends = first + window._times.up_to(low), first + window._times.up_to(high)
-            if low > high or ends[0] != first or ends[1] < window.bounds[1]:
+            low, high = last = tuple(map(spec.restored_time, last))
+            first, end = window.bounds
+            if low > high or window._times.up_to(low) or first + window._times.up_to(high) < end:
                 raise ValueError("its last window does not fit its rows")
-            window._last = low, high
-        elif window.bounds != (0, 0):
+        elif spec.timed and window.bounds != (0, 0):
             raise ValueError("its last window must be of times")
-        window._newest_time = newest
+        window._newest_time, window._last = newest, last
         return window

@@ -25,7 +25,7 @@ from rollstat.kernels.aggregate.window import FIRST, NEXT, SPAN
 from rollstat.operators.interface import NOTHING
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
-from rollstat.streaming.base import State
+from rollstat.streaming.base import State, Window
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
 from rollstat.streaming.window_spec import Times, WindowSpec
 from rollstat.streaming.windows.operator import NumberWindow, ObjectWindow
@@ -52,7 +52,7 @@ class _FailedStates:
         return self.__getattr__("")
 
 
-class OperatorWindow:
+class OperatorWindow(Window):
     """A window of an operator.
 
     Parameters
@@ -320,28 +320,20 @@ class OperatorWindow:
             raise
         self.states.header[NEXT] += rows
 
-    def copy(self) -> Self:
-        """Return an equal window with its own memory."""
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other._absent = self._absent.copy()
-        other._set_states(self.states.copy())
-        return other
+    def _separate(self) -> None:
+        self._absent = self._absent.copy()
+        self._set_states(self.states.copy())
 
     def state(self) -> State:
         """Return parameters and arrays for a snapshot."""
-        given = self.given_min_periods
-        specification = {
+        own = {
             "operator": self.adapter.specification(),
-            "window": [self.spec.kind, self.spec.size],
-            "min_periods": None if given is None else int(given),
-            "dtype": self.adapter.dtype_name,
             "algorithm": self.algorithm,
             "last": self._newest_time,
             "first": self._first_time,
         }
         self._drop_absent()
-        return specification, [*self.states.state, self._absent.numbers]
+        return self._arguments(self.adapter.dtype_name) | own, [*self.states.state, self._absent.numbers]
 
     @classmethod
     def from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]], *leading: Any) -> Self:

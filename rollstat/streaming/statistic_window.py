@@ -25,14 +25,14 @@ from rollstat.kernels.stream.steps import run
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.results import convert
-from rollstat.streaming.base import State
+from rollstat.streaming.base import State, Window
 from rollstat.streaming.codec import Codec
 from rollstat.streaming.window_spec import Times, WindowSpec, number_up_to
 
 __all__ = ["StatisticWindow"]
 
 
-class StatisticWindow:
+class StatisticWindow(Window):
     """A window of a registered statistic over its rows.
 
     Parameters
@@ -48,8 +48,6 @@ class StatisticWindow:
     parameters : dict
         The statistic's own parameters, checked.
     """
-
-    columns = 1
 
     def __init__(
         self, row: Any, window: Any, *, min_periods: Any, dtype: DTypeLike, parameters: dict[str, Any]
@@ -168,15 +166,10 @@ class StatisticWindow:
 
     def _extend_unless_it_fails(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
         """Add rows by pushes; leave the window as it was if a result overflows or a warning is an error."""
-        if self.codec.kind == "f":
-            return self._extend_by_pushes(array, times)
-        before = self.representation.copy(), self._times.copy()
-        try:
-            return self._extend_by_pushes(array, times)
-        except BaseException:
-            self._set_representation(before[0])
-            self._times = before[1]
-            raise
+        changed = self if self.codec.kind == "f" else self.copy()
+        results = changed._extend_by_pushes(array, times)
+        self.__dict__.update(changed.__dict__)
+        return results
 
     def _extend_by_pushes(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
         values, missing = self.codec.encode_array(array)
@@ -300,24 +293,14 @@ class StatisticWindow:
         pushed = self.representation.pushed + other.representation.pushed
         self._load(self._with_rows(newer), None, pushed)
 
-    def copy(self) -> Self:
-        """Return an equal window with its own memory."""
-        other = type(self).__new__(type(self))
-        other.__dict__.update(self.__dict__)
-        other._times = self._times.copy()
-        other._set_representation(self.representation.copy())
-        return other
+    def _separate(self) -> None:
+        self._times = self._times.copy()
+        self._set_representation(self.representation.copy())
 
     def _specification(self) -> dict[str, Any]:
         """Return what the window is made with, as JSON values."""
-        given = self.given_min_periods
-        return {
-            "statistic": self.row.statistic,
-            "window": [self.spec.kind, self.spec.size],
-            "min_periods": None if given is None else int(given),
-            "dtype": self.codec.dtype.str,
-            "own": self.parameters,
-        }
+        own = {"statistic": self.row.statistic, "own": self.parameters}
+        return self._arguments(self.codec.dtype.str) | own
 
     def state(self) -> State:
         """Return parameters and arrays for a snapshot."""

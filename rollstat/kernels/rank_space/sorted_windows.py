@@ -28,7 +28,7 @@ from rollstat.kernels.rank_space.mad_sorted import deviation_of_sorted
 from rollstat.kernels.rank_space.rank import place_of
 from rollstat.kernels.rank_space.sorted_array import count_below, insert, remove, replace
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_sorted_kept
-from rollstat.kernels.selection.quantiles import picks_upper, point_between
+from rollstat.kernels.selection.quantiles import quantile_point
 
 __all__ = [
     "Deviation",
@@ -142,14 +142,8 @@ def _read_position(reader, values, start, end, own, window, count, hint, marks):
 @kernel
 def _quantile(window, count, q, interpolation):
     """Return a quantile of the first `count` entries, rounded as those of whole arrays."""
-    place = q * (count - 1)
-    rank = np.int64(place)
-    fraction = place - rank
-    below = window[rank]
-    above = below if fraction == 0.0 else window[rank + 1]
-    if interpolation == 0 or interpolation == 4:
-        return point_between(below, above, fraction, interpolation == 4)
-    return above if picks_upper(rank, fraction, interpolation) else below
+    rank = np.int64(q * (count - 1))
+    return quantile_point(window[rank], window[min(rank + 1, count - 1)], count, q, interpolation)
 
 
 @kernel

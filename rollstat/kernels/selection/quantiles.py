@@ -25,6 +25,7 @@ __all__ = [
     "kth_ranks",
     "picks_upper",
     "point_between",
+    "quantile_point",
     "quantile_ranks",
     "whole_spread",
 ]
@@ -84,6 +85,19 @@ def point_between(below, above, fraction, middle):
     return below if below == above else inner
 
 
+@kernel(forceinline=True)
+def quantile_point(below, above, count, q, interpolation):
+    """Return a quantile of `count` values, from that of rank ``floor(q * (count - 1))`` and the next."""
+    position = q * (count - 1)
+    rank = np.int64(position)
+    fraction = position - rank
+    if fraction == 0.0 or count < 2:
+        return below
+    if interpolation == 0 or interpolation == 4:
+        return point_between(below, above, fraction, interpolation == 4)
+    return above if picks_upper(rank, fraction, interpolation) else below
+
+
 @kernel
 def interpolate(lower, upper, count, q, interpolation, result):
     """Write quantiles as floating numbers, from the observations at rank `lower` and the next.
@@ -111,11 +125,7 @@ def interpolate(lower, upper, count, q, interpolation, result):
             result[i] = point_between(below, above, fraction, interpolation == 4)
         return
     for i in range(len(result)):
-        position = q * (count[i] - 1)
-        rank = np.int64(position)
-        fraction = position - rank
-        alone = fraction == 0.0 or count[i] < 2
-        result[i] = upper[i] if not alone and picks_upper(rank, fraction, interpolation) else lower[i]
+        result[i] = quantile_point(lower[i], upper[i], count[i], q, interpolation)
 
 
 @kernel

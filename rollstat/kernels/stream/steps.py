@@ -34,7 +34,7 @@ from rollstat.kernels.aggregate.operator_calls import define
 from rollstat.kernels.aggregate.ring_queue import END, FRONT
 from rollstat.kernels.aggregate.window import LEAST, NEXT, SPAN
 from rollstat.kernels.rank_space.distances import middle
-from rollstat.kernels.selection.quantiles import between, picks_upper
+from rollstat.kernels.selection.quantiles import quantile_point
 from rollstat.kernels.stream.packed_state import unpack
 
 __all__ = [
@@ -53,7 +53,6 @@ __all__ = [
     "Range",
     "distance",
     "push_row",
-    "quantile_point",
     "run",
 ]
 
@@ -68,21 +67,6 @@ _advance, _result = aggregate_window.advance, aggregate_window.result
 _COUNT, _POSITION, _MINIMUM = two_heaps.COUNT, two_heaps.POSITION, two_heaps.MINIMUM
 _TREES_COUNT, _TREES_POSITION, _TREES_MINIMUM = three_trees.COUNT, three_trees.POSITION, three_trees.MINIMUM
 _NEXT_ROW = wedge.NEXT
-
-
-@kernel
-def quantile_point(below, above, count, q, interpolation):
-    """Return the quantile between two neighbouring order statistics, to the bit as `interpolate` does."""
-    position = q * (count - 1)
-    rank = np.int64(position)
-    fraction = position - rank
-    if fraction == 0.0 or count < 2:
-        return below
-    if interpolation == 0:
-        return between(below, above, fraction)
-    if interpolation == 4:
-        return middle(below, above)
-    return above if picks_upper(rank, fraction, interpolation) else below
 
 
 @kernel

@@ -96,7 +96,7 @@ class ArrayState:
     """A window or tree of operator states whose whole state is a list of arrays: copying and pickling."""
 
     operator: Any
-    layout: Layout | None
+    layout: Any
     state: Any
     _arguments: tuple[Any, ...]
     _result: Result

@@ -73,7 +73,7 @@ class _Tree(ArrayState):
         suitable = suitable_size(max(self.rows - self.bounds[0], 0), cells)
         if suitable < cells:
             self._state = greedy.resize_online(self._state, suitable)
-        return suitable < cells
+        return bool(suitable < cells)
 
 
 class NumberTree(_Tree):
@@ -184,7 +184,7 @@ class ObjectTree(_Tree):
         for position in range(first, min(low, first + len(cells))):
             cells[position & mask] = None
         self._shrink()
-        return high - low
+        return int(high - low)
 
     def result(self) -> Any:
         """Return the result that the last move computed."""
