@@ -200,7 +200,7 @@ class OperatorWindow(Window):
     def _pop(self, number: int, needs: int) -> int:
         first = int(self.states.header[FIRST]) + number
         try:
-            size: int = self.states.pop(first - 1, False, needs)
+            size: int = self.states.push(first - 1, 0, self.adapter.example, False, needs)
         except BaseException:
             self.fail()
             raise

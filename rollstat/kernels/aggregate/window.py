@@ -64,7 +64,6 @@ __all__ = [
     "join",
     "load_rows",
     "method_of_algorithm",
-    "pop",
     "push",
     "result",
 ]
@@ -136,17 +135,11 @@ _set_single = method_of_algorithm("set_single", "header, cells, state")
 
 
 @kernel
-def _number_to_drop(header, stamps, limit, closed):
-    """How many states are stamped before `limit`, or at `limit` unless the window is `closed` there.
-
-    None if the limit is NaN.
-    """
+def _number_to_drop(header, stamps, limit):
+    """How many states are stamped at or before `limit`; none if the limit is NaN."""
     front, end, mask = header[FRONT], header[END], header[MASK]
     counter = front
-    while counter < end:
-        stamp = fetch(stamps, counter, mask)
-        if not stamp <= limit or (closed and stamp == limit):
-            break
+    while counter < end and fetch(stamps, counter, mask) <= limit:
         counter += 1
     return counter - front
 
@@ -157,7 +150,7 @@ def advance(algorithm, operator, header, cells, stamps, limit, stamp, element, o
 
     Returns 0, or RESIZE.
     """
-    number = _number_to_drop(header, stamps, limit, False)
+    number = _number_to_drop(header, stamps, limit)
     end = header[END]
     if observed and number == 0 and end - header[FRONT] > header[MASK]:
         return RESIZE
@@ -182,15 +175,6 @@ def result(algorithm, operator, header, cells):
 
 
 @kernel
-def _evaluate_if_enough(algorithm, operator, header, cells, min_periods, out, failed):
-    """Write the result of a window with `min_periods` (>= 1) observations; return how many there are."""
-    size = header[END] - header[FRONT]
-    if size >= min_periods:
-        emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
-    return size
-
-
-@kernel
 def push(
     algorithm, operator, header, cells, stamps, limit, stamp, element, observed, min_periods, out, failed
 ):
@@ -201,19 +185,10 @@ def push(
     refused = advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed)
     if refused:
         return refused
-    return _evaluate_if_enough(algorithm, operator, header, cells, min_periods, out, failed)
-
-
-@kernel
-def pop(algorithm, operator, header, cells, stamps, limit, closed, min_periods, out, failed):
-    """Drop the states stamped before `limit`, and those at `limit` unless the window is `closed` there.
-
-    Writes and returns what :func:`push` does.
-    """
-    number = _number_to_drop(header, stamps, limit, closed)
-    if number > 0:
-        _pop(algorithm, operator, header, cells, number)
-    return _evaluate_if_enough(algorithm, operator, header, cells, min_periods, out, failed)
+    size = header[END] - header[FRONT]
+    if size >= min_periods:
+        emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)
+    return size
 
 
 @kernel

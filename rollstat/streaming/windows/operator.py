@@ -7,6 +7,7 @@ A window in which the operator has raised in any of them but ``value`` must not 
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE
 from rollstat.kernels.rings import resized_ring, suitable_size
 from rollstat.kernels.stream.steps import push_row
 from rollstat.operators.layout import Layout
-from rollstat.streaming.windows.operator_results import NEVER, ArrayState, Result, Written
+from rollstat.streaming.windows.operator_results import ArrayState, Result, Written
 from rollstat.thresholds import STREAM_HALVED_WINDOWS
 
 __all__ = ["NumberWindow", "ObjectWindow"]
@@ -77,7 +78,6 @@ class NumberWindow(ArrayState):
         arguments = self.queue, operator, self.header, self.cells, self.stamps, stamp
         result = self._result.arguments
         self._push = bind(window.push, *arguments, stamp, element, True, 1, *result)
-        self._pop = bind(window.pop, *arguments, False, 1, *result)
         self._evaluate = bind(window.evaluate, self.queue, operator, self.header, self.cells, *result)
         self._extends: dict[Any, Any] = {}
 
@@ -152,17 +152,6 @@ class NumberWindow(ArrayState):
             others = other.header, other.cells
             window.join(self.queue, self.operator, self.header, self.cells, *others)
         self.header[FOLDED] = max(size - 1, 0)
-
-    def pop(self, limit: Any, closed: bool = False, min_periods: int = NEVER) -> int:
-        """Drop the states stamped before `limit`, and those at it unless the window is `closed` there.
-
-        Returns what :meth:`push` returns.
-        """
-        folded = int(self.header[FOLDED])
-        arguments = limit, closed, max(min_periods - folded, 1), *self._result.arguments
-        size: int = self._pop(self.queue, self.operator, self.header, self.cells, self.stamps, *arguments)
-        self._shrink(size)
-        return size + folded
 
     def value(self) -> Any:
         """Return the result of the window, which must have observations."""
@@ -297,40 +286,28 @@ class ObjectWindow:
             suffixes.append(self.operator.combine(state, suffixes[-1]))
         return suffixes
 
-    def _whole(self, older: Any, has_older: bool, total: Any, has_newer: bool) -> tuple[Any, bool]:
-        """Return the state of the window, and whether it is the total itself, which is then seen outside."""
-        if not has_newer:
-            return older, False
-        if not has_older:
-            return total, True
-        state = self.operator.combine(older, total)
-        return state, state is total
-
     def _lowered(self, state: Any) -> Any:
         return state if self._lower is None else self._lower(state)
-
-    def _number_to_drop(self, limit: Any, closed: bool) -> int:
-        number = 0
-        for stamp in self._stamps:
-            if stamp > limit or (closed and stamp == limit):
-                break
-            number += 1
-        return number
-
-    def pop(self, limit: Any, closed: bool = False, min_periods: int = NEVER) -> int:
-        """Drop the states stamped before `limit`, and those at it unless the window is `closed` there.
-
-        Returns what :meth:`push` returns.
-        """
-        return self._change(self._number_to_drop(limit, closed), (), None, min_periods)
 
     def push(self, limit: Any, stamp: Any, element: Any, observed: bool = True, min_periods: int = 1) -> int:
         """Drop the states stamped at or before `limit`, add an element if `observed`; return the size.
 
         If it is at least `min_periods`, :meth:`result` returns the result.
         """
-        entering = (element,) if observed else ()
-        return self._change(self._number_to_drop(limit, False), entering, stamp, min_periods)
+        number = sum(1 for _ in takewhile(lambda stamp: stamp <= limit, self._stamps))
+        kept = len(self._older) - number
+        if kept < 0:
+            self._older, self._newer = self._suffixes(self._newer[-kept:]), []
+        else:
+            del self._older[kept:]
+        for _ in range(number):
+            self._stamps.popleft()
+        if observed:
+            self._append(element if self._lift is None else self._lift(element))
+            self._stamps.append(stamp)
+        if self.size >= min_periods:
+            self._result = self._lowered(self._state())
+        return self.size
 
     def _append(self, state: Any) -> None:
         """Append a state to the newer buffer, and combine its total."""
@@ -345,28 +322,12 @@ class ObjectWindow:
             self._owned = self._total is not before and self._total is not state
         self._newer.append(state)
 
-    def _change(self, number: int, entering: tuple[Any, ...], stamp: Any, min_periods: int) -> int:
-        """Drop `number` states and add the element that is `entering`, if there is one; return the size."""
-        kept = len(self._older) - number
-        if kept < 0:
-            self._older, self._newer = self._suffixes(self._newer[-kept:]), []
-        else:
-            del self._older[kept:]
-        for _ in range(number):
-            self._stamps.popleft()
-        for element in entering:
-            self._append(element if self._lift is None else self._lift(element))
-            self._stamps.append(stamp)
-        if self.size >= min_periods:
-            self._result = self._lowered(self._state())
-        return self.size
-
     def _state(self) -> Any:
         """Return all states combined; there is at least one."""
-        has_newer, has_older = bool(self._newer), bool(self._older)
-        total = self._total if has_newer else None
-        state, seen = self._whole(self._older[-1] if has_older else None, has_older, total, has_newer)
-        self._owned = self._owned and not seen
+        if not self._newer:
+            return self._older[-1]
+        state = self.operator.combine(self._older[-1], self._total) if self._older else self._total
+        self._owned = self._owned and state is not self._total  # a total that is returned is seen
         return state
 
     def _set_single(self, state: Any, size: int) -> None:

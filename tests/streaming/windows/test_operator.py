@@ -61,10 +61,8 @@ def test_windows_by_time(make, algorithm, steps, span):
             wanted = compose(x for _, x in held)
             assert window.result() == wanted
             assert window.value() == wanted
-    window.pop(time, True)
-    assert window.size == sum(t >= time for t, _ in held)
-    window.pop(time)
-    assert window.size == 0
+    assert window.push(time - 1, 0, element(0), False) == sum(t >= time for t, _ in held)
+    assert window.push(time, 0, element(0), False) == 0
 
 
 @pytest.mark.parametrize("algorithm", ["two_stacks", "daba"])
