@@ -125,7 +125,8 @@ def interpolate(lower, upper, count, q, interpolation, result):
             result[i] = point_between(below, above, fraction, interpolation == 4)
         return
     for i in range(len(result)):
-        result[i] = quantile_point(lower[i], upper[i], count[i], q, interpolation)
+        below, above = np.float64(lower[i]), np.float64(upper[i])
+        result[i] = quantile_point(below, above, count[i], q, interpolation)
 
 
 @kernel
