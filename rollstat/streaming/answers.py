@@ -27,6 +27,7 @@ from rollstat.kernels.selection.quantiles import (
     whole_spread,
 )
 from rollstat.kernels.stream import sorted_window, steps
+from rollstat.statistics.common import check_number
 from rollstat.streaming.windows.extrema import MonotonicWindow, WedgeWindow
 from rollstat.streaming.windows.heaps import HeapWindow, TreeWindow, WindowPair
 from rollstat.streaming.windows.sorted import SortedWindow
@@ -133,6 +134,7 @@ def quantile_outputs(window: Any) -> tuple[str, ...]:
 
 def iqr_window(window: Any) -> Any:
     """Make heaps for each of two quantiles."""
+    check_number("q_high", window.parameters["q_high"], window.parameters["q_low"], 1.0)
     return WindowPair(*(quantile_window(window, window.parameters[name]) for name in ("q_low", "q_high")))
 
 

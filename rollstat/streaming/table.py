@@ -7,7 +7,7 @@ the class. There are two kinds of rows: statistics that are computed from the ro
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -27,6 +27,46 @@ from rollstat.streaming.linear_fit import LinearFitByRow
 __all__ = ["NO_STREAM", "TABLE", "OperatorRow", "StatisticRow", "StreamRow"]
 
 
+def _check_k(k: Any) -> int:
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); got {k!r}")
+    if k == 0:
+        raise ValueError("k must lie in 1..m or -m..-1; got 0")
+    return int(k)
+
+
+def _one_of(name: str, choices: Iterable[str]) -> Callable[[Any], Any]:
+    allowed = tuple(choices)
+
+    def check(value: Any) -> Any:
+        choice(name, value, allowed)
+        return value
+
+    return check
+
+
+def _number(name: str, most: float) -> Callable[[Any], float]:
+    return lambda value: check_number(name, value, 0.0, most)
+
+
+# What checks the statistics' own parameters, by name; operators check those that are not here.
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "k": _check_k,
+    "q": _number("q", 1.0),
+    "q_low": _number("q_low", 1.0),
+    "q_high": _number("q_high", 1.0),
+    "interpolation": _one_of("interpolation", INTERPOLATIONS),
+    "ties": _one_of("ties", ("first", "last")),
+    "method": _one_of("method", METHODS),
+    "ascending": partial(check_flag, "ascending"),
+    "pct": partial(check_flag, "pct"),
+    "threshold": _number("threshold", np.inf),
+    "scale": check_scale,
+    "proportion": check_share,
+    "decay": check_decay,
+}
+
+
 @dataclass(frozen=True)
 class StreamRow:
     """What both kinds of rows have.
@@ -41,8 +81,8 @@ class StreamRow:
         The example: arguments of the class, what is pushed (or an expression of `stream`), the answers.
     notes : str
         A paragraph of the docstring.
-    check : callable
-        Takes the statistic's own parameters by name and returns them checked.
+    checks : mapping
+        What checks parameters by name, where it differs from other statistics.
     refused : mapping
         Parameters of the function that the class does not have, and why.
     described : mapping
@@ -59,7 +99,7 @@ class StreamRow:
     pushed: str
     answered: str
     notes: str = field(default="", kw_only=True)
-    check: Callable[..., dict[str, Any]] = field(default=dict, kw_only=True)
+    checks: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict, kw_only=True)
     refused: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     described: Mapping[str, tuple[str, str]] = field(default_factory=dict, kw_only=True)
     algorithms: Mapping[str, str] = field(default_factory=dict, kw_only=True)
@@ -77,6 +117,13 @@ class StreamRow:
         accepted = {*registered.parameters, "window", "m"} - set(self.refused)
         parameters = inspect.signature(registered.function).parameters.values()
         return [p for p in parameters if p.name in accepted and p.kind is not p.KEYWORD_ONLY]
+
+    def check(self, **given: Any) -> dict[str, Any]:
+        """Return the statistic's own parameters, checked; raise if one does not fit."""
+        if set(given) != {p.name for p in self.positional} - {self.window_name}:
+            raise TypeError(f"the parameters of {self.name} must all be given; got {', '.join(given)}")
+        checks = _CHECKS | dict(self.checks)
+        return {name: checks.get(name, lambda x: x)(value) for name, value in given.items()}
 
     @property
     def window_name(self) -> str:
@@ -132,45 +179,6 @@ _SMALLEST = "1 is the smallest, 2 the second smallest, -1 the largest."
 _OLDER = "Of equal values the older row counts as the smaller."
 
 
-def _check_k(k: Any) -> dict[str, Any]:
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
-    if k == 0:
-        raise ValueError("k must lie in 1..m or -m..-1; it was 0")
-    return {"k": int(k)}
-
-
-def _check_quantile(q: Any, interpolation: Any) -> dict[str, Any]:
-    choice("interpolation", interpolation, tuple(INTERPOLATIONS))
-    return {"q": check_number("q", q, 0.0, 1.0), "interpolation": interpolation}
-
-
-def _check_iqr(q_low: Any, q_high: Any, interpolation: Any) -> dict[str, Any]:
-    choice("interpolation", interpolation, tuple(INTERPOLATIONS))
-    low = check_number("q_low", q_low, 0.0, 1.0)
-    high = check_number("q_high", q_high, low, 1.0)
-    return {"q_low": low, "q_high": high, "interpolation": interpolation}
-
-
-def _check_ties(ties: Any) -> dict[str, Any]:
-    choice("ties", ties, ("first", "last"))
-    return {"ties": ties}
-
-
-def _check_rank(method: Any, ascending: Any, pct: Any) -> dict[str, Any]:
-    choice("method", method, tuple(METHODS))
-    return {
-        "method": method,
-        "ascending": check_flag("ascending", ascending),
-        "pct": check_flag("pct", pct),
-    }
-
-
-def _check_hampel(threshold: Any, scale: Any) -> dict[str, Any]:
-    threshold = check_number("threshold", threshold, 0.0, np.inf)
-    return {"threshold": threshold, "scale": check_number("scale", scale, 0.0, np.inf)}
-
-
 _ORDER_ALGORITHMS = {
     "two_heaps": "O(log m) in the worst single push",
     "three_trees": "O(log k) in the worst single push, k from the nearer end of the order, for windows of a\n"
@@ -182,24 +190,41 @@ _EXTREMUM: dict[str, Any] = {
 _FROM_FIRST_ROW = {"relative_to": "a stream counts from its first row"}
 _POSITION: dict[str, Any] = {
     "outputs": ("position",),
-    "check": _check_ties,
     "refused": _FROM_FIRST_ROW,
     "cost": _WEDGE,
 }
+
+_TRIMMED = "4, 0.25", "4.0, 1.0, 3.0, 90.0", "[nan, nan, nan, 3.5]"
+
+
+def _sorted(
+    name: str,
+    statistic: str,
+    arguments: str,
+    pushed: str,
+    answered: str,
+    answer: Any,
+    outputs: Any,
+    cost: str = _SORTED,
+    **options: Any,
+) -> StatisticRow:
+    """Return the row of a statistic of all observations in order."""
+    example = arguments, pushed, answered
+    represent = answers.sorted_window_of
+    return StatisticRow(name, statistic, *example, represent, answer, None, outputs, cost=cost, **options)
+
 
 _STATISTICS = [
     # Order statistics, in heaps.
     StatisticRow(
         *("RollingKth", "kth", "2, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 3.0, 2.0, 3.0]"),
         *(answers.kth_window, answers.kth_answer, answers.kth_step),
-        check=_check_k,
         described={"k": ("int", _SMALLEST)},
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingArgkth", "argkth", "1, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[-1, -1, 1, 1, 3]"),
         *(partial(answers.kth_window, ties=True), answers.argkth_answer, answers.argkth_step, ("position",)),
-        check=_check_k,
         described={"k": ("int", f"{_SMALLEST}\n    {_OLDER}")},
         algorithms=_ORDER_ALGORITHMS,
     ),
@@ -211,14 +236,12 @@ _STATISTICS = [
     StatisticRow(
         *("RollingQuantile", "quantile", "3, 0.25", "4.0, 1.0, 3.0, 2.0", "[nan, nan, 2.0, 1.5]"),
         *(answers.quantile_window, answers.quantile_answer, answers.quantile_step, answers.quantile_outputs),
-        check=_check_quantile,
         described={"q": ("float", "Between 0 and 1.")},
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingIqr", "iqr", "4", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, nan, 1.5, 1.75]"),
         *(answers.iqr_window, answers.iqr_answer, answers.iqr_step, answers.iqr_outputs),
-        check=_check_iqr,
         cost=_LOG,
     ),
     # Extrema, in a monotonic deque or a wedge.
@@ -265,81 +288,43 @@ _STATISTICS = [
         cost=_WEDGE,
     ),
     # Statistics of all observations in order, in a sorted array.
-    StatisticRow(
+    _sorted(
         *("RollingRank", "rank", "3", "4.0, 1.0, 3.0, 3.0, 5.0", "[nan, nan, 2.0, 2.5, 3.0]"),
-        *(answers.sorted_window_of, answers.rank_answer, None, ("float",)),
-        check=_check_rank,
-        cost=_SORTED,
+        *(answers.rank_answer, ("float",)),
     ),
-    StatisticRow(
+    _sorted(
         *("RollingNunique", "nunique", "3, min_periods=1", "4.0, 1.0, 1.0, 1.0", "[1.0, 2.0, 2.0, 1.0]"),
-        *(answers.sorted_window_of, answers.nunique_answer, None, ("integer",)),
+        *(answers.nunique_answer, ("integer",)),
         min_observations=0,
-        cost=_SORTED,
     ),
-    StatisticRow(
+    _sorted(
         *("RollingMode", "mode", "4, min_periods=1", "4.0, 1.0, 1.0, 4.0", "[4.0, 1.0, 1.0, 1.0]"),
-        *(answers.sorted_window_of, answers.mode_answer),
-        cost="O(m) comparisons",
+        *(answers.mode_answer, ("value",), "O(m) comparisons"),
     ),
-    StatisticRow(
+    _sorted(
         *("RollingMad", "mad", "3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 1.0, 1.0, 1.0]"),
-        *(answers.sorted_window_of, answers.mad_answer, None, answers.mad_outputs),
-        check=lambda scale: {"scale": check_scale(scale)},
-        cost=_SORTED,
+        *(answers.mad_answer, answers.mad_outputs),
     ),
-    StatisticRow(
-        *(
-            "Hampel",
-            "hampel",
-            "5, min_periods=1",
-            "1.0, 0.9, 25.0",
-            "[(1.0, False), (0.9, False), (1.0, True)]",
-        ),
-        *(answers.sorted_window_of, answers.hampel_answer, None, ("interpolated", "flag")),
+    _sorted(
+        *("Hampel", "hampel", "5, min_periods=1", "1.0, 0.9, 25.0"),
+        *("[(1.0, False), (0.9, False), (1.0, True)]", answers.hampel_answer, ("interpolated", "flag")),
         notes="A result is a pair: the cleaned value, and whether the newest element is an outlier.",
-        check=_check_hampel,
-        cost=_SORTED,
+        checks={"scale": _number("scale", np.inf)},
     ),
-    StatisticRow(
+    _sorted(
         *("RollingGini", "gini", "3", "4.0, 1.0, 3.0, 3.0", "[nan, nan, 2.0, 1.3333333333333333]"),
-        *(answers.sorted_window_of, answers.gini_answer, None, ("float",)),
+        *(answers.gini_answer, ("float",), "O(m) additions"),
         min_observations=2,
-        cost="O(m) additions",
     ),
-    StatisticRow(
-        *("RollingTrimmedMean", "trimmed_mean", "4, 0.25", "4.0, 1.0, 3.0, 90.0", "[nan, nan, nan, 3.5]"),
-        *(
-            answers.sorted_window_of,
-            partial(answers.trimmed_mean_answer, winsorize=False),
-            None,
-            ("interpolated",),
-        ),
-        check=lambda proportion: {"proportion": check_share(proportion)},
-        cost="O(m) additions",
+    _sorted(
+        *("RollingTrimmedMean", "trimmed_mean", *_TRIMMED),
+        *(partial(answers.trimmed_mean_answer, winsorize=False), ("interpolated",), "O(m) additions"),
     ),
-    StatisticRow(
-        *(
-            "RollingWinsorizedMean",
-            "winsorized_mean",
-            "4, 0.25",
-            "4.0, 1.0, 3.0, 90.0",
-            "[nan, nan, nan, 3.5]",
-        ),
-        *(
-            answers.sorted_window_of,
-            partial(answers.trimmed_mean_answer, winsorize=True),
-            None,
-            ("interpolated",),
-        ),
-        check=lambda proportion: {"proportion": check_share(proportion)},
-        cost="O(m) additions",
+    _sorted(
+        *("RollingWinsorizedMean", "winsorized_mean", *_TRIMMED),
+        *(partial(answers.trimmed_mean_answer, winsorize=True), ("interpolated",), "O(m) additions"),
     ),
 ]
-
-
-def _check_decay(decay: Any) -> dict[str, Any]:
-    return {"decay": check_decay(decay)}
 
 
 _THREE = "3, min_periods=1"
@@ -373,8 +358,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "sum": {
         "notes": "Nothing is subtracted from a running total: a value that has left the window has no effect."
     },
-    "decayed_sum": {"check": _check_decay},
-    "decayed_mean": {"check": _check_decay},
     "linear_fit": {"notes": "The first row of the window is row 0, as in :func:`rolling_linear_fit`."},
 }
 
