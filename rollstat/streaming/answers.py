@@ -54,21 +54,18 @@ def kth_window(window: Any, ties: bool = False) -> Any:
     return _heaps_or_trees(window, k=k, ties=ties)
 
 
-def kth_step(window: Any) -> Step:
-    """Return the step of heaps or trees."""
-    held = window.representation
-    return (steps.KthByTrees() if isinstance(held, TreeWindow) else steps.KthByHeaps()), (held.state,)
+def order_step(window: Any, heaps: Any, trees: Any) -> Step:
+    """Return the step of heaps or trees, with the parameters of a quantile."""
+    held, state = window.representation, (window.representation.state,)
+    step = trees() if isinstance(held, TreeWindow) else heaps()
+    if isinstance(step, (steps.Quantile, steps.QuantileByTrees)):
+        return step, (window.parameters.get("q", 0.5), INTERPOLATIONS[_interpolation(window)], *state)
+    return step, state
 
 
 def kth_answer(window: Any) -> Any:
     """Return the k-th smallest observation."""
     return window.representation.pair()[0] if window.observations >= abs(window.parameters["k"]) else None
-
-
-def argkth_step(window: Any) -> Step:
-    """Return the step of heaps or trees that answers with a row."""
-    held = window.representation
-    return (steps.ArgkthByTrees() if isinstance(held, TreeWindow) else steps.ArgkthByHeaps()), (held.state,)
 
 
 def argkth_answer(window: Any) -> Any:
@@ -106,20 +103,6 @@ def _quantile(window: Any, heaps: Any, q: float) -> Any:
         blend, result = interpolate_whole, np.zeros(1, window.codec.stored)
     blend(np.array([below]), np.array([above]), np.array([count]), q, code, result)
     return result[0]
-
-
-def median_step(window: Any) -> Step:
-    """Return the step of heaps or trees that answers with the median."""
-    if isinstance(window.representation, TreeWindow):
-        return quantile_step(window)
-    return steps.Median(), (window.representation.state,)
-
-
-def quantile_step(window: Any) -> Step:
-    """Return the step of heaps or trees that answers with a quantile."""
-    held = window.representation
-    step = steps.QuantileByTrees() if isinstance(held, TreeWindow) else steps.Quantile()
-    return step, (window.parameters.get("q", 0.5), INTERPOLATIONS[_interpolation(window)], held.state)
 
 
 def quantile_answer(window: Any) -> Any:
@@ -182,12 +165,8 @@ def _distance(window: Any, low: Any, high: Any, whole: bool = True) -> Any:
 # Extrema: a wedge, or a monotonic deque.
 
 
-def wedge_window(window: Any) -> Any:
-    """Make a wedge for any of several equal extrema."""
-    return _wedge(window, "any")
-
-
-def _wedge(window: Any, ties: str) -> Any:
+def wedge_window(window: Any, ties: str = "any") -> Any:
+    """Make a wedge."""
     return WedgeWindow(window.spec.fixed, window.codec.stored, ties)
 
 
@@ -230,17 +209,12 @@ def position_window(window: Any, side: int) -> Any:
     """Make a wedge for the row of the minimum (side 0) or the maximum (side 1)."""
     # A wedge that prefers the last of equal minima prefers the first of equal maxima.
     first = (window.parameters["ties"] == "first") == (side == 0)
-    return _wedge(window, "minimum_first" if first else "minimum_last")
+    return wedge_window(window, "minimum_first" if first else "minimum_last")
 
 
 def position_answer(window: Any, side: int) -> Any:
     """Return the row of the minimum (side 0) or the maximum (side 1)."""
     return window.representation.positions()[side]
-
-
-def positions_window(window: Any) -> Any:
-    """Make a wedge for the rows of the first minimum and the last maximum."""
-    return _wedge(window, "minimum_first")
 
 
 def positions_answer(window: Any) -> Any:

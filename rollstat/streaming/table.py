@@ -194,6 +194,12 @@ _POSITION: dict[str, Any] = {
     "cost": _WEDGE,
 }
 
+
+def _step(heaps: Any, trees: Any) -> Any:
+    """Return what makes a step of heaps or of trees."""
+    return partial(answers.order_step, heaps=heaps, trees=trees)
+
+
 _TRIMMED = "4, 0.25", "4.0, 1.0, 3.0, 90.0", "[nan, nan, nan, 3.5]"
 
 
@@ -218,24 +224,27 @@ _STATISTICS = [
     # Order statistics, in heaps.
     StatisticRow(
         *("RollingKth", "kth", "2, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[nan, nan, 3.0, 2.0, 3.0]"),
-        *(answers.kth_window, answers.kth_answer, answers.kth_step),
+        *(answers.kth_window, answers.kth_answer, _step(steps.KthByHeaps, steps.KthByTrees)),
         described={"k": ("int", _SMALLEST)},
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingArgkth", "argkth", "1, 3", "4.0, 1.0, 3.0, 2.0, 5.0", "[-1, -1, 1, 1, 3]"),
-        *(partial(answers.kth_window, ties=True), answers.argkth_answer, answers.argkth_step, ("position",)),
+        *(partial(answers.kth_window, ties=True), answers.argkth_answer),
+        *(_step(steps.ArgkthByHeaps, steps.ArgkthByTrees), ("position",)),
         described={"k": ("int", f"{_SMALLEST}\n    {_OLDER}")},
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingMedian", "median", "3, min_periods=1", "4.0, 1.0, 3.0, 2.0", "[4.0, 2.5, 3.0, 2.0]"),
-        *(answers.quantile_window, answers.quantile_answer, answers.median_step, ("interpolated",)),
+        *(answers.quantile_window, answers.quantile_answer),
+        *(_step(steps.Median, steps.QuantileByTrees), ("interpolated",)),
         algorithms=_ORDER_ALGORITHMS,
     ),
     StatisticRow(
         *("RollingQuantile", "quantile", "3, 0.25", "4.0, 1.0, 3.0, 2.0", "[nan, nan, 2.0, 1.5]"),
-        *(answers.quantile_window, answers.quantile_answer, answers.quantile_step, answers.quantile_outputs),
+        *(answers.quantile_window, answers.quantile_answer),
+        *(_step(steps.Quantile, steps.QuantileByTrees), answers.quantile_outputs),
         described={"q": ("float", "Between 0 and 1.")},
         algorithms=_ORDER_ALGORITHMS,
     ),
@@ -282,7 +291,8 @@ _STATISTICS = [
     ),
     StatisticRow(
         *("RollingArgMinMax", "argminmax", "3, min_periods=1", "4.0, 1.0, 3.0", "[(0, 0), (1, 0), (1, 0)]"),
-        *(answers.positions_window, answers.positions_answer, None, ("position", "position")),
+        partial(answers.wedge_window, ties="minimum_first"),
+        *(answers.positions_answer, None, ("position", "position")),
         notes="A result is a pair: the rows of the first of equal minima and of the last of equal maxima.",
         refused=_FROM_FIRST_ROW,
         cost=_WEDGE,
