@@ -82,14 +82,10 @@ def wind_with_numpy(weather: pd.DataFrame) -> pd.DataFrame:
 
 def wind_with_pandas(weather: pd.DataFrame) -> pd.DataFrame:
     """Return rolling medians and quartiles of the wind at each airport, by the accessor."""
-    parts = []
-    for _, rows in weather.groupby("origin", sort=False):
-        window = rows["wind_speed"].rollstat.rolling(HOURS, center=True, min_periods=1)
-        quartiles = window.quantile(QUARTILES)
-        parts.append(
-            pd.DataFrame({"median": window.median(), "low": quartiles[0.25], "high": quartiles[0.75]})
-        )
-    return pd.concat(parts, ignore_index=True)
+    groups = weather.rollstat.groupby("origin")["wind_speed"]
+    windows = groups.rolling(HOURS, center=True, min_periods=1, transform=True)
+    quartiles = windows.quantile(QUARTILES)
+    return pd.DataFrame({"median": windows.median(), "low": quartiles[0.25], "high": quartiles[0.75]})
 
 
 def wind_with_spark(frame: Any) -> pd.DataFrame:
@@ -180,12 +176,9 @@ def delays_with_pandas(flights: pd.DataFrame) -> pd.Series:
 
 def delays_with_accessor(flights: pd.DataFrame) -> pd.Series:
     """Return the k-th smallest delays by the accessor."""
-    parts = [
-        delays.rollstat.kth(SMALLEST, FLIGHTS, min_periods=MIN_FLIGHTS)
-        for _, delays in flights.groupby("carrier", sort=False)["dep_delay"]
-    ]
-    joined: pd.Series = pd.concat(parts)
-    return joined
+    groups = flights.rollstat.groupby("carrier")["dep_delay"]
+    found: pd.Series = groups.rolling(FLIGHTS, min_periods=MIN_FLIGHTS, transform=True).kth(SMALLEST)
+    return found
 
 
 def delays_with_spark(frame: Any) -> pd.Series:

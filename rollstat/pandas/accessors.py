@@ -9,7 +9,7 @@ from pandas.api.extensions import register_dataframe_accessor, register_series_a
 
 import rollstat
 from rollstat.pandas.groups import GroupBy
-from rollstat.pandas.methods import NUMERIC_ONLY, LazyMethod, own_parameters, shortcut_document, window_name
+from rollstat.pandas.methods import SELF, LazyMethod, bound_method, own_parameters, window_name
 from rollstat.pandas.windows import (
     Expanding,
     Rolling,
@@ -21,8 +21,6 @@ from rollstat.pandas.windows import (
 from rollstat.registry import REGISTRY
 
 __all__ = ["DataFrameAccessor", "SeriesAccessor", "expanding", "rolling"]
-
-_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 def rolling(
@@ -107,29 +105,30 @@ def expanding(
 _WINDOW_OPTIONS = ("min_periods", "center", "on", "closed", "step", *WindowOptions.__annotations__)
 
 
+_SHORTCUT_OPTIONS = """\
+min_periods, center, on, closed, step
+    As in :meth:`pandas.Series.rolling`.
+keep_dtype, nan_policy, fill_value, times, threads, algorithm
+    As in :func:`rollstat.pandas.rolling`."""
+
+
 def _shortcut(name: str) -> Callable[..., Any]:
     """Return the method of the accessors that is short for a method of a window object."""
-    statistic = REGISTRY[name]
-    parameters = own_parameters(statistic, with_window=True)
+    parameters = own_parameters(REGISTRY[name], with_window=True)
     defaults = {"center": False, "keep_dtype": False, "nan_policy": "omit", "algorithm": "auto"}
     given = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(option))
         for option in _WINDOW_OPTIONS
     ]
-    signature = inspect.Signature([_SELF, *parameters, *given, NUMERIC_ONLY])
 
-    def method(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs).arguments
-        accessor, window = bound.pop("self"), bound.pop(window_name(name))
+    def call(accessor: Any, bound: dict[str, Any]) -> Any:
+        window = bound.pop(window_name(name))
         windows = accessor.rolling(window, **{key: bound.pop(key) for key in _WINDOW_OPTIONS if key in bound})
         if name == "aggregate":  # the method of the window object takes names and functions of pandas too
             return windows._own_statistic(name, bound, bound.pop("numeric_only", False))
         return getattr(windows, name)(**bound)
 
-    method.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, their type does not say so
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = shortcut_document(statistic, {parameter.name for parameter in parameters})
-    return method
+    return bound_method(name, parameters, call, given, _SHORTCUT_OPTIONS)
 
 
 # Parameters of pandas' groupby after `by` and `level`, in the order of pandas 3; pandas 2 begins with `axis`.
@@ -143,7 +142,7 @@ def _of_data(function: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return function(self._data, *args, **kwargs)
 
-    method.__signature__ = inspect.Signature([_SELF, *parameters])  # type: ignore[attr-defined]  # see `_shortcut`
+    method.__signature__ = inspect.Signature([SELF, *parameters])  # type: ignore[attr-defined]  # as in `bound_method`
     method.__name__ = method.__qualname__ = function.__name__
     text = inspect.getdoc(function) or ""
     method.__doc__ = text.replace("data : Series or DataFrame\n    The data.\n", "")
@@ -202,7 +201,7 @@ class _Accessor:
         return self._data.ewm(*args, **options)
 
 
-_Accessor.ewm.__signature__ = inspect.signature(pd.Series.ewm)  # type: ignore[attr-defined]  # see `_of_data`
+_Accessor.ewm.__signature__ = inspect.signature(pd.Series.ewm)  # type: ignore[attr-defined]  # as in `bound_method`
 _Accessor.groupby.__qualname__ = "groupby"  # errors of arguments name the method alone
 for _name in REGISTRY:
     setattr(_Accessor, _name, LazyMethod(_Accessor, _name, _shortcut))

@@ -5,29 +5,21 @@ A method for a statistic that pandas does not have is made when it is first used
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, update_wrapper
 from types import FunctionType
 from typing import Any
 
 from rollstat.registry import REGISTRY, Statistic
 
-__all__ = [
-    "NUMERIC_ONLY",
-    "LazyMethod",
-    "is_count",
-    "method_of",
-    "own_parameters",
-    "shortcut_document",
-    "window_method",
-    "window_name",
-]
+__all__ = ["SELF", "LazyMethod", "bound_method", "is_count", "method_of", "own_parameters", "window_method"]
+__all__ += ["window_name"]
 
 _ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : ", re.MULTILINE)
-NUMERIC_ONLY = inspect.Parameter(
+_NUMERIC_ONLY = inspect.Parameter(
     "numeric_only", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool
 )
-_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
 @cache
@@ -51,7 +43,11 @@ def _document(statistic: Statistic, kept: set[str], options: str) -> str:
     starts = [match.start() for match in _ENTRY.finditer(entries)]
     parts = [entries[i:j].rstrip() for i, j in zip(starts, [*starts[1:], len(entries)])]
     own = [part for part in parts if kept >= set(part.partition(" : ")[0].split(", "))]
-    lines = [head.strip(), "", "Parameters", "----------", *own, options, "", "Returns", "-------"]
+    own += [options] if options else []
+    own.append(
+        "numeric_only : bool, default False\n    Leave out columns of a DataFrame that do not hold numbers."
+    )
+    lines = [head.strip(), "", "Parameters", "----------", *own, "", "Returns", "-------"]
     lines += [
         "Series or DataFrame",
         "    With the index and the columns of the data; one column for each output or",
@@ -63,28 +59,40 @@ def _document(statistic: Statistic, kept: set[str], options: str) -> str:
     return "\n".join(lines)
 
 
-_METHOD_OPTIONS = """\
-numeric_only : bool, default False
-    Leave out columns of a DataFrame that do not hold numbers."""
+def bound_method(
+    name: str,
+    parameters: Sequence[inspect.Parameter],
+    call: Callable[[Any, dict[str, Any]], Any],
+    further: Sequence[inspect.Parameter] = (),
+    document: str = "",
+) -> Callable[..., Any]:
+    """Return the method for a statistic that passes its object and the given arguments to `call`.
+
+    The docstring of the function describes `parameters`, and `document` describes `further` ones.
+    """
+    signature = inspect.Signature([SELF, *parameters, *further, _NUMERIC_ONLY])
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs).arguments
+        return call(bound.pop("self"), bound)
+
+    method.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, their type does not say so
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = _document(REGISTRY[name], {parameter.name for parameter in parameters}, document)
+    return method
 
 
 def window_method(name: str) -> Callable[..., Any]:
     """Return the method of the window objects for a statistic that pandas does not have."""
     statistic = REGISTRY[name]
-    parameters = own_parameters(statistic, with_window=False)
-    signature = inspect.Signature([_SELF, *parameters, NUMERIC_ONLY])
 
-    def method(*args: Any, **kwargs: Any) -> Any:
-        bound = signature.bind(*args, **kwargs).arguments
-        window = bound.pop("self")
+    def call(windows: Any, bound: dict[str, Any]) -> Any:
+        numeric_only = bound.pop("numeric_only", False)
         if statistic.pandas:  # older versions of pandas lack a few of these
-            return window._statistic(name, bound.pop("numeric_only", False), bound)
-        return window._own_statistic(name, bound, bound.pop("numeric_only", False))
+            return windows._statistic(name, numeric_only, bound)
+        return windows._own_statistic(name, bound, numeric_only)
 
-    method.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, their type does not say so
-    method.__name__ = method.__qualname__ = name
-    method.__doc__ = _document(statistic, {parameter.name for parameter in parameters}, _METHOD_OPTIONS)
-    return method
+    return bound_method(name, own_parameters(statistic, with_window=False), call)
 
 
 def is_count(ddof: Any) -> bool:
@@ -102,20 +110,6 @@ def method_of(cls: type, method: FunctionType) -> FunctionType:
     copy.__kwdefaults__ = method.__kwdefaults__
     copy.__qualname__ = f"{cls.__name__}.{method.__name__}"
     return copy
-
-
-_SHORTCUT_OPTIONS = """\
-min_periods, center, on, closed, step
-    As in :meth:`pandas.Series.rolling`.
-keep_dtype, nan_policy, fill_value, times, threads, algorithm
-    As in :func:`rollstat.pandas.rolling`.
-numeric_only : bool, default False
-    Leave out columns of a DataFrame that do not hold numbers."""
-
-
-def shortcut_document(statistic: Statistic, parameters: set[str]) -> str:
-    """Return the docstring of the method of the accessors."""
-    return _document(statistic, parameters, _SHORTCUT_OPTIONS)
 
 
 class LazyMethod:
