@@ -26,6 +26,8 @@ import time
 from pathlib import Path
 from unittest import mock
 
+import pyarrow as pa
+
 import rollstat
 from rollstat.compile.cache import host_levels
 
@@ -37,12 +39,12 @@ AGGS = {"m": ("median", "x")}
 def values_only(columns):
     """Return the column of values, which comes after the key and the order."""
     for arrays in columns:
-        yield arrays[2]
+        yield pa.StructArray.from_arrays([arrays[2]], names=["rollstat_new0"])
 
 
 def run(form: str, folder: Path) -> None:
     """Run both jobs and print their seconds."""
-    from rollstat.spark import result_columns, rolling, session
+    from rollstat.spark import rolling, route, session
 
     conf = {"spark.executorEnv.NUMBA_CACHE_DIR": folder, "spark.sql.shuffle.partitions": 4}
     spark = session("local-cluster[2,2,2048]", conf=conf)
@@ -65,7 +67,7 @@ def run(form: str, folder: Path) -> None:
     if form == "trivial pandas":
         job = sorted_rows.mapInPandas(copy, frame.schema)
     elif form == "trivial Arrow":
-        with mock.patch.object(result_columns, "ResultsJob", return_value=values_only):
+        with mock.patch.object(route, "ResultsJob", return_value=values_only):
             job = rolling_job()
     else:
         job = rolling_job()

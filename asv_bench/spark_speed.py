@@ -34,9 +34,8 @@ from pyspark.sql.functions import pandas_udf
 import rollstat
 from rollstat import Expanding
 from rollstat.spark import rolling, session
-from rollstat.spark.batch_walk import Plan
-from rollstat.spark.hash_collisions import WalkJob
-from rollstat.spark.rolling_plan import plan_rolling
+from rollstat.spark.batch_walk import Plan, WalkJob
+from rollstat.spark.rolling_plan import Request
 
 CONF = {
     "spark.driver.memory": "3g",
@@ -261,9 +260,7 @@ def first_batch(spark: SparkSession, folder: Path, scale: int, rounds: int) -> l
     aggs = {"m": ("median", "x")}
     frame = spark.range(0, 10_000, 1, 1).selectExpr("id as row", "randn(1) as x")
     options = {"min_periods": 1, "center": False, "closed": None, "nan_policy": "omit"}
-    plan, _ = plan_rolling(
-        frame.schema, [], ["row"], 1_000, aggs, descending=False, ties="columns", options=options
-    )
+    plan, _ = Request([], ["row"], 1_000, aggs, options).plan(frame.schema)
     list(WalkJob(plan, None)(frame.toArrow().to_batches()))  # stores the compiled kernels on disk
     seconds = frame.mapInArrow(TimeFirstBatch(plan), "seconds double").toArrow()["seconds"].to_pylist()
     return [["from the imports to the first results", "seconds"], ["10,000 rows", f"{max(seconds):.2f}"]]

@@ -2,19 +2,17 @@
 
 How a job runs:
 
-1. `rolling_plan` checks the arguments, makes a `Plan`, and chooses a `Route`.
-2. If series are too long for one task, `buckets` splits them and assigns every row to a bucket.
-3. Spark exchanges the rows by key or bucket and sorts each partition, first by the number of `sort_prefix`.
-4. On the usual route `result_columns` passes only the needed columns to the workers, and their results back.
-5. A worker makes one pass over its Arrow batches: `batch_walk`, or `hash_collisions` if keys share a hash. It
-   checks the order with `row_order`, converts with `arrow_columns`, and calls the functions over arrays.
-6. Expanding windows keep states (`carried_states`) instead of rows, within a worker and between buckets
-   (`expanding`).
+1. `rolling_plan` checks the arguments against the columns and makes a `Plan`.
+2. `route` chooses how the rows reach the workers: one exchange by key or bucket, and one sort of each
+   partition. Usually only the needed columns go to the workers, and only results come back.
+3. If series are too long for one task, `buckets` splits them and assigns every row to a bucket.
+4. A worker makes one pass over its Arrow batches (`batch_walk`). It checks
+   the order, converts with `arrow_columns`, and calls the functions over arrays.
+5. Expanding windows keep states instead of rows, within a worker and between buckets (`expanding`).
 
 `structured_streaming` runs the same pass on streams. `stream_series` is the state of one series between
 micro-batches, and what a restart may change. `udf` makes user-defined functions, and `sql` a table function
-for SQL. `column_references` resolves the columns that the caller names, `aggregates` checks the statistics,
-and `evaluation` calls them. `start` starts Spark.
+for SQL. `aggregates` checks the statistics and calls them. `start` starts Spark.
 
 Public names are loaded on first use, because a worker needs only a few of these modules.
 """
@@ -30,7 +28,7 @@ require("spark", "rollstat.spark", "pyspark", "pyarrow")
 
 _MODULES = {
     "aggregates": ["Aggregate", "aggregate"],
-    "rolling_plan": ["rolling"],
+    "route": ["rolling"],
     "sql": ["register"],
     "start": ["session"],
     "structured_streaming": ["rolling_stream"],

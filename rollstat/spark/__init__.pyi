@@ -5,8 +5,8 @@ from typing import Any
 
 from rollstat.spark.aggregates import Aggregate as Aggregate
 from rollstat.spark.aggregates import aggregate as aggregate
-from rollstat.spark.column_references import ColumnLike
-from rollstat.spark.rolling_plan import rolling as rolling
+from rollstat.spark.rolling_plan import ColumnLike
+from rollstat.spark.route import rolling as rolling
 from rollstat.spark.sql import register as register
 from rollstat.spark.start import session as session
 from rollstat.spark.structured_streaming import rolling_stream as rolling_stream

@@ -9,6 +9,16 @@
 New rows are collected until a call is worth its overhead. A row whose window looks ahead waits until its
 window is complete. After each call the walk drops every row except those that windows of later rows of the
 last series reach, so memory is bounded by a window and a batch, however long a series is.
+
+Where rows are sorted by the hash of their key, keys that share a hash have walks of their own::
+
+    hash    | 3 3 3 | 5 5 5 5 5 5 5 | 8 8 | ...       the first sort column
+    key     | a a a | b b c b c c b | d d | ...       b and c collide, so their rows are interleaved
+    walk    |   0   | 0 0 1 0 1 1 0 |  0  | ...       walks other than the first end with their hash
+
+Almost every hash belongs to one key, and then there is one walk as over any sorted rows. Invariants: the
+rows of a key are consecutive among the rows of its walk, and every walk but the first holds only keys of
+the current hash. So memory is a window and a batch for each key that shares a hash.
 """
 
 from collections import deque
@@ -21,12 +31,19 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from rollstat.options import Options
-from rollstat.spark.arrow_columns import Kind, MaskedColumn, arrow_type, to_arrow, to_masked
-from rollstat.spark.evaluation import Call, evaluate_call
-from rollstat.spark.row_order import equal, first_descent
+from rollstat.spark.aggregates import Call, evaluate_call
+from rollstat.spark.arrow_columns import (
+    Kind,
+    MaskedColumn,
+    arrow_type,
+    equal,
+    first_descent,
+    to_arrow,
+    to_masked,
+)
 from rollstat.windows import Windows
 
-__all__ = ["CALL_ERRORS", "Plan", "Walk"]
+__all__ = ["CALL_ERRORS", "HashWalk", "Plan", "ResultsJob", "Walk", "WalkJob"]
 
 CALL_ERRORS = (ArithmeticError, MemoryError, TypeError, ValueError)  # what a statistic may raise
 _MIN_ROWS = 4096  # fewer new rows do not pay for a call
@@ -69,8 +86,8 @@ class Plan:
         holds the state before the bucket.
     rows_before : mapping
         Number of rows of the series before the first row of a bucket, where it is not zero.
-    carries_states : bool
-        Whether states replace the rows before a batch or a bucket.
+    walk : type
+        The class of the pass over a partition; other classes than `Walk` hold states in place of rows.
     """
 
     keys: tuple[int, ...]
@@ -88,18 +105,27 @@ class Plan:
     numbers_rows: bool
     bucket: int | None = None
     rows_before: Mapping[int, int] = field(default_factory=dict)
-    carries_states: bool = False
+    walk: "type[Walk]" = field(default_factory=lambda: Walk)
 
-    def reindexed(self, new: Mapping[int, int]) -> "Plan":
-        """Return the plan for sorted rows of a frame that holds column `i` at ``new[i]``."""
-        return replace(
+    @property
+    def carries_states(self) -> bool:
+        """Whether states replace the rows before a batch or a bucket."""
+        return self.walk is not Walk
+
+    def narrowed(self, further: Iterable[int] = ()) -> tuple[list[int], "Plan"]:
+        """Return the columns that a walk needs and `further` ones, and the plan for a frame of only these."""
+        inputs = (index for index, _ in self.inputs)
+        indexes = sorted({*self.keys, *self.order, *inputs, *further})
+        indexes += [] if self.bucket is None else [self.bucket]
+        new = {index: number for number, index in enumerate(indexes)}
+        return indexes, replace(
             self,
-            ties=(),
+            ties=tuple(new[index] for index in self.ties if index in new),
             keys=tuple(new[index] for index in self.keys),
             order=tuple(new[index] for index in self.order),
             inputs=tuple((new[index], kind) for index, kind in self.inputs),
             time=None if self.time is None else (new[self.time[0]], self.time[1]),
-            bucket=None if self.bucket is None else new.get(self.bucket),
+            bucket=None if self.bucket is None else new[self.bucket],
         )
 
 
@@ -119,6 +145,10 @@ class Walk:
         self.bytes = 0  # of the pending batches
         self.ready: list[list[pa.Array]] = [[] for call in plan.calls for _ in call.types]
         self.last: list[pa.Array] | None = None  # key and order of the last row
+
+    def begin(self, batches: Iterable[pa.RecordBatch]) -> Iterable[pa.RecordBatch]:
+        """Return the batches without a state that comes before them."""
+        return batches
 
     def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Yield every batch with the new columns."""
@@ -380,3 +410,149 @@ def _fails(attempt: Callable[[int], Any], last: int) -> bool:
     except (ArithmeticError, TypeError, ValueError):
         return True
     return False
+
+
+@dataclass(frozen=True)
+class WalkJob:
+    """The function that Spark runs on each sorted partition.
+
+    Attributes
+    ----------
+    plan : Plan
+        What to compute.
+    hash_column : int or None
+        Column with the hash, if rows are sorted by it first.
+    """
+
+    plan: Plan
+    hash_column: int | None
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Return the batches of one partition with the new columns, in order unless windows look ahead."""
+        walk = self.plan.walk(self.plan)
+        batches = walk.begin(batches)
+        if self.hash_column is None:
+            return walk.run(batches)
+        return HashWalk(self.plan, self.hash_column, walk).run(batches)
+
+
+class HashWalk:
+    """The walks over one partition: the first, and one for each further key of the current hash."""
+
+    def __init__(self, plan: Plan, hash_column: int, first: Walk | None = None) -> None:
+        self.plan = plan
+        self.hash_column = hash_column
+        self.first = plan.walk(plan) if first is None else first
+        self.others: list[Walk] = []
+        self.hash: int | None = None  # of the last row
+
+    def run(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Yield all rows with the new columns, the rows of a key in order."""
+        for batch in batches:
+            if batch.num_rows:
+                yield from self.push(batch)
+        yield from self._end_others()
+        yield from self.first.flush(final=True)
+
+    def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Take a batch with rows, and yield the rows that are complete."""
+        hashes = batch.column(self.hash_column).to_numpy()
+        changes = self.first.changes(batch)
+        same = np.append(hashes[0] == self.hash, hashes[1:] == hashes[:-1])
+        collides = changes & same  # the key changes within a hash
+        if self.others or collides.any():
+            yield from self._push_runs(batch, same, collides)
+        else:
+            yield from self.first.push(batch, changes)
+        self.hash = int(hashes[-1])
+
+    def _push_runs(
+        self, batch: pa.RecordBatch, same: NDArray[np.bool_], collides: NDArray[np.bool_]
+    ) -> Iterator[pa.RecordBatch]:
+        """Push runs without collisions to the first walk, and split the rows of a shared hash by key."""
+        starts = np.unique(np.append(np.flatnonzero(~same), 0))
+        shared = np.logical_or.reduceat(collides, starts)
+        shared[0] |= bool(self.others) and bool(same[0])
+        cut = np.append(True, shared[1:] | shared[:-1])  # a shared hash is a run of its own
+        edges = [*starts[cut].tolist(), batch.num_rows]
+        for begin, end, several in zip(edges, edges[1:], shared[cut]):
+            rows = batch.slice(begin, end - begin)
+            if not same[begin]:
+                yield from self._end_others()
+            if several:
+                yield from self._push_by_key(rows, new=not same[begin])
+            else:
+                yield from self.first.push(rows)
+
+    def _push_by_key(self, rows: pa.RecordBatch, *, new: bool) -> Iterator[pa.RecordBatch]:
+        """Push rows of one hash to the walks of their keys; `new` if the hash starts here."""
+        if self.plan.looks_ahead:
+            for walk, own in self._by_walk(rows, new=new):
+                yield from walk.push(rows.take(pa.array(own)))
+            return
+        # Every walk must emit all that it has, so that the results can be put back in order.
+        yield from self.first.flush(final=False)
+        indexes, results = [], []
+        for walk, own in self._by_walk(rows, new=new):
+            indexes.append(own)
+            results += [*walk.push(rows.take(pa.array(own))), *walk.flush(final=False)]
+        back = np.argsort(np.concatenate(indexes))
+        yield from pa.Table.from_batches(results).take(pa.array(back)).combine_chunks().to_batches()
+
+    def _by_walk(self, rows: pa.RecordBatch, *, new: bool) -> Iterator[tuple[Walk, NDArray[np.int64]]]:
+        """Yield the walk of each key among rows of one hash, with the indexes of its rows."""
+        known = [] if new else [self.first, *self.others]
+        left = np.arange(rows.num_rows)
+        while len(left):
+            rest = rows.take(pa.array(left))
+            if known:
+                walk = known.pop(0)
+                assert walk.last is not None
+                key = walk.last[: len(self.plan.keys)]
+            else:
+                key = [rest.column(index).slice(0, 1) for index in self.plan.keys]
+                if new:
+                    walk, new = self.first, False
+                else:
+                    walk = self.plan.walk(self.plan)
+                    self.others.append(walk)
+            repeat = pa.array(np.zeros(rest.num_rows, np.int64))
+            same = [
+                equal(rest.column(index), value.take(repeat)) for index, value in zip(self.plan.keys, key)
+            ]
+            own = np.logical_and.reduce(same)
+            if own.any():
+                yield walk, left[own]
+                left = left[~own]
+
+    def _end_others(self) -> Iterator[pa.RecordBatch]:
+        for walk in self.others:
+            yield from walk.flush(final=True)
+        self.others = []
+
+
+@dataclass(frozen=True)
+class ResultsJob:
+    """The function that workers run on the needed columns; it returns the results in the order of the rows.
+
+    Attributes
+    ----------
+    job : WalkJob
+        The walk.
+    given : int
+        Number of the needed columns.
+    """
+
+    job: WalkJob
+    given: int
+
+    def __call__(self, columns: Iterable[Any]) -> Iterator[pa.Array]:
+        """Return the results of one partition."""
+        for batch in self.job(map(self._batch, columns)):
+            new = batch.columns[self.given :]
+            yield pa.StructArray.from_arrays(new, names=[f"rollstat_new{i}" for i in range(len(new))])
+
+    def _batch(self, columns: Any) -> pa.RecordBatch:
+        """Return columns as a batch; Spark passes a single column without a tuple."""
+        given = list(columns) if isinstance(columns, tuple) else [columns]
+        return pa.RecordBatch.from_arrays(given, names=[f"column{i}" for i in range(len(given))])

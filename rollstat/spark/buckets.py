@@ -214,15 +214,13 @@ class CountCells:
         for batch in batches:
             series = batch.column(0).to_numpy(zero_copy_only=False)
             for number, rising in enumerate(self.rising):
-                column = batch.column(1)
-                if len(self.rising) > 1:
-                    column = column.filter(pa.array(series == number))
+                column = batch.column(1).filter(pa.array(series == number))
                 cell = cell_of(column, self.kind, rising, self.descending)
                 counts[number] += np.bincount(cell, minlength=len(rising) + 1)
         for number, count in enumerate(counts):
             cell = np.flatnonzero(count)
-            columns = [pa.array(np.full(len(cell), number, np.int32)), pa.array(cell), pa.array(count[cell])]
-            yield pa.RecordBatch.from_arrays(columns, names=["series", "cell", "rows"])
+            columns = {"series": np.full(len(cell), number, np.int32), "cell": cell, "rows": count[cell]}
+            yield pa.RecordBatch.from_pydict(columns)
 
 
 def split_series(

@@ -1,54 +1,380 @@
-"""Expanding windows: states replace the rows before, within a worker and from bucket to bucket.
+"""Expanding windows: states of bounded size replace the earlier rows, in a worker and from bucket to bucket.
 
-Within a worker, only the first and the last series among the held rows need a state::
+::
+
+    rows of a series    | 5 2 9 4 7 1 8 3 |  6 0 7 ...          a batch or a bucket ends
+    kth, k = 2          |  2 1            |  with their rows    the k smallest; no other can become the result
+    sum                 |  39             |                     one state of the operator
+
+The states of two neighbouring ranges of rows combine into one. A median or a quantile may later be any
+earlier observation, so it has no such state. Within a worker, only the first and the last series among the
+held rows need a state::
 
     held rows       |  a a a  |  b b b  |  c c c  |  d d d ...      d continues in the next batch
     computed by     | state   |  one call for both | state          end of a, start of d
 
-Where a long series is split, `BucketStates` makes the state of each bucket, one small task with `StartStates`
-combines them in order, and each bucket starts from the state of all buckets before it::
-
-    needed columns -> exchange by bucket, sort, BucketStates -> (bucket, state) -> one task, StartStates --+
-    whole rows ----------------------------------------------------------------------- union <-------------+
-                                           exchange by bucket, sort: the state is the first row of a bucket
-
-Nothing passes through the driver, and nothing runs before the result is read.
+Where a long series is split, `BucketStates` makes the state of each bucket, and `StartStates`, one small
+task, combines them in order. Each bucket then starts from the state of all buckets before it
+(`route.Route`).
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, pairwise
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from rollstat import snapshots
-from rollstat.spark.arrow_columns import MaskedColumn
+from rollstat.operators.interface import NOTHING
+from rollstat.operators.layout import as_cells
+from rollstat.registry import REGISTRY
+from rollstat.spark.aggregates import DECIMAL_SUMS, Call, carried, evaluate, limbs, mean, total
+from rollstat.spark.arrow_columns import WIDE, MaskedColumn
 from rollstat.spark.batch_walk import CALL_ERRORS, Plan, Walk
-from rollstat.spark.buckets import BUCKET, HALO, Split
-from rollstat.spark.carried_states import CarriedState, counts_rows, initial_state, why_no_state
-from rollstat.spark.evaluation import DECIMAL_SUMS
-from rollstat.spark.sort_prefix import order_code, order_columns
-from rollstat.spark.start import known_warnings
+from rollstat.streaming import STREAMS
+from rollstat.streaming.operator_adapter import OperatorAdapter
+from rollstat.streaming.table import OperatorRow
+from rollstat.streaming.windows.operator import NumberWindow
 from rollstat.windows import Expanding
 
-__all__ = ["MAX_STATE_BYTES", "STATE", "BucketStates", "CarriedWalk", "StartStates"]
-__all__ += ["carrying", "initial_states", "with_states"]
+__all__ = ["MAX_STATE_BYTES", "ORDER_FREE", "STATE_SCHEMA", "BucketStates", "CarriedState", "CarriedWalk"]
+__all__ += ["StartStates", "carrying", "counts_rows", "initial_state", "initial_states", "why_no_state"]
 
 # A state travels as one cell of a binary column. Arrow holds less than 2 GiB in such a column, Java doubles
 # its buffer to grow it, and both sides keep copies during the transfer.
 MAX_STATE_BYTES = 2**29
-STATE = "rollstat_state"
-_NAME = "spark.expanding"
-_SCHEMA = "bucket int, state binary"
+STATE_SCHEMA = "bucket int, state binary"
 # Up to rounding, the state of these statistics does not depend on the order of the rows.
-_ORDER_FREE = {"all", "any", "beta", "corr", "count", "cov", "kth", "kurt", "logsumexp", "max", "mean", "min"}
-_ORDER_FREE |= {"minmax", "prod", "ptp", "sem", "skew", "std", "sum", "var", "weighted_mean"}
+ORDER_FREE = {"all", "any", "beta", "corr", "count", "cov", "kth", "kurt", "logsumexp", "max", "mean", "min"}
+ORDER_FREE |= {"minmax", "prod", "ptp", "sem", "skew", "std", "sum", "var", "weighted_mean"}
+_NAME = "spark.expanding"
+
+_EXTREMA = ("min", "max", "minmax", "ptp", "argmin", "argmax", "argminmax")
+_ALL_ROWS = np.int64(2**62)
+_QUEUE_CELLS = 64  # states of single rows that wait to be combined
+
+
+def _is_operator(statistic: str) -> bool:
+    cls = STREAMS.get(statistic)
+    return statistic == "aggregate" or (cls is not None and isinstance(cls._row, OperatorRow))
+
+
+def _operator(statistic: str, parameters: Mapping[str, Any]) -> Any:
+    if statistic == "aggregate":
+        return parameters["op"]
+    made = STREAMS[statistic]._row.operator
+    return made(**{name: parameters[name] for name in made._fields if name in parameters})
+
+
+def why_no_state(statistic: str, options: Mapping[str, Any]) -> str | None:
+    """Return why a statistic has no state of bounded size; None if it has one."""
+    if options.get("algorithm", "auto") != "auto":
+        return f"with algorithm={options['algorithm']!r} it asks for all rows at once"
+    if statistic in ("kth", "argkth") or statistic in _EXTREMA or _is_operator(statistic):
+        return None
+    return "any earlier row may become the result, so its state has no bound"
+
+
+def counts_rows(statistic: str, parameters: Mapping[str, Any]) -> bool:
+    """Return whether the state depends on the row numbers in the series."""
+    return _is_operator(statistic) and bool(getattr(_operator(statistic, parameters), "with_row", False))
+
+
+class CarriedState:
+    """What one call must know about the earlier rows.
+
+    Parameters
+    ----------
+    call : Call
+        The call.
+    options : mapping
+        The common options.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the series so far.
+    count : int
+        Observations among them.
+    first_row : int
+        Row number in the series of the first row, if the state counts rows.
+    kept : list of ndarray
+        The rest of the state.
+    """
+
+    kept: list[NDArray[Any]]
+
+    def __init__(self, call: Call, options: Mapping[str, Any]) -> None:
+        self.call, self.statistic = call, REGISTRY[call.statistic]
+        self.nan_policy = options.get("nan_policy", "omit")
+        given = (options.get("min_periods"), self.statistic.min_periods, 1)
+        self.min_periods: int = next(least for least in given if least is not None)
+        self.rows = self.count = self.first_row = 0
+
+    def advance(self, columns: Sequence[MaskedColumn]) -> list[MaskedColumn]:
+        """Add rows and return the results of each."""
+        missing = _missing(columns)
+        if self.nan_policy == "raise" and missing.any():
+            raise ValueError("a value is missing, and nan_policy is 'raise'")
+        results = self._results(columns, missing, self.count + np.cumsum(~missing))
+        masked = np.zeros(len(missing), np.bool_)
+        if self.nan_policy == "propagate":
+            masked = np.logical_or.accumulate(missing) | (self.count < self.rows)
+        self._count(len(missing), int((~missing).sum()))
+        return [np.ma.MaskedArray(result.data, np.ma.getmaskarray(result) | masked) for result in results]
+
+    def skip(self, columns: Sequence[MaskedColumn]) -> None:
+        """Add rows without computing results."""
+        missing = _missing(columns)
+        self._add(columns, missing)
+        self._count(len(missing), int((~missing).sum()))
+
+    def combine(self, later: Self) -> None:
+        """Add the rows of the state `later`, which follow the rows of this one."""
+        self._combine(later)
+        self._count(later.rows, later.count)
+
+    def _count(self, rows: int, count: int) -> None:
+        self.rows += rows
+        self.count += count
+
+    def copy(self) -> Self:
+        """Return an equal, independent state."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    @property
+    def arrays(self) -> list[NDArray[Any]]:
+        """The whole state."""
+        return [np.array([self.rows, self.count], np.int64), *self._folded()]
+
+    @property
+    def max_bytes(self) -> int:
+        """The most bytes that the state can take."""
+        return sum(array.nbytes for array in self.arrays)
+
+    def load(self, arrays: Sequence[NDArray[Any]]) -> None:
+        """Replace the state by what `arrays` returned."""
+        (self.rows, self.count), *kept = arrays[0].tolist(), *arrays[1:]
+        self.kept = kept
+
+    def _folded(self) -> list[NDArray[Any]]:
+        """Return what to store beside the numbers of rows."""
+        return self.kept
+
+    # The subclasses define these.
+    _results: Any
+    _add: Any
+    _combine: Any
+
+
+class _SelectionState(CarriedState):
+    """The observations that can still become a result, oldest first, and their rows."""
+
+    def __init__(self, call: Call, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
+        super().__init__(call, options)
+        ranks = [int(rank) for rank in np.atleast_1d(call.parameters.get("k", 1)).tolist()]
+        self.low = max([rank for rank in ranks if rank > 0], default=0)
+        self.high = max([-rank for rank in ranks if rank < 0], default=0)
+        self.kept = [np.empty(0, dtype), np.empty(0, np.int64)]
+
+    def _results(
+        self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_], count: NDArray[np.int64]
+    ) -> list[MaskedColumn]:
+        (column,), (values, positions) = columns, self.kept
+        kept, new = len(values), len(column)
+        earlier = np.ma.MaskedArray(values, np.zeros(kept, np.bool_))
+        window = np.zeros(new, np.int64), np.arange(kept + 1, kept + new + 1)
+        parameters = dict(self.call.parameters)
+        relative_to = parameters.pop("relative_to", "data")
+        options = {"min_periods": 1, "nan_policy": self.nan_policy}
+        results = evaluate(
+            self.statistic, [np.ma.concatenate([earlier, column])], window, parameters, options
+        )
+        rows = np.arange(self.rows, self.rows + new)
+        positions = np.concatenate([positions, rows])
+        self._add(columns, missing)
+        insufficient = count < max(self.min_periods, 1)
+        finished = []
+        for result in results:
+            data, mask = np.ma.getdata(result), np.ma.getmaskarray(result) | insufficient
+            if self.statistic.name.startswith("arg"):
+                mask |= data < 0
+                data = positions[np.maximum(data, 0)]
+                data = rows - data if relative_to == "newest" else data
+            finished.append(np.ma.MaskedArray(data, mask))
+        return finished
+
+    def _add(self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_]) -> None:
+        new = np.flatnonzero(~missing)
+        self._append(columns[0].data[new], self.rows + new)
+
+    def _combine(self, later: "_SelectionState") -> None:
+        values, positions = later.kept
+        self._append(values, self.rows + positions)
+
+    def _append(self, values: NDArray[Any], positions: NDArray[np.int64]) -> None:
+        """Append observations, and keep only those that can become a result of later rows."""
+        values = np.concatenate([self.kept[0], values])
+        positions = np.concatenate([self.kept[1], positions])
+        keys = values.view(f"i{values.itemsize}") if values.dtype.kind in "Mm" else values
+        keep = np.zeros(len(values), np.bool_)
+        if self.statistic.name in _EXTREMA and len(values):
+            # The first or the last of equal values is the result, depending on the statistic.
+            for extreme in (keys.min(), keys.max()):
+                keep[np.flatnonzero(keys == extreme)[[0, -1]]] = True
+        elif len(values):
+            # Of equal values the older ranks lower.
+            keep |= _smallest(keys, self.low)
+            keep |= ~_smallest(keys, len(keys) - self.high)
+        self.kept = [values[keep], positions[keep]]
+
+    @property
+    def max_bytes(self) -> int:
+        """The most bytes that the state can take."""
+        kept = 4 if self.statistic.name in _EXTREMA else self.low + self.high
+        return super().max_bytes + kept * sum(array.itemsize for array in self.kept)
+
+
+class _OperatorState(CarriedState):
+    """The state of an operator."""
+
+    def __init__(self, call: Call, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
+        super().__init__(call, options)
+        self._dtype = dtype
+        self._with = OperatorAdapter(_operator(call.statistic, call.parameters), dtype)
+        of = self._with
+        self._window = NumberWindow(of.ready, of.layout, of.example, "daba", _QUEUE_CELLS, size="folding")
+        self._required = _required(call, dtype)
+
+    def _extend(self, columns: Sequence[MaskedColumn]) -> tuple[list[NDArray[Any]], NDArray[np.bool_]]:
+        given = [column.astype(self._dtype, copy=False) for column in columns]
+        row = self.first_row + self.rows
+        values, missing = self._with.encode_columns(self._with.arrays(given), row)
+        stamps = np.arange(row, row + len(missing))
+        written = self._window.extend(stamps, _ALL_ROWS, values, missing)
+        return written.arrays, written.failed
+
+    def _results(
+        self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_], count: NDArray[np.int64]
+    ) -> list[MaskedColumn]:
+        outs, failed = self._extend(columns)
+        insufficient = count < max(self.min_periods, self._required)
+        if not self.min_periods and self._with.identity is not NOTHING:
+            outs[0][count == 0] = self._with.identity
+            insufficient &= count > 0
+        if (failed & ~insufficient).any():
+            raise OverflowError("an exact result does not fit in 64 bits")
+        if self._with.counts_rows:
+            outs = outs[:-1]  # the last one counts observations
+        return [np.ma.MaskedArray(out, insufficient) for out in outs]
+
+    def _add(self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_]) -> None:
+        self._extend(columns)
+
+    def _combine(self, later: "_OperatorState") -> None:
+        self._window.join(later._window)
+
+    def copy(self) -> Self:
+        """Return an equal, independent state."""
+        other = super().copy()
+        other._window = self._window.copy()
+        return other
+
+    def _folded(self) -> list[NDArray[Any]]:
+        window = self._window.copy()
+        window.fold()
+        return window.state
+
+    def load(self, arrays: Sequence[NDArray[Any]]) -> None:
+        """Replace the state by what `arrays` returned."""
+        super().load(arrays)
+        header, cells, stamps = self.kept
+        # Stored records are not marked as aligned. Without a copy astype would keep them so, and kernels
+        # would be compiled again for them.
+        self._window.state = [header, as_cells(cells, self._window.cells.dtype), stamps]
+
+
+class _DecimalState(CarriedState):
+    """The sum of decimals in limbs; see `evaluation`."""
+
+    def __init__(self, call: Call, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
+        super().__init__(call, options)
+        self.kept = [np.zeros(4 if dtype == WIDE else 2, np.int64)]
+
+    def _results(
+        self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_], count: NDArray[np.int64]
+    ) -> list[MaskedColumn]:
+        parts = zip(self.kept[0], limbs(columns[0]))
+        sums = [start + np.cumsum(part.filled(0)) for start, part in parts]
+        self._add(columns, missing)
+        of = self.call.types[0]
+        if self.call.statistic == "sum":
+            return [total(sums, count < self.min_periods, of)]
+        return [mean(sums, count, count < self.min_periods, self.call.scale, of)]
+
+    def _add(self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_]) -> None:
+        self._add_limbs(np.array([part.filled(0).sum() for part in limbs(columns[0])]))
+
+    def _combine(self, later: "_DecimalState") -> None:
+        self._add_limbs(later.kept[0])
+
+    def _add_limbs(self, sums: NDArray[np.int64]) -> None:
+        self.kept = [np.array(carried(list(self.kept[0] + sums)))]
+
+
+def _missing(columns: Sequence[MaskedColumn]) -> NDArray[np.bool_]:
+    """Return which rows miss a value in any column."""
+    missing = [np.ma.getmaskarray(column) for column in columns]
+    missing += [np.isnan(column.data) for column in columns if column.dtype.kind == "f"]
+    missing += [np.isnat(column.data) for column in columns if column.dtype.kind in "Mm"]
+    return np.asarray(np.logical_or.reduce(missing))
+
+
+def _smallest(keys: NDArray[Any], k: int) -> NDArray[np.bool_]:
+    """Return which values are the k smallest; ties go to the first."""
+    if not 0 < k < len(keys):
+        return np.full(len(keys), k > 0)
+    kth = np.partition(keys, k - 1)[k - 1]
+    keep: NDArray[np.bool_] = keys < kth
+    keep[np.flatnonzero(keys == kth)[: k - int(keep.sum())]] = True
+    return keep
+
+
+def _required(call: Call, dtype: np.dtype[Any]) -> int:
+    """Return the fewest observations that give a result, by calling the function on a few values."""
+    statistic = REGISTRY[call.statistic]
+    rows = 8 + int(call.parameters.get("ddof", 0))
+    column = np.ma.MaskedArray(np.arange(1, rows + 1).astype(dtype), np.zeros(rows, np.bool_))
+    inputs = [column] * statistic.series
+    result = evaluate(statistic, inputs, Expanding(), call.parameters, {"min_periods": 1})[0]
+    return 1 + int(np.ma.getmaskarray(result).argmin())
+
+
+def initial_state(call: Call, dtypes: Sequence[np.dtype[Any]], options: Mapping[str, Any]) -> CarriedState:
+    """Return the state of a call before the first row.
+
+    Parameters
+    ----------
+    call : Call
+        Call of a statistic that has a state.
+    dtypes : sequence of dtype
+        Of its columns, as workers have them.
+    options : mapping
+        The common options.
+    """
+    if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):
+        return _DecimalState(call, options, dtypes[0])
+    if not _is_operator(call.statistic):
+        return _SelectionState(call, options, dtypes[0])
+    dtype = dtypes[0] if len(dtypes) == 1 else np.dtype(np.float64)
+    return _OperatorState(call, options, dtype)
 
 
 def carrying(plan: Plan) -> tuple[Plan, str | None]:
@@ -63,7 +389,7 @@ def carrying(plan: Plan) -> tuple[Plan, str | None]:
         if reason is not None:
             return plan, f"{call.statistic!r}: {reason}"
     numbers_rows = any(counts_rows(call.statistic, call.parameters) for call in plan.calls)
-    carried = replace(plan, carries_states=True, numbers_rows=numbers_rows)
+    carried = replace(plan, walk=CarriedWalk, numbers_rows=numbers_rows)
     most = sum(state.max_bytes for state in initial_states(carried))
     if most > MAX_STATE_BYTES:
         names = ", ".join(repr(call.statistic) for call in plan.calls)
@@ -144,15 +470,14 @@ class CarriedWalk(Walk):
         self, number: int, columns: list[MaskedColumn], first: int, last: int
     ) -> list[MaskedColumn]:
         """Return the results of rows that continue the series of the state; name a row that fails."""
-        call, state = self.plan.calls[number], self.states[number]
-        given = [columns[index] for index in call.inputs]
-        before = state.copy()
+        call, before = self.plan.calls[number], self.states[number]
 
         def attempt(end: int) -> list[MaskedColumn]:
-            return before.copy().advance([column[first:end] for column in given])
+            state = self.states[number] = before.copy()
+            return state.advance([columns[index][first:end] for index in call.inputs])
 
         try:
-            return state.advance([column[first:last] for column in given])
+            return attempt(last)
         except CALL_ERRORS as error:
             raise self._failure(call, first, last, attempt, error) from error
 
@@ -160,16 +485,14 @@ class CarriedWalk(Walk):
         self, number: int, columns: list[MaskedColumn], offsets: NDArray[np.int64]
     ) -> list[MaskedColumn]:
         """Return the results of series that begin and end among the held rows."""
-        call = self.plan.calls[number]
-        first = int(offsets[0])
+        call, first = self.plan.calls[number], int(offsets[0])
         given = [column[first : int(offsets[-1])] for column in columns]
-        options = self._options(offsets - first, None)
         try:
-            results = self._call(call, given, self.plan.window, options)
+            results = self._call(call, given, self.plan.window, self._options(offsets - first, None))
         except CALL_ERRORS:
             # Compute the series one by one, so that the error names a row.
             parts = []
-            for a, b in zip(offsets[:-1].tolist(), offsets[1:].tolist()):
+            for a, b in pairwise(offsets.tolist()):
                 self.states[number] = initial_states(self.plan)[number]
                 parts.append(self._continue(number, columns, a, b))
             return _concatenated(parts)
@@ -232,58 +555,3 @@ class StartStates:
                 yield _state_row(bucket, total)
                 for state, later in zip(total, states):
                     state.combine(later)
-
-
-def with_states(split: Split, plan: Plan, schema: T.StructType) -> DataFrame:
-    """Return the rows of all buckets, and a row with the state for each bucket that has others before it.
-
-    Parameters
-    ----------
-    split : Split
-        The rows.
-    plan : Plan
-        What to compute.
-    schema : StructType
-        Of the columns of the caller.
-
-    Returns
-    -------
-    DataFrame
-        With the column `STATE` after that of the bucket.
-    """
-    rows = split.rows.drop(HALO)
-    states = _bucket_states(rows, split, plan, schema)
-    with known_warnings():
-        states = states.repartition(1).sortWithinPartitions("bucket")
-        states = states.mapInArrow(StartStates(plan, split.series_ends), _SCHEMA)
-    nulls = [F.lit(None).cast(field.dataType).alias(name) for name, field in zip(rows.columns, schema)]
-    start = states.select(*nulls, F.col("bucket").alias(BUCKET), F.col("state").alias(STATE))
-    return rows.withColumn(STATE, F.lit(None).cast("binary")).unionAll(start)
-
-
-def _bucket_states(rows: DataFrame, split: Split, plan: Plan, schema: T.StructType) -> DataFrame:
-    """Return the states of each bucket, computed from only the columns that this takes."""
-    inputs = [index for index, _ in plan.inputs]
-    order_free = all(call.statistic in _ORDER_FREE for call in plan.calls)
-    # If order does not matter, rows that tie in the needed columns are interchangeable.
-    ties = [] if plan.unique else inputs if order_free else plan.ties
-    needed = sorted({*plan.order, *inputs, *ties})
-    rows = rows.where(F.col(BUCKET) >= split.first_bucket)
-    rows = rows.select(*(rows.columns[index] for index in needed), BUCKET)
-    new = {index: number for number, index in enumerate(needed)}
-    job = replace(
-        replace(plan, keys=()).reindexed(new),
-        names=plan.names[len(plan.keys) :],
-        unique=False,
-        bucket=len(needed),
-        rows_before=split.rows_before,
-    )
-    rows = rows.repartitionById(split.buckets, BUCKET)
-    columns = [rows[name] for name in rows.columns]
-    by = order_columns([columns[index] for index in job.order], plan.descending)
-    by += [columns[new[index]].asc() for index in ties if index not in plan.order]
-    code = order_code(columns[job.order[0]], schema[plan.order[0]].dataType, plan.descending[0])
-    if code is not None:
-        by.insert(0, code)
-    with known_warnings():
-        return rows.sortWithinPartitions(*by).mapInArrow(BucketStates(job), _SCHEMA)

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import BUILDERS, Aggregate, builder
-from rollstat.spark.rolling_plan import rolling
+from rollstat.spark.route import rolling
 from rollstat.spark.start import known_warnings
 
 try:

@@ -29,8 +29,7 @@ from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import BUILDERS, Aggregate, builder
 from rollstat.spark.batch_walk import Plan, Walk
 from rollstat.spark.expanding import carrying
-from rollstat.spark.hash_collisions import new_walk
-from rollstat.spark.rolling_plan import plan_rolling
+from rollstat.spark.rolling_plan import Request
 from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding
 
@@ -144,17 +143,9 @@ class RollingTable:
                 )
         order = _order_column(schema, None if on is None else _constant("on", on))
         checked = {"center": False, **{name: value for name, value in given.items() if value is not None}}
-        plan, fields = plan_rolling(
-            schema,
-            (),
-            order,
-            _window(_constant("window", window)),
-            [_resolved(wanted, schema) for wanted in parse_aggregates(_constant("aggs", aggs))],
-            descending=descending,
-            ties="columns",
-            options=checked,
-            width=len(schema.fields),
-        )
+        asked = [_resolved(wanted, schema) for wanted in parse_aggregates(_constant("aggs", aggs))]
+        width = _window(_constant("window", window))
+        plan, fields = Request((), order, width, asked, checked, descending).plan(schema)
         plan, _ = carrying(plan)
         # The Arrow arrays of workers allow nulls everywhere.
         return _Analyzed(schema=T.StructType([*schema.toNullable(), *fields]), plan=plan)
@@ -168,7 +159,7 @@ class RollingTable:
                 "WITH SINGLE PARTITION if the table is one series"
             )
         if self._walk is None:
-            self._walk = new_walk(self._plan)
+            self._walk = self._plan.walk(self._plan)
         if rows.num_rows:
             try:
                 yield from map(self._named, self._walk.push(rows))

@@ -29,17 +29,14 @@ import rollstat
 from rollstat import snapshots
 from rollstat.options import parse_width
 from rollstat.spark.aggregates import parse_window
-from rollstat.spark.arrow_columns import to_arrow, to_masked
+from rollstat.spark.arrow_columns import compare, run_starts, sort_keys, to_arrow, to_masked
 from rollstat.spark.batch_walk import Plan, Walk
-from rollstat.spark.row_order import compare, run_starts, sort_keys
 
 __all__ = ["LATE", "NULL_TIME", "RETURNED", "Series", "check_restart", "definition_of", "read_message"]
 __all__ += ["width_in_microseconds", "write_message"]
 
 RETURNED, LATE, NULL_TIME = range(3)  # fates of a row
 _NAME = "spark.rolling_stream"  # of snapshots
-_MAY_CHANGE = ("rollstat", "statistics", "window")  # these have rules of their own
-_WIDTHS = ("watermark", "ttl")  # "1 day" and "24 hours" are the same
 
 
 class Series:
@@ -268,49 +265,40 @@ def definition_of(
         As given by the caller.
     """
 
-    def described(indexes: Any) -> list[str]:
+    def described(indexes: Any) -> str:
         picked = [schema.fields[index] for index in indexes]
-        return [f"{field.name} {field.dataType.simpleString()}" for field in picked]
+        return f"({', '.join(f'{field.name} {field.dataType.simpleString()}' for field in picked)})"
 
+    # Behind a watermark whole rows wait in the state.
+    columns = None if watermark is None else described(range(len(schema.fields)))
+    parts = {"inputs": described(index for index, _ in plan.inputs), "columns": columns, **plan.options}
+    parts |= {"partition_by": described(plan.keys), "order_by": described(plan.order)}
     rows = plan.time is None
     size = plan.window if rows else parse_width(plan.window) or plan.window
     definition = {
         "rollstat": rollstat.__version__,
         "statistics": _statistics(plan, schema, fields),
         "window": {"text": str(plan.window), "rows": rows, "size": str(Fraction(size))},
-        "inputs": described(index for index, _ in plan.inputs),
-        "partition_by": described(plan.keys),
-        "order_by": described(plan.order),
-        "watermark": watermark,
-        "ttl": ttl if ttl is None or isinstance(ttl, str) else f"{width_in_microseconds(ttl)}us",
-        # Behind a watermark whole rows wait in the state.
-        "columns": None if watermark is None else described(range(len(schema.fields))),
+        # The text of each further part, and what is compared.
+        "parts": {name: (str(value), value) for name, value in parts.items()}
+        | {"watermark": (str(watermark), _size(watermark)), "ttl": (str(ttl), _size(ttl))},
     }
-    return json.dumps(definition | dict(plan.options))
+    return json.dumps(definition)
 
 
-def _shown(value: Any) -> str:
-    return f"({', '.join(value)})" if isinstance(value, list) else str(value)
-
-
-def _same(name: str, old: Any, new: Any) -> bool:
-    """Return whether a part of a definition is unchanged."""
-    if name not in _WIDTHS or old is None or new is None:
-        return bool(old == new)
+def _size(width: Any) -> str | None:
+    """Return a width, or text that is none, in a form in which equal widths are equal."""
     try:
-        return old == new or parse_width(parse_window(old)) == parse_width(parse_window(new))
+        return None if width is None else str(parse_width(parse_window(width)))
     except ValueError:
-        return False
+        return str(width)
 
 
 def check_restart(stored: str, given: str) -> None:
     """Raise ValueError if a state of the definition `stored` cannot serve the definition `given`."""
     old, new = json.loads(stored), json.loads(given)
-    changes = [
-        f"{name} was {_shown(old.get(name))} and is {_shown(new[name])}"
-        for name in new
-        if name not in _MAY_CHANGE and not _same(name, old.get(name), new[name])
-    ]
+    pairs = [(name, old["parts"].get(name, (None, None)), part) for name, part in new["parts"].items()]
+    changes = [f"{name} was {was[0]} and is {now[0]}" for name, was, now in pairs if was[1] != now[1]]
     before, after = old["window"], new["window"]
     if before["rows"] != after["rows"] or Fraction(after["size"]) > Fraction(before["size"]):
         changes.insert(0, f"window was {before['text']} and is {after['text']}")

@@ -29,11 +29,10 @@ from pyspark.sql.streaming import StatefulProcessor
 from pyspark.sql.streaming.stateful_processor_api_client import StatefulProcessorHandleState
 
 from rollstat.spark.aggregates import parse_window
+from rollstat.spark.arrow_columns import equal, run_starts
 from rollstat.spark.batch_walk import Plan
-from rollstat.spark.column_references import ColumnLike
-from rollstat.spark.rolling_plan import check_frame, plan_frame, with_plain_names
-from rollstat.spark.row_order import equal, run_starts
-from rollstat.spark.sort_prefix import HASH, hash_of
+from rollstat.spark.rolling_plan import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
+from rollstat.spark.route import HASH, hash_of
 from rollstat.spark.start import ROCKS_DB, STATE_STORE, known_warnings
 from rollstat.spark.stream_series import (
     LATE,
@@ -157,8 +156,10 @@ def rolling_stream(  # 14 parameters: one for each public option
     _check_frames(df, initial, center)
     options = {"min_periods": min_periods, "center": False, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
-    how = {"descending": False, "ties": "columns", "options": options}
-    references, df, plan, fields = plan_frame(df, partition_by, order_by, window, aggs, **how)
+    references = ColumnReferences(df)
+    request = Request(partition_by, order_by, window, aggs, options).by_name(references)
+    df = references.frame()
+    plan, fields = request.plan(df.schema, case_sensitive=references.case_sensitive)
     _check(df, plan, watermark)
     if initial is not None:
         initial = references.frame(initial)
@@ -307,18 +308,16 @@ class Pack:
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            if batch.num_rows:
-                yield self._pack(batch)
-
-    def _pack(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        # Equal keys have equal hashes; a key that shares one costs only further messages.
-        hashed = batch.column(batch.num_columns - 1).to_numpy()
-        batch = batch.take(pa.array(np.argsort(hashed, kind="stable"))).select(range(batch.num_columns - 1))
-        starts = run_starts([batch.column(index) for index in self.keys])
-        messages = [write_message(batch.slice(a, b - a)) for a, b in pairwise(starts)]
-        keys = [batch.column(index).take(pa.array(starts[:-1])) for index in self.keys]
-        names = [*(batch.schema.names[index] for index in self.keys), _MESSAGE]
-        return pa.RecordBatch.from_arrays([*keys, pa.array(messages, pa.binary())], names=names)
+            if not batch.num_rows:
+                continue
+            # Equal keys have equal hashes; a key that shares one costs only further messages.
+            order = np.argsort(batch.column(batch.num_columns - 1).to_numpy(), kind="stable")
+            batch = batch.take(pa.array(order)).select(range(batch.num_columns - 1))
+            keys = batch.select(list(self.keys))
+            starts = run_starts(keys.columns)
+            messages = [write_message(batch.slice(a, b - a)) for a, b in pairwise(starts)]
+            keys = keys.take(pa.array(starts[:-1]))
+            yield keys.append_column(_MESSAGE, pa.array(messages, pa.binary()))
 
 
 def _unpack(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

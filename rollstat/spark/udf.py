@@ -17,9 +17,8 @@ from pyspark.sql.functions import arrow_udf, pandas_udf
 from pyspark.sql.pandas.types import from_arrow_type
 
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import OF_STRINGS, check_statistic, result_types
+from rollstat.spark.aggregates import OF_STRINGS, Call, check_statistic, evaluate_call, result_types
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, kind_of, to_arrow, to_masked
-from rollstat.spark.evaluation import Call, evaluate_call
 from rollstat.spark.start import known_warnings
 
 __all__ = ["rolling_udf"]
@@ -130,7 +129,7 @@ def rolling_udf(
         positions=False,
         scale=given.spark.scale if given is not None and given.scaled else 0,
     )
-    return _make(_Job(call, window, options, kind == "pandas"))
+    return _make(_Job(call, window, options), pandas=kind == "pandas")
 
 
 def _input_kind(like: Any, window: Any, *, strings: bool) -> Kind | None:
@@ -159,7 +158,6 @@ class _Job:
     call: Call
     window: Any
     options: Mapping[str, Any]
-    pandas: bool
 
     @property
     def result(self) -> T.DataType:
@@ -168,11 +166,7 @@ class _Job:
 
     def __call__(self, columns: Sequence[Any]) -> Any:
         """Return the results of a batch: a column of arrays, or one value without a window."""
-        if self.window is None:
-            return self.reduce([_from_pandas(c, pa.float64()) for c in columns] if self.pandas else columns)
-        if not self.pandas:
-            return self.of_lists(columns)
-        return self.of_lists([_from_pandas(column, pa.list_(pa.float64())) for column in columns]).to_pandas()
+        return self.reduce(columns) if self.window is None else self.of_lists(columns)
 
     def reduce(self, arrays: Sequence[pa.Array]) -> Any:
         """Return one result over all rows, as a Python value."""
@@ -242,16 +236,21 @@ def _from_pandas(series: pd.Series, data_type: pa.DataType) -> pa.Array:
     return array.cast(data_type) if pa.types.is_null(array.type) else array
 
 
-def _make(job: _Job) -> Any:
+def _make(job: _Job, *, pandas: bool) -> Any:
     """Return a job as a function whose annotations tell Spark what it takes and returns."""
 
     def call(*columns: Any) -> Any:
         return job(columns)
 
-    column = pd.Series if job.pandas else pa.Array
-    single = float if job.pandas else Any
+    def call_pandas(*columns: Any) -> Any:
+        data_type = pa.float64() if job.window is None else pa.list_(pa.float64())
+        result = job([_from_pandas(column, data_type) for column in columns])
+        return result if job.window is None else result.to_pandas()
+
+    column, single = (pd.Series, float) if pandas else (pa.Array, Any)
+    call = call_pandas if pandas else call
     call.__annotations__ = {"columns": column, "return": single if job.window is None else column}
     call.__name__ = f"rolling_{job.call.statistic}"
     with known_warnings():
-        make = pandas_udf if job.pandas else arrow_udf
+        make = pandas_udf if pandas else arrow_udf
         return make(call, returnType=job.result if job.window is None else T.ArrayType(job.result))

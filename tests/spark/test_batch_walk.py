@@ -11,7 +11,7 @@ import rollstat
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import aggregate
 from rollstat.spark.batch_walk import Walk
-from rollstat.spark.rolling_plan import plan_rolling
+from rollstat.spark.rolling_plan import Request
 
 SCHEMA = T.StructType(
     [
@@ -40,9 +40,7 @@ AGGS = {
 
 def plan(window, aggs=AGGS, *, ties="error", order=("time", "row"), descending=False, **options):
     options = {"min_periods": None, "center": False, "closed": None, "nan_policy": "omit"} | options
-    return plan_rolling(
-        SCHEMA, ["key"], list(order), window, aggs, descending=descending, ties=ties, options=options
-    )[0]
+    return Request(["key"], list(order), window, aggs, options, descending, ties).plan(SCHEMA)[0]
 
 
 def table(lengths, seed):

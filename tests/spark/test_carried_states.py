@@ -12,8 +12,8 @@ import rollstat
 import rollstat.operators as operators
 from rollstat import snapshots
 from rollstat.registry import REGISTRY
-from rollstat.spark.carried_states import counts_rows, initial_state, why_no_state
-from rollstat.spark.evaluation import Call, evaluate
+from rollstat.spark.aggregates import Call, evaluate
+from rollstat.spark.expanding import counts_rows, initial_state, why_no_state
 from tests.streaming.cases import FURTHER
 from tests.test_contract import CASES, equal, taken
 
@@ -131,7 +131,7 @@ def test_only_possible_results_are_kept(values, ranks, cuts):
         assert found.filled(-1).tolist() == whole.tolist()
     state = initial_state(call, [column.dtype], options)
     state.skip([column])
-    assert len(state.values) <= max([0, *ranks]) - min([0, *ranks])
+    assert len(state.kept[0]) <= max([0, *ranks]) - min([0, *ranks])
 
 
 def test_an_overflow_is_an_error_only_in_a_result():

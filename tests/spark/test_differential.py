@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 
 import rollstat
 from rollstat.registry import REGISTRY
-from rollstat.spark import aggregate, rolling, rolling_plan
-from rollstat.spark.carried_states import why_no_state
+from rollstat.spark import aggregate, rolling, route
+from rollstat.spark.expanding import why_no_state
 
 pytestmark = pytest.mark.spark
 
@@ -186,11 +186,11 @@ def check(
     }
     before = {name: spark.conf.get(name) for name in conf}
     # Three hashes only, so that keys share them.
-    hashed = (lambda keys: F.hash(*keys) % 2) if crowded else rolling_plan.hash_of
+    hashed = (lambda keys: F.hash(*keys) % 2) if crowded else route.hash_of
     try:
         for name, setting in conf.items():
             spark.conf.set(name, setting)
-        with mock.patch.object(rolling_plan, "hash_of", hashed):
+        with mock.patch.object(route, "hash_of", hashed):
             result = (
                 rolling(
                     frame,

@@ -17,9 +17,9 @@ from pyspark.sql import types as T
 import rollstat
 import rollstat.spark as rs
 from rollstat.spark import rolling
+from rollstat.spark.aggregates import mean, rolling_decimals
 from rollstat.spark.arrow_columns import WIDE, Kind, to_arrow, to_masked
 from rollstat.spark.batch_walk import Walk
-from rollstat.spark.evaluation import mean, rolling_decimals
 from tests.spark.test_batch_walk import ARROW, plan
 
 
@@ -192,7 +192,7 @@ def test_strings_that_are_refused(spark, frame):
 
 
 def test_strings_are_missing_everywhere_or_nowhere():
-    from rollstat.spark.evaluation import Call, evaluate_call
+    from rollstat.spark.aggregates import Call, evaluate_call
 
     call = Call("last", (0,), {}, (T.StringType(),), positions=False)
     for words, wanted in ((["b", "a"], ["b", "a"]), ([None, None], [None, None])):

@@ -254,7 +254,7 @@ def test_series_with_too_large_states_are_not_split(frame, monkeypatch, capsys):
     monkeypatch.setattr(buckets_module, "ROWS_PER_BUCKET", 1000)
     arguments = {"order_by": ["t", "row"], "window": EXPANDING}
     arguments["aggs"] = {("a", "b"): ("kth", "x", {"k": [20, -5]})}
-    most = 24 + 25 * 16
+    most = 16 + 25 * 16
     monkeypatch.setattr(expanding_module, "MAX_STATE_BYTES", most)
     sent = rolling(frame, **arguments)
     sent.explain()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rollstat.spark.hash_collisions import HashWalk, WalkJob
+from rollstat.spark.batch_walk import HashWalk, WalkJob
 from tests.spark.test_batch_walk import ARROW, cut, expected, plan, table
 
 

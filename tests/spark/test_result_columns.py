@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from rollstat.spark import rolling
-from rollstat.spark.sort_prefix import hash_of
+from rollstat.spark.route import hash_of
 
 pytestmark = pytest.mark.spark
 
@@ -81,7 +81,7 @@ def test_one_column_alone(spark):
 
 def test_keys_of_one_hash(spark, monkeypatch):
     expected = sorted_rows(made(spark, "several"))
-    monkeypatch.setattr("rollstat.spark.rolling_plan.hash_of", lambda keys: hash_of(keys) * F.lit(0))
+    monkeypatch.setattr("rollstat.spark.route.hash_of", lambda keys: hash_of(keys) * F.lit(0))
     shuffled = made(spark, "several", ties="error")
     assert sorted_rows(shuffled).equals(expected)
 

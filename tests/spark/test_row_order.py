@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from rollstat.spark.row_order import compare, equal, first_descent, run_starts, sort_keys
+from rollstat.spark.arrow_columns import compare, equal, first_descent, run_starts, sort_keys
 
 NAN = float("nan")
 ASCENDING = [

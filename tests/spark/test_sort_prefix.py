@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from rollstat.spark.sort_prefix import ORDER_BITS, _code, hash_of, prefix_of
+from rollstat.spark.route import ORDER_BITS, _code, _prefix, hash_of, order_code
 
 pytestmark = pytest.mark.spark
 
@@ -55,7 +55,7 @@ def test_it_never_falls_along_the_order(spark, kind, ansi):
         hashed = hash_of([F.lit("key")])
         hashes = {frame.select(hashed).first()[0]}  # no place is beyond its bits
         for down in (False, True):
-            prefix = prefix_of(hashed, F.col("x"), frame.schema["x"].dataType, down)
+            prefix = _prefix(hashed, order_code(F.col("x"), frame.schema["x"].dataType, down))
             by = F.col("x").desc() if down else F.col("x").asc()
             rows = frame.orderBy(by).select(prefix.alias("prefix")).toArrow()["prefix"].to_pylist()
             assert all(a <= b for a, b in itertools.pairwise(rows))
@@ -98,4 +98,4 @@ def test_it_tells_usual_values_apart(spark):
 
 def test_orders_without_a_number_have_none():
     for data_type in (T.StringType(), T.BinaryType(), T.DecimalType(10, 2), T.BooleanType(), T.StructType()):
-        assert prefix_of(F.lit(1), F.lit(None), data_type, False) is None
+        assert order_code(F.lit(None), data_type, False) is None

@@ -7,7 +7,7 @@ import pytest
 from pyspark.sql import types as T
 
 from rollstat.spark.aggregates import aggregate
-from rollstat.spark.rolling_plan import plan_rolling
+from rollstat.spark.rolling_plan import Request
 from rollstat.spark.stream_series import check_restart, definition_of
 from tests.spark.test_batch_walk import SCHEMA
 
@@ -19,16 +19,8 @@ def definition(schema=SCHEMA, **changes):
     given = BASE | changes
     options = {"min_periods": None, "center": False, "closed": None, "nan_policy": "omit"}
     options |= {name: value for name, value in changes.items() if name in options}
-    plan, fields = plan_rolling(
-        schema,
-        given["keys"],
-        list(given["order"]),
-        given["window"],
-        given["aggs"],
-        descending=False,
-        ties="columns",
-        options=options,
-    )
+    request = Request(given["keys"], list(given["order"]), given["window"], given["aggs"], options)
+    plan, fields = request.plan(schema)
     return definition_of(plan, schema, fields, given["watermark"], given["ttl"])
 
 

@@ -143,7 +143,7 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
         rolling_stream(spark.range(3), **good)
     with pytest.raises(ValueError, match="df must be a batch frame"):
         rolling(stream, partition_by="key", order_by="time", window=3, aggs=AGGS)
-    with pytest.raises(TypeError, match=r"initial must be a pyspark.sql.DataFrame; it was builtins.dict"):
+    with pytest.raises(TypeError, match=r"initial must be a pyspark.sql.DataFrame; got builtins.dict"):
         rolling_stream(stream, **good, initial={})
     provider = "spark.sql.streaming.stateStore.providerClass"
     rocks = spark.conf.get(provider)

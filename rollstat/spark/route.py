@@ -1,0 +1,384 @@
+"""How rows reach the workers, and how results come back: one exchange, one sort, one pass over each series.
+
+Unless windows look ahead or rows hold states, whole rows stay in Spark::
+
+    rows, sorted ---------- a queue in Spark ----------------> rows with results
+          |                                                       ^
+          +--> keys, order, inputs, hash --> walk --> results ----+     one per row, in the order of the rows
+
+Returning rows is half of the cost of passing them to a worker, and windows need few columns of wide rows.
+Spark sees a column computed by a function of the row. It may evaluate such a function anywhere: after a
+filter, over fewer rows, or without a sort that seems unnecessary. So the function is declared
+nondeterministic. Spark loses that mark when it separates the function from the columns made of it, so those
+columns also depend on the number of the partition, and Spark moves no filter across that. It does move a
+limit, which is harmless: a limit takes the first rows of a partition, and no window looks ahead.
+
+The first sort column is a prefix, one 64-bit number that decides almost every comparison::
+
+    bit   63          ...          32 31          ...          0
+         |      hash of the keys     |  code of the first order column  |     rounded: close values are equal
+
+Spark's sort keeps an eight-byte prefix of the first sort column beside each row and fetches two rows from
+memory only if their prefixes tie. With few keys they almost always tie. The key and order columns after the
+prefix decide ties. The code never decreases along the order, so the prefix never contradicts these columns.
+Rows whose keys share a hash are interleaved; `batch_walk` splits them. A 64-bit integer is rounded like
+a floating-point number with few exponents: exact near zero, then in ranges each eight times as wide as the
+one before but with equally many codes, by shifts and comparisons alone.
+
+Source of the prefix: Graefe, Implementing sorting in database systems, 2006, section 4.2 (poor man's
+normalized keys), https://doi.org/10.1145/1132960.1132964.
+"""
+
+import numbers
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+from pyspark.sql.functions import arrow_udf
+
+from rollstat.spark.aggregates import Aggregate
+from rollstat.spark.arrow_columns import kind_of
+from rollstat.spark.batch_walk import Plan, ResultsJob, WalkJob
+from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series
+from rollstat.spark.expanding import ORDER_FREE, STATE_SCHEMA, BucketStates, StartStates, carrying
+from rollstat.spark.rolling_plan import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
+from rollstat.spark.start import known_warnings
+
+__all__ = ["HASH", "ORDER_BITS", "Route", "hash_of", "order_code", "rolling"]
+
+HASH, _STATE, _RESULTS = "rollstat_hash", "rollstat_state", "rollstat_results"
+ORDER_BITS = 32
+_HALF = 2 ** (ORDER_BITS - 1)
+_LARGEST = 2.0**63  # larger numbers are clipped to this
+_RESOLUTION = 2.0**20  # numbers closer to zero than its reciprocal become zero
+_MAX_LOG = 60.0  # at least log1p of the largest number times the resolution
+_EXACT_BITS = 29  # integers of at most this many bits keep their value
+_RANGE_BITS = 3  # each further range is wider than all before it by this many bits
+_DROPPED_BITS = 5  # bits that the first such range drops; with fewer the codes of the last would not fit
+_EPOCH = 946_684_800  # seconds; timestamps within 68 years of the year 2000 get distinct codes
+
+
+def rolling(  # 13 parameters: one for each public option
+    df: DataFrame,
+    *,
+    partition_by: ColumnLike | Sequence[ColumnLike] = (),
+    order_by: ColumnLike | Sequence[ColumnLike],
+    window: Any,
+    aggs: Mapping[Any, Any] | Sequence[Aggregate],
+    descending: bool | Sequence[bool] = False,
+    ties: str = "columns",
+    split: int | str | None = None,
+    min_periods: int | None = None,
+    center: bool = False,
+    closed: str | None = None,
+    nan_policy: str = "omit",
+    algorithm: str = "auto",
+) -> DataFrame:
+    """Compute rolling statistics of every series of a data frame.
+
+    Parameters
+    ----------
+    df : DataFrame
+        Any frame. The result holds every row with all its columns, followed by the new columns.
+    partition_by : str, Column, or sequence of them
+        Columns whose values name the series of a row. As everywhere in Spark, null is a value of its own,
+        NaN equals NaN, and -0.0 equals 0.0. A column is given by name, by a path into a struct
+        (``"meta.sensor"``), or as a `Column` object. Case matters only if ``spark.sql.caseSensitive`` is on.
+    order_by : str, Column, or sequence of them
+        Columns that order the rows of a series. Together they should be unique within it.
+    window : int, str, timedelta, float, Forward or Expanding
+        A number of rows; or a width such as ``"10 minutes"``, ``"1 hour 30 minutes"`` or
+        ``"interval '10' minute"`` on the first column of `order_by`, a date or timestamp; or a float, the
+        width on a column of numbers.
+    aggs : list or mapping
+        A list of statistics such as ``[rs.median("x").alias("m"), rs.quantile("x", [0.25, 0.75])]``, where
+        ``rs`` is `rollstat.spark`. Or new column name to ``(statistic, column)`` or ``(statistic, column,
+        parameters)``, or to the result of :func:`rollstat.spark.aggregate`. The name of a statistic is that
+        of the array function without ``rolling_``. A statistic with several results takes a tuple of names.
+    descending : bool or sequence of bool
+        Whether the order descends, for all columns or for each; nulls come last then.
+    ties : {"columns", "error"}
+        ``"columns"`` orders rows that tie in `order_by` by all other columns, ascending, from left to right
+        (except maps and variants, which have no order), so the result does not depend on how Spark moves
+        rows. ``"error"`` raises an error that names the row.
+    split : int or "auto", optional
+        Split series that are too long for one task (a task should take seconds) into this many overlapping
+        buckets by the first column of `order_by`; ``"auto"`` chooses the number by their lengths. This reads
+        that column immediately. Default: ``"auto"`` without `partition_by`, no splitting with it; 1 leaves a
+        single series in one task.
+    min_periods, center, closed, nan_policy, algorithm
+        As in the array functions. Nulls and NaN are missing values, and a missing result is null.
+
+    Returns
+    -------
+    DataFrame
+        In no particular order, as after any exchange.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For bad arguments, before any job starts.
+
+    Notes
+    -----
+    The job is one exchange by the keys, one sort, and one pass over Arrow batches. A worker holds the rows of
+    one window and one batch, regardless of the length of a series. Each result equals that of the array
+    function on the sorted series: exactly for order statistics, extrema and integers.
+
+    For expanding windows a worker holds a state instead: the k smallest values for a k-th smallest, or the
+    state of an operator. A statistic without such a state, such as the median, holds its columns of a whole
+    series; such series cannot be split.
+
+    Splitting does not change results. A bucket is a series of its own, with a halo of the rows that its
+    windows reach, which goes through the one exchange to each bucket that needs it. The frame must contain
+    the same rows each time it is read. For expanding windows an additional pass makes the state at the start
+    of each bucket. Sums of floats are then the same in each run, and within their error bound of the results
+    of the array functions.
+
+    Examples
+    --------
+    >>> from rollstat.spark import rolling
+    >>> rolling(  # doctest: +SKIP
+    ...     flights,
+    ...     partition_by="carrier",
+    ...     order_by=["time_hour", "flight"],
+    ...     window=100,
+    ...     aggs={"typical": ("median", "dep_delay"), "second": ("kth", "dep_delay", {"k": 2})},
+    ... )
+    """
+    check_frame("df", df)
+    if df.isStreaming:
+        raise ValueError("df must be a batch frame; use rollstat.spark.rolling_stream for streams")
+    options = {"min_periods": min_periods, "center": center, "closed": closed}
+    options |= {"nan_policy": nan_policy, "algorithm": algorithm}
+    columns = ColumnReferences(df)
+    request = Request(partition_by, order_by, window, aggs, options, descending, ties).by_name(columns)
+    frame = columns.frame()
+    plan, fields = request.plan(frame.schema, len(df.columns), case_sensitive=columns.case_sensitive)
+    plan, unbounded = carrying(plan)
+    route = _choose_route(frame, plan, _check_split(split, bool(plan.keys), unbounded))
+    return route.run(df.schema.fields, fields)
+
+
+@dataclass(frozen=True)
+class Route:
+    """How the rows of a job reach the workers, and how the results come back.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        The rows, in the partitions of the tasks.
+    plan : Plan
+        What to compute, in columns of `rows`.
+    sort : list of Column
+        What each partition is sorted by.
+    hashed : Column or None
+        The hash of the keys, if rows are sorted by it first.
+    """
+
+    rows: DataFrame
+    plan: Plan
+    sort: list[Column]
+    hashed: Column | None
+
+    def run(self, old: Sequence[T.StructField], fields: Sequence[T.StructField]) -> DataFrame:
+        """Return the columns `old` of the caller, which are the first of the rows, and the new columns."""
+        new = [T.StructField(f"rollstat_new{i}", field.dataType) for i, field in enumerate(fields)]
+        if self.plan.looks_ahead or _STATE in self.rows.columns:
+            rows = self._with_whole_rows(old, new)
+        else:
+            rows = self._with_results(new)
+        if HALO in rows.columns:
+            rows = rows.where(~rows[HALO])
+        names = [*rows.columns[: len(old)], *(field.name for field in new)]
+        wanted = zip(names, [*old, *fields])
+        return rows.select(*(rows[name].alias(field.name) for name, field in wanted))
+
+    def _with_whole_rows(self, old: Sequence[T.StructField], new: Sequence[T.StructField]) -> DataFrame:
+        """Return the rows and the new columns; whole rows go to the workers and come back."""
+        rows, hash_column = self.rows, None
+        if self.hashed is not None:
+            rows, hash_column = rows.withColumn(HASH, self.hashed), len(rows.columns)
+        # Rows that hold states have nulls everywhere; all others are as in the frame of the caller.
+        same = [T.StructField(n, f.dataType, f.nullable, f.metadata) for n, f in zip(rows.columns, old)]
+        result = T.StructType([*same, *rows.schema[len(old) :], *new])
+        with known_warnings():
+            return rows.sortWithinPartitions(*self.sort).mapInArrow(WalkJob(self.plan, hash_column), result)
+
+    def _with_results(self, new: Sequence[T.StructField]) -> DataFrame:
+        """Return the rows and the new columns; workers get only needed columns and return only results."""
+        rows = self.rows.sortWithinPartitions(*self.sort)
+        given = [rows[name] for name in rows.columns]
+        indexes, plan = self.plan.narrowed()
+        needed = [given[index] for index in indexes] + ([] if self.hashed is None else [self.hashed])
+        job = ResultsJob(WalkJob(plan, None if self.hashed is None else len(indexes)), len(needed))
+
+        def rolling(columns: Any) -> Any:
+            return job(columns)
+
+        # Annotations tell Spark what the function takes and returns.
+        taken: Any = Iterator[tuple[pa.Array, ...]] if len(needed) > 1 else Iterator[pa.Array]
+        rolling.__annotations__ = {"columns": taken, "return": Iterator[pa.Array]}
+        with known_warnings():
+            function = arrow_udf(rolling, returnType=T.StructType(list(new))).asNondeterministic()
+        rows = rows.select(*given, function(*needed).alias(_RESULTS))
+        here = F.spark_partition_id() >= F.lit(0)
+        made = [F.when(here, rows[_RESULTS][field.name]).alias(field.name) for field in new]
+        return rows.select(*(rows[name] for name in rows.columns[:-1]), *made)
+
+
+def _choose_route(df: DataFrame, plan: Plan, split: int | str | None) -> Route:
+    """Return the route of a job. Long series are split as `split` says."""
+    rows, names = with_plain_names(df)
+    keys = [names[index] for index in plan.keys]
+    cut = _split(rows, keys, names[plan.order[0]], plan, split)
+    if cut is None:
+        rows = rows.repartition(*(rows[name] for name in keys)) if keys else rows.repartition(1)
+    else:
+        plan = replace(plan, bucket=len(names), rows_before=cut.rows_before)
+        rows = _with_states(cut, plan) if plan.carries_states else cut.rows
+        rows = rows.repartitionById(cut.buckets, BUCKET)
+    return Route(rows, plan, *_sort_columns(rows, plan))
+
+
+def _sort_columns(rows: DataFrame, plan: Plan) -> tuple[list[Column], Column | None]:
+    """Return what rows are sorted by, and the hash of the keys if it is a part of that."""
+    columns = [rows[name] for name in rows.columns]
+    keys, first = [columns[index] for index in plan.keys], plan.order[0]
+    order = zip(plan.order, plan.descending)
+    by = [*keys, *(columns[index].desc() if down else columns[index].asc() for index, down in order)]
+    by += [columns[index].asc() for index in plan.ties]
+    code = order_code(columns[first], rows.schema.fields[first].dataType, plan.descending[0])
+    hashed = hash_of(keys) if keys else None
+    prefix = None if hashed is None or code is None else _prefix(hashed, code)
+    if _STATE in rows.columns:
+        # The states come before all rows.
+        is_row = rows[_STATE].isNull()
+        prefix = code if prefix is None else prefix
+        by.insert(0, is_row)
+        if prefix is not None:
+            prefix = F.when(~is_row, F.lit(-(2**63))).otherwise(prefix)
+    return (by, None) if prefix is None else ([prefix, *by], hashed)
+
+
+def _check_split(split: Any, keyed: bool, unbounded: str | None) -> int | str | None:
+    """Return how to split long series, None for not at all; `unbounded` says why they cannot be split."""
+    if unbounded is not None and split not in (None, 1):
+        raise ValueError(f"split must be 1 for an expanding window of {unbounded}; got {split!r}")
+    if split is None:
+        return None if keyed or unbounded is not None else "auto"
+    whole = isinstance(split, numbers.Integral) and not isinstance(split, bool)
+    if not (whole and 1 <= split <= MAX_BUCKETS) and split != "auto":
+        raise ValueError(f"split must be 'auto' or lie in 1..{MAX_BUCKETS}; got {split!r}")
+    return None if split == 1 else split
+
+
+def _split(rows: DataFrame, keys: list[str], order: str, plan: Plan, split: int | str | None) -> Split | None:
+    """Return the buckets of all rows if some series must be split."""
+    if split is None:
+        return None
+    name, data_type = plan.names[len(keys)], rows.schema[order].dataType
+    what = f"order_by: {name!r}, by which long series are split,"
+    try:
+        kind = kind_of(data_type, what)
+        if kind.coded:
+            raise TypeError(f"{what} must have at most 18 digits; got {data_type.simpleString()}")
+    except TypeError:
+        if split == "auto":
+            return None  # values without quantiles cannot be split
+        raise
+    return split_series(rows, keys, order, kind, plan, split)
+
+
+def _with_states(split: Split, plan: Plan) -> DataFrame:
+    """Return the rows of all buckets, and a row with the state for each bucket that has others before it.
+
+    ::
+
+        needed columns -> exchange by bucket, sort, BucketStates -> one task, StartStates --+
+        whole rows --------------------------------------------------- union <--------------+
+                                               exchange by bucket, sort: first the state of each bucket
+
+    The column `_STATE` comes after that of the bucket. Nothing passes through the driver, and nothing runs
+    before the result is read.
+    """
+    rows = split.rows.drop(HALO)
+    inputs = [index for index, _ in plan.inputs]
+    # If order does not matter, rows that tie in the needed columns are interchangeable.
+    order_free = all(call.statistic in ORDER_FREE for call in plan.calls)
+    ties = () if plan.unique else inputs if order_free else plan.ties
+    job = replace(plan, keys=(), names=plan.names[len(plan.keys) :], unique=False, ties=tuple(ties))
+    indexes, job = job.narrowed(ties)
+    needed = rows.where(F.col(BUCKET) >= split.first_bucket)
+    needed = needed.select(*(needed.columns[index] for index in indexes))
+    needed = needed.repartitionById(split.buckets, BUCKET)
+    with known_warnings():
+        states = needed.sortWithinPartitions(*_sort_columns(needed, job)[0])
+        states = states.mapInArrow(BucketStates(job), STATE_SCHEMA)
+        states = states.repartition(1).sortWithinPartitions("bucket")
+        states = states.mapInArrow(StartStates(plan, split.series_ends), STATE_SCHEMA)
+    nulls = [F.lit(None).cast(field.dataType).alias(field.name) for field in rows.schema[:-1]]
+    start = states.select(*nulls, F.col("bucket").alias(BUCKET), F.col("state").alias(_STATE))
+    return rows.withColumn(_STATE, F.lit(None).cast("binary")).unionAll(start)
+
+
+def hash_of(keys: Sequence[Column]) -> Column:
+    """Return a 32-bit integer that is the same for equal keys."""
+    return F.hash(*keys)
+
+
+def _prefix(hashed: Column, code: Column) -> Column:
+    """Return the number to sort by first, from the hash of the keys and the code of the order."""
+    return F.shiftleft(hashed.cast("long"), ORDER_BITS) + code
+
+
+def order_code(order: Column, data_type: T.DataType, descending: bool) -> Column | None:
+    """Return the lower half of the prefix, which is never negative; None for a type that has no code."""
+    code = _code(order, data_type)
+    if code is None:
+        return None
+    code = F.when(order.isNull(), F.lit(0)).otherwise(code)  # `least` would ignore a null
+    return F.lit(2 * _HALF - 1) - code if descending else code
+
+
+def _code(column: Column, data_type: T.DataType) -> Column | None:
+    """Return an integer of `ORDER_BITS` bits that never decreases where the column increases."""
+    if isinstance(data_type, T.LongType):
+        return _code_of_long(column)
+    if isinstance(data_type, T.IntegralType):
+        return column.cast("long") + F.lit(_HALF)
+    if isinstance(data_type, T.FractionalType) and not isinstance(data_type, T.DecimalType):
+        # Java's log1p rounds monotonically. Both `least` and `<` of Spark put NaN above every number.
+        number = column.cast("double")
+        size = F.log1p(F.least(F.abs(number), F.lit(_LARGEST)) * F.lit(_RESOLUTION)) * F.lit(1 / _MAX_LOG)
+        signed = F.when(number < F.lit(0.0), -size).otherwise(size)
+        return ((signed + F.lit(1.0)) * F.lit(float(_HALF))).cast("long")
+    if isinstance(data_type, T.DateType):
+        return F.unix_date(column).cast("long") + F.lit(_HALF)
+    if isinstance(data_type, T.TimestampType):
+        # Shift first: subtracting from the smallest long, which is a valid timestamp, would overflow.
+        seconds = F.shiftright(F.unix_micros(column), 20) - F.lit(_EPOCH * 1_000_000 >> 20)
+    elif isinstance(data_type, T.TimestampNTZType):
+        epoch = F.lit("2000-01-01 00:00:00").cast(data_type)
+        seconds = F.timestamp_diff("SECOND", epoch, column)
+    else:
+        return None
+    return F.least(F.greatest(seconds, F.lit(-_HALF)), F.lit(_HALF - 1)) + F.lit(_HALF)
+
+
+def _code_of_long(column: Column) -> Column:
+    """Return the code of a 64-bit integer."""
+    sign = F.shiftright(column, 63)
+    size = column.bitwiseXOR(sign)  # -1 has the size of 0, -2 that of 1, and so on
+    code = F.when(size < F.lit(2**_EXACT_BITS), size)
+    kept = _EXACT_BITS - _DROPPED_BITS  # in each range the shifted sizes are 2**kept..2**(kept + _RANGE_BITS)
+    for number, begin in enumerate(range(_EXACT_BITS, 63, _RANGE_BITS)):
+        first_code = 2**_EXACT_BITS + number * (2 ** (kept + _RANGE_BITS) - 2**kept)
+        shifted = F.shiftright(size, _DROPPED_BITS + number * _RANGE_BITS) + F.lit(first_code - 2**kept)
+        end = begin + _RANGE_BITS
+        code = code.when(size < F.lit(2**end), shifted) if end < 63 else code.otherwise(shifted)
+    return code.bitwiseXOR(sign) + F.lit(_HALF)
