@@ -12,8 +12,7 @@ methods, results and errors. Every other statistic of rollstat is a method too. 
 rollstat does not.
 
 ========================  =============================================================================
-``columns.py``            columns as arrays, and results as columns
-``calls.py``              a statistic of columns, in place of a kernel of pandas
+``calls.py``              a statistic of columns in place of a kernel of pandas, and conversions of columns
 ``windows.py``            the window objects: pandas' classes, whose statistics rollstat computes
 ``groups.py``             groupby, and windows within groups
 ``methods.py``            the methods of the window objects and of the accessors that pandas does not have

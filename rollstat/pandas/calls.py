@@ -1,24 +1,23 @@
-"""A statistic of columns: what the window objects pass to pandas in place of a kernel."""
+"""A statistic of columns: what the window objects pass to pandas in place of a kernel.
 
+There are two conversions of columns to arrays. `float_values` is that of pandas: every number becomes
+float64. `to_array` and `to_series` keep the kind of a column: float32, integers, nullable and Arrow-backed
+columns, and zoned datetimes. `as_codes` replaces strings, objects and categories by codes.
+"""
+
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # not in the stubs
 
 from rollstat.dtypes import warn_of_rounding
-from rollstat.pandas.columns import (
-    as_codes,
-    float_series,
-    float_values,
-    from_codes,
-    observed,
-    to_array,
-    to_series,
-)
 from rollstat.pandas.methods import window_name
 from rollstat.registry import REGISTRY
 
-__all__ = ["Call", "RowWindows"]
+__all__ = ["Call", "NotNumbers", "RowWindows", "float_values", "plain_series", "to_array"]
 
 # Statistics for which codes can stand for values.
 _CODED = ("nunique", "mode", "first", "last")
@@ -27,6 +26,7 @@ _POSITIONS = ("argkth", "argmin", "argmax", "argminmax")
 
 # Up to these sizes, one call for each column takes less time than one call for all.
 _FEW_ROWS, _FEW_COLUMNS = 10_000, 8
+_FLOAT64 = np.dtype(np.float64)
 
 
 class RowWindows(NamedTuple):
@@ -151,3 +151,146 @@ class Call(NamedTuple):
             found = self.compute(values, axis=0)
         index = self._index(frame)
         return frame._constructor(found, index=index, columns=frame.columns.view(), copy=False)
+
+
+class NotNumbers(TypeError):
+    """A column does not hold numbers."""
+
+
+def float_values(column: Any) -> NDArray[np.float64]:
+    """Return the values of a Series as float64, NaN where missing; raise NotNumbers if there are none.
+
+    Integers that float64 may round cause a warning.
+    """
+    dtype = column.dtype
+    if dtype is _FLOAT64:
+        return column._values  # type: ignore[no-any-return]  # the type of a Series is not known
+    if dtype.kind in "mM" or isinstance(dtype, pd.PeriodDtype):
+        raise NotNumbers(f"values of {dtype} are not numbers")
+    try:
+        if isinstance(dtype, np.dtype):
+            from rollstat.blocks import exact_floats  # here, because it loads kernels
+
+            values = column.to_numpy()
+            floats = exact_floats(values) if dtype.kind in "iu" and values.flags.c_contiguous else None
+            if floats is not None:
+                return floats
+            warn_of_rounding(values)
+            return values.astype(np.float64)  # type: ignore[no-any-return]  # as above
+        if dtype.kind in "iu":
+            numpy_dtype = dtype.subtype if isinstance(dtype, pd.SparseDtype) else dtype.numpy_dtype
+            warn_of_rounding(column.array.to_numpy(numpy_dtype, na_value=0))
+        return column.array.to_numpy(np.float64, na_value=np.nan)  # type: ignore[no-any-return]  # as above
+    except (TypeError, ValueError) as error:
+        raise NotNumbers(f"values of {dtype} are not numbers") from error
+
+
+def observed(column: Any) -> NDArray[np.float64]:
+    """Return 1 for each observation of a Series and 0 for each missing value."""
+    if column.dtype is _FLOAT64:
+        values = column.to_numpy()
+        return (values == values).astype(np.float64)  # type: ignore[no-any-return]  # as above
+    return column.notna().to_numpy().astype(np.float64)  # type: ignore[no-any-return]  # as above
+
+
+def to_array(series: Any) -> Any:
+    """Return the values as a NumPy array, masked if the dtype is nullable; zoned datetimes in UTC."""
+    dtype = series.dtype
+    if isinstance(dtype, pd.DatetimeTZDtype):
+        return series.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy()
+    numpy_dtype: Any = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", None)
+    if numpy_dtype is None or numpy_dtype.kind not in "fiubmM":
+        column = "the Series" if series.name is None else f"column {series.name!r}"
+        raise TypeError(f"rollstat takes numbers, bool, datetimes or timedeltas; {column} had dtype {dtype}")
+    if numpy_dtype is dtype:
+        return series.to_numpy()
+    missing = series.isna().to_numpy(dtype=np.bool_)
+    if numpy_dtype.kind in "mM":  # the dates of Arrow are objects where one is missing
+        times = np.full(len(series), "NaT", numpy_dtype)
+        times[~missing] = series[~missing].to_numpy(dtype=numpy_dtype)
+        return np.ma.MaskedArray(times, missing)
+    return np.ma.MaskedArray(series.to_numpy(dtype=numpy_dtype, na_value=numpy_dtype.type(0)), missing)
+
+
+def to_series(values: Any, like: Any, index: pd.Index, name: Any) -> Any:
+    """Return a result as a Series of the same kind as the input: NumPy, nullable or Arrow-backed."""
+    if isinstance(values, np.ma.MaskedArray):
+        data, missing = np.ma.getdata(values), np.ma.getmaskarray(values)
+        if isinstance(like.dtype, pd.ArrowDtype):
+            import pyarrow
+
+            array = pyarrow.array(data, mask=missing)
+            kept = data.dtype.kind in "mM" and data.dtype.kind == like.dtype.kind
+            array = array.cast(like.dtype.pyarrow_dtype) if kept else array
+            return like._constructor(array, index=index, name=name, dtype=pd.ArrowDtype(array.type))
+        return like._constructor(pd.array(data), index=index, name=name).mask(missing)
+    result = like._constructor(values, index=index, name=name)
+    if isinstance(like.dtype, pd.DatetimeTZDtype) and result.dtype.kind == "M":
+        return result.dt.tz_localize("UTC").dt.tz_convert(like.dtype.tz)
+    return result
+
+
+def float_series(values: NDArray[Any], like: Any, index: pd.Index) -> Any:
+    """Return floats as a Series of the class of `like`, with its name."""
+    if type(like) is not pd.Series or len(values) != len(index):
+        return like._constructor(values, index=index, name=like.name, copy=False)
+    return plain_series(values, index, like._name)
+
+
+def plain_series(values: NDArray[Any], index: pd.Index, name: Any) -> Any:
+    """Return floats as a pandas.Series, made from its parts.
+
+    pandas makes its own results so: the constructor takes longer than a statistic of a hundred rows.
+    """
+    manager = SingleBlockManager.from_array(values, index)
+    series: Any = pd.Series
+    result = series._from_mgr(manager, axes=manager.axes)
+    result._name = name
+    return result
+
+
+def as_codes(series: Any, name: str) -> tuple[NDArray[np.float64], Any] | None:
+    """Return codes for a statistic of strings, objects or categories, NaN where missing, and their values.
+
+    Codes for ``first`` and ``last``, also of datetimes and timedeltas, are rows. For other statistics equal
+    values have equal codes, in the order of the values for ``mode``. None for a column of any other kind.
+    """
+    dtype = series.dtype
+    is_category, is_object = isinstance(dtype, pd.CategoricalDtype), dtype == np.dtype(object)
+    is_text = isinstance(dtype, pd.StringDtype) or (isinstance(dtype, pd.ArrowDtype) and dtype.kind in "OUS")
+    by_row = name in ("first", "last")
+    if not (is_category or is_object or is_text or (by_row and dtype.kind in "mM")):
+        return None
+    values: Any = series.to_numpy() if is_object else series.array
+    if by_row:
+        return np.where(series.isna(), np.nan, np.arange(len(series), dtype=np.float64)), values
+    if is_category:
+        codes = series.cat.codes.to_numpy()
+        values = pd.Categorical.from_codes(np.arange(len(dtype.categories)), dtype=dtype)
+    else:
+        codes, values = pd.factorize(values, sort=is_text)
+        if is_object and name == "mode":
+            order = _order(values)
+            values, codes = values[order], np.append(np.argsort(order), -1)[codes]
+    return np.where(codes < 0, np.nan, codes.astype(np.float64)), values
+
+
+def _order(values: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the order of different objects; raise unless every two of them have one."""
+    try:
+        order = sorted(range(len(values)), key=values.__getitem__)
+        if all(values[i] < values[j] for i, j in pairwise(order)):
+            return np.array(order, np.intp)
+    except TypeError:
+        pass
+    raise TypeError(
+        "a column of objects must hold values in an order for mode, the smallest of the most frequent ones; "
+        "got objects that < does not order (categories of pandas have an order)"
+    )
+
+
+def from_codes(codes: NDArray[np.float64], values: Any, index: pd.Index, like: Any, fill: Any = None) -> Any:
+    """Return the values of codes as a Series like `like`; `fill`, or missing, where a code is NaN."""
+    positions = np.where(np.isnan(codes), -1.0, codes).astype(np.intp)
+    taken = pd.api.extensions.take(values, positions, allow_fill=True, fill_value=fill)
+    return like._constructor(taken, index=index, name=like.name, dtype=taken.dtype)

@@ -21,8 +21,7 @@ from pandas.api.indexers import BaseIndexer
 from pandas.errors import DataError
 
 import rollstat
-from rollstat.pandas.calls import Call, RowWindows
-from rollstat.pandas.columns import NotNumbers, float_values, plain_series, to_array
+from rollstat.pandas.calls import Call, NotNumbers, RowWindows, float_values, plain_series, to_array
 from rollstat.pandas.methods import LazyMethod, is_count, method_of, window_method
 from rollstat.registry import REGISTRY
 
