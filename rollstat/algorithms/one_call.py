@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from rollstat.algorithms.aggregate import without_exponents
 from rollstat.algorithms.float_range import combine_within_range, may_leave_range
 from rollstat.algorithms.kept import Kept
+from rollstat.algorithms.ranking import NOTHING_MISSING
 from rollstat.algorithms.window_sums import stays_in_range
 from rollstat.blocks import exact_floats, read_only
 from rollstat.compile.bound_calls import BoundKernel
@@ -101,13 +102,14 @@ def sorted_in_one_call(
     distances : bool
         Whether distances of values, and means of these, must be exact.
     """
-    kernel, both = BoundKernel(sorted_windows), len(marks) == 2
-    marked = np.array([*marks, 0.0][:2])
+    kernel, marked = BoundKernel(sorted_windows), np.array([*marks, 0.0][:2])
 
     def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> bool:
         (values,), (start, end, longest, own) = columns, bounds
-        window, second = np.empty(longest + 1), outputs[1] if both else _NOTHING
-        return bool(kernel(reader, values, start, end, own, least, window, marked, outputs[0], second))
+        window = np.empty(longest + 1)
+        return bool(
+            kernel(reader, values, NOTHING_MISSING, start, end, own, least, window, marked, tuple(outputs))
+        )
 
     call = _OverFloats(run, _EXACT_DISTANCES if distances else EXACT)
     # A third of the entries move on average.

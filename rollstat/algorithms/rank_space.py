@@ -1,7 +1,7 @@
 """Windows in rank space: a block is cut into smaller ones, and each is sorted once."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,8 @@ from rollstat import thresholds
 from rollstat.algorithms import sorted_columns
 from rollstat.algorithms.rank_bits import split_rows
 from rollstat.algorithms.ranking import NOTHING_MISSING, tied_ranks
-from rollstat.blocks import Block
+from rollstat.blocks import Block, read_only
+from rollstat.kernels.rank_space.sorted_windows import sorted_windows
 from rollstat.plan import NAMED, Choice
 from rollstat.windows import Windows
 
@@ -21,6 +22,7 @@ __all__ = [
     "missing_mask",
     "rank_set",
     "ranked_blocks",
+    "read_sorted",
     "small_blocks",
 ]
 
@@ -84,6 +86,18 @@ def small_blocks(block: Block, smallest: int = 1 << 16) -> Iterator[tuple[slice,
         mask = None if missing is None else missing[low:high]
         part = Block(block.values[low:high], mask, start[first:last] - low, end[first:last] - low)
         yield slice(first, last), part
+
+
+def read_sorted(
+    block: Block, values: NDArray[Any], reader: NamedTuple, least: int, results: Sequence[NDArray[Any]]
+) -> None:
+    """Write what `reader` finds in a sorted array of each window of a block, 0 below `least` observations.
+
+    `values` takes the place of those of the block; kernels are compiled for float64 and uint64.
+    """
+    series = read_only(values), missing_mask(block), block.start, block.end, np.empty(0, np.int64)
+    window, marks = np.empty(block.longest + 1, values.dtype), np.zeros(len(results))
+    sorted_windows(reader, *series, least, window, marks, tuple(results))
 
 
 def ranked_blocks(block: Block) -> Iterator[tuple[slice, Block, NDArray[Any], NDArray[Any]]]:

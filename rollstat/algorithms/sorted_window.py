@@ -7,11 +7,9 @@ from numpy.typing import NDArray
 
 from rollstat.algorithms.ranking import NOTHING_MISSING
 from rollstat.blocks import Block, Selection, read_only
-from rollstat.kernels.rank_space.order_statistics_sorted import order_statistics_sorted
+from rollstat.kernels.rank_space.sorted_windows import Kth, Position, sorted_windows
 
 __all__ = ["block_rows", "select"]
-
-_NONE: NDArray[Any] = np.empty((0, 0), np.int64)
 
 
 def block_rows(width: int) -> int:
@@ -21,15 +19,14 @@ def block_rows(width: int) -> int:
 
 def select(block: Block, request: Selection) -> None:
     """Answer the request, see :class:`rollstat.blocks.Selection`."""
-    window = np.empty(block.longest + 1, block.values.dtype)
-    order_statistics_sorted(
-        read_only(block.values),
-        NOTHING_MISSING if block.missing is None else block.missing,
-        block.start,
-        block.end,
-        read_only(request.rank),
-        window,
-        request.lower,
-        _NONE.astype(window.dtype) if request.upper is None else request.upper,
-        _NONE if request.position is None else request.position,
-    )
+    values, missing = read_only(block.values), NOTHING_MISSING if block.missing is None else block.missing
+    window, marks = np.empty(block.longest + 1, values.dtype), np.zeros(2)
+
+    def read(reader: Any, rank: NDArray[np.int64], *results: NDArray[Any]) -> None:
+        given = read_only(np.ascontiguousarray(rank))
+        sorted_windows(reader, values, missing, block.start, block.end, given, 1, window, marks, results)
+
+    for i, rank in enumerate(request.rank):
+        read(Kth(0), rank, request.lower[i], *(() if request.upper is None else (request.upper[i],)))
+        if request.position is not None:
+            read(Position(0), rank, request.position[i])

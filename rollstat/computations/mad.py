@@ -12,8 +12,8 @@ from rollstat.algorithms.one_call import sorted_in_one_call
 from rollstat.algorithms.rank_space import (
     check_network,
     choose,
-    missing_mask,
     ranked_blocks,
+    read_sorted,
     small_blocks,
 )
 from rollstat.algorithms.ranking import SIGN_BIT, measurable
@@ -21,10 +21,9 @@ from rollstat.algorithms.sorted_columns import sorted_columns
 from rollstat.blocks import Block, Outcome
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space.distances import float_deviations, integer_deviations, integer_distances
-from rollstat.kernels.rank_space.mad_sorted import find_distances_sorted
 from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns
 from rollstat.kernels.rank_space.sorted_windows import Deviation as MedianDistance
-from rollstat.kernels.rank_space.sorted_windows import Outlier
+from rollstat.kernels.rank_space.sorted_windows import Distances, Outlier
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
 from rollstat.plan import Choice, Computation, OneCall, Output
 from rollstat.windows import Windows
@@ -64,16 +63,8 @@ class _Distances(Computation):
             return _sort_all(measurable(block.values), block.width)
         found = [np.zeros(block.rows, dtype) for _ in range(4)]
         if algorithm in ("sorted_window", "network"):
-            window = np.empty(block.longest + 1, dtype)
             for rows, part in small_blocks(block):
-                find_distances_sorted(
-                    measurable(part.values),
-                    missing_mask(part),
-                    part.start,
-                    part.end,
-                    window,
-                    *(array[rows] for array in found),
-                )
+                read_sorted(part, measurable(part.values), Distances(), 1, [array[rows] for array in found])
             return found
         for rows, part, rank, ordered in ranked_blocks(block):
             mad_tree.find_distances(

@@ -28,9 +28,8 @@ from rollstat.kernels.selection.quantiles import (
     interpolate_constant,
     interpolate_large,
     interpolate_whole,
-    kth_ranks,
     picks_upper,
-    quantile_ranks,
+    wanted_ranks,
 )
 from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
 from rollstat.registry import refuse_algorithm
@@ -73,7 +72,7 @@ class Kth:
 
     def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
         """Write the rank of every row."""
-        kth_ranks(count, self.k, max(min_periods, self.required), rank)
+        wanted_ranks(count, self.k, 0.0, max(min_periods, self.required), rank)
 
     def point(self, count: int) -> Point:
         """Return where it lies among `count` observations."""
@@ -102,7 +101,7 @@ class Quantile:
 
     def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
         """Write the rank of every row."""
-        quantile_ranks(count, self.q, max(min_periods, 1), rank)
+        wanted_ranks(count, 0, self.q, max(min_periods, 1), rank)
 
     def point(self, count: int) -> Point:
         """Return where it lies among `count` observations."""

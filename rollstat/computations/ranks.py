@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.algorithms import rank_space
 from rollstat.algorithms.one_call import sorted_in_one_call
-from rollstat.algorithms.rank_space import missing_mask, rank_set, ranked_blocks, small_blocks
+from rollstat.algorithms.rank_space import rank_set, ranked_blocks, read_sorted, small_blocks
 from rollstat.algorithms.ranking import measurable
 from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import gini
@@ -257,9 +257,7 @@ class MeanDifference(_InRankSpace):
         mean = np.zeros(block.rows)
         if algorithm == "sorted_window":
             for rows, part in small_blocks(block):
-                values = measurable(part.values)
-                window, mask = np.empty(block.longest + 1, values.dtype), missing_mask(part)
-                gini.mean_differences_sorted(values, mask, part.start, part.end, window, mean[rows])
+                read_sorted(part, measurable(part.values), MeanDifferences(), 2, [mean[rows]])
         else:
             for rows, part, rank, ordered in ranked_blocks(block):
                 first, last = 0, len(ordered) - 1

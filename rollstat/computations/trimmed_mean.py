@@ -13,19 +13,18 @@ from rollstat.algorithms.one_call import sorted_in_one_call
 from rollstat.algorithms.rank_space import (
     check_network,
     choose,
-    missing_mask,
     ranked_blocks,
+    read_sorted,
     small_blocks,
 )
 from rollstat.algorithms.sorted_columns import sorted_columns
-from rollstat.blocks import Block, Outcome, read_only
+from rollstat.blocks import Block, Outcome
 from rollstat.dtypes import is_large
 from rollstat.kernels.rank_space.sorted_columns import sums_of_columns
 from rollstat.kernels.rank_space.sorted_windows import TrimmedMean as Trimmed
 from rollstat.kernels.rank_space.trimmed_mean import (
     create,
     trimmed_means,
-    trimmed_means_sorted,
 )
 from rollstat.plan import Choice, Computation, OneCall, Output
 from rollstat.windows import Windows
@@ -121,17 +120,10 @@ class TrimmedMean(Computation):
         elif algorithm == "rank_set":
             self._follow(block, result)
         else:
+            reader = Trimmed(float(self.proportion), self.winsorize, 0)
             for rows, part in small_blocks(block):
-                trimmed_means_sorted(
-                    read_only(part.values.astype(np.float64, copy=False)),
-                    missing_mask(part),
-                    part.start,
-                    part.end,
-                    np.empty(block.longest + 1),
-                    self.proportion,
-                    self.winsorize,
-                    result[rows],
-                )
+                values = part.values.astype(np.float64, copy=False)
+                read_sorted(part, values, reader, 1, [result[rows]])
 
     def _sort_all(self, values: NDArray[Any], width: int, result: NDArray[Any]) -> None:
         """Write the means from all windows of `width` values sorted at once."""

@@ -8,9 +8,8 @@ their ranks, the *tied rank*.
   members without drift.
 - :mod:`rank`, :mod:`nunique`, :mod:`mode`, :mod:`mad_tree`, :mod:`trimmed_mean` and :mod:`gini` are one
   statistic each.
-- :mod:`sorted_array` keeps a small window sorted instead, at O(m) a row; :mod:`mad_sorted`,
-  :mod:`order_statistics_sorted` and :mod:`trimmed_mean` use it. :mod:`sorted_columns` takes many small
-  windows that a network has sorted.
+- :mod:`sorted_windows` keeps a small window sorted instead, at O(m) a row, and reads all statistics from it.
+  :mod:`sorted_columns` takes many small windows that a network has sorted.
 - :mod:`distances` holds the arithmetic of distances from a median, shared by all forms of the median absolute
   deviation.
 """

@@ -15,9 +15,9 @@ of its first and its last rank, and the sum ``pairs`` of the distances of all it
 Invariant: every inner node is the combination of its two children. Nothing is ever subtracted, so no value
 that has left the window has any influence. All terms are distances, hence not negative, so nothing cancels.
 
-Small windows are kept as a :mod:`rollstat.kernels.rank_space.sorted_array` instead: the gap between the k-th
-smallest observation and the next is part of ``k (c - k)`` distances, so one pass over the gaps sums all
-pairs.
+Small windows are sorted arrays instead, see :mod:`rollstat.kernels.rank_space.sorted_windows`: the gap
+between the k-th smallest observation and the next is part of ``k (c - k)`` distances, so one pass over the
+gaps sums all pairs.
 
 Cost: O(log n) in the worst case for each row that enters or leaves, in a block of n observations; O(1) for
 the result. With a sorted array O(m) a row.
@@ -35,7 +35,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.kernels.rank_space.sorted_array import advance
 
 __all__ = [
     "SCALE",
@@ -43,7 +42,6 @@ __all__ = [
     "check",
     "create",
     "mean_differences",
-    "mean_differences_sorted",
     "mean_of_sorted",
 ]
 
@@ -189,29 +187,6 @@ def mean_of_sorted(window, count):
     if mean == np.inf and np.isfinite(window[0]) and np.isfinite(window[count - 1]):
         mean = _scaled_mean(window, count, SCALE) / SCALE
     return mean
-
-
-@kernel
-def mean_differences_sorted(values, missing, start, end, window, result):
-    """Write the mean distance of all pairs of observations of every window, from a sorted array.
-
-    Parameters
-    ----------
-    values : ndarray of float64 or uint64, shape (n,)
-        The series.
-    missing : ndarray of bool, shape (n,) or (0,)
-        True where the value is missing; empty if no value is.
-    start, end, result
-        As in :func:`mean_differences`; windows of fewer than ``len(window)`` rows.
-    window : ndarray of the dtype of `values`
-        Scratch.
-    """
-    left = right = count = 0
-    for i in range(len(start)):
-        count = advance(values, missing, window, count, left, right, start[i], end[i])
-        left, right = start[i], end[i]
-        if count > 1:
-            result[i] = mean_of_sorted(window, count)
 
 
 @kernel

@@ -1,20 +1,23 @@
-"""Statistics of the observations of any windows of a short series, read off a sorted array.
+"""Statistics of the observations of any windows, read off a sorted array.
 
 ::
 
-    window    1  3  4  7  9     -->  read: quantile, deviation, mode, rank, ...  -->  result
+    window    1  3  4  7  9     3 leaves and 8 enters: 4 and 7 move by one place
+              1  4  7  8  9     -->  read: quantile, deviation, mode, rank, ...  -->  result
 
 One loop serves all of these statistics. What a statistic reads from the sorted observations is chosen by the
-class of `reader`, a NamedTuple of its parameters. The loop skips NaN, counts observations and writes every
-row, so that nothing but one call remains to be done for a short series; for a long one, its O(m) per row
-takes longer than kernels that are faster to run and slower to call.
+class of `reader`, a NamedTuple of its parameters. For short series of float64 the readers finish the results,
+so that one kernel call is all there is to do. Blocks of all dtypes use the same loop for narrow windows.
 
-State: the sorted array of :mod:`rollstat.kernels.rank_space.sorted_array`, and the index of the nearest
-half of the last window, for deviations.
+State: ``window``, of the dtype of the values, (m,); and the index of the nearest half of the last window, for
+deviations. The K observations nearest to the median are neighbours, as in
+:mod:`rollstat.kernels.rank_space.mad_tree`.
 
-Invariant: the first `count` entries are the observations of the window in order.
+Invariant: the first `count` entries of `window` are the observations in order.
 
-Cost: O(m) a row, as for the sorted array. Source: insertion sort.
+Cost: O(m) for each row that enters or leaves, with a third of the entries moved on average, and vector code
+in the search. Reading takes O(1) for a quantile, O(1) for a deviation as long as its nearest half moves by a
+few observations, and O(m) for the others. Source: insertion sort.
 """
 
 from typing import NamedTuple
@@ -23,15 +26,15 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import dispatched
+from rollstat.kernels.rank_space.distances import centers, deviation, middle, near_distance
 from rollstat.kernels.rank_space.gini import mean_of_sorted
-from rollstat.kernels.rank_space.mad_sorted import deviation_of_sorted
 from rollstat.kernels.rank_space.rank import place_of
-from rollstat.kernels.rank_space.sorted_array import count_below, insert, remove, replace
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_sorted_kept
 from rollstat.kernels.selection.quantiles import quantile_point
 
 __all__ = [
     "Deviation",
+    "Distances",
     "Distinct",
     "Kth",
     "MeanDifference",
@@ -42,18 +45,26 @@ __all__ = [
     "RankOf",
     "SpreadOf",
     "TrimmedMean",
+    "advance",
+    "check",
+    "insert",
+    "remove",
+    "replace",
     "sorted_windows",
 ]
 
 
 class Kth(NamedTuple):
-    """The k-th smallest observation, or the -k-th largest."""
+    """The k-th smallest observation, or the -k-th largest, and the next one in order.
+
+    With `k` 0 the number given for each window is the rank, from 0.
+    """
 
     k: int
 
 
 class Position(NamedTuple):
-    """The row of the k-th smallest observation, or of the -k-th largest."""
+    """The row of the order statistic of :class:`Kth`; of equal observations the older is the smaller."""
 
     k: int
 
@@ -74,6 +85,10 @@ class SpreadOf(NamedTuple):
     whole: bool
 
 
+class Distances(NamedTuple):
+    """The two middle observations, and the two middle distances from the median."""
+
+
 class Deviation(NamedTuple):
     """The median distance from the median, divided by `scale`."""
 
@@ -83,7 +98,8 @@ class Deviation(NamedTuple):
 class Outlier(NamedTuple):
     """The value of the row itself or, if it is an outlier, the median; and whether it is one.
 
-    An outlier lies farther from the median than `factor` deviations.
+    An outlier lies farther from the median than `factor` deviations. The row is the number given for each
+    window.
     """
 
     factor: float
@@ -118,25 +134,135 @@ class RankOf(NamedTuple):
 
 
 @kernel
-def _rank_of(k, count):
-    return k - 1 if k > 0 else count + k
+def count_below(window, count, value):
+    """Return how many of the first `count` entries are below `value`.
+
+    It has no branch, so it compiles to vector code.
+    """
+    below = 0
+    for i in range(count):
+        below += window[i] < value
+    return below
 
 
 @kernel
-def _read_kth(reader, values, start, end, own, window, count, hint, marks):
-    return window[_rank_of(reader.k, count)], 0.0, hint
+def insert(window, count, value):
+    """Insert a value into the first `count` entries."""
+    i = count
+    while i > 0 and window[i - 1] > value:
+        window[i] = window[i - 1]
+        i -= 1
+    window[i] = value
 
 
 @kernel
-def _read_position(reader, values, start, end, own, window, count, hint, marks):
-    value = window[_rank_of(reader.k, count)]
-    n = _rank_of(reader.k, count) - count_below(window, count, value)
+def remove(window, count, value):
+    """Remove a value that is among the first `count` entries."""
+    for i in range(count_below(window, count, value), count - 1):
+        window[i] = window[i + 1]
+
+
+@kernel
+def replace(window, count, old, new):
+    """Replace a value that is among the first `count` entries: only what lies between the two moves."""
+    i = count_below(window, count, old)
+    while i + 1 < count and window[i + 1] < new:
+        window[i] = window[i + 1]
+        i += 1
+    while i > 0 and window[i - 1] > new:
+        window[i] = window[i - 1]
+        i -= 1
+    window[i] = new
+
+
+@kernel(forceinline=True)
+def _is_observed(values, missing, i):
+    return values[i] == values[i] and (len(missing) == 0 or not missing[i])
+
+
+@kernel
+def advance(values, missing, window, count, left, right, start, end):
+    """Move from the window ``[left, right)`` of rows to ``[start, end)``, and return its observations.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+        The series; NaN is missing.
+    missing : ndarray of bool, shape (n,) or (0,)
+        True where the value is missing; empty if only NaN is.
+    window, count
+        The observations of ``[left, right)`` in order, and their number.
+    left, right, start, end : int
+        ``left <= start`` and ``right <= end``.
+    """
+    full = count > 0 and count == right - left and start == left + 1 and end == right + 1
+    if full and _is_observed(values, missing, right):
+        replace(window, count, values[left], values[right])
+        return count
+    for i in range(left, min(start, right)):
+        if _is_observed(values, missing, i):
+            remove(window, count, values[i])
+            count -= 1
+    for i in range(max(start, right), end):
+        if _is_observed(values, missing, i):
+            insert(window, count, values[i])
+            count += 1
+    return count
+
+
+@kernel
+def _first_nearest(window, low, high, index, half, wanted):
+    """Return the first of the `wanted` observations nearest to the median, searching from `index`."""
+    index = min(index, half)
+    while index < half and low - window[index] > window[index + wanted] - high:
+        index += 1
+    while index > 0 and low - window[index - 1] < window[index + wanted - 1] - high:
+        index -= 1
+    return index
+
+
+@kernel
+def _distances(window, count, index):
+    """Return the two middle observations, the two middle distances, and the first of the nearest."""
+    half = count // 2
+    wanted = count - half
+    lower, upper = window[(count - 1) // 2], window[half]
+    low, high = centers(lower, upper)
+    index = _first_nearest(window, low, high, index, half, wanted)
+    near = near_distance(
+        low, high, window[index], window[index + wanted - 1], index < half, index + wanted > half
+    )
+    far = near
+    if 2 * half == count:
+        if index < half:
+            far = window[index + wanted] - high
+        if index > 0:
+            below = low - window[index - 1]
+            far = below if index == half or below < far else far
+    return lower, upper, near, far, index
+
+
+@kernel(forceinline=True)
+def _rank_of(k, count, given):
+    return max(given, 0) if k == 0 else k - 1 if k > 0 else count + k
+
+
+@kernel
+def _read_kth(reader, values, missing, start, end, given, window, count, hint, marks):
+    rank = _rank_of(reader.k, count, given)
+    return (window[rank], window[min(rank + 1, count - 1)]), hint
+
+
+@kernel
+def _read_position(reader, values, missing, start, end, given, window, count, hint, marks):
+    rank = _rank_of(reader.k, count, given)
+    n = rank - count_below(window, count, window[rank])
     for i in range(start, end):
-        if values[i] == value:
+        if values[i] == window[rank] and _is_observed(values, missing, i):
             if n == 0:
-                return np.float64(i), 0.0, hint
+                return (i,), hint
             n -= 1
-    return -1.0, 0.0, hint
+    return (-1,), hint
 
 
 @kernel
@@ -147,8 +273,8 @@ def _quantile(window, count, q, interpolation):
 
 
 @kernel
-def _read_quantile(reader, values, start, end, own, window, count, hint, marks):
-    return _quantile(window, count, reader.q, reader.interpolation), 0.0, hint
+def _read_quantile(reader, values, missing, start, end, given, window, count, hint, marks):
+    return (_quantile(window, count, reader.q, reader.interpolation),), hint
 
 
 @kernel
@@ -162,74 +288,88 @@ def _inner(window, count, q, middle):
 
 
 @kernel
-def _read_spread(reader, values, start, end, own, window, count, hint, marks):
+def _read_spread(reader, values, missing, start, end, given, window, count, hint, marks):
     if reader.whole:
         middle = reader.interpolation == 4
         low, above_low = _inner(window, count, reader.q_low, middle)
         high, above_high = _inner(window, count, reader.q_high, middle)
-        return (high - low) + (above_high - above_low), 0.0, hint
+        return ((high - low) + (above_high - above_low),), hint
     low = _quantile(window, count, reader.q_low, reader.interpolation)
     high = _quantile(window, count, reader.q_high, reader.interpolation)
-    return 0.0 if low == high else high - low, 0.0, hint
+    return (0.0 if low == high else high - low,), hint
 
 
 @kernel
-def _read_deviation(reader, values, start, end, own, window, count, hint, marks):
-    _, deviation, hint = deviation_of_sorted(window, count, hint)
-    return deviation / reader.scale, 0.0, hint
+def _read_distances(reader, values, missing, start, end, given, window, count, hint, marks):
+    lower, upper, near, far, hint = _distances(window, count, hint)
+    return (lower, upper, near, far), hint
 
 
 @kernel
-def _read_outlier(reader, values, start, end, own, window, count, hint, marks):
-    center, deviation, hint = deviation_of_sorted(window, count, hint)
-    value = values[own]
+def _deviation(window, count, hint):
+    """Return the median, the deviation, and the next hint."""
+    lower, upper, near, far, hint = _distances(window, count, hint)
+    center = middle(lower, upper)
+    return center, deviation(center, near, far), hint
+
+
+@kernel
+def _read_deviation(reader, values, missing, start, end, given, window, count, hint, marks):
+    _, found, hint = _deviation(window, count, hint)
+    return (found / reader.scale,), hint
+
+
+@kernel
+def _read_outlier(reader, values, missing, start, end, given, window, count, hint, marks):
+    center, found, hint = _deviation(window, count, hint)
+    value = values[given]
     if value != value:
-        return marks[0], marks[1], hint
-    outlier = np.abs(value - center) > reader.factor * deviation
-    return center if outlier else value, np.float64(outlier), hint
+        return (marks[0], marks[1]), hint
+    outlier = np.abs(value - center) > reader.factor * found
+    return (center if outlier else value, np.float64(outlier)), hint
 
 
 @kernel
-def _read_trimmed_mean(reader, values, start, end, own, window, count, hint, marks):
+def _read_trimmed_mean(reader, values, missing, start, end, given, window, count, hint, marks):
     in_pairs = count == reader.in_pairs
     mean = mean_of_sorted_kept(window, count, reader.proportion, reader.winsorize, in_pairs)
-    return mean, 0.0, hint if np.isfinite(mean) else -1
+    return (mean,), hint if np.isfinite(mean) else -1
 
 
 @kernel
-def _read_mean_difference(reader, values, start, end, own, window, count, hint, marks):
-    return mean_of_sorted(window, count), 0.0, hint
+def _read_mean_difference(reader, values, missing, start, end, given, window, count, hint, marks):
+    return (mean_of_sorted(window, count),), hint
 
 
 @kernel
-def _read_distinct(reader, values, start, end, own, window, count, hint, marks):
+def _read_distinct(reader, values, missing, start, end, given, window, count, hint, marks):
     distinct = min(count, 1)
     for i in range(1, count):
         distinct += window[i] != window[i - 1]
-    return np.float64(distinct), 0.0, hint
+    return (np.float64(distinct),), hint
 
 
 @kernel
-def _read_mode(reader, values, start, end, own, window, count, hint, marks):
+def _read_mode(reader, values, missing, start, end, given, window, count, hint, marks):
     best = 0
     run = longest = 1
     for i in range(1, count):
         run = run + 1 if window[i] == window[i - 1] else 1
         if run > longest:
             best, longest = i, run
-    return window[best], 0.0, hint
+    return (window[best],), hint
 
 
 @kernel
-def _read_rank(reader, values, start, end, own, window, count, hint, marks):
+def _read_rank(reader, values, missing, start, end, given, window, count, hint, marks):
     newest = values[end - 1]
     if newest != newest:
-        return marks[0], marks[1], hint
+        return (marks[0],), hint
     smaller = count_below(window, count, newest)
     equal = 0
     for i in range(count):
         equal += window[i] == newest
-    return place_of(smaller, equal, count, reader.method, reader.ascending, reader.pct), 0.0, hint
+    return (place_of(smaller, equal, count, reader.method, reader.ascending, reader.pct),), hint
 
 
 _READERS = {
@@ -237,6 +377,7 @@ _READERS = {
     Position: _read_position,
     QuantileOf: _read_quantile,
     SpreadOf: _read_spread,
+    Distances: _read_distances,
     Deviation: _read_deviation,
     Outlier: _read_outlier,
     TrimmedMean: _read_trimmed_mean,
@@ -247,61 +388,44 @@ _READERS = {
 }
 
 
-def read(reader, values, start, end, own, window, count, hint, marks):
-    """Return two results of the first `count` entries of `window`, and the next hint.
+def read(reader, values, missing, start, end, given, window, count, hint, marks):
+    """Return the results of the first `count` entries of `window`, and the next hint.
 
     The hint of the first window is 0. A negative hint means that the result must be computed in another way.
     The results are `marks` if the row itself is missing.
     """
-    return _READERS[type(reader)](reader, values, start, end, own, window, count, hint, marks)
+    return _READERS[type(reader)](reader, values, missing, start, end, given, window, count, hint, marks)
 
 
 @dispatched(read)
-def _read(reader, values, start, end, own, window, count, hint, marks):
+def _read(reader, values, missing, start, end, given, window, count, hint, marks):
     return _READERS[reader.instance_class]
 
 
 @kernel
-def _advance(values, window, count, left, right, start, end):
-    """Move from the window ``[left, right)`` to ``[start, end)``, and return its observations."""
-    if start == left + 1 and end == right + 1 and count == right - left and values[right] == values[right]:
-        replace(window, count, values[left], values[right])
-        return count
-    for i in range(left, min(start, right)):
-        if values[i] == values[i]:
-            remove(window, count, values[i])
-            count -= 1
-    for i in range(max(start, right), end):
-        if values[i] == values[i]:
-            insert(window, count, values[i])
-            count += 1
-    return count
-
-
-@kernel
-def sorted_windows(reader, values, start, end, own, least, window, marks, first, second):
-    """Write one or two statistics of the observations of every window.
+def sorted_windows(reader, values, missing, start, end, given, least, window, marks, results):
+    """Write the statistics of the observations of every window.
 
     Parameters
     ----------
     reader : NamedTuple
         What to read from the sorted observations, see this module.
-    values : ndarray of float64, shape (n,)
+    values : ndarray, shape (n,)
         The series; NaN is missing.
+    missing : ndarray of bool, shape (n,) or (0,)
+        True where the value is missing; empty if only NaN is.
     start, end : ndarray of int64, shape (rows,)
         Monotone windows of fewer than ``len(window)`` rows.
-    own : ndarray of int64, shape (rows,) or (0,)
-        The row that each window belongs to; empty for readers that do not need it.
+    given : ndarray of int64, shape (rows,) or (0,)
+        A number for each window; empty for readers that do not need one.
     least : int
         Observations below which a window has no result.
-    window : ndarray of float64
+    window : ndarray of the dtype of `values`
         Scratch.
-    marks : ndarray of float64, shape (2,)
+    marks : ndarray, shape (results,)
         What the results are where there is none.
-    first : ndarray of float64, shape (rows,)
-        Receives the first result.
-    second : ndarray of float64, shape (rows,) or (0,)
-        Receives the second result; empty if there is none.
+    results : tuple of ndarray, each of shape (rows,)
+        Receive the results, as many as are wanted.
 
     Returns
     -------
@@ -309,16 +433,27 @@ def sorted_windows(reader, values, start, end, own, least, window, marks, first,
         False if a result must be computed in another way.
     """
     left = right = count = hint = 0
+    served = True
     for i in range(len(start)):
-        count = _advance(values, window, count, left, right, start[i], end[i])
+        count = advance(values, missing, window, count, left, right, start[i], end[i])
         left, right = start[i], end[i]
-        one, two = marks[0], marks[1]
-        if count >= least:
-            row = own[i] if len(own) > 0 else 0
-            one, two, hint = read(reader, values, left, right, row, window, count, hint, marks)
-            if hint < 0:
-                return False
-        first[i] = one
-        if len(second) > 0:
-            second[i] = two
-    return True
+        if count < least:
+            for j in range(len(results)):
+                results[j][i] = marks[j]
+            continue
+        number = given[i] if len(given) > 0 else 0
+        found, hint = read(reader, values, missing, left, right, number, window, count, hint, marks)
+        for j in range(len(results)):
+            results[j][i] = found[j]
+        served &= hint >= 0
+        hint = max(hint, 0)
+    return served
+
+
+@kernel
+def check(window, count):
+    """Return whether the entries are in order."""
+    right = True
+    for i in range(1, count):
+        right &= window[i - 1] <= window[i]
+    return np.bool_(right)

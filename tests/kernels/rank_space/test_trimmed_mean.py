@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from rollstat.algorithms.rank_space import read_sorted
 from rollstat.algorithms.ranking import tied_ranks
+from rollstat.blocks import Block
 from rollstat.kernels.rank_space import sum_tree
-from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means, trimmed_means_sorted
+from rollstat.kernels.rank_space.sorted_windows import TrimmedMean
+from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means
 from rollstat.kernels.selection import rank_set
 
 
@@ -21,8 +24,8 @@ def means(values, missing, start, end, proportion, winsorize):
     assert rank_set.check(scratch.window)
     kept = np.flatnonzero(sums[base : base + len(ordered)])
     assert ((kept >= cursors[0, 0]) & (kept < cursors[1, 0])).all()
-    window = np.zeros(int((end - start).max()) + 1)
-    trimmed_means_sorted(values, missing, start, end, window, proportion, winsorize, small)
+    reader = TrimmedMean(proportion, winsorize, 0)
+    read_sorted(Block(values, missing, start, end), values, reader, 1, [small])
     return result, small
 
 
