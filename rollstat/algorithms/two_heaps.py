@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat.algorithms.ranking import NOTHING_MISSING
 from rollstat.blocks import Block, Selection
 from rollstat.kernels.selection import two_heaps
 
@@ -42,9 +43,8 @@ def select(block: Block, request: Selection) -> None:
     if block.rows == 0:
         return
     values, missing = block.values, block.missing
-    regular = block.width > 0 and missing is None and request.constant is not None
-    first, end = (0, block.width) if block.width else (int(block.start[0]), int(block.end[0]))
-    capacity = block.width or max(1, int((block.end - block.start).max()))
+    first, end = int(block.start[0]), int(block.end[0])
+    capacity, mask = max(1, block.longest), NOTHING_MISSING if missing is None else missing
     ties = request.position is not None
     for i, rank in enumerate(request.rank):
         state = two_heaps.allocate(capacity, values.dtype, ties)
@@ -54,8 +54,4 @@ def select(block: Block, request: Selection) -> None:
         lower = request.lower[i]
         upper: NDArray[Any] = lower[:0] if request.upper is None else request.upper[i]
         position = _NO_ROWS if request.position is None else request.position[i]
-        if regular:
-            two_heaps.select_regular(*state, values, target - 1, lower, upper, position)
-        else:
-            mask = np.empty(0, np.bool_) if missing is None else missing
-            two_heaps.select(*state, values, mask, block.start, block.end, rank, lower, upper, position)
+        two_heaps.select(*state, values, mask, block.start, block.end, rank, lower, upper, position)

@@ -27,7 +27,7 @@ doi:10.2307/2986349, extended to any rank, windows of varying size and missing v
 
 import numpy as np
 
-from rollstat.compile.jit import INDEX, kernel
+from rollstat.compile.jit import kernel
 from rollstat.kernels.selection.indexed_heaps import (
     CAPACITY,
     HIGH,
@@ -57,7 +57,6 @@ __all__ = [
     "pop",
     "push",
     "select",
-    "select_regular",
     "target",
     "upper",
 ]
@@ -292,65 +291,6 @@ def load(header, keys, links, values, first, rows, order, target):
 
 
 @kernel
-def _slide_rows(header, keys, links, values, lower, upper, position, first, rows):
-    """Answer `rows` rows from `first` on, each of which moves the window by one observation."""
-    capacity, ties = header[CAPACITY], header[TIES] != 0
-    low_size, high_size = header[LOW], header[HIGH]
-    oldest, newest, pushed = header[OLDEST], header[NEWEST], header[PUSHED]
-    with_upper, with_position = len(upper) > 0 and high_size > 0, len(position) > 0
-    arriving, answers = values[pushed : pushed + rows], lower[first : first + rows]
-    for i in range(rows):
-        place = np.int64(links[2 * capacity + oldest]) & INDEX
-        oldest = (oldest + 1 if oldest + 1 < capacity else 0) & INDEX
-        newest = (newest + 1 if newest + 1 < capacity else 0) & INDEX
-        key = arriving[i]
-        replace(keys, links, capacity, newest, ties, low_size, high_size, place, key, newest)
-        answers[i] = keys[0]
-        if with_upper:
-            upper[first + i] = keys[capacity & INDEX]
-        if with_position:
-            behind = newest - np.int64(links[0])
-            position[first + i] = pushed + i - (behind if behind >= 0 else behind + capacity)
-    header[OLDEST], header[NEWEST], header[PUSHED] = oldest, newest, pushed + rows
-
-
-@kernel
-def _answer(header, keys, links, rank, i, lower, upper, position):
-    """Balance for a rank and write row `i` of the outputs."""
-    header[TARGET] = rank + 1
-    balance(header, keys, links)
-    lower[i] = keys[0]
-    if len(upper) > 0 and header[HIGH] > 0:
-        upper[i] = keys[header[CAPACITY]]
-    if len(position) > 0:
-        position[i] = _row_of(header, np.int64(links[0]))
-
-
-@kernel
-def select_regular(header, keys, links, values, rank, lower, upper, position):
-    """Write one order statistic of all windows of the width of the loaded one, the first; none missing."""
-    _answer(header, keys, links, rank, 0, lower, upper, position)
-    _slide_rows(header, keys, links, values, lower, upper, position, 1, len(lower) - 1)
-
-
-@kernel
-def _regular_rows(header, missing, start, end, rank, first):
-    """Return how many rows from `first` on each move the window by one observation and keep the rank."""
-    left, right, wanted = header[PUSHED] - header[ROWS], header[PUSHED], header[LOW] - 1
-    all_observed = len(missing) == 0
-    rows = 0
-    while (
-        first + rows < len(start)
-        and start[first + rows] == left + rows + 1
-        and end[first + rows] == right + rows + 1
-        and rank[first + rows] == wanted
-        and (all_observed or not (missing[left + rows] or missing[right + rows]))
-    ):
-        rows += 1
-    return rows
-
-
-@kernel
 def select(header, keys, links, values, missing, start, end, rank, lower, upper, position):
     """Write one order statistic of every window ``values[start[i]:end[i]]``; the first one is loaded.
 
@@ -372,15 +312,9 @@ def select(header, keys, links, values, missing, start, end, rank, lower, upper,
         Receives the indices into `values` of `lower`, unless empty.
     """
     all_observed = len(missing) == 0
-    i = 0
-    while i < len(start):
+    for i in range(len(start)):
         if start[i] >= header[PUSHED]:
             _clear(header, start[i])
-        rows = _regular_rows(header, missing, start, end, rank, i)
-        if rows > 0:
-            _slide_rows(header, keys, links, values, lower, upper, position, i, rows)
-            i += rows
-            continue
         leaving = start[i] - header[PUSHED] + header[ROWS]
         for right in range(header[PUSHED], end[i]):
             unseen = not all_observed and missing[right]
@@ -392,5 +326,10 @@ def select(header, keys, links, values, missing, start, end, rank, lower, upper,
         for _ in range(leaving):
             _pop_row(header, keys, links)
         if rank[i] >= 0:
-            _answer(header, keys, links, rank[i], i, lower, upper, position)
-        i += 1
+            header[TARGET] = rank[i] + 1
+            balance(header, keys, links)
+            lower[i] = keys[0]
+            if len(upper) > 0 and header[HIGH] > 0:
+                upper[i] = keys[header[CAPACITY]]
+            if len(position) > 0:
+                position[i] = _row_of(header, np.int64(links[0]))
