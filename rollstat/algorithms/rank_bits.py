@@ -11,10 +11,9 @@ from rollstat import thresholds
 from rollstat.algorithms.ranking import NOTHING_MISSING, ranks, unsigned_keys, write_values
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection import bulk_select
-from rollstat.kernels.selection.bitset_variable import slide_any
 from rollstat.kernels.selection.quantiles import interpolate_constant
-from rollstat.kernels.selection.rank_set import create
-from rollstat.kernels.selection.sortedness import direction
+from rollstat.kernels.selection.rank_set import create, slide_any
+from rollstat.kernels.selection.series_order import direction
 from rollstat.kernels.selection.value_band import Sample, allocate_sample
 
 __all__ = ["at_run_time", "block_rows", "select", "select_points", "split_rows"]

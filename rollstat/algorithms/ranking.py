@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import read_only
-from rollstat.kernels.selection.inverse_permutation import number, number_tied
 from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
     bits_for,
@@ -20,6 +19,7 @@ from rollstat.kernels.selection.radix_sort import (
     sort_records,
     value_range,
 )
+from rollstat.kernels.selection.series_order import number, number_tied
 
 __all__ = [
     "NOTHING_MISSING",

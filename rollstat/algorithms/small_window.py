@@ -16,7 +16,6 @@ from rollstat.algorithms.kept import Kept
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.compile.simd.vectors import VECTOR_BYTES
 from rollstat.kernels.selection.network_five import point_of_five
-from rollstat.kernels.selection.network_missing import pick, place_sentinels, rank_in_all
 from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.selection_network import (
     LINEAR,
@@ -25,9 +24,12 @@ from rollstat.kernels.selection.selection_network import (
     UPPER,
     LaneScratch,
     Network,
+    pick,
+    place_sentinels,
+    rank_in_all,
     run_network,
 )
-from rollstat.kernels.selection.sortedness import direction
+from rollstat.kernels.selection.series_order import direction
 from rollstat.networks import selection_network
 
 __all__ = [

@@ -13,9 +13,8 @@ from rollstat.algorithms.rank_space import rank_set, ranked_blocks, read_sorted,
 from rollstat.algorithms.ranking import measurable
 from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import gini
+from rollstat.kernels.rank_space.mode import count_distinct, find_modes
 from rollstat.kernels.rank_space.mode import create as create_tree
-from rollstat.kernels.rank_space.mode import find_modes
-from rollstat.kernels.rank_space.nunique import count_distinct
 from rollstat.kernels.rank_space.rank import (
     DENSE,
     METHODS,

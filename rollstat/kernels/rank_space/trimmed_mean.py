@@ -8,8 +8,8 @@ r"""Trimmed and winsorized means: a tree over ranks sums the observations that a
     winsorized   (2 y2 + y2 + ... + y7 + 2 y7) / 10
 
 State: a :class:`Scratch` with a :mod:`rollstat.kernels.selection.rank_set` of the window, its ``copies``,
-``cursors``, int64 (2, 2), at y[cut] and at y[c - cut], and a :mod:`rollstat.kernels.rank_space.sum_tree` of
-the observations between the two. Small windows are sorted arrays, see
+``cursors``, int64 (2, 2), at y[cut] and at y[c - cut], and a tree of the sums of
+the observations between the two, described below. Small windows are sorted arrays, see
 :mod:`rollstat.kernels.rank_space.sorted_windows`.
 
 Invariant: a leaf of the sum tree is the value of its rank for the members from the low cursor up to, but not
@@ -20,6 +20,26 @@ more observations than entered or left. With a sorted array O(m).
 
 Source: counts as in SciPy's ``trim_mean`` and ``mstats.winsorize``; Tukey and McLaughlin, Less vulnerable
 confidence and significance procedures for location, Sankhya A 25 (1963).
+
+Sum of values that are added and removed, without drift: a tree of sums with eight children a node.
+
+::
+
+    sums                      s                   sums[0]: of all
+             s       s       ...       s          node i has the children 8i + 1, ..., 8i + 8
+          v v . v  . v v v          . . v .       leaves: the value of a rank, or 0
+
+State: ``sums``, float64, all inner nodes and as many leaves as there are ranks, in groups of eight.
+
+Invariant: every inner node is ``((a + b) + (c + d)) + ((e + f) + (g + h))`` of its children. Nothing is ever
+subtracted: after a value is removed no node depends on it, even if it was 1e300, infinite or NaN.
+
+Cost: a change takes log8 n nodes of seven additions each in the worst case; the sum of all takes O(1). Error:
+a value passes three additions on each of the ``d = ceil(log8 n)`` levels, so the error of the sum is at most
+``3 d u`` times the sum of absolute values, u = 2**-53, to first order.
+
+Source: pairwise summation, Higham, The accuracy of floating point summation, SIAM J. Sci. Comput. 14 (1993),
+doi:10.1137/0914050, updated in a complete tree.
 """
 
 from typing import NamedTuple
@@ -27,8 +47,6 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.kernels.rank_space import sum_tree
-from rollstat.kernels.rank_space.sum_tree import assign
 from rollstat.kernels.selection import rank_set
 from rollstat.kernels.selection.rank_set import (
     BELOW,
@@ -44,7 +62,10 @@ from rollstat.kernels.selection.rank_set import (
 
 __all__ = [
     "Scratch",
+    "assign",
+    "check_sums",
     "create",
+    "create_sums",
     "mean_of_kept",
     "mean_of_sorted_kept",
     "sum_in_four",
@@ -67,7 +88,7 @@ def create(ranks):
     window = rank_set.create(ranks)
     cursors = np.zeros((2, 2), np.int64)
     cursors[1, RANK] = 64 * len(window.bits)
-    return Scratch(np.zeros(ranks, np.int64), window, cursors, *sum_tree.create(ranks))
+    return Scratch(np.zeros(ranks, np.int64), window, cursors, *create_sums(ranks))
 
 
 @kernel
@@ -193,3 +214,40 @@ def mean_of_sorted_kept(window, count, proportion, winsorize, in_pairs):
     kept = window[cut : count - cut]
     total = _sum_in_pairs(kept) if in_pairs else sum_in_four(kept)
     return mean_of_kept(total, kept[0], kept[len(kept) - 1], count, cut, winsorize)
+
+
+def create_sums(ranks):
+    """Return an empty tree for ranks below `ranks`, as the tuple ``(sums, base)``; leaves start at `base`."""
+    leaves = 8
+    while leaves < ranks:
+        leaves *= 8
+    base = (leaves - 1) // 7
+    return np.zeros(base + 8 * max(-(-ranks // 8), 1)), base
+
+
+@kernel
+def _sum_of_children(sums, node):
+    children = sums[8 * node + 1 : 8 * node + 9]
+    first = (children[0] + children[1]) + (children[2] + children[3])
+    return first + ((children[4] + children[5]) + (children[6] + children[7]))
+
+
+@kernel
+def assign(sums, base, rank, value):
+    """Set the value of a rank; 0 removes it."""
+    node = base + rank
+    sums[node] = value
+    while node > 0:
+        node = (node - 1) >> 3
+        sums[node] = _sum_of_children(sums, node)
+
+
+@kernel
+def check_sums(sums, base):
+    """Return whether every inner node that has children is their sum; NaN counts as equal."""
+    right = True
+    for node in range(base):
+        if 8 * node + 8 < len(sums):
+            total = _sum_of_children(sums, node)
+            right &= total == sums[node] or (total != total and sums[node] != sums[node])
+    return np.bool_(right)

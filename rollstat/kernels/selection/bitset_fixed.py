@@ -19,9 +19,9 @@ that the band is too narrow for this row.
 Cost: O(1) a row where the set bits next to the order statistics are less than 64 ranks away, as in blocks
 of a few windows on nearly all data, or where the gap is the one between the two order statistics, as in
 signals that alternate. Farther bits are searched for word by word. After `scan_budget` words in all the block
-is left to :mod:`rollstat.kernels.selection.bitset_variable`.
+is left to :mod:`rollstat.kernels.selection.rank_set`.
 
-Source: as of :mod:`rollstat.kernels.selection.bitset_variable` and
+Source: as of :mod:`rollstat.kernels.selection.rank_set` and
 :mod:`rollstat.kernels.selection.band_codes`.
 """
 

@@ -8,7 +8,7 @@
 
 State: `Scratch`, the memory of :mod:`rollstat.kernels.selection.radix_sort`,
 :mod:`rollstat.kernels.selection.band_codes` and :mod:`rollstat.kernels.selection.value_band`. Where few rows
-are active, they are gathered first, see :mod:`rollstat.kernels.selection.active_rows`.
+are active, they are gathered first, see :mod:`rollstat.kernels.selection.band_codes`.
 
 Invariant: a row is done when its answer lies within the band, which makes it exact. From the first row whose
 answer does not, the rows are done again with a band of all values. After f blocks in a row whose band failed,
@@ -25,12 +25,14 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.kernels.selection.active_rows import active_rows_are_few, fill_forward, gather_active_rows
 from rollstat.kernels.selection.band_codes import (
     FIRST,
     BandIndex,
     above_band_code,
+    active_rows_are_few,
     allocate_index,
+    fill_forward,
+    gather_active_rows,
     rank_band,
 )
 from rollstat.kernels.selection.bitset_fixed import begin, slide_fixed

@@ -24,13 +24,22 @@ five comparisons; tests count the writes by `links`. `rebuild` is O(m).
 
 Source: Williams, Algorithm 232: Heapsort, Commun. ACM 7 (1964), doi:10.1145/512274.512284; the pair of heaps
 with a ring: Haerdle and Steiger, doi:10.2307/2986349.
+
+Order of rows in a ring: which of two slots holds the older row.
+
+::
+
+    [ n-2 n-1  n  n-7 n-6 n-5 n-4 n-3 ]       rows
+               ^newest
+
+State: none. Invariant: slots after the newest hold older rows than those up to it, and on each side rows
+increase with the slot. Cost: O(1). Source: elementary.
 """
 
 import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import prefetch
-from rollstat.kernels.selection.ring_order import is_older
 
 __all__ = [
     "CAPACITY",
@@ -43,9 +52,11 @@ __all__ = [
     "comes_above",
     "delete",
     "insert",
+    "is_older",
     "rebuild",
     "replace",
 ]
+
 
 CAPACITY, TARGET, TIES, NEWEST, LOW, HIGH = range(6)
 
@@ -266,3 +277,11 @@ def rebuild(header, keys, links, values, first, order):
             hole = base + i
             key, slot = keys[hole], np.int64(links[hole])
             _sift_down(keys, links, capacity, newest, ties, base, size, hole, key, slot)
+
+
+@kernel
+def is_older(slot, other, newest):
+    """Whether the row in `slot` is older than the row in `other`."""
+    if (slot > newest) == (other > newest):
+        return slot < other
+    return slot > newest

@@ -23,7 +23,7 @@ Cost: a few instructions for 16 rows that change nothing, about ten for each oth
 comparison of vectors for every 64 codes up to the next one in the window that `seen` does not cover. After
 `scan_budget` such comparisons beyond the first ones the block is abandoned.
 
-Source: as of :mod:`rollstat.kernels.selection.bitset_variable`.
+Source: as of :mod:`rollstat.kernels.selection.rank_set`.
 """
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Trimmed and winsorized means against SciPy, with the invariants of the trees checked."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -7,9 +9,8 @@ import scipy.stats
 from rollstat.algorithms.rank_space import read_sorted
 from rollstat.algorithms.ranking import tied_ranks
 from rollstat.blocks import Block
-from rollstat.kernels.rank_space import sum_tree
 from rollstat.kernels.rank_space.sorted_windows import TrimmedMean
-from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means
+from rollstat.kernels.rank_space.trimmed_mean import assign, check_sums, create, create_sums, trimmed_means
 from rollstat.kernels.selection import rank_set
 
 
@@ -20,7 +21,7 @@ def means(values, missing, start, end, proportion, winsorize):
     scratch = create(len(ordered))
     trimmed_means(rank, ordered, start, end, scratch, proportion, winsorize, result)
     sums, base, cursors = scratch.sums, scratch.base, scratch.cursors
-    assert sum_tree.check(sums, base)
+    assert check_sums(sums, base)
     assert rank_set.check(scratch.window)
     kept = np.flatnonzero(sums[base : base + len(ordered)])
     assert ((kept >= cursors[0, 0]) & (kept < cursors[1, 0])).all()
@@ -47,3 +48,25 @@ def test_both_kernels_agree_with_scipy(rng, proportion, winsorize):
                 wanted = scipy.stats.trim_mean(seen, proportion)
             for result in results:
                 assert result[i] == pytest.approx(wanted, rel=1e-13, abs=1e-13)
+
+
+@pytest.mark.parametrize("ranks", [1, 8, 9, 600])
+def test_sums_keep_the_bound_and_no_trace_of_removed_values(rng, ranks):
+    sums, base = create_sums(ranks)
+    values = np.zeros(ranks)
+    levels = int(np.ceil(np.log(max(ranks, 8)) / np.log(8) - 1e-9))
+    for _ in range(300):
+        rank = int(rng.integers(ranks))
+        value = float(rng.choice([0.0, rng.standard_normal(), 1e300, np.inf, np.nan]))
+        assign(sums, base, rank, value)
+        assert check_sums(sums, base)
+        assign(sums, base, rank, 0.0)
+        value = rng.standard_normal() * 10.0 ** rng.integers(-9, 9)
+        assign(sums, base, rank, value)
+        values[rank] = value
+        assert check_sums(sums, base)
+        exact = sum(map(Fraction, values))
+        bound = 3 * levels * 2.0**-53 * float(sum(map(Fraction, np.abs(values)))) * (1 + 1e-12)
+        assert abs(Fraction(float(sums[0])) - exact) <= bound
+    sums[0] += 1e9
+    assert not check_sums(sums, base)

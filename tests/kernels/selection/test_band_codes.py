@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.selection.active_rows import active_rows_are_few, fill_forward, gather_active_rows
-from rollstat.kernels.selection.band_codes import BELOW
+from rollstat.kernels.selection.band_codes import BELOW, active_rows_are_few, fill_forward, gather_active_rows
 
 ABOVE = BELOW + 640
 

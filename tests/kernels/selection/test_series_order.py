@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from rollstat.kernels.selection.sortedness import direction
+from rollstat.kernels.selection.series_order import direction
 
 
 def test_every_short_series():

@@ -1,6 +1,6 @@
 """Ages of rows in a ring, against counting them."""
 
-from rollstat.kernels.selection.ring_order import is_older
+from rollstat.kernels.selection.indexed_heaps import is_older
 
 
 def test_all_pairs_in_a_ring_of_seven():
