@@ -1,13 +1,14 @@
 """Selection in bulk: rank the values of several windows once, then slide over a bit set of the ranks."""
 
-import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
+from rollstat.algorithms.kept import Kept
 from rollstat.algorithms.ranking import NOTHING_MISSING, ranks, unsigned_keys, write_values
 from rollstat.blocks import Block, Point, Selection, read_only
 from rollstat.kernels.selection import bulk_select
@@ -160,35 +161,13 @@ def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
     yield read_only(unsigned_keys(values))
 
 
-class _Memory:
-    """Memory to rank up to `rows` rows of a dtype; that for samples is allocated on first use."""
-
-    def __init__(self, rows: int, dtype: np.dtype[Any]) -> None:
-        self.rows = rows
-        self.dtype = dtype
-        self.scratch = bulk_select.allocate(rows, dtype)
-        self._sample: Sample | None = None
-
-    def sample(self, width: int) -> Sample | None:
-        """Return memory for samples, or None for windows too narrow to draw any."""
-        if width < thresholds.SAMPLED:
-            return None
-        if self._sample is None:
-            self._sample = allocate_sample(self.rows, self.dtype)
-        return self._sample
+def _new_memory(rows: int, dtype: np.dtype[Any], sampled: bool) -> tuple[Any, Sample | None]:
+    """Return memory to rank up to `rows` rows, and for samples of them, or None."""
+    return bulk_select.allocate(rows, dtype), allocate_sample(rows, dtype) if sampled else None
 
 
-_kept = threading.local()
-
-
-def _memory(rows: int, dtype: np.dtype[Any]) -> _Memory:
-    """Return memory that the thread keeps: clearing new memory costs the system more than using it."""
-    memory: _Memory | None = getattr(_kept, "memory", None)
-    if memory is None or memory.rows < rows or memory.dtype != dtype:
-        memory = _Memory(rows, dtype)
-        if rows <= _MOST_ROWS_KEPT:
-            _kept.memory = memory
-    return memory
+# Clearing new memory would cost the system more than using it.
+_memory = Kept()
 
 
 class _FixedRows:
@@ -235,8 +214,11 @@ class _FixedRows:
     def by_ranks(self, first: int) -> int:
         """Select by ranks from row `first` on; return the row up to which rows are done."""
         width, point, found = self.block.width, self.point, self.found
-        rows = min(_rows_at_a_time(width), self.block.rows - first)
-        memory = _memory(rows + width, self.keys.dtype)
+        rows = _rows_at_a_time(width)
+        size = 1 << (rows + width - 1).bit_length()  # of which there are few
+        rows = min(rows, self.block.rows - first)
+        key = size, self.keys.dtype, width >= thresholds.SAMPLED
+        scratch, sample = _memory.get(key, partial(_new_memory, *key), size <= _MOST_ROWS_KEPT)
         missing = self.block.missing
         upper = None
         if point is None:
@@ -253,8 +235,8 @@ class _FixedRows:
                 point is not None and point.midpoint,
                 found[0][first:],
                 upper,
-                memory.scratch,
-                memory.sample(width),
+                scratch,
+                sample,
             )
         return self._write(first, first + int(done))
 
