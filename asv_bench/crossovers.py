@@ -179,9 +179,7 @@ def networks() -> Iterator[Choice]:
         for dtype, kind in (("f8", "normal"), ("f8", "walk"), ("f4", "normal"), ("i8", "normal")):
             series = values(dtype, 1_000_000, kind)
             yield Choice(
-                {"f8normal": "NETWORK_OF_NOISE", "f8walk": "NETWORK_OF_LONG_SERIES"}.get(
-                    dtype + kind, "NETWORK_OF_OTHER_DTYPES"
-                ),
+                "NETWORK_OF_LONG_SERIES" if dtype == "f8" else "NETWORK_OF_OTHER_DTYPES",
                 f"{label} {dtype} {kind} n=10^6",
                 (128, 192, 256, 320, 400, 512),
                 named(rollstat.rolling_quantile, "small_window", series, q),

@@ -18,7 +18,6 @@ __all__ = [
     "MONOTONE_RUN",
     "NETWORK",
     "NETWORK_OF_LONG_SERIES",
-    "NETWORK_OF_NOISE",
     "NETWORK_OF_OTHER_DTYPES",
     "NETWORK_ROWS_A_ROW",
     "ONE_CALL_ROWS",
@@ -51,11 +50,8 @@ __all__ = [
 NETWORK = 64
 """Widest window for which a selection network is used, however short the series is."""
 
-NETWORK_OF_LONG_SERIES = 400
+NETWORK_OF_LONG_SERIES = 320
 """Widest window for which a selection network is used in a long series of float64."""
-
-NETWORK_OF_NOISE = 320
-"""The same for a long series of float64 in which neighbours differ as much as values a window apart."""
 
 NETWORK_OF_OTHER_DTYPES = 512
 """The same for all other dtypes: more of them fit into a vector, or ranking converts them first."""

@@ -129,15 +129,15 @@ def test_attributes_and_text(rng):
     explanation = rollstat.explain(rollstat.rolling_median, values, 350, threads=1)
     assert (explanation.windows, explanation.width, explanation.min_periods) == ("rows", 350, 350)
     assert (explanation.rows, explanation.lines, explanation.too_short) == (1_000_000, 1, 349)
-    assert explanation.blocks == 8
+    assert explanation.blocks == 4
     assert explanation.threads == 1
     assert explanation.dtype == explanation.results[0] == np.float64
     (step,) = explanation.steps
     assert step.rows == 1_000_000 - 349
-    assert explanation.algorithm == "small_window"
-    assert "at most 400 rows" in step.reason
-    assert step.at_run_time[0][0] == "rank_bits"
-    for word in ("rolling_median", "small_window", "at run time: rank_bits if", "min_periods=350"):
+    assert explanation.algorithm == "rank_bits"
+    assert "more than 320 rows" in step.reason
+    assert step.at_run_time[0][0] == "sortedness"
+    for word in ("rolling_median", "rank_bits", "at run time: sortedness if", "min_periods=350"):
         assert word in repr(explanation)
     assert rollstat.explain(rollstat.rolling_min, values[:1000], 250).one_call
     assert rollstat.explain(rollstat.rolling_max, values[:50], 100).algorithm == ""

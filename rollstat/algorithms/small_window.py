@@ -40,7 +40,6 @@ __all__ = [
     "select_points_of_five",
     "serves",
     "serves_points",
-    "suits_values",
     "widest",
 ]
 
@@ -79,22 +78,6 @@ def widest(width: int, rows: int, dtype: np.dtype[Any]) -> int:
     if rows < thresholds.NETWORK_ROWS_A_ROW * width:
         return thresholds.NETWORK
     return thresholds.NETWORK_OF_LONG_SERIES if dtype == np.float64 else thresholds.NETWORK_OF_OTHER_DTYPES
-
-
-def suits_values(values: NDArray[Any], width: int) -> bool:
-    """Whether networks are the fastest algorithm for these values, in windows of at most :func:`widest` rows.
-
-    Networks take the same time for all values. Ranking by bands is faster where windows are alike, as in
-    noise: there, neighbours differ as much as values a window apart. They do so in alternating series too,
-    but there every other value does not.
-    """
-    if values.dtype != np.float64 or width <= thresholds.NETWORK_OF_NOISE:
-        return True
-    rows = np.linspace(0, len(values) - width - 1, 64).astype(np.int64)
-    with np.errstate(over="ignore", invalid="ignore"):
-        near = min(np.abs(values[rows + lag] - values[rows]).sum() for lag in (1, 2))
-        far = np.abs(values[rows + width] - values[rows]).sum()
-        return not 2 * near > far
 
 
 def block_rows(width: int) -> int:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat import thresholds
 from rollstat.algorithms import (
     extrema,
     rank_bits,
@@ -196,10 +195,7 @@ class OrderStatistics(Computation):
             reason = f"windows of more than {widest} rows, over {self.rows} rows"
             return Choice("rank_bits", reason, rank_bits.at_run_time())
         reason = f"windows of at most {widest} rows, over {self.rows} rows"
-        if self.dtype != np.float64 or fixed <= thresholds.NETWORK_OF_NOISE:
-            return Choice("small_window", reason)
-        noise = "a sample shows that neighbouring values differ about as much as values a window apart"
-        return Choice("small_window", reason, (("rank_bits", noise),))
+        return Choice("small_window", reason)
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
@@ -234,16 +230,11 @@ class OrderStatistics(Computation):
         """Write the order statistics of every row with at least `min_periods` observations."""
         if self._write_unsearched(block, results):
             return Outcome(complete=True, algorithm="small_window")
-        complete = block.missing is None
-        choice = self.choose(block, complete)
-        if choice.name not in _DRIVERS:
+        algorithm = self.choose(block, block.missing is None).name
+        if algorithm in _DRIVERS:
+            self._select(_DRIVERS[algorithm], block, min_periods, results)
+        else:
             self._write_ends(block, results)
-            return Outcome(algorithm=choice.name)
-        algorithm = choice.name
-        if complete and algorithm == "small_window" and self.algorithm == "auto":
-            if not small_window.suits_values(block.values, block.width):
-                algorithm = "rank_bits"
-        self._select(_DRIVERS[algorithm], block, min_periods, results)
         return Outcome(algorithm=algorithm)
 
     def _constant_ranks(self, block: Block) -> tuple[int, ...] | None:

@@ -51,7 +51,7 @@ _EDGES = (
     thresholds.NETWORK,
     thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS,
     thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES,
-    thresholds.NETWORK_OF_NOISE,
+    thresholds.NETWORK_OF_LONG_SERIES,
     thresholds.COMPARED_RANK,
     thresholds.SORTED_WINDOW_OF_DEVIATIONS,
     thresholds.SAMPLED,

@@ -176,14 +176,3 @@ def test_a_network_is_built_where_it_pays():
     assert small_window.widest(wide + 1, 10**9, double) == wide
     assert small_window.widest(wide + 1, 10**9, single) > wide
     assert thresholds.NETWORK_OF_OTHER_DTYPES <= small_window.LARGEST_WIDTH
-
-
-def test_networks_are_left_to_values_that_drift(rng):
-    noise, width = rng.standard_normal(5000), thresholds.NETWORK_OF_NOISE + 1
-    assert not small_window.suits_values(noise, width)
-    assert small_window.suits_values(noise, width - 1)
-    assert small_window.suits_values(noise.cumsum(), width)
-    alternating = np.where(np.arange(5000) % 2, 1.0, -1.0) * np.arange(5000)
-    assert small_window.suits_values(alternating, width)
-    assert small_window.suits_values(alternating, width + 1)
-    assert small_window.suits_values(noise.astype(np.float32), width)
