@@ -63,11 +63,9 @@ class GroupRows(NamedTuple):
             ids = grouper.ids
             count = np.bincount(ids + 1)  # the first is that of rows without a group
             return cls(order(ids)[count[0] :].astype(np.intp, copy=False), np.cumsum(count) - count[0])
-        groups = list(grouper.indices.values())
-        offsets = np.zeros(max(len(groups), 1) + 1, np.int64)
-        np.cumsum([len(rows) for rows in groups], out=offsets[1 : len(groups) + 1])
-        rows = np.concatenate(groups) if groups else np.empty(0)
-        return cls(rows.astype(np.intp, copy=False), offsets)
+        groups = list(grouper.indices.values()) or [np.empty(0)]
+        offsets = np.cumsum([0, *map(len, groups)], dtype=np.int64)
+        return cls(np.concatenate(groups).astype(np.intp, copy=False), offsets)
 
     @property
     def starts(self) -> NDArray[np.int64]:

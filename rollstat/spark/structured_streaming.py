@@ -171,7 +171,9 @@ def rolling_stream(  # 14 parameters: one for each public option
         time = plan.order[0]
         rows = rows.withWatermark(columns[time], watermark)
         delay = rows.schema.fields[time].metadata[_WATERMARK]
-        given[time] = _with_metadata(given[time], {_WATERMARK: delay})
+        field = given[time]
+        metadata = {**field.metadata, _WATERMARK: delay}
+        given[time] = T.StructField(field.name, field.dataType, field.nullable, metadata)
     by_key = T.StructType(
         [T.StructField(name, df.schema.fields[i].dataType) for name, i in zip(names, plan.keys)]
     )
@@ -212,7 +214,7 @@ def _check_frames(df: DataFrame, initial: DataFrame | None, center: bool) -> Non
     if center:
         raise ValueError(
             "center must be False on a stream: a centred window needs rows that have not arrived yet; "
-            f"it was {center!r}"
+            f"got {center!r}"
         )
     if initial is not None and (initial.isStreaming or initial.schema.names != df.schema.names):
         raise ValueError(f"initial must be a batch frame with the columns {', '.join(df.schema.names)}")
@@ -220,7 +222,7 @@ def _check_frames(df: DataFrame, initial: DataFrame | None, center: bool) -> Non
 
 def _check_initial(initial: DataFrame, df: DataFrame, plan: Plan) -> None:
     """Raise TypeError for types that differ in columns of the state."""
-    for index in sorted({*plan.keys, *plan.order, *(number for number, _ in plan.inputs)}):
+    for index in plan.narrowed()[0]:
         given, wanted = (frame.schema.fields[index].dataType.simpleString() for frame in (initial, df))
         if given != wanted:
             raise TypeError(
@@ -229,29 +231,21 @@ def _check_initial(initial: DataFrame, df: DataFrame, plan: Plan) -> None:
             )
 
 
-def _with_metadata(field: T.StructField, metadata: dict[str, Any]) -> T.StructField:
-    return T.StructField(field.name, field.dataType, field.nullable, {**field.metadata, **metadata})
-
-
 def _kept_for(plan: Plan, watermark: str | None, ttl: Any) -> int | None:
     """Return for how many microseconds a series without new rows is kept; None for ever."""
-    if ttl is not None:
-        try:
-            kept = width_in_microseconds(parse_window(ttl))
-        except ValueError:
-            kept = 0
-        if kept < 1000:
-            raise ValueError(
-                f"ttl must be a width of at least a millisecond, such as '7 days'; it was {ttl!r}"
-            )
-        if watermark is None:
-            return kept
-        needed = width_in_microseconds(plan.window) if plan.time is not None else 0
-        if kept < needed:
-            raise ValueError(f"ttl must be at least as long as the window, {plan.window!r}; it was {ttl!r}")
-        return kept
-    bounded = watermark is not None and plan.time is not None and not plan.numbers_rows
-    return width_in_microseconds(plan.window) if bounded else None
+    needed = width_in_microseconds(plan.window) if plan.time is not None else 0
+    if ttl is None:
+        bounded = watermark is not None and plan.time is not None and not plan.numbers_rows
+        return needed if bounded else None
+    try:
+        kept = width_in_microseconds(parse_window(ttl))
+    except ValueError:
+        kept = 0
+    if kept < 1000:
+        raise ValueError(f"ttl must be a width of at least a millisecond, such as '7 days'; got {ttl!r}")
+    if watermark is not None and kept < needed:
+        raise ValueError(f"ttl must be at least as long as the window, {plan.window!r}; got {ttl!r}")
+    return kept
 
 
 def _has_watermark(df: DataFrame) -> bool:
