@@ -11,7 +11,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.float_range import combine_within_range, warn_of_range
 from rollstat.blocks import Block
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
@@ -19,6 +18,7 @@ from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
 from rollstat.operators.layout import Layout, computing_dtype, describe
+from rollstat.statistics.sums.float_range import combine_within_range, warn_of_range
 
 __all__ = ["ALGORITHMS", "AggregateOverflow", "aggregate", "block_rows", "prepare", "without_exponents"]
 

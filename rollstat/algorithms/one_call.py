@@ -7,7 +7,6 @@ other numbers are converted first, if that is exact.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,46 +14,33 @@ from numba import config
 from numpy.typing import NDArray
 
 from rollstat.algorithms.aggregate import without_exponents
-from rollstat.algorithms.float_range import combine_within_range, may_leave_range
-from rollstat.algorithms.kept import Kept
 from rollstat.algorithms.ranking import NOTHING_MISSING
-from rollstat.algorithms.window_sums import stays_in_range
 from rollstat.blocks import exact_floats, read_only
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import EXACT, same_memory
 from rollstat.kernels.aggregate.van_herk import scan
 from rollstat.kernels.extrema.any_windows import extremes_of_windows
 from rollstat.kernels.extrema.distances import write_distances
-from rollstat.kernels.missing.counting import has_nan, subtract_mean_row
-from rollstat.kernels.missing.window_ends import ends_of_windows
+from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.rank_space.sorted_windows import sorted_windows
-from rollstat.kernels.sums import variable_windows
-from rollstat.kernels.sums.moment_formulas import Line, Summand, traits
 from rollstat.operators.layout import Layout, computing_dtype
 from rollstat.plan import Bounds, Choice, OneCall
 from rollstat.results import convert
+from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range
 
-__all__ = [
-    "ends_in_one_call",
-    "extrema_in_one_call",
-    "operator_in_one_call",
-    "sorted_in_one_call",
-    "sums_in_one_call",
-]
+__all__ = ["SHORT", "OverFloats", "extrema_in_one_call", "operator_in_one_call", "sorted_in_one_call"]
 
 # Distances of integers up to here, halves of them, and means of two halves, are exact in float64.
 _EXACT_DISTANCES = 2**50
 _FLOAT64 = np.dtype(np.float64)
 _NOTHING = np.empty(0)
-_SHORT = "the series is so short that one kernel call takes the least time"
-
-_sums = Kept()
+SHORT = "the series is so short that one kernel call takes the least time"
 
 Run = Callable[[list[NDArray[np.float64]], Bounds, Sequence[NDArray[np.float64]]], bool | None]
 
 
 @dataclass(frozen=True)
-class _OverFloats:
+class OverFloats:
     """What converts series and results of a call from and to float64.
 
     Attributes
@@ -111,9 +97,9 @@ def sorted_in_one_call(
             kernel(reader, values, NOTHING_MISSING, start, end, own, least, window, marked, tuple(outputs))
         )
 
-    call = _OverFloats(run, _EXACT_DISTANCES if distances else EXACT)
+    call = OverFloats(run, _EXACT_DISTANCES if distances else EXACT)
     # A third of the entries move on average.
-    return OneCall(Choice("sorted_window", _SHORT), call, 15.0, 0.35)
+    return OneCall(Choice("sorted_window", SHORT), call, 15.0, 0.35)
 
 
 def extrema_in_one_call(
@@ -152,58 +138,7 @@ def extrema_in_one_call(
                 elif relative_to == "newest":
                     np.subtract(bounds.end - 1, out, out=out, where=out >= 0)
 
-    return OneCall(Choice("wedge", _SHORT), _OverFloats(run), 10.0)
-
-
-def ends_in_one_call(kind: int, least: int, marks: Sequence[float]) -> OneCall:
-    """Return what computes a statistic of :mod:`rollstat.kernels.missing.window_ends`.
-
-    The other parameters are those of :func:`sorted_in_one_call`.
-    """
-    kernel, (mark,) = BoundKernel(ends_of_windows), marks
-
-    def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> None:
-        kernel(columns[0], bounds.start, bounds.end, kind, least, mark, outputs[0])
-
-    return OneCall(Choice("window_ends", _SHORT), _OverFloats(run), 5.0)
-
-
-def sums_in_one_call(summand: Summand, least: int) -> OneCall:
-    """Return what computes the outputs of a summand; they are NaN where a window has no result.
-
-    The other parameters are those of :func:`sorted_in_one_call`.
-    """
-    kernel, fitted = BoundKernel(variable_windows.sum_windows), isinstance(summand, Line)
-
-    def run(columns: list[NDArray[Any]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]) -> bool:
-        start, end, longest, _ = bounds
-        x, by_row = columns[0], fitted and len(columns) == 1
-        y = _row_numbers(len(x)) if by_row else columns[-1]
-        out = np.empty((3, len(start))) if fitted else outputs[0][None]
-        sizes = traits(summand).channels, len(out), longest, len(x), len(start)
-        memory = _sums.get(sizes, partial(_memory_of_sums, *sizes))
-        left = kernel(summand, x, y, start, end, float(least), *memory, out)
-        if left and not stays_in_range(summand, x, y):
-            return False
-        if by_row:
-            subtract_mean_row(x, start, end, *out[:2])
-        if fitted:
-            for result, row in zip(outputs, out):
-                result[...] = row
-        return True
-
-    return OneCall(Choice("variable_windows", _SHORT), _OverFloats(run), 5.0)
-
-
-def _memory_of_sums(channels: int, outputs: int, longest: int, length: int, rows: int) -> tuple[Any, ...]:
-    """Return the scratch memory of :func:`rollstat.kernels.sums.variable_windows.sum_windows`."""
-    bounds = np.empty((3, max(length, rows) + 1), np.int64)
-    scratch = variable_windows.allocate(channels, outputs, longest)
-    return np.empty((2, length + 1)), bounds, scratch
-
-
-def _row_numbers(rows: int) -> NDArray[np.float64]:
-    return read_only(np.arange(float(rows)))
+    return OneCall(Choice("wedge", SHORT), OverFloats(run), 10.0)
 
 
 def operator_in_one_call(
@@ -252,7 +187,7 @@ def operator_in_one_call(
             view[few] = mark
         return True
 
-    return OneCall(Choice("operator_scan", _SHORT), write, 10.0)
+    return OneCall(Choice("operator_scan", SHORT), write, 10.0)
 
 
 def _combines(values: NDArray[Any], limits: tuple[float, float] | None, longest: int) -> bool:

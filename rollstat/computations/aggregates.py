@@ -1,91 +1,22 @@
-"""Sums, moments and any associative operator, block by block."""
+"""Any associative operator, block by block."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.algorithms import aggregate as aggregates
-from rollstat.algorithms import first_last, window_sums
-from rollstat.algorithms.one_call import ends_in_one_call, operator_in_one_call, sums_in_one_call
+from rollstat.algorithms.one_call import operator_in_one_call
 from rollstat.blocks import Block, Outcome
 from rollstat.dtypes import compute_dtype, warn_of_rounding
-from rollstat.kernels.sums.moment_formulas import Summand
 from rollstat.operators.interface import NOTHING, empty_result
 from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
 from rollstat.windows import Windows
 
-__all__ = ["Combination", "Formula"]
+__all__ = ["Combination"]
 
-_FLOAT64 = np.dtype(np.float64)
 _KINDS = {"f": "float", "i": "integer", "u": "integer", "b": "truth"}
-
-
-class Formula(Computation):
-    """A statistic that one function writes block by block, such as one that follows from sums.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Of the first series.
-    windows : Windows
-        The windows of the call.
-    write : callable
-        Takes a block and one array for each output; returns an :class:`Outcome`.
-    required : int
-        Fewest observations for which there is a result.
-    outputs : int
-        How many arrays it returns.
-    kind : str
-        Kind of the outputs.
-    choose : callable
-        Takes a block; returns the :class:`Choice` that `write` makes.
-    summand : Summand, optional
-        What to sum, if the outputs follow from sums, see :mod:`rollstat.kernels.sums.moment_formulas`.
-    """
-
-    rounds = True
-
-    def __init__(
-        self,
-        dtype: np.dtype[Any],
-        windows: Windows,
-        write: Callable[..., Outcome],
-        required: int,
-        outputs: int = 1,
-        kind: str = "float",
-        choose: Callable[[Block], Choice] = window_sums.choose,
-        summand: Summand | None = None,
-    ) -> None:
-        self._write = write
-        self._summand = summand
-        self._converts = dtype != _FLOAT64
-        self._choose = choose
-        self.outputs = [Output(kind, required)] * outputs
-
-    def block_rows(self, width: int, alone: bool = False) -> int:
-        """Return the output rows of a block that suit windows of `width` rows.
-
-        One thread takes longer blocks, unless values are converted to float64 first: the converted values
-        should stay in the cache until they are summed.
-        """
-        return window_sums.block_rows(width, alone=alone and not self._converts)
-
-    def choose(self, block: Block) -> Choice:
-        """Return the algorithm for a block."""
-        return self._choose(block)
-
-    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
-        if self._summand is not None:
-            return sums_in_one_call(self._summand, least)
-        kind = first_last.KINDS.get(self._write)
-        return None if kind is None else ends_in_one_call(kind, least, marks)
-
-    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
-        """Write the result of every row with at least `min_periods` observations."""
-        return self._write(block, *results)
 
 
 class Combination(Computation):

@@ -21,7 +21,8 @@ def _difference(x, y):
 
 def difference(x, y):
     """Return ``x - y`` as a float, rounded once; both are floats, or integers of one dtype."""
-    return x - y if isinstance(x, float) else float(int(x) - int(y))
+    integral = isinstance(x, (int, np.integer)) and isinstance(y, (int, np.integer))
+    return float(int(x) - int(y)) if integral else float(x - y)
 
 
 @overloaded(difference)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rollstat.kernels.aggregate.operator_calls import combine_states, lift_argument, lower
 from rollstat.operators.interface import compiled, is_builtin
 
-__all__ = ["Layout", "as_cells", "computing_dtype", "describe"]
+__all__ = ["Layout", "computing_dtype", "describe"]
 
 
 @dataclass(frozen=True)
@@ -45,21 +45,6 @@ def computing_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     if dtype.kind in "biu":
         return np.dtype(np.uint64 if dtype == np.uint64 else np.int64)
     return np.dtype(np.float64) if dtype.kind == "f" else dtype
-
-
-def as_cells(stored: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a copy of stored cells in the dtype of an operator's states.
-
-    States of earlier releases lacked the exponents at the end, see :mod:`rollstat.operators.scaled`; these
-    are 0.
-    """
-    stored = np.ascontiguousarray(stored)
-    if dtype.names is None or len(stored.dtype.names or ("",)) >= len(dtype.names):
-        return stored.astype(dtype)
-    cells = np.zeros(stored.shape, dtype)
-    for name, item in zip(dtype.names, stored.dtype.names or (None,)):
-        cells[name] = stored if item is None else stored[item]
-    return cells
 
 
 def _structure(items: Sequence[np.dtype[Any]]) -> np.dtype[Any]:

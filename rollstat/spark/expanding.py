@@ -31,7 +31,6 @@ from pyspark.sql import types as T
 
 from rollstat import snapshots
 from rollstat.operators.interface import NOTHING
-from rollstat.operators.layout import as_cells
 from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import DECIMAL_SUMS, Call, carried, evaluate, limbs, mean, total
 from rollstat.spark.arrow_columns import WIDE, MaskedColumn
@@ -298,7 +297,7 @@ class _OperatorState(CarriedState):
         header, cells, stamps = self.kept
         # Stored records are not marked as aligned. Without a copy astype would keep them so, and kernels
         # would be compiled again for them.
-        self._window.state = [header, as_cells(cells, self._window.cells.dtype), stamps]
+        self._window.state = [header, np.ascontiguousarray(cells).astype(self._window.cells.dtype), stamps]
 
 
 class _DecimalState(CarriedState):

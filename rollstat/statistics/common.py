@@ -1,8 +1,7 @@
 """What all statistics share: registration, signature and docstring, checks of parameters, and calls.
 
-A public function checks its own parameters and returns a call: of a formula or an associative operator, see
-:func:`formula` and :func:`combine`, or of a computation of its family, see :func:`call`. The decorator
-:func:`statistic` runs the call and keeps its plan.
+A public function checks its own parameters and returns a call of a computation, see :func:`call` and
+:func:`combine`. The decorator :func:`statistic` runs the call and keeps its plan.
 """
 
 import inspect
@@ -10,7 +9,7 @@ import math
 import numbers as abstract_numbers
 import textwrap
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial, wraps
+from functools import partial, wraps
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
@@ -18,18 +17,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat import operators as built_in
-from rollstat.algorithms import first_last
 from rollstat.algorithms.aggregate import ALGORITHMS
-from rollstat.algorithms.window_sums import choose as choose_sums
-from rollstat.blocks import Block, Outcome
-from rollstat.computations.aggregates import Combination, Formula
+from rollstat.computations.aggregates import Combination
 from rollstat.dtypes import check_array
 from rollstat.engine import Call, execute_plain
 from rollstat.foreign import call_like
-from rollstat.kernels.sums.moment_formulas import Summand
 from rollstat.operators.interface import key_of
 from rollstat.options import CommonOptions, Options, OrderedTimes, Window, get_threads, ordered_times
-from rollstat.plan import PLAIN_DTYPES, Choice, Computation, keep_plan, kept_plans
+from rollstat.plan import PLAIN_DTYPES, Computation, keep_plan, kept_plans
 from rollstat.registry import REGISTRY, Statistic, check_algorithm
 from rollstat.windows import Expanding, Forward
 
@@ -43,12 +38,9 @@ __all__ = [
     "check_scale",
     "check_share",
     "combine",
-    "ends",
-    "formula",
     "numbers",
     "operators",
     "statistic",
-    "with_ddof",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -344,84 +336,6 @@ def call(
     if algorithms:
         parameters["algorithm"] = checked.algorithm
     return Call(arrays, window, partial(computation, **parameters), checked, series_names, stack, finish)
-
-
-def formula(
-    arrays: list[ArrayLike],
-    window: Window,
-    write: Callable[..., Outcome],
-    required: int,
-    options: CommonOptions,
-    outputs: int = 1,
-    kind: str = "float",
-    names: tuple[str, ...] = ("arr", "other"),
-    choose: Callable[[Block], Choice] = choose_sums,
-    summand: Summand | None = None,
-) -> Any:
-    """Return the call of a statistic that `write` computes block by block.
-
-    Parameters
-    ----------
-    arrays : list of array_like
-        The series.
-    window : Window
-        The window.
-    write : callable
-        Writes the results of a block: ``write(block, *results)``.
-    required : int
-        Minimum number of observations that the statistic needs.
-    options : CommonOptions
-        Options of the call, unchecked.
-    outputs : int, default 1
-        Number of results.
-    kind : str, default "float"
-        Kind of the result's dtype, see :func:`rollstat.dtypes.result_dtype`.
-    names : tuple of str
-        Names of the series in messages.
-    choose, summand
-        See :class:`rollstat.computations.aggregates.Formula`.
-
-    Returns
-    -------
-    Call
-        Typed Any, because the decorator of the public functions runs it.
-    """
-    parameters: dict[str, Any] = {
-        "required": required,
-        "outputs": outputs,
-        "kind": kind,
-        "choose": choose,
-        "summand": summand,
-    }
-    for name, array in zip(names, arrays):
-        numbers(name, array)
-    return call(Formula, arrays, window, options, series_names=names, write=write, **parameters)
-
-
-def ends(
-    arr: ArrayLike,
-    window: Window,
-    write: Callable[..., Outcome],
-    operator: Any,
-    name: str,
-    options: CommonOptions,
-    required: int = 1,
-    kind: str = "value",
-) -> Any:
-    """Return the call of a statistic of the ends of windows: by `operator` if an algorithm is named."""
-    if options.get("algorithm", "auto") == "auto":
-        return formula([arr], window, write, required, options, kind=kind, choose=first_last.choose)
-    return combine([arr], window, operator, name, options, required, kind)
-
-
-@lru_cache(maxsize=64)
-def with_ddof(write: Callable[[Block, int, NDArray[Any]], Outcome], ddof: int) -> Callable[..., Outcome]:
-    """Return `write` for one `ddof`: the same object for the same arguments."""
-
-    def write_block(block: Block, result: NDArray[Any]) -> Outcome:
-        return write(block, ddof, result)
-
-    return write_block
 
 
 def combine(

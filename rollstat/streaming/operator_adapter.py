@@ -61,8 +61,7 @@ class OperatorAdapter:
             self.ready = for_dtype(self.operator, self.codec.stored.base)
             # If the operator takes missing values as rows, their rows are inverted.
             self.counts_rows = bool(getattr(self.operator, "counts_rows", False))
-            as_float = self.counts_rows and self.ready is self.operator
-            self._type: Any = np.float64 if as_float else self.codec.stored.base.type
+            self._type: Any = self.codec.stored.base.type
             columns = [np.ones((1, *shape), self._type)] * self.columns
             columns += [np.zeros(1, np.int64)] * self.with_row
             self.layout = operators.describe(self.ready, _one_or_all(columns))

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 import rollstat.thresholds as thresholds
-from rollstat.algorithms.float_range import warn_of_range
 from rollstat.compile.bound_calls import BoundStep, bind_push
 from rollstat.kernels.aggregate.window import FIRST, NEXT, SPAN
 from rollstat.operators.interface import NOTHING
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
+from rollstat.statistics.sums.float_range import warn_of_range
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
 from rollstat.streaming.window_spec import Times, WindowSpec

@@ -19,10 +19,10 @@ import rollstat.streaming.answers as answers
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.kernels.stream import steps
+from rollstat.operators.moments import LinearFitByRow
 from rollstat.options import choice
 from rollstat.registry import REGISTRY
 from rollstat.statistics.common import check_decay, check_flag, check_number, check_scale, check_share
-from rollstat.streaming.linear_fit import LinearFitByRow
 
 __all__ = ["NO_STREAM", "TABLE", "OperatorRow", "StatisticRow", "StreamRow"]
 

@@ -4,8 +4,10 @@
 
     observation x, y --lift--> terms, e.g. (x - c), (x - c)**2 --sum--> window --finish--> outputs
 
-A summand is a NamedTuple of parameters; its class selects the functions `lift` and `finish`. They take
-vectors of :mod:`rollstat.compile.simd.vectors`, with one channel per sum; `lift` takes scalars too.
+A summand is an operator of :mod:`rollstat.operators`. The name of its class selects the functions `lift` and
+`finish` here, which take vectors of :mod:`rollstat.compile.simd.vectors`, with one channel per sum; `lift`
+takes scalars too. Skewness and kurtosis are corrected for bias, whatever their operators are told, and lines
+take the values as x.
 
 `c` is the *shift*, a value of the window itself; plain sums have none. Central sums follow from shifted ones
 by ``sum (x - mean)**2 = Q - P**2 / m``. This loses at most a factor ``1 + (c - mean)**2 / variance`` of
@@ -14,7 +16,7 @@ accuracy, which is never more than ``m + 1`` because `c` is in the window.
 State: none. Cost: a few instructions per vector, without branches.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,28 +34,7 @@ from rollstat.compile.simd.float64x8_math import (
 )
 from rollstat.compile.simd.vectors import broadcast, channels_of, replace_nan, stack_channels
 
-__all__ = [
-    "Correlation",
-    "Covariance",
-    "Deviation",
-    "Kurtosis",
-    "Line",
-    "Mean",
-    "Skewness",
-    "Sum",
-    "Summand",
-    "Variance",
-    "channel_count",
-    "finish",
-    "is_shifted",
-    "lift",
-    "series_of",
-    "traits",
-]
-
-
-class Sum(NamedTuple):
-    """Sum of x."""
+__all__ = ["channel_count", "finish", "is_shifted", "lift", "series_of", "traits"]
 
 
 @kernel(forceinline=True)
@@ -66,10 +47,6 @@ def _finish_sum(summand, sums, shift_x, shift_y, count):
     return sums
 
 
-class Mean(NamedTuple):
-    """Sum of x divided by the number of observations."""
-
-
 @kernel(forceinline=True)
 def _divide(lanes, divisor):
     """Return ``lanes / divisor``; the compiler moves the inverse of a constant divisor out of the loop."""
@@ -79,12 +56,6 @@ def _divide(lanes, divisor):
 @kernel(forceinline=True)
 def _finish_mean(summand, sums, shift_x, shift_y, count):
     return _divide(sums, count)
-
-
-class Variance(NamedTuple):
-    """Central sum of squares divided by count - `ddof`."""
-
-    ddof: float
 
 
 @kernel(forceinline=True)
@@ -109,25 +80,17 @@ def _variance(sums, count, divisor):
 
 @kernel(forceinline=True)
 def _finish_variance(summand, sums, shift_x, shift_y, count):
-    return _variance(sums, count, count - broadcast(summand.ddof))
-
-
-class Deviation(NamedTuple):
-    """Square root of the variance, which is divided by the number of observations if `error` is 1."""
-
-    ddof: float
-    error: float
+    return _variance(sums, count, count - broadcast(float(summand.ddof)))
 
 
 @kernel(forceinline=True)
 def _finish_deviation(summand, sums, shift_x, shift_y, count):
-    one = broadcast(1.0)
-    factor = one + broadcast(summand.error) * (count - one)  # 1, or the count
-    return square_root(_variance(sums, count, (count - broadcast(summand.ddof)) * factor))
+    return square_root(_variance(sums, count, count - broadcast(float(summand.ddof))))
 
 
-class Skewness(NamedTuple):
-    """Unbiased skewness; NaN where all values are equal."""
+@kernel(forceinline=True)
+def _finish_error(summand, sums, shift_x, shift_y, count):
+    return square_root(_variance(sums, count, (count - broadcast(float(summand.ddof))) * count))
 
 
 @kernel(forceinline=True)
@@ -145,10 +108,6 @@ def _finish_skewness(summand, sums, shift_x, shift_y, count):
     squares = negative_to_zero(second - mean * first)
     cubes = third - three * mean * second + two * (mean * mean) * first
     return count * square_root(count - one) / (count - two) * (cubes / (squares * square_root(squares)))
-
-
-class Kurtosis(NamedTuple):
-    """Unbiased excess kurtosis; NaN where all values are equal."""
 
 
 @kernel(forceinline=True)
@@ -171,12 +130,6 @@ def _finish_kurtosis(summand, sums, shift_x, shift_y, count):
     return factor * (count * (count + one) * (fourths / (squares * squares)) - three * (count - one))
 
 
-class Covariance(NamedTuple):
-    """Sum of (x - mean of x) * (y - mean of y) divided by count - `ddof`."""
-
-    ddof: float
-
-
 @kernel(forceinline=True)
 def _lift_product(summand, x, y, shift_x, shift_y):
     deviation_x = x - shift_x
@@ -194,7 +147,7 @@ def _nan_unless_finite(lanes, total_x, total_y):
 def _finish_covariance(summand, sums, shift_x, shift_y, count):
     total_x, total_y, products = channels_of(sums)
     shared = products - _divide(total_x * total_y, count)
-    return _divide(_nan_unless_finite(shared, total_x, total_y), count - broadcast(summand.ddof))
+    return _divide(_nan_unless_finite(shared, total_x, total_y), count - broadcast(float(summand.ddof)))
 
 
 @kernel(forceinline=True)
@@ -217,95 +170,83 @@ def _central_products(sums, count):
     return offset_x, offset_y, central_x, shared, central_y
 
 
-class Correlation(NamedTuple):
-    """Pearson's correlation of x and y, or the slope of x against y if `slope` is 1."""
-
-    slope: float
+@kernel(forceinline=True)
+def _finish_slope(summand, sums, shift_x, shift_y, count):
+    _, _, _, shared, central_y = _central_products(sums, count)
+    return shared / central_y
 
 
 @kernel(forceinline=True)
 def _finish_correlation(summand, sums, shift_x, shift_y, count):
     _, _, central_x, shared, central_y = _central_products(sums, count)
-    slope = shared / central_y
-    if summand.slope == 1.0:
-        return slope
     # The product of both sums of squares could overflow; their ratio does not.
-    return clip(slope * square_root(central_y / central_x), broadcast(1.0))
+    return clip((shared / central_y) * square_root(central_y / central_x), broadcast(1.0))
 
 
-class Line(NamedTuple):
-    """Least-squares line of x over y: slope, height and R².
-
-    The height is the mean of x, or the value of the line at y = 0 if `intercept` is 1.
-    """
-
-    intercept: float
+@kernel(forceinline=True)
+def _finish_line_by_row(summand, sums, shift_x, shift_y, count):
+    """Return slope, height at the mean of y, and R² of the least-squares line of x over y."""
+    offset_x, _, central_x, shared, central_y = _central_products(sums, count)
+    slope = shared / central_y
+    explained = clip(negative_to_zero(slope * (shared / central_x)), broadcast(1.0))
+    return stack_channels((slope, shift_x + offset_x, explained))
 
 
 @kernel(forceinline=True)
 def _finish_line(summand, sums, shift_x, shift_y, count):
+    """As :func:`_finish_line_by_row`, with the height at y = 0."""
     offset_x, offset_y, central_x, shared, central_y = _central_products(sums, count)
     slope = shared / central_y
     explained = clip(negative_to_zero(slope * (shared / central_x)), broadcast(1.0))
-    height = shift_x + offset_x
-    if summand.intercept == 1.0:
-        height = height - slope * (shift_y + offset_y)
+    height = shift_x + offset_x - slope * (shift_y + offset_y)
     return stack_channels((slope, height, explained))
 
 
-Summand = Sum | Mean | Variance | Deviation | Skewness | Kurtosis | Covariance | Correlation | Line
-
-
 class Traits(NamedTuple):
-    """What all summands of a class have in common.
+    """What the kernels need to know about a statistic.
 
     Attributes
     ----------
-    channels, outputs : int
-        The number of sums, and of results that follow from them.
+    channels : int
+        The number of sums.
     shifted : bool
         Whether values are summed after a shift is subtracted.
     paired : bool
         Whether there are two series. A row is then an observation if both have a value.
     lift, finish : callable
         The kernels behind the functions of these names.
-    powers : callable
-        Takes a summand; returns the powers of the units of x and y in the unit of each output.
+    powers : tuple of tuple of int
+        The powers of the units of x and y in the unit of each output.
     """
 
     channels: int
-    outputs: int
     shifted: bool
     paired: bool
     lift: Callable[..., Any]
     finish: Callable[..., Any]
-    powers: Callable[[Any], Sequence[tuple[int, int]]]
+    powers: tuple[tuple[int, int], ...]
 
 
-def _unit(*powers):
-    return lambda summand: powers
-
-
-def _units_of_correlation(summand):
-    return [(int(summand.slope), -int(summand.slope))]
-
-
+_UNITS_OF_LINE = (1, -1), (1, 0), (0, 0)
 _TRAITS = {
-    Sum: Traits(1, 1, False, False, _lift_sum, _finish_sum, _unit((1, 0))),
-    Mean: Traits(1, 1, False, False, _lift_sum, _finish_mean, _unit((1, 0))),
-    Variance: Traits(2, 1, True, False, _lift_squares, _finish_variance, _unit((2, 0))),
-    Deviation: Traits(2, 1, True, False, _lift_squares, _finish_deviation, _unit((1, 0))),
-    Skewness: Traits(3, 1, True, False, _lift_cubes, _finish_skewness, _unit((0, 0))),
-    Kurtosis: Traits(4, 1, True, False, _lift_fourths, _finish_kurtosis, _unit((0, 0))),
-    Covariance: Traits(3, 1, True, True, _lift_product, _finish_covariance, _unit((1, 1))),
-    Correlation: Traits(5, 1, True, True, _lift_all_products, _finish_correlation, _units_of_correlation),
-    Line: Traits(5, 3, True, True, _lift_all_products, _finish_line, _unit((1, -1), (1, 0), (0, 0))),
+    "Sum": Traits(1, False, False, _lift_sum, _finish_sum, ((1, 0),)),
+    "Mean": Traits(1, False, False, _lift_sum, _finish_mean, ((1, 0),)),
+    "Variance": Traits(2, True, False, _lift_squares, _finish_variance, ((2, 0),)),
+    "StandardDeviation": Traits(2, True, False, _lift_squares, _finish_deviation, ((1, 0),)),
+    "StandardError": Traits(2, True, False, _lift_squares, _finish_error, ((1, 0),)),
+    "Skewness": Traits(3, True, False, _lift_cubes, _finish_skewness, ((0, 0),)),
+    "Kurtosis": Traits(4, True, False, _lift_fourths, _finish_kurtosis, ((0, 0),)),
+    "Covariance": Traits(3, True, True, _lift_product, _finish_covariance, ((1, 1),)),
+    "Correlation": Traits(5, True, True, _lift_all_products, _finish_correlation, ((0, 0),)),
+    "Slope": Traits(5, True, True, _lift_all_products, _finish_slope, ((1, -1),)),
+    "LinearFit": Traits(5, True, True, _lift_all_products, _finish_line, _UNITS_OF_LINE),
+    "LinearFitByRow": Traits(5, True, True, _lift_all_products, _finish_line_by_row, _UNITS_OF_LINE),
 }
 
 
 def traits(summand):
     """Return the traits of a summand, or of Numba's type of one; not for kernels."""
-    return _TRAITS[getattr(summand, "instance_class", type(summand))]
+    return _TRAITS[getattr(summand, "instance_class", type(summand)).__name__]
 
 
 def channel_count(summand):

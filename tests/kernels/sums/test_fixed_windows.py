@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from rollstat.algorithms.window_sums import evaluate, grid, observations
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.sums.fixed_windows import GROUP
-from rollstat.kernels.sums.moment_formulas import Covariance, Mean, Sum, Variance
 from rollstat.kernels.sums.short_windows import BLOCK
+from rollstat.operators import Covariance, Mean, Sum, Variance
+from rollstat.statistics.sums.window_sums import evaluate, grid, observations
 
 UNIT = 2.0**-53
 WIDTHS = [
@@ -87,8 +87,8 @@ def test_values_that_left_have_no_effect(width, huge, rng):
     assert np.array_equal(out[~touched], plain[~touched])
     if np.isinf(huge):
         assert np.all(out[touched] == huge)
-    variance = window_sums(spoilt, width, Variance(1.0))
-    assert np.allclose(variance[~touched], window_sums(values, width, Variance(1.0))[~touched], rtol=1e-13)
+    variance = window_sums(spoilt, width, Variance(1))
+    assert np.allclose(variance[~touched], window_sums(values, width, Variance(1))[~touched], rtol=1e-13)
     if np.isinf(huge):
         assert np.isnan(variance[touched]).all()
 
@@ -105,7 +105,7 @@ def test_both_infinities_give_nan():
 
 
 @pytest.mark.parametrize("width", [3, 20, 33, 100, 8 * GROUP * 2 + 5, 2000])
-@pytest.mark.parametrize("summand", [Sum(), Variance(1.0)])
+@pytest.mark.parametrize("summand", [Sum(), Variance(1)])
 def test_bits_do_not_depend_on_the_blocks(width, summand, rng):
     values = rng.standard_normal(9 * width + 2000)
     whole = window_sums(values, width, summand)
@@ -122,7 +122,7 @@ def test_short_windows_depend_on_their_values_alone(width, rng):
     values = rng.standard_normal(500)
     for i in (0, 1, 77, 500 - width):
         values[i : i + width] = window
-        for summand in (Sum(), Variance(0.0)):
+        for summand in (Sum(), Variance(0)):
             assert window_sums(values, width, summand)[i] == window_sums(window, width, summand)[0]
 
 
@@ -134,7 +134,7 @@ def test_a_missing_value_is_found_in_any_row(width, rng):
         gap[i] = np.nan
         block = Block.regular(gap, UNKNOWN, width)
         out = np.empty((1, block.rows))
-        for summand in (Variance(1.0), Mean(), Sum()):
+        for summand in (Variance(1), Mean(), Sum()):
             assert not evaluate(block, summand, out, observations(block)).complete
         assert not evaluate(block, Sum(), out, observations(block)).complete
         assert not block.searched
@@ -165,7 +165,7 @@ def test_no_growth_with_position():
     for i in rows:
         exact = 10**9 * width + Fraction(int(noise[i : i + width].sum()), 1 << 20)
         assert abs(Fraction(float(out[0, i])) - exact) <= 22 * Fraction(UNIT) * exact
-    evaluate(block, Variance(1.0), out, observations(block))
+    evaluate(block, Variance(1), out, observations(block))
     for i in rows:
         window = noise[i : i + width].tolist()
         total, squares = sum(window), sum(x * x for x in window)
@@ -193,7 +193,7 @@ def test_values_that_left_have_no_effect_among_missing_values(width, huge, rng):
     touched[max(0, at - width + 1) : at + 1] = True
     out = np.empty((2, 1, len(windows)))
     for series, result in zip((gaps, spoilt), out):
-        evaluate(Block.regular(series, UNKNOWN, width), Variance(1.0), result, series)
+        evaluate(Block.regular(series, UNKNOWN, width), Variance(1), result, series)
     expected = np.nanvar(windows[enough], axis=1, ddof=1)
     np.testing.assert_allclose(out[0, 0, enough], expected, rtol=1e-12)
     kept = enough & ~touched
@@ -214,10 +214,10 @@ def test_windows_that_start_between_the_last_observation_and_the_border(width, g
     windows = np.lib.stride_tricks.sliding_window_view(values, width)
     seen = ~np.isnan(windows).all(axis=1)
     out = np.empty((1, len(windows)))
-    evaluate(Block.regular(values, UNKNOWN, width), Variance(0.0), out, values)
+    evaluate(Block.regular(values, UNKNOWN, width), Variance(0), out, values)
     np.testing.assert_allclose(out[0, seen], np.nanvar(windows[seen], axis=1), rtol=1e-12, atol=1e-30)
     values[last] = 1e150  # no window that starts behind it may know
-    evaluate(Block.regular(values, UNKNOWN, width), Variance(0.0), out, values)
+    evaluate(Block.regular(values, UNKNOWN, width), Variance(0), out, values)
     seen &= ~(windows == 1e150).any(axis=1)
     np.testing.assert_allclose(out[0, seen], np.nanvar(windows[seen], axis=1), rtol=1e-12, atol=1e-30)
 
@@ -230,7 +230,7 @@ def test_expanding_windows(length, first, rng):
     x[: rng.integers(0, 40)] = np.nan
     y[5:9] = np.nan
     end = np.arange(first, first + length)
-    for others, summand in (((), Sum()), ((), Variance(1.0)), ((y,), Covariance(1.0))):
+    for others, summand in (((), Sum()), ((), Variance(1)), ((y,), Covariance(1))):
         block = Block(x, UNKNOWN, np.zeros_like(end), end, 0, others)
         out = np.empty((1, length))
         evaluate(block, summand, out, x, *others)
@@ -251,7 +251,7 @@ def test_long_runs_of_missing_values(width, rng):
     values[width : 4 * width] = np.nan
     block = Block.regular(values, UNKNOWN, width)
     out = np.empty((1, block.rows))
-    evaluate(block, Variance(0.0), out, values)
+    evaluate(block, Variance(0), out, values)
     seen = block.count > 0
     assert not seen.all()
     windows = np.lib.stride_tricks.sliding_window_view(values, width)[seen]

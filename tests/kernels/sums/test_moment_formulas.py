@@ -3,35 +3,38 @@
 import numpy as np
 import pytest
 
-from rollstat.algorithms.window_sums import evaluate, observations
 from rollstat.blocks import UNKNOWN, Block
-from rollstat.kernels.sums.moment_formulas import (
+from rollstat.kernels.sums.moment_formulas import traits
+from rollstat.operators import (
     Correlation,
     Covariance,
-    Deviation,
     Kurtosis,
-    Line,
+    LinearFit,
     Mean,
     Skewness,
+    Slope,
+    StandardDeviation,
+    StandardError,
     Sum,
     Variance,
-    traits,
 )
+from rollstat.operators.moments import LinearFitByRow
+from rollstat.statistics.sums.window_sums import evaluate, observations
 
 # A list, for tuples of different classes may be equal.
 DEFINITIONS = [
     (Sum(), lambda x, y: np.sum(x)),
     (Mean(), lambda x, y: np.mean(x)),
-    (Variance(1.0), lambda x, y: np.var(x, ddof=1)),
-    (Deviation(0.0, 0.0), lambda x, y: np.std(x)),
-    (Deviation(1.0, 1.0), lambda x, y: np.std(x, ddof=1) / np.sqrt(len(x))),
+    (Variance(1), lambda x, y: np.var(x, ddof=1)),
+    (StandardDeviation(0), lambda x, y: np.std(x)),
+    (StandardError(1), lambda x, y: np.std(x, ddof=1) / np.sqrt(len(x))),
     (Skewness(), lambda x, y: skewness(x)),
     (Kurtosis(), lambda x, y: kurtosis(x)),
-    (Covariance(1.0), lambda x, y: np.cov(x, y)[0, 1]),
-    (Correlation(0.0), lambda x, y: np.corrcoef(x, y)[0, 1]),
-    (Correlation(1.0), lambda x, y: np.polyfit(y, x, 1)[0]),
-    (Line(0.0), lambda x, y: [np.polyfit(y, x, 1)[0], x.mean(), np.corrcoef(x, y)[0, 1] ** 2]),
-    (Line(1.0), lambda x, y: [*np.polyfit(y, x, 1), np.corrcoef(x, y)[0, 1] ** 2]),
+    (Covariance(1), lambda x, y: np.cov(x, y)[0, 1]),
+    (Correlation(), lambda x, y: np.corrcoef(x, y)[0, 1]),
+    (Slope(), lambda x, y: np.polyfit(y, x, 1)[0]),
+    (LinearFitByRow(), lambda x, y: [np.polyfit(y, x, 1)[0], x.mean(), np.corrcoef(x, y)[0, 1] ** 2]),
+    (LinearFit(), lambda x, y: [*np.polyfit(y, x, 1), np.corrcoef(x, y)[0, 1] ** 2]),
 ]
 
 
@@ -57,7 +60,7 @@ def test_definitions(summand, definition, width, fixed, rng):
     block = (
         Block.regular(x, UNKNOWN, width, (y,)) if fixed else Block(x, UNKNOWN, start, start + width, 0, (y,))
     )
-    out = np.empty((traits(summand).outputs, block.rows))
+    out = np.empty((len(traits(summand).powers), block.rows))
     evaluate(block, summand, out, observations(block), observations(block, 1))
     expected = [definition(x[i : i + width], y[i : i + width]) for i in start]
     assert out.T.reshape(np.shape(expected)) == pytest.approx(np.array(expected), rel=1e-11, abs=1e-13)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollstat.algorithms.window_sums import evaluate, observations
 from rollstat.blocks import UNKNOWN, Block
-from rollstat.kernels.sums.moment_formulas import Sum, Variance
+from rollstat.operators import Sum, Variance
+from rollstat.statistics.sums.window_sums import evaluate, observations
 
 UNIT = 2.0**-53
 
@@ -38,7 +38,7 @@ def test_integers_are_summed_exactly(case):
     values, start, end = case
     plain = [np.nansum(values[i:j]) for i, j in zip(start, end)]
     assert sums(values, start, end, Sum()).tolist() == plain
-    variances = sums(values, start, end, Variance(0.0))
+    variances = sums(values, start, end, Variance(0))
     for i, j, variance in zip(start, end, variances):
         observed = values[i:j][~np.isnan(values[i:j])]
         if len(observed):
@@ -65,7 +65,7 @@ def test_values_that_left_have_no_effect(huge, rng):
     spoilt = values.copy()
     spoilt[[100, 200]] = huge
     touched = ((start <= 100) & (end > 100)) | ((start <= 200) & (end > 200))
-    for summand in (Sum(), Variance(1.0)):
+    for summand in (Sum(), Variance(1)):
         before, after = sums(values, start, end, summand), sums(spoilt, start, end, summand)
         assert np.allclose(before[~touched], after[~touched], rtol=1e-14, atol=1e-14, equal_nan=True)
     if huge == np.inf:
@@ -85,4 +85,4 @@ def test_ends_that_follow_one_another_or_not(rng, widest, steps):
         assert sums(values, start[:rows], end[:rows], Sum()).tolist() == expected[:rows].tolist()
     some = np.flatnonzero(end > start)
     variances = [np.var(values[start[row] : end[row]]) for row in some]
-    assert np.allclose(sums(values, start, end, Variance(0.0))[some], variances, rtol=0.0, atol=1e-12)
+    assert np.allclose(sums(values, start, end, Variance(0))[some], variances, rtol=0.0, atol=1e-12)

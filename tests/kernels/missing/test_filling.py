@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from rollstat.kernels.missing.forward_fill import (
-    backward_fill,
-    backward_fill_nan,
-    copy_until_nan,
-    forward_fill,
-    forward_fill_nan,
-)
+from rollstat.kernels.missing.filling import copy_until_nan, fill
 
 N = np.nan
 CASES = [
@@ -24,14 +18,14 @@ CASES = [
 def test_fill(values, forward, backward):
     values = np.array(values)
     out = np.empty_like(values)
-    forward_fill(values, np.isnan(values), out)
+    fill(values, np.isnan(values), True, out)
     np.testing.assert_array_equal(out, forward)
-    backward_fill(values, np.isnan(values), out)
+    fill(values, np.isnan(values), False, out)
     np.testing.assert_array_equal(out, backward)
     for rows in range(1, len(values) + 1):
-        forward_fill_nan(values, out[:rows])
+        fill(values, None, True, out[:rows])
         np.testing.assert_array_equal(out[:rows], forward[len(values) - rows :])
-        backward_fill_nan(values, out[:rows])
+        fill(values, None, False, out[:rows])
         np.testing.assert_array_equal(out[:rows], backward[:rows])
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.algorithms.window_sums import evaluate, observations
 from rollstat.blocks import UNKNOWN, Block
 from rollstat.kernels.sums.fixed_windows import GROUP
-from rollstat.kernels.sums.moment_formulas import Sum, Variance
 from rollstat.kernels.sums.short_windows import BLOCK
+from rollstat.operators import Sum, Variance
+from rollstat.statistics.sums.window_sums import evaluate, observations
 
 # Ends of chunks of narrow windows, of rows and of groups.
 EDGES = [0, 7, 8, 8 * (BLOCK - 4) - 1, 8 * (BLOCK - 4), 8 * GROUP - 1, 8 * GROUP]
@@ -127,7 +127,7 @@ def test_error_among_missing_values(window, rng):
         assert abs(Fraction(variance[i]) - central) <= 80 * unit * factor * central
 
 
-@pytest.mark.parametrize("summand", [Sum(), Variance(1.0)])
+@pytest.mark.parametrize("summand", [Sum(), Variance(1)])
 @pytest.mark.parametrize("reach", [1, 9, 200])
 def test_expanding_windows_need_no_bounds(summand, reach, rng):
     values = whole_numbers(reach + 400, 0.3, rng)

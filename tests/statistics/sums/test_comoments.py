@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 
 import rollstat
-from rollstat.algorithms import comoments
+from rollstat import operators
 from rollstat.blocks import UNKNOWN, Block
+from rollstat.operators.moments import LinearFitByRow
+from rollstat.statistics.sums.window_sums import write_sums
 
 
-def rolling(function, values, other, width, *parameters, fixed=True, outputs=1):
+def rolling(operator, values, other, width, fixed=True, outputs=1):
     others = () if other is None else (other,)
     if fixed:
         block = Block.regular(values, UNKNOWN, width, others)
@@ -19,7 +21,7 @@ def rolling(function, values, other, width, *parameters, fixed=True, outputs=1):
         start = np.arange(len(values) - width + 1)
         block = Block(values, UNKNOWN, start, start + width, 0, others)
     out = np.full((outputs, block.rows), 99.0)
-    function(block, *parameters, *out)
+    write_sums(block, operator, *out)
     return out if outputs > 1 else out[0], block.count
 
 
@@ -35,14 +37,13 @@ def test_agrees_with_pandas(width, gaps, fixed, rng):
     second = pd.Series(other)
     both = second.where(~np.isnan(values)).rolling(width, min_periods=1)
     covariance = windows.cov(second)
-    expected = {
-        comoments.covariances: covariance,
-        comoments.correlations: windows.corr(second),
-        comoments.betas: covariance / both.var(),
-    }
-    for function, reference in expected.items():
-        parameters = (1,) if function is comoments.covariances else ()
-        out, count = rolling(function, values, other, width, *parameters, fixed=fixed)
+    expected = [
+        (operators.Covariance(), covariance),
+        (operators.Correlation(), windows.corr(second)),
+        (operators.Slope(), covariance / both.var()),
+    ]
+    for operator, reference in expected:
+        out, count = rolling(operator, values, other, width, fixed=fixed)
         enough = count >= 2
         np.testing.assert_allclose(
             out[enough], reference.to_numpy()[width - 1 :][enough], rtol=1e-8, atol=1e-9
@@ -57,9 +58,9 @@ def test_straight_lines(width, gaps, fixed, over_rows, rng):
     values, other = rng.standard_normal((2, 300))
     values += 3 * other + np.arange(300)
     values[rng.random(300) < gaps] = np.nan
-    out, count = rolling(
-        comoments.linear_fits, values, None if over_rows else other, width, fixed=fixed, outputs=3
-    )
+    operator = LinearFitByRow() if over_rows else operators.LinearFit()
+    second = None if over_rows else other
+    out, count = rolling(operator, values, second, width, fixed=fixed, outputs=3)
     for i in np.flatnonzero(count > 2):
         y = values[i : i + width]
         x = np.arange(float(width)) if over_rows else other[i : i + width]
@@ -71,13 +72,13 @@ def test_straight_lines(width, gaps, fixed, over_rows, rng):
 @pytest.mark.parametrize("width", [4, 20, 200])
 def test_identities(width, rng):
     values = 1e9 + rng.standard_normal(900)
-    assert (rolling(comoments.correlations, values, values, width)[0] == 1).all()
-    assert (rolling(comoments.correlations, values, -2 * values, width)[0] == -1).all()
-    assert (rolling(comoments.betas, values, values, width)[0] == 1).all()
+    assert (rolling(operators.Correlation(), values, values, width)[0] == 1).all()
+    assert (rolling(operators.Correlation(), values, -2 * values, width)[0] == -1).all()
+    assert (rolling(operators.Slope(), values, values, width)[0] == 1).all()
     constant = np.full(900, 0.1)
-    assert np.isnan(rolling(comoments.correlations, values, constant, width)[0]).all()
-    assert np.isnan(rolling(comoments.correlations, constant, values, width)[0]).all()
-    assert not rolling(comoments.covariances, values, constant, width, 1)[0].any()
+    assert np.isnan(rolling(operators.Correlation(), values, constant, width)[0]).all()
+    assert np.isnan(rolling(operators.Correlation(), constant, values, width)[0]).all()
+    assert not rolling(operators.Covariance(), values, constant, width)[0].any()
 
 
 @pytest.mark.parametrize("fixed", [True, False])
@@ -85,7 +86,7 @@ def test_identities(width, rng):
 def test_covariance_of_ill_conditioned_data(width, fixed, rng):
     noise = rng.standard_normal((2, 3 * width + 20))
     values, other = 1e9 + noise[0] + noise[1], -1e9 + noise[1]
-    out, _ = rolling(comoments.covariances, values, other, width, 1, fixed=fixed)
+    out, _ = rolling(operators.Covariance(), values, other, width, fixed=fixed)
     for i in {0, len(out) // 2, len(out) - 1}:
         x, y = ([Fraction(v) for v in series[i : i + width].tolist()] for series in (values, other))
         exact = (sum(a * b for a, b in zip(x, y)) - sum(x) * sum(y) / width) / (width - 1)
@@ -95,12 +96,12 @@ def test_covariance_of_ill_conditioned_data(width, fixed, rng):
 @pytest.mark.parametrize("width", [5, 50])
 def test_values_that_left_have_no_effect(width, rng):
     values, other = rng.standard_normal((2, 400))
-    plain, _ = rolling(comoments.correlations, values, other, width)
+    plain, _ = rolling(operators.Correlation(), values, other, width)
     for huge in (1e16, 1e100, np.inf):
         spoilt = other.copy()
         spoilt[200] = huge
         for fixed in (True, False):
-            out, _ = rolling(comoments.correlations, values, spoilt, width, fixed=fixed)
+            out, _ = rolling(operators.Correlation(), values, spoilt, width, fixed=fixed)
             untouched = np.r_[0 : 200 - width + 1, 201 : len(out)]
             np.testing.assert_allclose(out[untouched], plain[untouched], rtol=1e-12, atol=1e-13)
 

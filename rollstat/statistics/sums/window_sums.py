@@ -1,52 +1,74 @@
 """Sums over windows, and what follows from them: one scan for fixed windows, two stacks for others.
 
+A statistic is an operator of :mod:`rollstat.operators`; :mod:`rollstat.kernels.sums.moment_formulas` has its
+formula. A row is an observation if all series have a value there. With ``u = 2**-53``, the relative error
+of a result is at most
+
+===========================  =========================================================
+sum, mean                    ``24 u * sum(abs(x)) / abs(sum(x))``
+variance                     ``80 u * k``, where ``k = 1 + (c - mean)**2 / variance``
+deviation, standard error    half of that
+skewness, kurtosis           ``O(u * k**1.5)`` and ``O(u * k**2)``
+===========================  =========================================================
+
+to first order in u. `c` is one value of the window, so `k` is at most ``m + 1`` for m observations, and small
+on almost all data. Statistics of two series have the errors of variances, relative to the product of both
+deviations: a result is the exact one for values that differ from the given ones by at most about ``80 u`` of
+their distance from some value of the window. Values outside a window have no influence.
+
 The grid of the scan starts again in each block. Results do not depend on the size of the blocks if it is a
 multiple of :func:`grid`; those of windows of few values never do.
+
+64-bit integers are numbers whose differences float64 arithmetic does not round::
+
+    all within 2**53 of 0                    float64
+    all within 2**53 of an anchor            float64, less the anchor
+    others                                   the operator, which subtracts one value of the window
+
+Deviations, and what follows from them, do not depend on the anchor.
 """
 
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rollstat import operators as built_in
 from rollstat import thresholds
 from rollstat.algorithms.aggregate import aggregate, prepare
 from rollstat.algorithms.extrema import Extrema, automatic
-from rollstat.algorithms.float_range import MODERATE, is_moderate
 from rollstat.algorithms.kept import Kept
-from rollstat.algorithms.whole_numbers import about_anchor, operator_for
+from rollstat.algorithms.one_call import SHORT, OverFloats
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.compile.bound_calls import BoundKernel
 from rollstat.compile.jit import plain
 from rollstat.compile.simd.vectors import aligned_empty
-from rollstat.dtypes import is_large
+from rollstat.dtypes import EXACT, is_large
 from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
+from rollstat.kernels.missing.counting import subtract_mean_row
 from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
-from rollstat.kernels.sums.moment_formulas import Summand, traits
+from rollstat.kernels.sums.moment_formulas import traits
 from rollstat.kernels.sums.short_windows import GAVE_UP, RANGE_LEFT, scratch_sizes, short_windows
-from rollstat.plan import Choice
+from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
+from rollstat.statistics.sums.float_range import MODERATE, is_moderate
+from rollstat.windows import Windows
 
-__all__ = [
-    "SPARE",
-    "block_rows",
-    "choose",
-    "deliver",
-    "differences",
-    "evaluate",
-    "grid",
-    "observations",
-    "stays_in_range",
-    "working_row",
-]
+__all__ = ["Sums", "block_rows", "choose", "evaluate", "grid", "observations", "write_sums"]
+
+operators: Any = built_in  # type checkers take class attributes of the operators for fields
 
 # Minimum rows per block, with several threads and with one.
 _ROWS = 1 << 17
 _ROWS_ALONE = 1 << 20
 _ONE_WIDTH = Choice("fixed_windows", "all windows have one width")
 # Exponent of the sum of as many values as a window can have.
-SPARE = 64
+_SPARE = 64
+_WRAP = 1 << 64
+_FLOAT64 = np.dtype(np.float64)
 _COMPLETE = Outcome(complete=True, algorithm=_ONE_WIDTH.name)
 # About how many float64 elements a thread keeps for the next block.
 _LONGEST_KEPT = 1 << 19
@@ -59,6 +81,87 @@ def _aligned_array(shape: tuple[int, ...]) -> NDArray[np.float64]:
 
 _scratch = Kept()
 _fronts = Kept()
+_short = Kept()
+
+
+class Sums(Computation):
+    """A statistic that follows from sums.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the first series.
+    windows : Windows
+        The windows of the call.
+    summand : Operator
+        The statistic.
+    required : int
+        Fewest observations for which there is a result.
+    kind : str
+        Kind of the outputs.
+    """
+
+    rounds = True
+
+    def __init__(
+        self, dtype: np.dtype[Any], windows: Windows, summand: Any, required: int, kind: str = "float"
+    ) -> None:
+        self._summand = summand
+        self._converts = dtype != _FLOAT64
+        self.outputs = [Output(kind, required)] * len(traits(summand).powers)
+
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows.
+
+        One thread takes longer blocks, unless values are converted to float64 first: the converted values
+        should stay in the cache until they are summed.
+        """
+        return block_rows(width, alone=alone and not self._converts)
+
+    def choose(self, block: Block) -> Choice:
+        """Return the algorithm for a block."""
+        return choose(block)
+
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        kernel, summand = BoundKernel(variable_windows.sum_windows), self._summand
+        fitted = len(self.outputs) > 1
+
+        def run(
+            columns: list[NDArray[np.float64]], bounds: Bounds, outputs: Sequence[NDArray[np.float64]]
+        ) -> bool:
+            start, end, longest, _ = bounds
+            x, by_row = columns[0], fitted and len(columns) == 1
+            y = _row_numbers(len(x)) if by_row else columns[-1]
+            out = np.empty((3, len(start))) if fitted else outputs[0][None]
+            sizes = traits(summand).channels, len(out), longest, len(x), len(start)
+            memory = _short.get(sizes, partial(_memory_of_short, *sizes))
+            left = kernel(summand, x, y, start, end, float(least), *memory, out)
+            if left and not _stays_in_range(summand, x, y):
+                return False
+            if fitted:
+                if by_row:
+                    subtract_mean_row(x, start, end, *out[:2])
+                for result, row in zip(outputs, out):
+                    result[...] = row
+            return True
+
+        return OneCall(Choice("variable_windows", SHORT), OverFloats(run), 5.0)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the result of every row with at least `min_periods` observations."""
+        return write_sums(block, self._summand, *results)
+
+
+def _memory_of_short(channels: int, outputs: int, longest: int, length: int, rows: int) -> tuple[Any, ...]:
+    """Return the scratch memory of :func:`rollstat.kernels.sums.variable_windows.sum_windows`."""
+    bounds = np.empty((3, max(length, rows) + 1), np.int64)
+    scratch = variable_windows.allocate(channels, outputs, longest)
+    return np.empty((2, length + 1)), bounds, scratch
+
+
+def _row_numbers(rows: int) -> NDArray[np.float64]:
+    return read_only(np.arange(float(rows)))
 
 
 def grid(width: int) -> int:
@@ -72,45 +175,106 @@ def block_rows(width: int, alone: bool = False) -> int:
     return step * max(12, -(-(_ROWS_ALONE if alone else _ROWS) // step))
 
 
-def observations(block: Block, series: int = 0) -> NDArray[np.float64]:
-    """Return one series of `block` as float64, with NaN for missing values."""
+def observations(block: Block, series: int = 0, shifted: bool = False) -> NDArray[Any]:
+    """Return one series of `block` as float64, with NaN for missing values.
+
+    If float64 could round integers, return them as they are, or, for sums that are `shifted`, less an anchor:
+    as float64, or as int64 where float64 would round their differences.
+    """
     values = block.others[series - 1] if series else block.values
-    if block.searched and block.missing is not None:
+    missing = block.missing if block.searched else None
+    if is_large(values):
+        if not shifted:
+            return read_only(values)
+        missing = block.missing
+        values = _about_anchor(values, missing)
+        if values.dtype == np.int64:
+            return read_only(values)
+    if missing is not None:
         values = values.astype(np.float64)
-        values[block.missing] = np.nan
+        values[missing] = np.nan
     return read_only(np.asarray(values, np.float64))
 
 
-def differences(block: Block, series: int = 0) -> tuple[NDArray[Any], int]:
-    """Return one series of `block` for shifted sums, less an integer, and this integer.
+def _about_anchor(values: NDArray[Any], missing: NDArray[np.bool_] | None) -> NDArray[Any]:
+    """Return exact differences of integers from an anchor; any number where a value is missing.
 
-    The values are those of :func:`observations`, or int64 if float64 would round their differences.
+    They are int64 where float64 would round some.
     """
-    values = block.others[series - 1] if series else block.values
-    if not is_large(values):
-        return observations(block, series), 0
-    missing = block.missing
-    less, anchor = about_anchor(values, missing)
-    if missing is not None and less.dtype == np.float64:
-        less[missing] = np.nan
-    return read_only(less), anchor
+    observed = values if missing is None else values[~missing]
+    low, high = (int(observed.min()), int(observed.max())) if len(observed) else (0, 0)
+    anchor = low + (high - low + 1) // 2  # half the range to both sides fits in int64
+    less = (values.view(np.uint64) - np.uint64(anchor % _WRAP)).view(np.int64)
+    return less.astype(np.float64) if high - low <= 2 * EXACT else less
 
 
-def working_row(out: NDArray[Any]) -> NDArray[np.float64]:
-    """Return an array of float64 to compute in: `out` itself if possible."""
-    return out if out.dtype == np.float64 and out.flags.c_contiguous else np.empty(out.shape)
+def write_sums(block: Block, summand: Any, *outputs: NDArray[Any]) -> Outcome:
+    """Write the results of a statistic for each window of `block`; insufficient rows are undefined."""
+    known = traits(summand)
+    if len(outputs) > 1:
+        return _write_lines(block, summand, outputs)
+    x = observations(block, 0, known.shifted)
+    y = observations(block, 1, known.shifted) if known.paired else x
+    (out,) = outputs
+    result = out if out.dtype == np.float64 and out.flags.c_contiguous else np.empty(out.shape)
+    outcome = evaluate(block, summand, result[None], x, y)
+    _deliver(result, out)
+    return outcome
 
 
-def deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:
+def _deliver(result: NDArray[np.float64], out: NDArray[Any]) -> None:
     """Write `result` in the dtype of `out`; values that float32 cannot hold become infinite."""
     if result is not out:
         with np.errstate(over="ignore"):
             out[:] = result
 
 
+def _write_lines(block: Block, summand: Any, outputs: Sequence[NDArray[Any]]) -> Outcome:
+    """Write slope and intercept of the least-squares line through the values, and R².
+
+    The line is a function of the second series, or, if there is none, of the row counted from the start of
+    the window. R² is NaN where the values are constant, all three are where the second series is.
+    """
+    y = observations(block, 0, shifted=True)
+    x = observations(block, 1, shifted=True) if block.others else _row_numbers(len(y))
+    lines = np.empty((3, block.rows))
+    outcome = evaluate(block, summand, lines, y, x)
+    slope, height, _ = lines
+    if any(map(is_large, (block.values, *block.others))):
+        # Heights above an anchor would be rounded to its digits, however small the values of the window are.
+        write_sums(block.over([block.values]), operators.Mean(), height)
+        if block.others:
+            mean = np.empty(block.rows)
+            write_sums(block.over(block.others), operators.Mean(), mean)
+            with np.errstate(invalid="ignore"):  # slopes that are not defined
+                height -= slope * mean
+    if not block.others:
+        # The mean row is a quotient of integers and is rounded once.
+        if outcome.complete and block.width:
+            with np.errstate(all="ignore"):
+                height -= slope * ((block.width - 1) / 2)
+        else:
+            if y.dtype == np.int64:  # which has no NaN
+                y = np.zeros(len(y)) if block.missing is None else np.where(block.missing, np.nan, 0.0)
+            subtract_mean_row(y, block.start, block.end, slope, height)
+        if y.dtype.kind == "f" and np.isinf(height).any():
+            _scale_heights(block, summand, y, height)
+    for line, out in zip(lines, outputs):
+        _deliver(line, out)
+    return outcome
+
+
+def _scale_heights(block: Block, summand: Any, y: NDArray[np.float64], height: NDArray[np.float64]) -> None:
+    """Compute infinite heights at first rows again, from values so small that slopes are finite."""
+    small = np.empty((3, block.rows))
+    _write_lines(block.over([read_only(np.ldexp(y, -_SPARE))]), summand, [*small])
+    with np.errstate(over="ignore"):
+        np.copyto(height, np.ldexp(small[1], _SPARE), where=np.isinf(height))
+
+
 def evaluate(
     block: Block,
-    summand: Summand,
+    summand: Any,
     out: NDArray[np.float64],
     x: NDArray[np.float64],
     y: NDArray[np.float64] | None = None,
@@ -118,12 +282,17 @@ def evaluate(
     """Write the outputs of `summand` for any windows, see
     :mod:`rollstat.kernels.sums.moment_formulas`.
 
-    `x` or `y` may hold int64 if the summand is shifted. Insufficient rows are marked, and recorded as marked,
-    where this takes no extra work.
+    Series may hold integers. Insufficient
+    rows are marked, and recorded as marked, where this takes no extra work.
     """
-    if x.dtype.kind == "i" or (y is not None and y.dtype.kind == "i"):
-        return _combine_integers(block, summand, x, x if y is None else y, out)
     y = x if y is None else y
+    if x.dtype.kind in "iu" or y.dtype.kind in "iu":
+        series = [x] if x is y else [x, y]
+        operator = summand
+        if len(out) > 1:
+            operator, series = operators.LinearFit(), [y, x]
+        aggregate(block.over(series), *prepare(operator, [each.dtype for each in series]), list(out))
+        return Outcome(algorithm="operator_scan")
     outcome, left = _evaluate(block, summand, out, x, y)
     if left:
         _rescale(block, summand, x, y, out)
@@ -132,7 +301,7 @@ def evaluate(
 
 def _evaluate(
     block: Block,
-    summand: Summand,
+    summand: Any,
     out: NDArray[np.float64],
     x: NDArray[np.float64],
     y: NDArray[np.float64],
@@ -172,8 +341,8 @@ def _is_expanding(block: Block) -> bool:
 
 
 def _as_fixed(
-    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]
-) -> tuple[Block, Summand, NDArray[np.float64], NDArray[np.float64]]:
+    block: Block, summand: Any, x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[Block, Any, NDArray[np.float64], NDArray[np.float64]]:
     """Return expanding windows as windows of a fixed width, which start in missing rows before the data."""
     width = block.longest
     shape = (1 if x is y else 2, block.rows - 1 + width)
@@ -182,8 +351,7 @@ def _as_fixed(
     memory[0, block.rows - 1 :] = x[:width]
     if x is not y:
         memory[1, block.rows - 1 :] = y[:width]
-    series = memory.view()
-    series.flags.writeable = False
+    series = read_only(memory)
     first, others = series[0], tuple(series[1:])
     regular = Block.regular(first, UNKNOWN, width, others, nan_below=block.nan_below)
     return regular, summand, first, others[0] if others else first
@@ -192,7 +360,7 @@ def _as_fixed(
 @np.errstate(all="ignore")
 def _scan_with_missing(
     block: Block,
-    summand: Summand,
+    summand: Any,
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     out: NDArray[np.float64],
@@ -221,10 +389,9 @@ def _scan_with_missing(
     return left or left_by_some
 
 
-def _scan_scratch(summand: Summand, width: int) -> list[NDArray[np.float64]]:
+def _scan_scratch(summand: Any, width: int) -> list[NDArray[np.float64]]:
     """Return the arrays `counts`, `memory` and `spare` for the scan."""
-    channels, outputs = traits(summand).channels, traits(summand).outputs
-    key = channels, outputs, width
+    key = traits(summand).channels, len(traits(summand).powers), width
     kept: list[NDArray[np.float64]] = _scratch.get(key, partial(_new_scan_scratch, *key), _is_short(*key))
     return kept
 
@@ -242,7 +409,7 @@ def _is_short(channels: int, outputs: int, width: int) -> bool:
 
 @np.errstate(all="ignore")
 def _scan(
-    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+    block: Block, summand: Any, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
 ) -> tuple[bool, bool]:
     """Scan; return whether a value may be missing, and whether sums may have left the range of float64."""
     scratch = _scan_scratch(summand, block.width)[1:]
@@ -251,25 +418,15 @@ def _scan(
     return bool(outcome & GAVE_UP), bool(outcome & RANGE_LEFT)
 
 
-def stays_in_range(summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+def _stays_in_range(summand: Any, x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
     """Return whether sums are in the range of float64 even if a kernel has noted that they may not be."""
     return traits(summand).shifted and is_moderate(x) and (x is y or is_moderate(y))
-
-
-def _combine_integers(
-    block: Block, summand: Summand, x: NDArray[Any], y: NDArray[Any], out: NDArray[np.float64]
-) -> Outcome:
-    """Any windows, where float64 would round the differences of integers from one anchor."""
-    paired = traits(summand).paired
-    operator, layout = prepare(operator_for(summand), [x.dtype, y.dtype] if paired else [x.dtype])
-    aggregate(block.over((x, y) if paired else (x,)), operator, layout, list(out))
-    return Outcome(algorithm="operator_scan")
 
 
 @np.errstate(all="ignore")
 def _sum_any_windows(
     block: Block,
-    summand: Summand,
+    summand: Any,
     x: NDArray[np.float64],
     y: NDArray[np.float64],
     start: NDArray[np.int64],
@@ -295,14 +452,14 @@ def _sum_any_windows(
 
 @np.errstate(all="ignore")
 def _rescale(
-    block: Block, summand: Summand, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
+    block: Block, summand: Any, x: NDArray[np.float64], y: NDArray[np.float64], out: NDArray[np.float64]
 ) -> None:
     """Compute windows again whose sums may have left the range of float64, times powers of two."""
     if not traits(summand).shifted:
         rows = np.flatnonzero(~np.isfinite(out[0]))
-        _compute_scaled(block, summand, (x, y), (SPARE, SPARE), rows, out)
+        _compute_scaled(block, summand, (x, y), (_SPARE, _SPARE), rows, out)
         return
-    if stays_in_range(summand, x, y):
+    if _stays_in_range(summand, x, y):
         return
     series = (x,) if x is y else (x, y)
     low, high = np.empty((2, block.rows))
@@ -321,7 +478,7 @@ def _rescale(
 
 def _compute_scaled(
     block: Block,
-    summand: Summand,
+    summand: Any,
     series: tuple[NDArray[np.float64], NDArray[np.float64]],
     scales: tuple[int, int],
     rows: NDArray[np.intp],
@@ -334,7 +491,7 @@ def _compute_scaled(
     x, y = (scaled[0], scaled[0]) if series[0] is series[1] else scaled
     again = np.empty((len(out), len(rows)))
     _sum_any_windows(block, summand, x, y, block.start[rows], block.end[rows], again)
-    for result, part, powers in zip(out, again, traits(summand).powers(summand)):
+    for result, part, powers in zip(out, again, traits(summand).powers):
         result[rows] = np.ldexp(part, powers[0] * scales[0] + powers[1] * scales[1])
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rollstat.algorithms import first_last
 from rollstat.blocks import UNKNOWN, Block
+from rollstat.statistics.sums.ends import ALL, ANY, COUNT, NEWEST, OLDEST, write_ends
 
 
 @pytest.mark.parametrize("fixed", [True, False])
@@ -20,32 +20,32 @@ def test_agrees_with_plain_python(width, gaps, fixed, rng):
         block = Block(values, UNKNOWN, start, start + width)
     windows = [[x for x in values[i : i + width].tolist() if x == x] for i in start]
     expected = {
-        first_last.counts: len,
-        first_last.any_true: any,
-        first_last.all_true: all,
-        first_last.oldest: lambda window: window[0] if window else 9.0,
-        first_last.newest: lambda window: window[-1] if window else 9.0,
+        COUNT: len,
+        ANY: any,
+        ALL: all,
+        OLDEST: lambda window: window[0] if window else 9.0,
+        NEWEST: lambda window: window[-1] if window else 9.0,
     }
-    for function, plain in expected.items():
+    for statistic, plain in expected.items():
         out = np.full(len(windows), 5.0)
-        function(block, out)
-        if function in (first_last.oldest, first_last.newest):
+        write_ends(block, statistic, out)
+        if statistic in (OLDEST, NEWEST):
             out[block.count == 0] = 9.0
         assert out.tolist() == [float(plain(window)) for window in windows]
 
 
-@pytest.mark.parametrize("function", [first_last.oldest, first_last.newest, first_last.counts])
+@pytest.mark.parametrize("statistic", [OLDEST, NEWEST, COUNT])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [1, 8, 3000])
 @pytest.mark.parametrize("at", [(), (0,), (5000,), (9999,), (0, 9999), (4990, 4991, 7000)])
-def test_a_missing_value_is_found_in_any_row(function, dtype, width, at, rng):
+def test_a_missing_value_is_found_in_any_row(statistic, dtype, width, at, rng):
     values = rng.standard_normal(10_000).astype(dtype)
     values[list(at)] = np.nan
     missing = np.isnan(values)
     out, expected = np.empty((2, len(values) - width + 1), dtype)
     block = Block.regular(values, UNKNOWN, width)
-    function(block, out)
-    function(Block.regular(values, missing if at else None, width), expected)
+    write_ends(block, statistic, out)
+    write_ends(Block.regular(values, missing if at else None, width), statistic, expected)
     observed = block.count > 0
     assert np.array_equal(block.missing if at else np.zeros_like(missing), missing)
     assert np.array_equal(out[observed], expected[observed])

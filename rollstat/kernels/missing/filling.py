@@ -1,0 +1,61 @@
+"""The last observation up to each row, or the first one from each row on.
+
+::
+
+    values          5.0  N   N  2.0  N
+    forward         5.0 5.0 5.0 2.0 2.0      (before the first observation: the first value)
+    backward        5.0 2.0 2.0 2.0  N       (after the last observation: the last value)
+
+State: the last observation so far. Cost: O(1) per row.
+"""
+
+from rollstat.compile.jit import kernel
+from rollstat.kernels.missing.counting import has_nan
+
+__all__ = ["copy_until_nan", "fill"]
+
+# Values that stay in the fastest cache between the search for NaN and the copy.
+_BLOCK = 2048
+
+
+@kernel
+def copy_until_nan(values, out):
+    """Copy floats up to a block that has a NaN; return whether all were copied."""
+    for first in range(0, len(values), _BLOCK):
+        block = values[first : first + _BLOCK]
+        if has_nan(block):
+            return False
+        target = out[first : first + len(block)]
+        for i in range(len(block)):
+            target[i] = block[i]
+    return True
+
+
+@kernel(forceinline=True)
+def _or_last(values, missing, i, last):
+    if missing is None:
+        return values[i] if values[i] == values[i] else last
+    return last if missing[i] else values[i]
+
+
+@kernel
+def fill(values, missing, forward, out):
+    """Write the last observation up to each of the last ``len(out)`` rows, or the first from each on.
+
+    `missing` marks rows that are no observations; None if NaN does.
+    """
+    rows, skipped = len(out), len(values) - len(out)
+    if forward:
+        last = values[0]
+        for i in range(skipped):
+            last = _or_last(values, missing, i, last)
+        for i in range(rows):
+            last = _or_last(values, missing, skipped + i, last)
+            out[i] = last
+    else:
+        last = values[len(values) - 1]
+        for i in range(len(values) - 1, rows - 1, -1):
+            last = _or_last(values, missing, i, last)
+        for i in range(rows - 1, -1, -1):
+            last = _or_last(values, missing, i, last)
+            out[i] = last

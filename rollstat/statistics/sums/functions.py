@@ -1,0 +1,955 @@
+"""Rolling sums, means, counts, moments, products, logical tests, and first and last observations."""
+
+from typing import Any, Unpack
+
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat.algorithms.aggregate import ALGORITHMS
+from rollstat.options import CommonOptions, Window, whole_number
+from rollstat.statistics.common import COMBINED, call, check_decay, combine, numbers, operators, statistic
+from rollstat.statistics.sums.ends import ALL, ANY, COUNT, NEWEST, OLDEST, Ends
+from rollstat.statistics.sums.window_sums import Sums
+
+__all__ = [
+    "rolling_all",
+    "rolling_any",
+    "rolling_beta",
+    "rolling_corr",
+    "rolling_count",
+    "rolling_cov",
+    "rolling_decayed_mean",
+    "rolling_decayed_sum",
+    "rolling_first",
+    "rolling_kurt",
+    "rolling_last",
+    "rolling_linear_fit",
+    "rolling_logsumexp",
+    "rolling_mean",
+    "rolling_prod",
+    "rolling_sem",
+    "rolling_skew",
+    "rolling_std",
+    "rolling_sum",
+    "rolling_var",
+    "rolling_weighted_mean",
+]
+
+_SUM: dict[str, Any] = {
+    "family": "sum",
+    "kinds": "fiub",
+    "cost": "O(1) amortised, O(m) worst case",
+    "algorithms": ALGORITHMS,
+}
+_SCAN = "van Herk (1992), Gil and Werman (1993); sums by two-sum after Knuth and Dekker"
+_DECAY: dict[str, Any] = {**COMBINED, "exact": False, "samples": ({"decay": 0.5}, {"decay": 0.9})}
+_MOMENT: dict[str, Any] = {
+    "family": "moments",
+    "kinds": "fiub",
+    "exact": False,
+    "cost": "O(1) amortised, O(m) worst case",
+    "source": (
+        "Chan, Golub and LeVeque (1983), Algorithms for Computing the Sample Variance; van Herk (1992)"
+    ),
+}
+_WITH_DDOF: dict[str, Any] = {**_MOMENT, "samples": ({"ddof": 1}, {"ddof": 0})}
+_COMOMENT: dict[str, Any] = {
+    "family": "moments",
+    "kinds": "fiub",
+    "exact": False,
+    "cost": "O(1) amortised, O(m) worst case",
+    "source": "Chan, Golub and LeVeque (1983), for products of two series; van Herk (1992)",
+}
+_SLOPE_BOUND = "100 * u * (k(arr) + k(x)) * sqrt(var(arr) / var(x))"
+
+
+def _of_sums(
+    arrays: list[ArrayLike],
+    window: Window,
+    summand: Any,
+    required: int,
+    options: CommonOptions,
+    kind: str = "float",
+    names: tuple[str, ...] = ("arr", "other"),
+) -> Any:
+    """Return the call of a statistic that follows from sums; it needs `required` observations."""
+    for name, array in zip(names, arrays):
+        numbers(name, array)
+    return call(
+        Sums, arrays, window, options, series_names=names, summand=summand, required=required, kind=kind
+    )
+
+
+def _with_ddof(kind: Any, arrays: list[ArrayLike], window: Window, ddof: int, options: CommonOptions) -> Any:
+    """Return the call of a statistic of the class `kind`, which has the parameter `ddof`."""
+    ddof = whole_number("ddof", ddof, 0)
+    return _of_sums(arrays, window, kind(ddof), ddof + 1, options)
+
+
+def _of_ends(
+    arr: ArrayLike,
+    window: Window,
+    wanted: int,
+    operator: Any,
+    name: str,
+    options: CommonOptions,
+    required: int = 1,
+    kind: str = "value",
+) -> Any:
+    """Return the call of a statistic of the ends of windows: by `operator` if an algorithm is named."""
+    if options.get("algorithm", "auto") != "auto":
+        return combine([arr], window, operator, name, options, required, kind)
+    numbers("arr", arr)
+    return call(Ends, [arr], window, options, statistic=wanted, required=required, kind=kind)
+
+
+@statistic(exact=False, error_bound=("24 * u * sum(abs(arr))",), source=_SCAN, pandas="sum", **_SUM)
+def rolling_sum(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Sum of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`. Integers and bool are summed exactly; the sums are int64 or uint64 with
+        ``mode="valid"`` or ``fill_value=``, otherwise float64. With ``min_periods=0`` the sum of an empty
+        window is 0.
+
+    Raises
+    ------
+    OverflowError
+        If an exact sum does not fit its dtype. The message names the row; `out` is not changed.
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored. Nothing is ever subtracted, so values that have left the window have no
+    influence, even 1e16, inf or NaN. The error of a floating sum is at most ``{error bound}`` with
+    u = 2**-53, for any window; sums of values of one sign are accurate to a few units in the last place.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
+    Gil and Werman (1993), doi:10.1109/34.211471, with compensated additions.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_sum([1e16, 1.0, 1.0, 1.0], 2)
+    array([   nan, 1.e+16, 2.e+00, 2.e+00])
+    """
+    integral = numbers("arr", arr).dtype.kind in "iub"
+    if integral or options.get("algorithm", "auto") != "auto":
+        return combine([arr], window, operators.Sum(), "sum", options, required=0)
+    return _of_sums([arr], window, operators.Sum(), 0, options)
+
+
+@statistic(exact=False, error_bound=("25 * u * mean(abs(arr))",), source=_SCAN, pandas="mean", **_SUM)
+def rolling_mean(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Mean of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored, and values that have left the window have no influence. The error of
+    floats is at most ``{error bound}`` with u = 2**-53: that of :func:`rolling_sum` plus one division.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_sum`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_mean([1.0, 2.0, 6.0], 2)
+    array([nan, 1.5, 4. ])
+    """
+    if options.get("algorithm", "auto") != "auto":
+        return combine([arr], window, operators.Mean(), "mean", options, kind="interpolated")
+    return _of_sums([arr], window, operators.Mean(), 1, options, "interpolated")
+
+
+@statistic(min_periods=0, source="definition", **_SUM)
+def rolling_count(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Number of observations in each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        float64 for floats. For other dtypes int64 (uint64 for unsigned integers) with ``mode="valid"`` or
+        ``fill_value=``, otherwise float64, with NaN for a missing result.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are not counted. Counts are exact. Here the default of `min_periods` is 0, so every row has
+    a count; the method ``count`` of the pandas accessor has the default of pandas.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: the definition.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_count([1.0, float("nan"), 6.0], 2)
+    array([1., 1., 1.])
+    """
+    if options.get("min_periods") is None:
+        options["min_periods"] = 0
+    count = operators.Count()
+    return _of_ends(arr, window, COUNT, count, "count", options, required=0, kind="integer")
+
+
+@statistic(error_bound=("2 * m * u * sum(w * abs(arr))",), **_DECAY)
+def rolling_decayed_sum(
+    arr: ArrayLike, window: Window, decay: float, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Exponentially weighted sum of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    decay : float
+        Ratio of the weights of an observation and the next newer one, above 0 and at most 1; the newest
+        observation has weight 1. ``exp(-1 / n)`` gives a time constant of n observations,
+        ``0.5 ** (1 / n)`` a half-life.
+    {options}
+
+    Returns
+    -------
+    ndarray of float, shape (..., rows, ...)
+        float32 for float32 input, otherwise float64. With ``min_periods=0`` the sum of an empty window is 0.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored and do not age the others, as with ``ignore_na=True`` in pandas. Values that
+    have left the window have no influence. The error is at most ``{error bound}`` for weights w and m
+    observations, with u = 2**-53. Nothing overflows or underflows unless the result does.
+
+    Cost: O(1) combinations of affine maps per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_decayed_sum([1.0, 2.0, 4.0], 2, 0.5)
+    array([nan, 2.5, 5. ])
+    """
+    operator = operators.DecayedSum(check_decay(decay))
+    return combine([arr], window, operator, "decayed_sum", options, required=0, kind="float")
+
+
+@statistic(error_bound=("4 * m * u * sum(w * abs(arr)) / sum(w)",), **_DECAY)
+def rolling_decayed_mean(
+    arr: ArrayLike, window: Window, decay: float, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Exponentially weighted mean over each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    decay : float
+        Ratio of the weights of an observation and the next newer one, above 0 and at most 1. It is
+        ``1 - alpha`` of pandas' ``ewm``, which has no window.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored and do not age the others, as with ``ignore_na=True`` in pandas. Values that
+    have left the window have no influence. The error is at most ``{error bound}`` for weights w and m
+    observations, with u = 2**-53. Nothing overflows or underflows unless the result does.
+
+    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_decayed_mean([1.0, 4.0], 2, 0.5)
+    array([nan,  3.])
+    """
+    operator = operators.DecayedMean(check_decay(decay))
+    return combine([arr], window, operator, "decayed_mean", options, kind="float")
+
+
+@statistic(
+    series=2,
+    exact=False,
+    error_bound=(
+        "8 * u * sum(abs(arr * other)) / abs(sum(other)) "
+        "if m * u * sum(abs(other)) < abs(sum(other)) else inf",
+    ),
+    **COMBINED,
+)
+def rolling_weighted_mean(
+    arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Mean of each window, weighted by another series.
+
+    Parameters
+    ----------
+    {numbers}
+    other : array_like of float, int or bool, of the shape of `arr`
+        The weight of each row.
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray of float, shape (..., rows, ...)
+        float32 for float32 input, otherwise float64. NaN where missing, and where the weights of a window
+        add up to 0.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    A row where the value or the weight is missing is ignored. Rows that have left the window have no
+    influence. Sums are compensated: the error is at most
+    ``{error bound}`` for m observations, with u = 2**-53. So weights of both signs must not cancel to less
+    than ``m * u`` of their size: otherwise the result may be any number, inf or NaN. Nothing overflows or
+    underflows unless the result does.
+
+    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_weighted_mean([1.0, 4.0], [1.0, 2.0], 2)
+    array([nan,  3.])
+    """
+    operator = operators.WeightedMean()
+    return combine([arr, other], window, operator, "weighted_mean", options, kind="float")
+
+
+@statistic(pandas="var", error_bound=("80 * u * k(arr) * result",), **_WITH_DDOF)
+def rolling_var(
+    arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Variance of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {ddof}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored; the result is missing if the window has at most `ddof` observations.
+    Deviations are taken from one value c of the window, so even a large common offset costs no digits. Values
+    that have left the window have no influence. Constant windows give exactly 0. The error is at most
+    ``{error bound}``, where u = 2**-53 and ``k(arr) = 1 + (c - mean)**2 / variance``.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: block scans after van Herk (1992) and
+    Gil and Werman (1993) with a shift inside the window, after Chan, Golub and LeVeque (1983),
+    doi:10.1080/00031305.1983.10483115.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_var([1e9 + 1.0, 1e9 + 2.0, 1e9 + 4.0], 3)
+    array([       nan,        nan, 2.33333333])
+    """
+    return _with_ddof(operators.Variance, [arr], window, ddof, options)
+
+
+@statistic(pandas="std", error_bound=("40 * u * k(arr) * result",), **_WITH_DDOF)
+def rolling_std(
+    arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Standard deviation of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {ddof}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    The square root of :func:`rolling_var`, with its rules for missing values and constant windows. The error
+    is at most ``{error bound}``, with u and k as defined there.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_std([1.0, 2.0, 3.0], 3)
+    array([nan, nan,  1.])
+    """
+    return _with_ddof(operators.StandardDeviation, [arr], window, ddof, options)
+
+
+@statistic(pandas="sem", error_bound=("40 * u * k(arr) * result",), **_WITH_DDOF)
+def rolling_sem(
+    arr: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Standard error of the mean of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {ddof}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    :func:`rolling_std` divided by the square root of the number of observations, with the rules of
+    :func:`rolling_var` for missing values and constant windows. The error is at most
+    ``{error bound}``, with u and k as defined there.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_sem([1.0, 2.0, 3.0, 6.0], 4)
+    array([       nan,        nan,        nan, 1.08012345])
+    """
+    return _with_ddof(operators.StandardError, [arr], window, ddof, options)
+
+
+@statistic(pandas="skew", error_bound=("200 * u * k(arr) ** 1.5 * (1 + abs(result))",), **_MOMENT)
+def rolling_skew(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Unbiased skewness of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored; at least three observations are needed. Constant windows give NaN, as in
+    pandas. Deviations are taken from one value of the window, and values that have left the window have no
+    influence. The error is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`; the adjusted
+    Fisher-Pearson coefficient.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_skew([1.0, 2.0, 6.0], 3).round(4)
+    array([   nan,    nan, 1.4579])
+    """
+    return _of_sums([arr], window, operators.Skewness(), 3, options)
+
+
+@statistic(pandas="kurt", error_bound=("2000 * u * k(arr) ** 2 * (1 + abs(result))",), **_MOMENT)
+def rolling_kurt(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Unbiased excess kurtosis of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored; at least four observations are needed. Constant windows give NaN, as in
+    pandas. Deviations are taken from one value of the window, and values that have left the window have no
+    influence. The error is at most ``{error bound}``, with u and k as in :func:`rolling_var`.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_kurt([1.0, 2.0, 3.0, 9.0], 4).round(4)
+    array([   nan,    nan,    nan, 3.0144])
+    """
+    return _of_sums([arr], window, operators.Kurtosis(), 4, options)
+
+
+@statistic(
+    series=2,
+    samples=({"ddof": 1}, {"ddof": 0}),
+    pandas="cov",
+    error_bound=("80 * u * sqrt(k(arr) * k(other) * var(arr) * var(other))",),
+    **_COMOMENT,
+)
+def rolling_cov(
+    arr: ArrayLike, other: ArrayLike, window: Window, ddof: int = 1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Covariance of two series over each window.
+
+    Parameters
+    ----------
+    {numbers}
+    other : array_like of float, int or bool, of the shape of `arr`
+        The second series.
+    {window}
+    {ddof}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    A row where either series is missing is ignored; the result is missing if the window has at most `ddof`
+    observations. Deviations of each series are taken from one of its values in the window, and values that
+    have left the window have no influence. The error is at most
+    ``{error bound}``, with u and k as in :func:`rolling_var`.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_cov([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 3)
+    array([nan, nan,  2.])
+    """
+    return _with_ddof(operators.Covariance, [arr, other], window, ddof, options)
+
+
+@statistic(series=2, pandas="corr", error_bound=("100 * u * (k(arr) + k(other))",), **_COMOMENT)
+def rolling_corr(
+    arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Pearson correlation of two series over each window.
+
+    Parameters
+    ----------
+    {numbers}
+    other : array_like of float, int or bool, of the shape of `arr`
+        The second series.
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Results lie in [-1, 1]. They are NaN where either series is constant. A row where either series is missing
+    is ignored. Values that have left the window have no influence. The error is at most
+    ``{error bound}``, with u and k as in :func:`rolling_var`.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_corr([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 3)
+    array([nan, nan,  1.])
+    """
+    return _of_sums([arr, other], window, operators.Correlation(), 1, options)
+
+
+@statistic(
+    series=2,
+    error_bound=("100 * u * (k(arr) + k(other)) * sqrt(var(arr) / var(other))",),
+    **_COMOMENT,
+)
+def rolling_beta(
+    arr: ArrayLike, other: ArrayLike, window: Window, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Regression slope of one series on another over each window.
+
+    Parameters
+    ----------
+    {numbers}
+    other : array_like of float, int or bool, of the shape of `arr`
+        The second series, the explanatory one.
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    The slope is the covariance of the two series divided by the variance of `other`. It is NaN where `other`
+    is constant. A row where either series is missing is ignored; at least two observations are needed. Values
+    that have left the window have no influence. The error is at most
+    ``{error bound}``, with u and k as in :func:`rolling_var`.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_beta([2.0, 4.0, 6.0], [1.0, 2.0, 3.0], 3)
+    array([nan, nan,  2.])
+    """
+    return _of_sums([arr, other], window, operators.Slope(), 2, options)
+
+
+@statistic(
+    outputs=("slope", "intercept", "determination"),
+    error_bound=(
+        _SLOPE_BOUND,
+        f"{_SLOPE_BOUND} * mean(abs(x)) + 30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))"
+        " + mean(abs(x)) / 2**1074",
+        "200 * u * (k(arr) + k(x))",
+    ),
+    **_COMOMENT,
+)
+def rolling_linear_fit(
+    arr: ArrayLike, window: Window, x: ArrayLike | None = None, **options: Unpack[CommonOptions]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Least-squares line through each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    x : array_like of float, int or bool, of the shape of `arr`, optional
+        The explanatory series. Default: the rows of each window, counted from 0.
+    {options}
+
+    Returns
+    -------
+    slope, intercept, determination : ndarray of float, shape (..., rows, ...)
+        The line, and the proportion of the variance that it explains (R²), which is NaN where `arr` is
+        constant. All three are NaN where `x` is constant. float32 for float32 input, otherwise float64.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    A row where `arr` or `x` is missing is ignored, but counts as a row of the window; at least two
+    observations are needed. Values that have left the window have no influence. With u and k as in
+    :func:`rolling_var`, the error of the slope is at most
+    ``{error bound}``, that of the intercept is at most
+    this times ``mean(abs(x))`` plus ``30 * u * (mean(abs(arr)) + abs(slope) * mean(abs(x)))`` plus
+    ``mean(abs(x)) / 2**1074``, which matters only if the slope is subnormal, and that of R² is at most
+    ``{error bound 2}``.
+
+    Cost: O(1) per element amortised, O(m) in the worst case. Source: as :func:`rolling_var`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> slope, intercept, determination = rollstat.rolling_linear_fit([1.0, 3.0, 5.0], 3)
+    >>> slope, intercept, determination
+    (array([nan, nan,  2.]), array([nan, nan,  1.]), array([nan, nan,  1.]))
+    >>> rollstat.rolling_linear_fit([1.0, 3.0, 5.0], 3, x=[0.0, 10.0, 20.0])[0]
+    array([nan, nan, 0.2])
+    """
+    arrays = [arr] if x is None else [arr, x]
+    summand = operators.moments.LinearFitByRow() if x is None else operators.LinearFit()
+    return _of_sums(arrays, window, summand, 2, options, "interpolated", ("arr", "x"))
+
+
+@statistic(exact=False, error_bound=("m * u * abs(result)",), **COMBINED)
+def rolling_prod(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Product of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`. Products of integers and bool are exact; they are int64 or uint64 with
+        ``mode="valid"`` or ``fill_value=``, otherwise float64. With ``min_periods=0`` the product of an empty
+        window is 1.
+
+    Raises
+    ------
+    OverflowError
+        If an exact product does not fit its dtype. The message names the row; `out` is not changed.
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored, and values that left the window never affect later results, not even 0 and
+    inf. The error of floats is at most ``{error bound}`` for m observations, with u = 2**-53. Products of
+    parts of the window neither overflow nor underflow.
+
+    Cost: O(1) multiplications per element amortised. Source: Tangwongsan, Hirzel and Schneider,
+    *In-Order Sliding-Window Aggregation in Worst-Case Constant Time*, 2021, doi:10.1007/s00778-021-00668-3.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_prod([2, 0, 3, 4], 2, mode="valid")
+    array([ 0,  0, 12])
+    """
+    return combine([arr], window, operators.Product(), "prod", options, required=0)
+
+
+@statistic(**COMBINED)
+def rolling_any(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Whether any observation of each window is nonzero.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        bool with ``fill_value=``, or with ``mode="valid"`` if no result can be missing, as of integers;
+        otherwise float64: 1 for true, 0 for false, NaN where missing.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored. Results are exact.
+
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_any([0, 0, 1, 0], 2, mode="valid")
+    array([False,  True,  True])
+    """
+    return _of_ends(arr, window, ANY, operators.AnyTrue(), "any", options, required=0, kind="truth")
+
+
+@statistic(**COMBINED)
+def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Whether all observations of each window are nonzero.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        bool with ``fill_value=``, or with ``mode="valid"`` if no result can be missing, as of integers;
+        otherwise float64: 1 for true, 0 for false, NaN where missing.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored. Results are exact.
+
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_all([1, 2, 0, 1], 2, mode="valid")
+    array([ True, False, False])
+    """
+    return _of_ends(arr, window, ALL, operators.AllTrue(), "all", options, required=0, kind="truth")
+
+
+@statistic(pandas="first", **COMBINED)
+def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Oldest observation of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`. Integers and bool keep their dtype with ``fill_value=``, or with
+        ``mode="valid"`` if no result can be missing; otherwise they are float64, with NaN for a missing
+        result.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored. Results are exact. With ``keep_dtype=True`` the method of the pandas accessor
+    also takes datetimes and strings.
+
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_first([3, 1, 2], 2, mode="valid")
+    array([3, 1])
+    """
+    return _of_ends(arr, window, OLDEST, operators.First(), "first", options)
+
+
+@statistic(pandas="last", **COMBINED)
+def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Newest observation of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`. Integers and bool keep their dtype with ``fill_value=``, or with
+        ``mode="valid"`` if no result can be missing; otherwise they are float64, with NaN for a missing
+        result.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored. Results are exact. With ``keep_dtype=True`` the method of the pandas accessor
+    also takes datetimes and strings.
+
+    Cost: O(1) per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_last([3.0, float("nan"), 2.0], 2, min_periods=1)
+    array([3., 3., 2.])
+    """
+    return _of_ends(arr, window, NEWEST, operators.Last(), "last", options)
+
+
+@statistic(exact=False, error_bound=("(3 * m + 8 + 2 * abs(result)) * u",), **COMBINED)
+def rolling_logsumexp(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Logarithm of the sum of the exponentials of each window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray of float, shape (..., rows, ...)
+        float32 for float32 input, otherwise float64. With ``min_periods=0`` the result of an empty window is
+        -inf.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored. The largest value of the window is subtracted before exponentials are
+    computed, so nothing overflows. The error is at most ``{error bound}`` for m observations, with
+    u = 2**-53.
+
+    Cost: O(1) combinations per element amortised. Source: as :func:`rolling_aggregate`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_logsumexp([1000.0, 1000.0], 2).round(3)
+    array([     nan, 1000.693])
+    """
+    return combine([arr], window, operators.LogSumExp(), "logsumexp", options, required=0, kind="float")
