@@ -3,7 +3,6 @@
 - `moment_formulas`: what is summed (powers and products about a shift), and the results that follow.
 - `fixed_windows`: windows of one width, by a block scan of eight windows at once.
 - `short_windows`: windows of fewer than 32 values, each summed by itself, and what both share.
-- `straight_lines`: the results of least squares.
 - `variable_windows`: any monotone windows with any missing values, by two stacks.
 
 No sum is ever updated by subtraction: a window is put together from suffixes and prefixes of blocks, so that
