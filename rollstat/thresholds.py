@@ -10,12 +10,11 @@ __all__ = [
     "ACTIVE_PROBED_ROWS",
     "ACTIVE_SHARE",
     "BLOCKWISE_BYTES",
-    "BLOCKWISE_POSITIONS_BYTES",
+    "BLOCKWISE_POSITIONS",
     "BOX_AS_ROWS",
     "COMPARED_RANK",
     "EXPANDING_AS_FIXED",
     "FEW_EXTREMA_ROWS",
-    "MONOTONE_RUN",
     "NETWORK",
     "NETWORK_OF_LONG_SERIES",
     "NETWORK_OF_OTHER_DTYPES",
@@ -139,14 +138,11 @@ STREAM_FUNCTION_WINDOWS = {"f": 1, "i": 4, "u": 4, "b": 4}
 FEW_EXTREMA_ROWS = 64
 """Below this number of rows, extrema are found by one scan, which is done before vectors are set up."""
 
-MONOTONE_RUN = 64
-"""Shortest run of rising or falling values whose extrema are copied instead of computed."""
-
 BLOCKWISE_BYTES = 4_000
 """Bytes of a window from which extrema are found block by block."""
 
-BLOCKWISE_POSITIONS_BYTES = 1_024
-"""The same for positions of extrema."""
+BLOCKWISE_POSITIONS = 64
+"""Rows of a window from which positions of extrema are found block by block."""
 
 ONE_CALL_ROWS = 8192
 """Most windows of a series whose results are written in one kernel call."""

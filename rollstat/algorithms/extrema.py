@@ -28,7 +28,7 @@ from rollstat.kernels.simd.pairs import Arg
 from rollstat.plan import Choice
 from rollstat.thresholds import (
     BLOCKWISE_BYTES,
-    BLOCKWISE_POSITIONS_BYTES,
+    BLOCKWISE_POSITIONS,
     FEW_EXTREMA_ROWS,
 )
 
@@ -147,9 +147,9 @@ def chunk_rows(width: int, itemsize: int) -> int:
     return (max(131_072, 8 * reach) if reach > 8_192 else 16 * reach) // itemsize
 
 
-def _block_for_positions(width: int, lanes: int) -> int:
-    """Return the length of a block for positions in long windows: a 64th to a 128th, or four vectors."""
-    return max(1 << max((width // 64).bit_length() - 1, 0), 4 * lanes)
+def _block_for_positions(width: int) -> int:
+    """Return the length of a block for positions: a third to a sixth, up to 64 rows, or a 32nd to a 64th."""
+    return 1 << max(width // 32, min(width // 3, 64)).bit_length() - 1
 
 
 def _block_for_values(width: int) -> int:
@@ -192,11 +192,11 @@ def _kernel_for_positions(
 ) -> tuple[Any, tuple[int | bool, ...], int]:
     """Return the kernel for so many rows, its parameters for windows, and its scratch length."""
     lanes = lanes_in(f"u{itemsize}")
-    if width * itemsize >= BLOCKWISE_POSITIONS_BYTES:
-        block, chunk = _block_for_positions(width, lanes), min(max(65_536, 8 * width), rows)
+    if width >= BLOCKWISE_POSITIONS:
+        block, chunk = _block_for_positions(width), min(max(65_536, 8 * width), rows)
         length = blockwise_arg.scratch_length(width, chunk, block, lanes)
         return blockwise_arg.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
-    size = 4_096 if width < 8 else 2_048 if width < 128 else 8_192
+    size = 4_096 if width < 8 else 2_048
     chunk = max(min(size // itemsize, rows), 1)
     length = doubling_arg.scratch_length(width, chunk, lanes)
     return doubling_arg.rolling, (width, chunk), -(-length // lanes) * lanes

@@ -43,12 +43,11 @@ from rollstat.compile.simd.vectors import (
     zeros,
 )
 from rollstat.kernels.extrema import doubling
-from rollstat.kernels.extrema.monotone_runs import answer_values, copy_run
-from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, NO, SKIP, YES
+from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
 from rollstat.kernels.extrema.van_herk import prefixes, suffixes
 from rollstat.kernels.missing import counting
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import Oldest, best_of, better, missing_of, where_equal, worst_of
+from rollstat.kernels.simd.comparator import best_of, better, missing_of, where_equal, worst_of
 from rollstat.kernels.simd.fill_copy import fill, fill_and_prefetch
 from rollstat.kernels.simd.pairs import broadcast, prefer
 
@@ -215,16 +214,10 @@ def _answer(order, windows, k, total, best, results, sentinel, decode, prefetch_
         value, has_nan = best_in(order, part)
         before = prefer(order, _with_sentinel(order, part, value, has_nan, sentinel), best)
     older = older[: len(results)]
-    written = False
-    # Where the windows follow one monotone run, the results are a copy of it.
-    if not last_wins and not better(order, after, older[-1]):
-        written = copy_run(order, Oldest(), YES, older, results, prefetch_source)
-    elif not first_wins and not better(order, before, newer[0]):
-        written = copy_run(order, Oldest(), NO, newer[: len(results)], results, prefetch_source)
-    if first_wins and not written:
+    if first_wins:
         newer = newer[: len(results) if last_wins else 0]
         suffixes(order, older, after, newer, before, results, sentinel, prefetch_source)
-    elif not written:
+    else:
         prefixes(order, newer, before, results, sentinel, prefetch_source)
     if decode:
         _decode_all(sentinel, results)
@@ -246,20 +239,15 @@ def rolling(order, values, width, block, scratch, out, rule, words):
     Parameters and result are those of :func:`rollstat.kernels.extrema.doubling.rolling`, but windows hold a
     `block` of whole vectors or more, and `scratch` has the length that :func:`scratch_length` gives.
     """
-    done, count = answer_values(order, values, width, out), len(out)
-    if done == count:
-        return 0
     sentinel = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
     # So many windows are written one by one that the first block of results begins at a cache line.
-    prefix = min(unaligned(out[done:]), count - done)
-    left = out[done:]
-    found = _first_windows(order, values[done:], width, prefix, left, sentinel, rule)
+    done = min(unaligned(out), len(out))
+    found = _first_windows(order, values, width, done, out, sentinel, rule)
     if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
         return found
-    done += prefix
-    noted = record_nan_if(found, values, 0, done + width - 1 if prefix else 0, words)
+    noted = record_nan_if(found, values, 0, done + width - 1 if done else 0, words)
     windows, out = Windows(values[done:], width, block), out[done:]
-    blocks = (count - done + block - 1) // block
+    blocks = (len(out) + block - 1) // block
     room = room_for(len(windows.values), block, lanes_of(scratch))
     total, common, rest = scratch[:room], scratch[room : room + _GROUP], scratch[room + _GROUP :]
     whole = width // block

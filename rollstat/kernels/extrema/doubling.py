@@ -18,8 +18,7 @@ is treated in the same way.
 
 The values are processed in chunks. One loop makes the spans of a chunk and writes the windows of the chunk
 before, so that reading and writing memory overlap. Spans that both chunks need are copied. Windows of a few
-rows need no spans, see :mod:`rollstat.kernels.extrema.direct`; long monotone runs are answered by
-:mod:`rollstat.kernels.extrema.monotone_runs`.
+rows need no spans, see :mod:`rollstat.kernels.extrema.direct`.
 
 State: scratch memory alone, parts of one array. Invariant: ``spans[j]`` is the best of the `span` values
 that end at j, or of as many as there are. Cost: about log2(span) + 3 vector operations for each vector of
@@ -52,7 +51,6 @@ from rollstat.compile.simd.vectors import (
 )
 from rollstat.kernels.extrema import direct
 from rollstat.kernels.extrema.direct import FEW
-from rollstat.kernels.extrema.monotone_runs import answer_values
 from rollstat.kernels.extrema.nan_policy import (
     ANY,
     HAS_NAN,
@@ -384,21 +382,13 @@ def rolling(order, values, width, chunk, scratch, out, rule, words):
     found = before = first = noted = known = 0
     decode = NO
     while first < count:
-        left, results = out[first:], out[before:first]
-        done = answer_values(order, values[first:], width, left)
-        if done:
-            pending = Pending(width, ended, ended_middle, results)
-            _chunk(order, values[:0], ONE, edge, spans, pending, Nan(NO_NAN, sentinel, decode))
-            first += done
-            before = known = first
-            continue
-        # After answered rows, a short chunk lets the next ones begin at a cache line.
-        prefix = min(unaligned(left), chunk) if before == first else 0
+        # A short first chunk lets the next ones begin at a cache line.
+        prefix = min(unaligned(out), chunk) if first == 0 else 0
         last = min(first + (prefix if prefix > 0 else chunk), count)
         seen = values_of(values, first, last, width, lanes)
         shared = _shared_spans(known - first, first - before, span, lanes)
         nan = Nan(MAY_HAVE_NAN if found & HAS_NAN else UNCHECKED, sentinel, decode)
-        pending = Pending(width, ended, ended_middle, results)
+        pending = Pending(width, ended, ended_middle, out[before:first])
         found |= _chunk(order, seen[shared:], span, edge, spans[shared:], pending, nan)
         if shared and found and nan.mode == UNCHECKED:
             # The shared values were not searched for the sentinel: all spans of this chunk are made again.

@@ -6,11 +6,10 @@
     positions   0   1   2   3          of equal values the oldest or the newest, as the order says
 
 Each vector of values has one of positions, which takes the same shifts and choices. So the cost does not
-depend on the data, whereas a search for known extrema takes long where they change often. Long monotone runs
-are answered first by :mod:`rollstat.kernels.extrema.monotone_runs`.
+depend on the data, whereas a search for known extrema takes long where they change often.
 
-Windows of a few rows are read row by row, see :mod:`rollstat.kernels.extrema.direct`. Windows of up to 127
-rows are two spans of up to 64 values; longer windows are two spans of one vector and the rows between.
+Windows of a few rows are read row by row, see :mod:`rollstat.kernels.extrema.direct`. Others, of up to 64
+rows, are two spans of up to 32 values.
 
 State, invariant and source: as :mod:`rollstat.kernels.extrema.doubling`; memory, spans and results are pairs
 of arrays of values and of positions. Positions are integers as large as a value, so that both have the same
@@ -19,44 +18,28 @@ lanes; values have 4 or 8 bytes. Cost: about twice that of values alone.
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import contains_nan, lanes_of, propagate_nan, zeros
-from rollstat.kernels.extrema import direct, monotone_runs
+from rollstat.kernels.extrema import direct
 from rollstat.kernels.extrema.blockwise import occurs
 from rollstat.kernels.extrema.direct import FEW
 from rollstat.kernels.extrema.doubling import (
     EIGHT,
     SIXTEEN,
-    SIXTY_FOUR,
     THIRTY_TWO,
     doubled,
     largest_span,
     room_for,
     values_of,
 )
-from rollstat.kernels.extrema.monotone_runs import Results
-from rollstat.kernels.simd.comparator import best_of, reject, worst_of
+from rollstat.kernels.simd.comparator import worst_of
 from rollstat.kernels.simd.fill_copy import count_up
-from rollstat.kernels.simd.pairs import at, broadcast, copy, load, prefer, rows, rows_from, set_at, store
+from rollstat.kernels.simd.pairs import broadcast, copy, load, prefer, rows, rows_from, store
 
 __all__ = ["correct_positions", "rolling", "scratch_length", "write_shifted"]
 
 
 def scratch_length(width, chunk, lanes):
     """Return the length of each of the two parts of scratch memory, for chunks of `chunk` rows."""
-    length = 2 * (64 + lanes) + 2 * room_for(chunk + width - 1, lanes) + room_for(chunk, lanes)
-    count = chunk + width - 1
-    while width >= 2 * lanes:
-        count, width = count // lanes, width // lanes - 1
-        length += 3 * room_for(count, lanes)
-    return length
-
-
-@kernel
-def _fill_limits(order, width, limits):
-    """Write the worst value, but the best in the last lanes, whose windows hold one row more."""
-    lanes = lanes_of(limits)
-    for lane in range(lanes):
-        more = lane >= lanes - width % lanes
-        limits[lane] = best_of(order, limits) if more else worst_of(order, limits)
+    return 2 * (THIRTY_TWO + lanes) + 2 * room_for(chunk + width - 1, lanes) + room_for(chunk, lanes)
 
 
 @kernel
@@ -92,15 +75,7 @@ def _whole_vectors(order, source, span, spans):
         return _loop(order, source, SIXTEEN, spans)
     if span == 32:
         return _loop(order, source, THIRTY_TWO, spans)
-    if span == 64:
-        return _loop(order, source, SIXTY_FOUR, spans)
     return _loop(order, source, span, spans)
-
-
-@kernel
-def _span_for(width, lanes):
-    """Return the span for windows of `width`: two of it, or one vector if there are rows between."""
-    return largest_span(width, SIXTY_FOUR) if width < 2 * SIXTY_FOUR else lanes
 
 
 @kernel
@@ -116,18 +91,18 @@ def _fill_spans(order, source, span, edge, spans):
     whole = count // lanes * lanes
     if whole == count:
         return has_nan
-    padded, last = rows(edge, 0, SIXTY_FOUR + lanes), rows_from(edge, SIXTY_FOUR + lanes)
-    for j in range(whole - SIXTY_FOUR, whole + lanes):
+    padded, last = rows(edge, 0, THIRTY_TWO + lanes), rows_from(edge, THIRTY_TWO + lanes)
+    for j in range(whole - THIRTY_TWO, whole + lanes):
         known = 0 <= j < count
-        padded[0][j - whole + SIXTY_FOUR] = values[j] if known else worst_of(order.order, values)
-        padded[1][j - whole + SIXTY_FOUR] = source[1][j] if known else 0
+        padded[0][j - whole + THIRTY_TWO] = values[j] if known else worst_of(order.order, values)
+        padded[1][j - whole + THIRTY_TWO] = source[1][j] if known else 0
     has_nan |= _whole_vectors(order, padded, span, last)
-    store(load(last, SIXTY_FOUR), spans, whole)
+    store(load(last, THIRTY_TWO), spans, whole)
     return has_nan
 
 
 @kernel
-def _two_spans(order, spans, span, width, out):
+def _whole_windows(order, spans, span, width, out):
     """Write windows of `width` values, at most two spans, to the whole vectors of `out`."""
     lanes = lanes_of(out[0])
     for i in range(0, len(out[0]) - lanes + 1, lanes):
@@ -135,56 +110,13 @@ def _two_spans(order, spans, span, width, out):
 
 
 @kernel
-def _spans_and_rows(order, spans, width, middle, limits, out):
-    """Write windows of `width` values, two spans or more, to the whole vectors of `out`.
-
-    A window is its first and its last span and the whole rows between: ``middle[q]`` is the best of those
-    whole rows from q on that lie within every window that begins in the row before q. Windows that begin in
-    the last ``width % lanes`` lanes hold one whole row more, which `limits` makes lose in all other lanes.
-    """
-    lanes = lanes_of(out[0])
-    limit = load(limits, 0)
-    row = 1
-    for i in range(0, len(out[0]) - lanes + 1, lanes):
-        best = prefer(order, broadcast(at(middle, row)), load(spans, i + lanes - 1))
-        value, position = broadcast(at(middle, row + 1))
-        best = prefer(order, (reject(order.order, value, limit), position), best)
-        store(prefer(order, load(spans, i + width - 1), best), out, i)
-        row += 1
-
-
-@kernel
-def _from_spans(order, spans, count, width, edge, scratch, out):
-    """Write the best of every window of `width` of `count` values, whose spans are given, to `out`."""
-    lanes = lanes_of(out[0])
-    whole = len(out[0]) // lanes * lanes
-    last = rows(edge, 2 * lanes, 3 * lanes)
-    span = _span_for(width, lanes)
-    if width <= 2 * span:
-        _two_spans(order, spans, span, width, out)
-        if whole < len(out[0]):
-            _two_spans(order, rows_from(spans, whole), span, width, last)
-    else:
-        totals_count = count // lanes
-        room = room_for(totals_count, lanes)
-        middle, totals = rows(scratch, 0, room), rows(scratch, room, room + totals_count)
-        between = width // lanes - 1
-        for row in range(totals_count):
-            total = at(spans, row * lanes + lanes - 1)
-            set_at(total, totals, row)
-            set_at(total, middle, row)
-        if between > 1:
-            above, rest = rows(scratch, 2 * room, 3 * room), rows_from(scratch, 3 * room)
-            _fill_spans(order, totals, _span_for(between, lanes), edge, above)
-            results = rows(middle, 0, totals_count - between + 1)
-            _from_spans(order, above, totals_count, between, edge, rest, results)
-        limits = edge[0][:lanes]
-        _fill_limits(order.order, width, limits)
-        _spans_and_rows(order, spans, width, middle, limits, out)
-        _spans_and_rows(
-            order, rows_from(spans, whole), width, rows_from(middle, whole // lanes), limits, last
-        )
+def _windows(order, spans, span, width, edge, out):
+    """Write windows of `width` values, at most two spans, to `out`."""
+    whole = len(out[0]) // lanes_of(out[0]) * lanes_of(out[0])
+    _whole_windows(order, spans, span, width, out)
     if whole < len(out[0]):
+        last = rows(edge, 0, lanes_of(out[0]))
+        _whole_windows(order, rows_from(spans, whole), span, width, last)
         copy(last, rows_from(out, whole))
 
 
@@ -199,21 +131,14 @@ def rolling(order, values, width, chunk, scratch, shift, position):
     and the worst value may be an observation, else 0.
     """
     lanes = lanes_of(scratch[0])
-    begin, room, count = 2 * (SIXTY_FOUR + lanes), room_for(chunk + width - 1, lanes), room_for(chunk, lanes)
+    begin, room, count = 2 * (THIRTY_TWO + lanes), room_for(chunk + width - 1, lanes), room_for(chunk, lanes)
     edge, spans = rows(scratch, 0, begin), rows(scratch, begin + count, begin + count + room)
-    best, rest = rows(scratch, begin, begin + count), rows_from(scratch, begin + count + room)
-    numbers, rest = rest[1][:room], rows_from(rest, room)
+    best, numbers = rows(scratch, begin, begin + count), scratch[1][begin + count + room :][:room]
     count_up(0, numbers)
-    span = _span_for(width, lanes)
-    nothing = scratch[0][:0]
+    span = largest_span(width, THIRTY_TWO)
     has_nan = empty = False
-    first = 0
-    while True:
-        runs = Results(position[first:], nothing)
-        first += monotone_runs.answer(order.order, order.ties, values[first:], width, shift + first, runs)
+    for first in range(0, len(position), chunk):
         results = position[first : first + chunk]
-        if len(results) == 0:
-            break
         seen = values_of(values, first, first + len(results), width, lanes)
         out = rows(best, 0, len(results))
         if width <= FEW and len(results) >= lanes:
@@ -222,12 +147,11 @@ def rolling(order, values, width, chunk, scratch, shift, position):
         else:
             source = seen, numbers[: len(seen)]
             has_nan |= _fill_spans(order, source, span, edge, spans)
-            _from_spans(order, spans, len(seen), width, edge, rest, out)
+            _windows(order, spans, span, width, edge, out)
             empty_here = has_nan and not empty and occurs(out[0], worst_of(order.order, values))
         if has_nan and not empty:
             empty = empty_here and occurs(seen, worst_of(order.order, values))
         write_shifted(shift + first, out[1], results)
-        first += len(results)
     return int(has_nan) + int(has_nan and empty)
 
 

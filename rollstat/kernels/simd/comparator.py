@@ -19,15 +19,13 @@ from numba import types
 from numba.np.numpy_support import as_dtype
 
 from rollstat.compile.lowering import constant, lowered
-from rollstat.compile.simd.codegen import Vector, all_lanes, compare
+from rollstat.compile.simd.codegen import Vector, compare
 
 __all__ = [
     "Greatest",
     "Least",
     "Newest",
     "Oldest",
-    "all_newer_win",
-    "all_older_win",
     "best_of",
     "better",
     "choose",
@@ -151,40 +149,6 @@ def _choose(order, ties, older, newer, first, second):
         return builder.select(older_wins, first_value, second_value)
 
     return first(order, ties, older, older, first, first), generate
-
-
-def _all_win(order, or_equal, first, second):
-    wins = first < second if isinstance(order, Least) else first > second
-    return bool((wins | (first == second) if or_equal else wins).all())
-
-
-def all_older_win(order, ties, older, newer):
-    """Return whether `older` wins against `newer` in every lane; false if one is NaN."""
-    return _all_win(order, isinstance(ties, Oldest), older, newer)
-
-
-def all_newer_win(order, ties, older, newer):
-    """Return whether `newer` wins against `older` in every lane; false if one is NaN."""
-    return _all_win(order, isinstance(ties, Newest), newer, older)
-
-
-def _all_winning(winning_tie, swapped):
-    """Return what :func:`lowered` needs for one of these two tests of every lane."""
-
-    def resolve(order, ties, older, newer):
-        comparison = _comparison(order) + ("=" if _is(ties, winning_tie) else "")
-
-        def generate(context, builder, signature, arguments):
-            first, second = arguments[:1:-1] if swapped else arguments[2:]
-            return all_lanes(builder, compare(builder, older.dtype, comparison, first, second))
-
-        return types.boolean(order, ties, older, older), generate
-
-    return resolve
-
-
-lowered(all_older_win)(_all_winning(Oldest, swapped=False))
-lowered(all_newer_win)(_all_winning(Newest, swapped=True))
 
 
 def _extreme(dtype, lowest):

@@ -10,7 +10,6 @@ from rollstat.compile.jit import kernel
 from rollstat.compile.simd import vectors
 from rollstat.kernels.extrema import (
     blockwise,
-    blockwise_arg,
     doubling,
     doubling_arg,
     separable,
@@ -21,8 +20,6 @@ from rollstat.kernels.simd.comparator import (
     Least,
     Newest,
     Oldest,
-    all_newer_win,
-    all_older_win,
     best_of,
     better,
     choose,
@@ -64,29 +61,8 @@ def every_operation(values, out):
 
 
 @kernel
-def compare_lanes(values, ties, truths):
-    one, two = vectors.load(values, 0), vectors.load(values, 8)
-    truths[0] = all_older_win(Least(), ties, one, two)
-    truths[1] = all_older_win(Least(), ties, two, one)
-    truths[2] = all_newer_win(Least(), ties, one, two)
-    truths[3] = all_newer_win(Least(), ties, two, one)
-
-
-@kernel
 def place_of(values):
     return vectors.unaligned(values)
-
-
-def test_all_older_or_newer_win():
-    low = np.arange(8.0)
-    for ties, equal in ((Oldest(), [1, 1, 0, 0]), (Newest(), [0, 0, 1, 1])):
-        truths = np.zeros(4, np.int64)
-        compare_lanes(np.concatenate([low, low + 1]), ties, truths)
-        assert truths.tolist() == [1, 0, 0, 1]
-        compare_lanes(np.concatenate([low, low]), ties, truths)
-        assert truths.tolist() == equal
-        compare_lanes(np.concatenate([low, np.full(8, np.nan)]), ties, truths)
-        assert truths.tolist() == [0, 0, 0, 0]
 
 
 def test_distance_to_the_next_whole_vector():
@@ -176,5 +152,3 @@ def test_positions_are_carried_in_vectors():
     values, positions = np.zeros(64), np.zeros(64, np.int64)
     carried = (values, positions), 8, (values.copy(), positions.copy())
     assert instruction in assembly(doubling_arg._whole_vectors, Arg(Least(), Oldest()), *carried)
-    merged = values, positions, (0.0, np.int64(0)), np.int64(0), (values.copy(), positions.copy())
-    assert instruction in assembly(blockwise_arg._prefixes, Arg(Least(), Newest()), *merged)

@@ -51,7 +51,7 @@ def test_mark_insufficient(dtype, width, gaps, rng):
 @pytest.mark.parametrize("dtype", ["f8", pytest.param("f4", marks=pytest.mark.long)])
 @pytest.mark.parametrize("first", [0, 1, 700, 2900])
 def test_bitmaps_that_extrema_kernels_record(dtype, first, rng):
-    """The bitmap is complete wherever the first NaN is, also if monotone runs are answered directly."""
+    """The bitmap is complete wherever the first NaN is."""
     lanes = lanes_in(dtype)
     steady = np.linspace(0.0, 1.0, 800)
     for values in (rng.standard_normal(3000), np.r_[steady, rng.standard_normal(1000), steady, -steady]):
