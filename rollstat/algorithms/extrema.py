@@ -23,8 +23,7 @@ from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL,
 from rollstat.kernels.extrema.positions import locate
 from rollstat.kernels.extrema.variable_windows import scan
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP, empty_bitmap, mark_insufficient
-from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
-from rollstat.kernels.simd.pairs import Arg
+from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from rollstat.plan import Choice
 from rollstat.thresholds import (
     BLOCKWISE_BYTES,
@@ -207,10 +206,10 @@ def _bytes_of_positions(width: int) -> int:
     return 4 if width < _WIDEST_OF_32_BITS else 8
 
 
-def _with_positions(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return scratch memory for so many values and as many positions."""
+def _with_positions(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return scratch memory for so many values and as many positions, the latter also as integers."""
     memory = aligned_empty(2 * length, dtype)
-    return memory[:length], memory[length:].view(f"i{dtype.itemsize}")
+    return memory[:length], memory[length:], memory[length:].view(f"i{dtype.itemsize}")
 
 
 def _positions(

@@ -10,26 +10,22 @@ The function itself stays a Python function, which is called where kernels are n
 during type inference. Numba's own overloads would do the same, but Numba optimises each of them and turns it
 into machine code by itself, which takes some 20 ms.
 
-The module also has functions that are single instructions, counting bits and prefetching, and what generators
-of code need of Numba: calls, slices and tuples.
+The module also has functions that are single instructions, counting bits and prefetching, and the tuples that
+generators of code make.
 """
 
 import inspect
-import operator
 from functools import cache, partial
 
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import impl_ret_borrowed
-from numba.core.registry import cpu_target
-from numba.core.typing.arraydecl import get_array_index_type
 from numba.extending import lower_builtin, type_callable
 
 from rollstat.compile.jit import inner_function
 
 __all__ = [
-    "call",
     "constant",
     "count_leading_zeros",
     "count_ones",
@@ -40,10 +36,7 @@ __all__ = [
     "overloaded",
     "prefetch",
     "prefetch_to_write",
-    "result_type",
-    "slice_of",
     "tuple_of",
-    "type_of_slice",
 ]
 
 
@@ -77,38 +70,6 @@ def constant(signature, value):
         return context.get_constant(signature.return_type, value)
 
     return signature, generate
-
-
-def _callable_type(function):
-    return cpu_target.typing_context.resolve_value_type(function) or function
-
-
-def result_type(function, operand_types):
-    """Return the type of the result of a function for operands of these types."""
-    resolve = cpu_target.typing_context.resolve_function_type
-    return resolve(_callable_type(function), operand_types, {}).return_type
-
-
-def call(context, builder, function, operand_types, operands):
-    """Generate a call of `function`; return the result."""
-    called = _callable_type(function)
-    signature = context.typing_context.resolve_function_type(called, operand_types, {})
-    implementation = context.get_function(called, signature)
-    context.add_linking_libs(getattr(implementation, "libs", ()))
-    return implementation(builder, operands)
-
-
-def type_of_slice(array):
-    """Return the type of a slice of an array of this type."""
-    return get_array_index_type(array, types.slice2_type).result
-
-
-def slice_of(context, builder, array, value, first, last):
-    """Generate ``value[first:last]``; kernels cannot return arrays that they make."""
-    bounds = context.make_helper(builder, types.slice2_type)
-    bounds.start, bounds.stop, bounds.step = first, last, context.get_constant(types.intp, 1)
-    operands = array, types.slice2_type
-    return call(context, builder, operator.getitem, operands, (value, bounds._getvalue()))
 
 
 def tuple_of(context, builder, type_, values):

@@ -54,12 +54,9 @@ CALLED = {
     },
     "lowering": {
         "numba.core.imputils:impl_ret_borrowed": "ctx builder retty ret",
-        "numba.core.typing.arraydecl:get_array_index_type": "ary idx",
         "numba.core.typing.context:Context.resolve_function_type": "self func args kws",
-        "numba.core.typing.context:Context.resolve_value_type": "self val",
         "numba.core.base:BaseContext.get_function": "self fn sig",
         "numba.core.base:BaseContext.add_linking_libs": "self libs",
-        "numba.core.base:BaseContext.make_helper": "self builder typ",
         "numba.core.base:BaseContext.make_tuple": "self builder typ values",
         "numba.extending:type_callable": "func",
         "numba.extending:lower_builtin": "func argtys",
@@ -119,7 +116,7 @@ ATTRIBUTES = {
     ),
     "the typing context": (lambda: cpu_target.typing_context, "refresh _lookup_global"),
     "error models": (lambda: import_module("numba.core.callconv"), "error_models NumpyErrorModel"),
-    "types": (lambda: types, "slice2_type BaseNamedTuple BaseTuple NestedArray Record unliteral VarArg"),
+    "types": (lambda: types, "BaseNamedTuple BaseTuple NestedArray Record unliteral VarArg"),
     "LLVM bindings": (lambda: binding, "get_host_cpu_features get_host_cpu_name get_process_triple"),
     "an LLVM builder": (lambda: ir.IRBuilder(), "cttz ctlz ctpop shuffle_vector insert_element fence"),
 }

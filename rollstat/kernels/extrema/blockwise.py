@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import (
+    broadcast,
     contains_nan,
     lanes_of,
     load,
@@ -47,9 +48,8 @@ from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL,
 from rollstat.kernels.extrema.van_herk import prefixes, suffixes
 from rollstat.kernels.missing import counting
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import best_of, better, missing_of, where_equal, worst_of
+from rollstat.kernels.simd.comparator import best_of, better, missing_of, prefer, where_equal, worst_of
 from rollstat.kernels.simd.fill_copy import fill, fill_and_prefetch
-from rollstat.kernels.simd.pairs import broadcast, prefer
 
 __all__ = ["best_in", "growing", "occurs", "rolling", "room_for", "scratch_length", "shrinking", "totals"]
 

@@ -25,7 +25,6 @@ from rollstat.kernels.extrema import doubling_arg
 from rollstat.kernels.extrema.blockwise import room_for, totals
 from rollstat.kernels.simd.comparator import better, prefer, worst_of
 from rollstat.kernels.simd.fill_copy import copy, count_up, fill
-from rollstat.kernels.simd.pairs import rows_from
 
 __all__ = ["rolling", "scratch_length"]
 
@@ -117,11 +116,9 @@ def _prefixes(order, values, value, row, wins_ties, skipped, first, origin, best
 def rolling(order, values, width, chunk, block, last, scratch, shift, position):
     """Write the position, counted from `shift`, of the best of ``values[i:i + width]`` to ``position[i]``.
 
-    `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`; `last` says whether its ties are `Newest`. NaN is
-    no observation; a window without an observation, or with none better than the worst value, gets any
-    position. Windows hold two to 64 blocks. `scratch` is a pair of arrays, of values and of positions, each
-    as long as :func:`scratch_length` says for the rows of a `chunk`. Returns what
-    :func:`rollstat.kernels.extrema.doubling_arg.rolling` does.
+    Parameters and result are those of :func:`rollstat.kernels.extrema.doubling_arg.rolling`, but `last` says
+    whether the ties of `order` are `Newest`, windows hold two to 64 blocks, and `scratch` is as long as
+    :func:`scratch_length` says for the rows of a `chunk`.
     """
     found = 0
     for first in range(0, len(position), chunk):
@@ -134,9 +131,11 @@ def rolling(order, values, width, chunk, block, last, scratch, shift, position):
 @kernel
 def _by_chunk(order, values, width, block, last, scratch, shift, position):
     """As :func:`rolling`, for the rows of one chunk."""
-    memory, positions = scratch
+    memory, bits, positions = scratch
     room = room_for(len(values), block, lanes_of(memory))
-    best, total, rest = memory[:block], memory[block : block + room], rows_from(scratch, block + room)
+    used = block + room
+    best, total = memory[:block], memory[block:used]
+    rest = memory[used:], bits[used:], positions[used:]
     has_nan = totals(order.order, values, block, total)
     rows, whole = (len(position) + block - 1) // block, width // block
     inner, origin = total[1 : rows + whole - 1], positions[:rows]

@@ -18,11 +18,16 @@ Source: own construction.
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import (
+    broadcast,
+    channels_of,
     contains,
     contains_nan,
     lanes_of,
+    load,
     propagate_nan,
     replace_nan,
+    stack_channels,
+    store,
     unaligned,
     zeros,
 )
@@ -37,8 +42,7 @@ from rollstat.kernels.extrema.nan_policy import (
     Nan,
 )
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import best_of, missing_of, where_equal, worst_of
-from rollstat.kernels.simd.pairs import broadcast, load, prefer, store
+from rollstat.kernels.simd.comparator import best_of, missing_of, prefer, where_equal, worst_of
 
 __all__ = ["FEW", "positions", "rolling"]
 
@@ -106,8 +110,9 @@ def rolling(order, values, width, chunk, out, rule, words):
 def positions(order, values, numbers, width, out):
     """Write the position of the best of every window, of at least one vector of windows.
 
-    `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`, and `numbers` holds 0, 1, ... up to the rows of
-    `out`. Returns whether there may be a NaN, and whether some window has no better value than the worst one.
+    `order` is an :class:`~rollstat.kernels.simd.comparator.Arg`. `numbers` holds the row of each value. Like
+    `out`, it has the dtype of the values, and its bits are those of the integers. Returns whether there may
+    be a NaN, and whether some window has no better value than the worst one.
     """
     lanes = lanes_of(values)
     never = worst_of(order.order, values)
@@ -118,12 +123,13 @@ def positions(order, values, numbers, width, out):
         i = min(i, len(out) - lanes)
         oldest = load(values, i)
         has_nan = propagate_nan(propagate_nan(has_nan, oldest), load(values, i + width - 1))
-        best = prefer(order.order, oldest, worst), zeros(numbers)
+        best = stack_channels((prefer(order.order, oldest, worst), load(numbers, i)))
         for j in (1, 2, 3, 4):
             if j < width:
-                newer = prefer(order.order, load(values, i + j), worst), broadcast(numbers[j])
-                best = prefer(order, newer, best)
-        empty = where_equal(best[0], worst, best[0], empty)
-        store(best[1] + load(numbers, i), out, i)
+                newer = prefer(order.order, load(values, i + j), worst), load(numbers, i + j)
+                best = prefer(order, stack_channels(newer), best)
+        value, position = channels_of(best)
+        empty = where_equal(value, worst, value, empty)
+        store(position, out, i)
         i += lanes
     return contains_nan(has_nan), contains(empty, never)

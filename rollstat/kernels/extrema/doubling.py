@@ -37,15 +37,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.compile.jit import kernel
+from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import prefetch_to_write
 from rollstat.compile.simd.vectors import (
+    broadcast,
     contains,
     contains_nan,
     first_lane,
     lanes_of,
+    load,
     propagate_nan,
     replace_nan,
+    shift_in_previous,
+    store,
     unaligned,
     zeros,
 )
@@ -64,8 +68,8 @@ from rollstat.kernels.extrema.nan_policy import (
     Nan,
 )
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import best_of, missing_of, where_equal, worst_of
-from rollstat.kernels.simd.pairs import at, broadcast, copy, first_of, load, prefer, shift_in_previous, store
+from rollstat.kernels.simd.comparator import best_of, missing_of, prefer, where_equal, worst_of
+from rollstat.kernels.simd.fill_copy import copy
 
 __all__ = [
     "EIGHT",
@@ -156,7 +160,7 @@ def doubled(order, span, best, kept):
     `kept` holds what earlier vectors were after each step, as far back as the next shift reaches.
     """
     one, two, four, eight, sixteen, sixteen_too, thirty_two, second, third, fourth, sixty_four = kept
-    lanes = lanes_of(first_of(best))
+    lanes = lanes_of(best)
     if span >= 2:
         before, one = one, best
         best = prefer(order, best, shift_in_previous(before, best, 1))
@@ -219,7 +223,7 @@ def _loop(order, values, span, spans, pending, half, kind, nan):
         if i + lanes <= len(results):
             best = prefer(order, load(ended, i + half - 1), load(ended, i + width - 1))
             if kind == ROWS_BETWEEN:
-                best = prefer(order, broadcast(at(middle, row)), best)
+                best = prefer(order, broadcast(middle[row & INDEX]), best)
                 row += 1
             elif kind == FOUR_SPANS:
                 inner = prefer(order, load(ended, i + second), load(ended, i + third))

@@ -12,12 +12,23 @@ Windows of a few rows are read row by row, see :mod:`rollstat.kernels.extrema.di
 rows, are two spans of up to 32 values.
 
 State, invariant and source: as :mod:`rollstat.kernels.extrema.doubling`; memory, spans and results are pairs
-of arrays of values and of positions. Positions are integers as large as a value, so that both have the same
-lanes; values have 4 or 8 bytes. Cost: about twice that of values alone.
+of arrays of values and of positions. Positions are integers as large as a value, and their bits
+are stored as values, so that one vector has a channel of each; values have 4 or 8 bytes. Cost: about twice
+that of values alone.
 """
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.simd.vectors import contains_nan, lanes_of, propagate_nan, zeros
+from rollstat.compile.simd.vectors import (
+    broadcast,
+    channels_of,
+    contains_nan,
+    lanes_of,
+    load,
+    propagate_nan,
+    stack_channels,
+    store,
+    zeros,
+)
 from rollstat.kernels.extrema import direct
 from rollstat.kernels.extrema.blockwise import occurs
 from rollstat.kernels.extrema.direct import FEW
@@ -30,9 +41,8 @@ from rollstat.kernels.extrema.doubling import (
     room_for,
     values_of,
 )
-from rollstat.kernels.simd.comparator import worst_of
+from rollstat.kernels.simd.comparator import prefer, worst_of
 from rollstat.kernels.simd.fill_copy import count_up
-from rollstat.kernels.simd.pairs import broadcast, copy, load, prefer, rows, rows_from, store
 
 __all__ = ["correct_positions", "rolling", "scratch_length", "write_shifted"]
 
@@ -50,19 +60,34 @@ def write_shifted(shift, positions, out):
 
 
 @kernel(forceinline=True)
+def _load(pair, i):
+    """Return a vector with a channel of values and one of positions."""
+    return stack_channels((load(pair[0], i), load(pair[1], i)))
+
+
+@kernel(forceinline=True)
+def _store(vector, pair, i):
+    """Write the two channels of a vector."""
+    value, position = channels_of(vector)
+    store(value, pair[0], i)
+    store(position, pair[1], i)
+
+
+@kernel(forceinline=True)
 def _loop(order, source, span, spans):
     """Write the best of the `span` values that end at each position, for the whole vectors of `source`."""
-    values = source[0]
+    values, numbers = source
     lanes = lanes_of(values)
     worst = broadcast(worst_of(order.order, values))
     has_nan = zeros(values)
-    none = worst, zeros(source[1])
+    none = stack_channels((worst, has_nan))
     kept = none, none, none, none, none, none, none, none, none, none, none
     for i in range(0, len(values) - lanes + 1, lanes):
-        value, position = load(source, i)
+        value = load(values, i)
         has_nan = propagate_nan(has_nan, value)
-        best, kept = doubled(order, span, (prefer(order.order, value, worst), position), kept)
-        store(best, spans, i)
+        newest = stack_channels((prefer(order.order, value, worst), load(numbers, i)))
+        best, kept = doubled(order, span, newest, kept)
+        _store(best, spans, i)
     return contains_nan(has_nan)
 
 
@@ -91,67 +116,52 @@ def _fill_spans(order, source, span, edge, spans):
     whole = count // lanes * lanes
     if whole == count:
         return has_nan
-    padded, last = rows(edge, 0, THIRTY_TWO + lanes), rows_from(edge, THIRTY_TWO + lanes)
+    room = THIRTY_TWO + lanes
+    padded, last = (edge[0][:room], edge[1][:room]), (edge[0][room:], edge[1][room:])
     for j in range(whole - THIRTY_TWO, whole + lanes):
         known = 0 <= j < count
         padded[0][j - whole + THIRTY_TWO] = values[j] if known else worst_of(order.order, values)
-        padded[1][j - whole + THIRTY_TWO] = source[1][j] if known else 0
+        padded[1][j - whole + THIRTY_TWO] = source[1][j if known else 0]
     has_nan |= _whole_vectors(order, padded, span, last)
-    store(load(last, THIRTY_TWO), spans, whole)
+    _store(_load(last, THIRTY_TWO), spans, whole)
     return has_nan
-
-
-@kernel
-def _whole_windows(order, spans, span, width, out):
-    """Write windows of `width` values, at most two spans, to the whole vectors of `out`."""
-    lanes = lanes_of(out[0])
-    for i in range(0, len(out[0]) - lanes + 1, lanes):
-        store(prefer(order, load(spans, i + width - 1), load(spans, i + span - 1)), out, i)
-
-
-@kernel
-def _windows(order, spans, span, width, edge, out):
-    """Write windows of `width` values, at most two spans, to `out`."""
-    whole = len(out[0]) // lanes_of(out[0]) * lanes_of(out[0])
-    _whole_windows(order, spans, span, width, out)
-    if whole < len(out[0]):
-        last = rows(edge, 0, lanes_of(out[0]))
-        _whole_windows(order, rows_from(spans, whole), span, width, last)
-        copy(last, rows_from(out, whole))
 
 
 @kernel
 def rolling(order, values, width, chunk, scratch, shift, position):
     """Write the position, counted from `shift`, of the best of ``values[i:i + width]`` to ``position[i]``.
 
-    `order` is an :class:`~rollstat.kernels.simd.pairs.Arg`. NaN is no observation; a window without an
-    observation, or with none better than the worst value, gets any position. `scratch` is a pair of arrays
-    of values and of positions, each as long as :func:`scratch_length` says.
+    `order` is an :class:`~rollstat.kernels.simd.comparator.Arg`. NaN is no observation; a window without an
+    observation, or with none better than the worst value, gets any position. `scratch` holds two
+    arrays of the dtype of the values, each as long as :func:`scratch_length` says, and the second one again
+    as integers of that size.
     Returns 1 if there may have been a NaN, 2 if besides some window has no value better than the worst value,
     and the worst value may be an observation, else 0.
     """
-    lanes = lanes_of(scratch[0])
-    begin, room, count = 2 * (THIRTY_TWO + lanes), room_for(chunk + width - 1, lanes), room_for(chunk, lanes)
-    edge, spans = rows(scratch, 0, begin), rows(scratch, begin + count, begin + count + room)
-    best, numbers = rows(scratch, begin, begin + count), scratch[1][begin + count + room :][:room]
-    count_up(0, numbers)
+    memory, bits, positions = scratch
+    lanes = lanes_of(memory)
+    room, count = room_for(chunk + width - 1, lanes), room_for(chunk, lanes)
+    begin, end = count + room, count + 2 * room
+    best, numbers = (memory[:count], bits[:count]), bits[begin:end]
+    spans, edge = (memory[count:begin], bits[count:begin]), (memory[end:], bits[end:])
+    count_up(0, positions[begin:end])
     span = largest_span(width, THIRTY_TWO)
     has_nan = empty = False
     for first in range(0, len(position), chunk):
         results = position[first : first + chunk]
         seen = values_of(values, first, first + len(results), width, lanes)
-        out = rows(best, 0, len(results))
         if width <= FEW and len(results) >= lanes:
-            nan_here, empty_here = direct.positions(order, seen, numbers, width, out[1])
+            nan_here, empty_here = direct.positions(order, seen, numbers, width, best[1][: len(results)])
             has_nan |= nan_here
         else:
-            source = seen, numbers[: len(seen)]
-            has_nan |= _fill_spans(order, source, span, edge, spans)
-            _windows(order, spans, span, width, edge, out)
-            empty_here = has_nan and not empty and occurs(out[0], worst_of(order.order, values))
+            has_nan |= _fill_spans(order, (seen, numbers[: len(seen)]), span, edge, spans)
+            for i in range(0, len(results), lanes):
+                _store(prefer(order, _load(spans, i + width - 1), _load(spans, i + span - 1)), best, i)
+            worst = worst_of(order.order, values)
+            empty_here = has_nan and not empty and occurs(best[0][: len(results)], worst)
         if has_nan and not empty:
             empty = empty_here and occurs(seen, worst_of(order.order, values))
-        write_shifted(shift + first, out[1], results)
+        write_shifted(shift + first, positions[: len(results)], results)
     return int(has_nan) + int(has_nan and empty)
 
 

@@ -1,7 +1,6 @@
-"""Orders of extrema, pairs of values, and what other kernels build from machine vectors.
+"""Orders of extrema and what other kernels build from machine vectors.
 
-- `comparator`: minimum or maximum as a type, and comparison and selection by it.
-- `pairs`: operations on one operand or on a pair, for an extremum, with or without its position.
+- `comparator`: minimum or maximum as a type, and comparison and selection by it, with or without positions.
 - `compare_exchange`: the steps of selection networks on rows of lanes.
 - `fill_copy`: loops that write whole arrays.
 

@@ -3,7 +3,7 @@
 ::
 
     prefer(Least(), 3, 5)     3        prefer(Greatest(), 3, 5)     5
-    reject(Least(), 3, 5)     5        reject(Greatest(), 3, 5)     3
+    prefer(Arg(Least(), Oldest()), newer, older)      the smaller values and their positions
 
 The functions take scalars or vectors of :mod:`rollstat.compile.simd.vectors`.
 
@@ -12,26 +12,25 @@ returned where the two are equal or one is NaN, so a NaN in the first operand is
 comparison, or one instruction per register.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.np.numpy_support import as_dtype
 
 from rollstat.compile.lowering import constant, lowered
-from rollstat.compile.simd.codegen import Vector, compare
+from rollstat.compile.simd.codegen import Vector, compare, join_channels, split_channels
 
 __all__ = [
+    "Arg",
     "Greatest",
     "Least",
     "Newest",
     "Oldest",
     "best_of",
     "better",
-    "choose",
     "missing_of",
     "prefer",
-    "reject",
     "where_equal",
     "worst",
     "worst_of",
@@ -54,14 +53,21 @@ class Newest(NamedTuple):
     """The rule that the newest of equal values wins."""
 
 
+class Arg(NamedTuple):
+    """The order of a value and its position; `ties` is :class:`Oldest` or :class:`Newest`."""
+
+    order: Any
+    ties: Any
+
+
 def _is(rule, cls):
     """Return whether `rule`, an instance or Numba's type of one, is of the class `cls`."""
     return isinstance(rule, cls) or getattr(rule, "instance_class", None) is cls
 
 
-def _comparison(order, reverse=False):
+def _comparison(order):
     """Return the comparison by which a value wins."""
-    return "<" if _is(order, Least) != reverse else ">"
+    return "<" if _is(order, Least) else ">"
 
 
 def _element(operand):
@@ -70,32 +76,32 @@ def _element(operand):
 
 
 def prefer(order, first, second):
-    """Return the winner of two scalars or vectors; `second` where neither wins."""
-    wins = first < second if isinstance(order, Least) else first > second
+    """Return the winner of two scalars or vectors; `second` where neither wins.
+
+    With an :class:`Arg`, the vectors have a channel of values and one of positions, and `first` is newer.
+    """
+    if isinstance(order, Arg):
+        if isinstance(order.ties, Newest):
+            first, second = second, first
+        return np.where(better(order.order, first[0], second[0]), first, second)
+    wins = better(order, first, second)
     return np.where(wins, first, second) if isinstance(first, np.ndarray) else first if wins else second
 
 
-def reject(order, first, second):
-    """Return the loser of two scalars or vectors; `second` where neither wins."""
-    return prefer(Greatest() if isinstance(order, Least) else Least(), first, second)
-
-
-def _selecting(reverse):
-    """Return what :func:`lowered` needs for the winner, or with `reverse` the loser, of two operands."""
-
-    def resolve(order, first, second):
-        def generate(context, builder, signature, arguments):
+@lowered(prefer)
+def _prefer(order, first, second):
+    def generate(context, builder, signature, arguments):
+        if not _is(order, Arg):
             # LLVM turns this comparison and selection into one min or max instruction.
-            wins = compare(builder, _element(first), _comparison(order, reverse), *arguments[1:])
+            wins = compare(builder, _element(first), _comparison(order), *arguments[1:])
             return builder.select(wins, *arguments[1:])
+        newer, older = (split_channels(builder, pair, first) for pair in arguments[1:])
+        if _is(order[1], Newest):
+            newer, older = older, newer
+        wins = compare(builder, first.dtype, _comparison(order[0]), newer[0], older[0])
+        return join_channels(builder, [builder.select(wins, *pair) for pair in zip(newer, older)])
 
-        return first(order, first, first), generate
-
-    return resolve
-
-
-lowered(prefer)(_selecting(reverse=False))
-lowered(reject)(_selecting(reverse=True))
+    return first(order, first, first), generate
 
 
 def better(order, first, second):
@@ -123,32 +129,6 @@ def _where_equal(value, sought, first, second):
         return builder.select(equal, *arguments[2:])
 
     return value(value, value, value, value), generate
-
-
-def choose(order, ties, older, newer, first, second):
-    """Return `second` in lanes where `newer` wins against `older`, else `first`; vectors or scalars.
-
-    `ties` is the rule for equal values, :class:`Oldest` or :class:`Newest`.
-    """
-    if isinstance(ties, Oldest):
-        newer_wins = better(order, newer, older)
-    else:
-        newer_wins = np.logical_not(better(order, older, newer))
-    return np.where(newer_wins, second, first)[()]
-
-
-@lowered(choose)
-def _choose(order, ties, older, newer, first, second):
-    def generate(context, builder, signature, arguments):
-        older_value, newer_value, first_value, second_value = arguments[2:]
-        dtype, comparison = _element(older), _comparison(order)
-        if _is(ties, Oldest):
-            newer_wins = compare(builder, dtype, comparison, newer_value, older_value)
-            return builder.select(newer_wins, second_value, first_value)
-        older_wins = compare(builder, dtype, comparison, older_value, newer_value)
-        return builder.select(older_wins, first_value, second_value)
-
-    return first(order, ties, older, older, first, first), generate
 
 
 def _extreme(dtype, lowest):

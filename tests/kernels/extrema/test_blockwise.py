@@ -10,8 +10,7 @@ from rollstat.kernels.extrema import blockwise, blockwise_arg
 from rollstat.kernels.extrema.doubling_arg import correct_positions
 from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
 from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
-from rollstat.kernels.simd.comparator import Greatest, Least, Newest, Oldest, worst
-from rollstat.kernels.simd.pairs import Arg
+from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from tests.arrays import read_only
 
 NOTHING = np.empty(0, np.bool_)
@@ -43,7 +42,8 @@ def extrema_and_positions(order, last, values, width, block, shift=0):
     nan = blockwise.rolling(order, values, width, block, scratch, out, SKIP, NO_BITMAP)
     chunk = max(rows // 3, 1)
     length = blockwise_arg.scratch_length(width, chunk, block, lanes)
-    memory = aligned_empty(length, values.dtype), aligned_empty(length, f"i{values.itemsize}")
+    bits = aligned_empty(length, values.dtype)
+    memory = aligned_empty(length, values.dtype), bits, bits.view(f"i{values.itemsize}")
     by_value = Arg(order, Newest() if last else Oldest())
     found = blockwise_arg.rolling(by_value, values, width, chunk, block, last, memory, shift, position)
     if nan or found:
