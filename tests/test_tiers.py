@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.compile import cache, explain, tiers
+from rollstat import explain, tiers
+from rollstat.compile import cache
 from rollstat.kernels.extrema import doubling
 from rollstat.kernels.selection import bulk_select, selection_network
 
