@@ -1,9 +1,9 @@
 """Aggregates of Python objects, whose operator may raise: strings, so that order and every element show."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
+import pytest
 
 import rollstat
 from tests.fuzz.draws import draw_window
@@ -51,21 +51,33 @@ def _array(rng: np.random.Generator, words: list[Any], least: int, note: dict[st
     return len(found)
 
 
-def _repeat(rng: np.random.Generator, operator: Joining, call: Any) -> Any:
-    """Return the result of a call, which is repeated if the operator raises."""
-    operator.left = int(rng.integers(1, 8)) if rng.random() < 0.3 else -1
-    for _ in range(2):
+class Repeating:
+    """A stream whose operator may raise: the call is then made again, on a copy if the stream has stopped."""
+
+    def __init__(self, rng: np.random.Generator, operator: Joining, stream: Any) -> None:
+        self.rng, self.operator, self.stream = rng, operator, stream
+
+    def call(self, name: str, *arguments: Any, **options: Any) -> Any:
+        """Return the result of a method, or the value of a property."""
+        before = self.stream.copy()
+        self.operator.left = int(self.rng.integers(1, 8)) if self.rng.random() < 0.3 else -1
         try:
-            return call()
+            return self._result(name, arguments, options)
         except Failure:
-            operator.left = -1
-    raise AssertionError("the operator raised twice")
+            self.operator.left = -1
+            if name != "value" and not isinstance(self.stream, rollstat.GreedyAggregate):
+                with pytest.raises(RuntimeError, match="must not be used"):
+                    _ = self.stream.value
+                self.stream = before
+            return self._result(name, arguments, options)
+
+    def _result(self, name: str, arguments: Any, options: Any) -> Any:
+        found = getattr(self.stream, name)
+        return found(*arguments, **options) if callable(found) else found
 
 
 def _stream(
-    rng: np.random.Generator,
-    stream: Any,
-    operator: Joining,
+    stream: Repeating,
     words: list[Any],
     least: int,
     first: Any,
@@ -74,18 +86,18 @@ def _stream(
     """Push and extend at random; the window of row i begins at ``first(i)``."""
     end = 0
     while end < len(words):
-        count = int(rng.choice([1, 1, 2, 5, 30]))
+        count = int(stream.rng.choice([1, 1, 2, 5, 30]))
         part = words[end : end + count]
         if count == 1:
             given = () if times is None else (times[end],)
-            answers = [_repeat(rng, operator, partial(stream.push, part[0], *given))]
+            answers = [stream.call("push", part[0], *given)]
         else:
             options = {} if times is None else {"times": times[end : end + len(part)]}
-            answers = list(_repeat(rng, operator, partial(stream.extend, part, **options)))
+            answers = list(stream.call("extend", part, **options))
         rows = range(end, end + len(part))
         assert answers == [_joined(words, first(i), i + 1, least) for i in rows], (rows, answers)
         end += len(part)
-        assert _repeat(rng, operator, lambda: stream.value) == answers[-1]
+        assert stream.call("value") == answers[-1]
     return end
 
 
@@ -93,7 +105,7 @@ def _rows(rng: np.random.Generator, words: list[Any], least: int, note: dict[str
     m = note["window"] = int(rng.choice([1, 2, 3, 9]))
     least, operator = min(least, m), Joining()
     stream = rollstat.FixedAggregate(operator, m, min_periods=least, dtype=object)
-    return _stream(rng, stream, operator, words, least, lambda i: max(i + 1 - m, 0), None)
+    return _stream(Repeating(rng, operator, stream), words, least, lambda i: max(i + 1 - m, 0), None)
 
 
 def _times(rng: np.random.Generator, words: list[Any], least: int, note: dict[str, Any]) -> int:
@@ -105,18 +117,18 @@ def _times(rng: np.random.Generator, words: list[Any], least: int, note: dict[st
     def first(i: int) -> int:
         return int(np.searchsorted(times, times[i] - span, "right"))
 
-    return _stream(rng, stream, operator, words, least, first, times)
+    return _stream(Repeating(rng, operator, stream), words, least, first, times)
 
 
 def _free(rng: np.random.Generator, words: list[Any], least: int, note: dict[str, Any]) -> int:
     operator, start = Joining(), 0
-    stream = rollstat.SlidingAggregate(operator, min_periods=least, dtype=object)
+    stream = Repeating(rng, operator, rollstat.SlidingAggregate(operator, min_periods=least, dtype=object))
     for i, word in enumerate(words):
-        answer = _repeat(rng, operator, partial(stream.push, word))
+        answer = stream.call("push", word)
         assert answer == _joined(words, start, i + 1, least), (i, start, answer)
         if rng.random() < 0.5:
             count = int(rng.integers(0, i + 2 - start))
-            answer = _repeat(rng, operator, partial(stream.pop, count))
+            answer = stream.call("pop", count)
             start += count
             assert answer == _joined(words, start, i + 1, least), (i, start, answer)
     return len(words)
@@ -124,18 +136,18 @@ def _free(rng: np.random.Generator, words: list[Any], least: int, note: dict[str
 
 def _greedy(rng: np.random.Generator, words: list[Any], least: int, note: dict[str, Any]) -> int:
     operator = Joining()
-    stream = rollstat.GreedyAggregate(operator, min_periods=least, dtype=object)
+    stream = Repeating(rng, operator, rollstat.GreedyAggregate(operator, min_periods=least, dtype=object))
     start = end = rows = compared = 0
     moves = note["moves"] = []
     while rows < len(words):
         count = int(rng.integers(1, 8))
-        stream.extend(words[rows : rows + count])
+        stream.call("extend", words[rows : rows + count])
         rows = min(rows + count, len(words))
         for _ in range(int(rng.integers(0, 4))):
             end = int(rng.integers(end, rows + 1))
             start = int(rng.integers(start, end + 1))
             moves.append((rows, start, end))
-            answer = _repeat(rng, operator, partial(stream.move, start, end))
+            answer = stream.call("move", start, end)
             assert answer == _joined(words, start, end, least), (moves, answer)
             compared += 1
     return compared
