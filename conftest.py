@@ -25,7 +25,6 @@ LONGEST = (
     "tests/compile/test_jit.py",
     "tests/test_import.py",
     "tests/statistics/",
-    "tests/algorithms/",
 )
 
 

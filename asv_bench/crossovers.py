@@ -27,8 +27,8 @@ from benchmarks.vector_sort import restart_without
 
 import rollstat
 from rollstat import thresholds
-from rollstat.networks import selection_network
 from rollstat.plan import forget_plans
+from rollstat.statistics.selection.networks import selection_network
 
 HOLDS = 1.25
 """Largest cost of a good number; below it, machines differ more than algorithms."""

@@ -7,8 +7,6 @@ import sys
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent.parent / "rollstat"
-# Folders whose modules move to statistics/, family by family, and may import from there until then.
-MOVING = {"algorithms": "statistics", "computations": "statistics"}
 PRIVATE = ("numba.core", "numba.extending", "numba.misc", "numba._", "llvmlite")
 MOST_LINES, MOST_PARAMETERS = 80, 12
 # Functions beyond these limits, as "file:function", and why.
@@ -45,8 +43,7 @@ LISTED_INSIDE = {name.split(".")[0] for name in module_map() if re.match(r"\w+\.
 def place(parts):
     """What of a module's name the map lists: ``kernels.simd`` in kernels, else the first part."""
     parts = [part.removesuffix(".py") for part in parts if part != "__init__.py"]
-    name = ".".join(parts[: 2 if parts[0] in LISTED_INSIDE else 1])
-    return MOVING.get(name, name)
+    return ".".join(parts[: 2 if parts[0] in LISTED_INSIDE else 1])
 
 
 def imported(path):

@@ -12,12 +12,12 @@ import pytest
 
 import rollstat
 from rollstat.blocks import UNKNOWN, Block, Outcome
-from rollstat.computations.extrema import ExtremaOf
 from rollstat.operators.interface import key_of
 from rollstat.options import Options, ordered_times
 from rollstat.plan import Plan, forget_plans, kept_plans, plain_plan
 from rollstat.registry import REGISTRY
 from rollstat.results import MinPeriods
+from rollstat.statistics.extrema.computation import ExtremaOf
 
 FUNCTIONS = [
     rollstat.rolling_min,

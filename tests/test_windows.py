@@ -11,9 +11,9 @@ from pandas.api.indexers import BaseIndexer, FixedForwardWindowIndexer, Variable
 from pandas.core.indexers.objects import FixedWindowIndexer
 
 import rollstat
-from rollstat.computations.order_statistics import ALGORITHMS
 from rollstat.options import Options
 from rollstat.plan import Plan
+from rollstat.statistics.selection.computation import ALGORITHMS
 from tests.test_contract import data
 
 CLOSED = (None, "left", "both", "neither", "right")

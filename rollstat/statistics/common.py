@@ -17,8 +17,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat import operators as built_in
-from rollstat.algorithms.aggregate import ALGORITHMS
-from rollstat.computations.aggregates import Combination
 from rollstat.dtypes import check_array
 from rollstat.engine import Call, execute_plain
 from rollstat.foreign import call_like
@@ -26,6 +24,8 @@ from rollstat.operators.interface import key_of
 from rollstat.options import CommonOptions, Options, OrderedTimes, Window, get_threads, ordered_times
 from rollstat.plan import PLAIN_DTYPES, Computation, keep_plan, kept_plans
 from rollstat.registry import REGISTRY, Statistic, check_algorithm
+from rollstat.statistics.aggregate.computation import Combination
+from rollstat.statistics.aggregate.drivers import ALGORITHMS
 from rollstat.windows import Expanding, Forward
 
 __all__ = [

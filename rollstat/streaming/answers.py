@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.ranking import measurable
-from rollstat.computations.mad import scaled_deviation
 from rollstat.dtypes import is_large
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.distances import middle
@@ -28,6 +26,8 @@ from rollstat.kernels.selection.quantiles import (
 )
 from rollstat.kernels.stream import sorted_window, steps
 from rollstat.statistics.common import check_number
+from rollstat.statistics.ranks.mad import scaled_deviation
+from rollstat.statistics.selection.ranking import measurable
 from rollstat.streaming.windows.extrema import MonotonicWindow, WedgeWindow
 from rollstat.streaming.windows.heaps import HeapWindow, TreeWindow, WindowPair
 from rollstat.streaming.windows.sorted import SortedWindow

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.algorithms.aggregate import without_exponents
 from rollstat.blocks import read_only
 from rollstat.kernels.magnitudes import magnitudes
 from rollstat.operators import Product, scaled
+from rollstat.statistics.aggregate.drivers import without_exponents
 from rollstat.statistics.sums.float_range import combine_within_range
 
 EXTREME = np.array([1e200, -1e200, 1e-200, 3e-200, 5e-324, 1e308, -1e308, 2.0, 0.1, -1e-300, 1e300, 0.0])

@@ -81,7 +81,7 @@ def addresses(stream):
             found.append(thing.__array_interface__["data"][0])
         elif isinstance(thing, (tuple, list)):
             held.extend(thing)
-        elif type(thing).__module__.startswith(("rollstat.streaming", "rollstat.algorithms")):
+        elif type(thing).__module__.startswith(("rollstat.streaming", "rollstat.statistics")):
             own = getattr(thing, "__dict__", {})
             held.extend(value for key, value in own.items() if key not in ("_out", "_results", "_stamps"))
     return sorted(found)

@@ -7,7 +7,8 @@
              block 0 block 1                                                    row 2   2 6 10 ...
                                                                                 row 3   3 7 11 ...
 
-The rows are transposed in, the instructions of the network (:mod:`rollstat.networks`) work on whole rows,
+The rows are transposed in, the instructions of the network
+(:mod:`rollstat.statistics.selection.networks`) work on whole rows,
 and the rows of the results, or of points between two of them, are transposed out; then the next group of
 blocks follows.
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.one_call import SHORT, OverFloats
 from rollstat.blocks import Block, Outcome
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan
@@ -17,6 +16,7 @@ from rollstat.kernels.missing.filling import copy_until_nan, fill
 from rollstat.kernels.missing.simd_counts import count_series
 from rollstat.kernels.missing.window_ends import ALL, ANY, COUNT, NEWEST, OLDEST, ends_of_windows
 from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
+from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.statistics.sums.window_sums import block_rows
 from rollstat.windows import Windows
 

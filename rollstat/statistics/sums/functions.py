@@ -4,8 +4,8 @@ from typing import Any, Unpack
 
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.algorithms.aggregate import ALGORITHMS
 from rollstat.options import CommonOptions, Window, whole_number
+from rollstat.statistics.aggregate.drivers import ALGORITHMS
 from rollstat.statistics.common import COMBINED, call, check_decay, combine, numbers, operators, statistic
 from rollstat.statistics.sums.ends import ALL, ANY, COUNT, NEWEST, OLDEST, Ends
 from rollstat.statistics.sums.window_sums import Sums

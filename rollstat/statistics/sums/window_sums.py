@@ -38,10 +38,6 @@ from numpy.typing import NDArray
 
 from rollstat import operators as built_in
 from rollstat import thresholds
-from rollstat.algorithms.aggregate import aggregate, prepare
-from rollstat.algorithms.extrema import Extrema, automatic
-from rollstat.algorithms.kept import Kept
-from rollstat.algorithms.one_call import SHORT, OverFloats
 from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.compile.jit import plain
@@ -54,6 +50,10 @@ from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_w
 from rollstat.kernels.sums.moment_formulas import traits
 from rollstat.kernels.sums.short_windows import GAVE_UP, RANGE_LEFT, scratch_sizes, short_windows
 from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
+from rollstat.statistics.aggregate.drivers import aggregate, prepare
+from rollstat.statistics.extrema.drivers import Extrema, automatic
+from rollstat.statistics.kept import Kept
+from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.statistics.sums.float_range import MODERATE, is_moderate
 from rollstat.windows import Windows
 

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.algorithms.two_heaps import partitioned
 from rollstat.kernels.rings import read_ring
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.weight_balanced_tree import BEFORE, RECORD
 from rollstat.kernels.stream.packed_state import pack, views
+from rollstat.statistics.selection.two_heaps import partitioned
 from rollstat.streaming.windows.representation import ArrayWindow, Representation, Rows
 
 __all__ = ["HeapWindow", "TreeWindow", "WindowPair"]

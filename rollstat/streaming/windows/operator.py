@@ -32,7 +32,7 @@ class NumberWindow(ArrayState):
     Parameters
     ----------
     operator, layout
-        As :func:`rollstat.algorithms.aggregate.prepare` returns them.
+        As :func:`rollstat.statistics.aggregate.drivers.prepare` returns them.
     element : number, array or tuple
         An element of the types that will be pushed.
     algorithm : {"two_stacks", "daba"}

@@ -82,7 +82,7 @@ class NumberTree(_Tree):
     Parameters
     ----------
     operator, layout
-        As :func:`rollstat.algorithms.aggregate.prepare` returns them.
+        As :func:`rollstat.statistics.aggregate.drivers.prepare` returns them.
     element : number, array or tuple
         An element of the types that will be pushed.
     capacity : int

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rollstat.algorithms.extrema import Extrema, block_scan
 from rollstat.blocks import Block
+from rollstat.statistics.extrema.drivers import Extrema, block_scan
 
 
 def test_scan_by_definition(rng):

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import rollstat
-from rollstat.algorithms.rank_space import read_sorted
-from rollstat.algorithms.ranking import tied_ranks
 from rollstat.blocks import Block
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.sorted_windows import MeanDifference
+from rollstat.statistics.ranks.rank_space import read_sorted
+from rollstat.statistics.selection.ranking import tied_ranks
 
 
 def means(values, start, end, missing=None):

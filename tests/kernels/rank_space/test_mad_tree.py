@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from rollstat.algorithms.ranking import tied_ranks
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space.mad_tree import LINEAR_STEPS
 from rollstat.kernels.selection import rank_set
+from rollstat.statistics.selection.ranking import tied_ranks
 
 
 def find(values, start, end, missing=None):

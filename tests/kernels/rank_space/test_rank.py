@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rollstat.algorithms.ranking import tied_ranks
 from rollstat.kernels.rank_space.rank import BATCH, compare_newest, count_newest
 from rollstat.kernels.selection import rank_set
+from rollstat.statistics.selection.ranking import tied_ranks
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 5, 11])

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from rollstat.algorithms.rank_space import read_sorted
-from rollstat.algorithms.ranking import tied_ranks
 from rollstat.blocks import Block
 from rollstat.kernels.rank_space.sorted_windows import TrimmedMean
 from rollstat.kernels.rank_space.trimmed_mean import assign, check_sums, create, create_sums, trimmed_means
 from rollstat.kernels.selection import rank_set
+from rollstat.statistics.ranks.rank_space import read_sorted
+from rollstat.statistics.selection.ranking import tied_ranks
 
 
 def means(values, missing, start, end, proportion, winsorize):

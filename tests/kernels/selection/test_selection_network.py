@@ -16,7 +16,7 @@ from rollstat.kernels.selection.selection_network import (
     rank_in_all,
     run_network,
 )
-from rollstat.networks import selection_network
+from rollstat.statistics.selection.networks import selection_network
 
 
 def run(values, m, ranges, block, lanes, outputs, fractions, lower, upper):

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rollstat import operators as ops
-from rollstat.algorithms.aggregate import prepare
 from rollstat.kernels.aggregate import greedy
 from rollstat.operators import function_operator
+from rollstat.statistics.aggregate.drivers import prepare
 from rollstat.streaming.windows.operator import NumberWindow, ObjectWindow
 from rollstat.streaming.windows.operator_trees import NumberTree, ObjectTree
 

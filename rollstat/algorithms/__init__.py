@@ -1,1 +1,0 @@
-"""Drivers: each runs one kernel family over one :class:`rollstat.blocks.Block`."""

@@ -1,1 +1,0 @@
-"""What each family asks of its algorithms, one block at a time."""

@@ -1,0 +1,154 @@
+"""Order statistics over boxes: windows along several axes of an image or a volume.
+
+::
+
+    image     a b c d        boxes of 2 x 2 in the first two rows      a e b f c g d h
+              e f g h        are windows of four values over the       [-----]
+              i j k l        columns laid end to end, two apart            [-----]
+                                                                               [-----]
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat import thresholds
+from rollstat.engine import Call, WholeCall
+from rollstat.explain import Step
+from rollstat.options import Options
+from rollstat.plan import MakeComputation
+from rollstat.statistics.boxes.boxes import Box, BoxOutput, box_call
+from rollstat.statistics.boxes.separable import extended_rows
+from rollstat.statistics.selection.computation import Kth, OrderStatistics, Quantile
+
+__all__ = ["box_order_statistics"]
+
+# Values that are laid end to end at a time.
+_VALUES_AT_ONCE = 1 << 21
+
+
+def _extended(box: Box, inside: bool) -> tuple[Any, list[int]]:
+    """Return the array with the axes of the box last and extended, and the width of boxes over it.
+
+    A first axis of one element leaves an axis beside those of the box. The array is masked where there is no
+    observation. With `inside`, only boxes that lie inside the array are wanted, and it is not extended.
+    """
+    observed = box.observed()
+    values: Any = box.array if observed is None else np.ma.MaskedArray(box.array, ~observed)
+    values = np.moveaxis(values[None], [1 + axis for axis in box.axes], range(-len(box.axes), 0))
+    widths = []
+    for i, (before, after) in enumerate(zip(box.before, box.after)):
+        axis = values.ndim - len(box.axes) + i
+        length = values.shape[axis]
+        if box.extension == "cut" and not inside:  # rows beyond the edges hold nothing, however many
+            before, after = min(before, length), min(after, length)
+        widths.append(before + 1 + after)
+        if inside or not length:
+            continue
+        rows = extended_rows(length, before, after, box.extension)
+        values = values.take(rows.clip(0), axis)
+        outside = (slice(None),) * axis + (rows < 0,)
+        if box.extension == "constant":
+            values[outside] = box.outside
+        elif (rows < 0).any():
+            values = np.ma.MaskedArray(values)
+            values[outside] = np.ma.masked
+    return values, widths
+
+
+def _strips(values: Any, widths: Sequence[int]) -> Iterator[Any]:
+    """Yield arrays of some lines each, in which the columns of boxes are laid end to end.
+
+    There is a line for each place of boxes along all axes but the last, in C order.
+    """
+    axes = tuple(range(values.ndim - len(widths), values.ndim - 1))
+    arrays = [np.ma.getdata(values)]
+    if isinstance(values, np.ma.MaskedArray):
+        arrays.append(np.ma.getmaskarray(values))
+    views = [sliding_window_view(array, tuple(widths[:-1]), axis=axes) for array in arrays]
+    shape, length = views[0].shape[: values.ndim - 1], values.shape[-1] * prod(widths[:-1])
+    at_once = max(_VALUES_AT_ONCE // length, 1)
+    for first in range(0, prod(shape), at_once):
+        places = np.unravel_index(np.arange(first, min(first + at_once, prod(shape))), shape)
+        parts = [view[places].reshape(len(places[0]), length) for view in views]
+        yield parts[0] if len(parts) == 1 else np.ma.MaskedArray(parts[0], parts[1])
+
+
+def _of_lines(lines: Any, width: int, cells: int, make: MakeComputation) -> list[NDArray[Any]]:
+    """Return the results of the windows of `width` values in each line that begin `cells` values apart."""
+    count, length = lines.shape
+    options = Options.check(min_periods=1, fill_value=0 if lines.dtype.kind in "iub" else None)
+    if width <= thresholds.BOX_AS_ROWS:
+        found = _several(Call([lines.reshape(-1)], width, make, options).run())
+        return [np.ma.getdata(each).reshape(count, length)[:, width - 1 :: cells] for each in found]
+    start = np.arange(0, length - width + 1, cells) + np.arange(0, count * length, length)[:, None]
+    shape, start = start.shape, start.ravel()
+    found = _several(Call([lines.reshape(-1)], (start, start + width), make, options).run())
+    return [np.ma.getdata(each).reshape(shape) for each in found]
+
+
+def _several(found: Any) -> Sequence[Any]:
+    """Return the results of a call as a sequence, even a single one."""
+    return found if isinstance(found, tuple) else (found,)
+
+
+def box_order_statistics(
+    arr: ArrayLike, window: Any, requests: Sequence[Kth | Quantile], one: bool, options: dict[str, Any]
+) -> WholeCall:
+    """Return the call of order statistics of each box.
+
+    Parameters
+    ----------
+    arr : array_like, shape (..., n, ...)
+        Image, volume or array of more dimensions.
+    window : tuple of int
+        Rows of the box along each axis of ``options["axis"]``.
+    requests : sequence of Kth or Quantile
+        The order statistics.
+    one : bool
+        Whether there is one request, whose result is returned without a first axis.
+    options : dict
+        The options given; those that concern a window along one axis do not apply.
+
+    Returns
+    -------
+    WholeCall
+        Returns the order statistics, stacked along a new first axis unless there is only `one`.
+    """
+    box = Box.check(arr, window, options)
+    reason = "a box is a window over columns laid end to end"
+    step = Step("strips", "all", reason, rows=box.array.size)
+    outputs = [BoxOutput(request.kind(), request.required) for request in requests]
+    return box_call(box, step, outputs, partial(_found, requests=requests), stack=not one)
+
+
+def _found(box: Box, requests: Sequence[Kth | Quantile]) -> list[NDArray[Any]]:
+    """Return the order statistics of each box; anything where a box has too few observations."""
+    least = max(box.min_periods, *(request.required for request in requests))
+    inside = box.extension == "cut" and (box.mode == "valid" or least >= box.cells)
+    values, widths = _extended(box, inside)
+    make = partial(OrderStatistics, requests=tuple(requests), algorithm="auto")
+    leading = values.ndim - len(widths)
+    sizes = [max(n - w + 1, 0) for n, w in zip(values.shape[leading:], widths)]
+    shape = (*values.shape[:leading], *sizes)
+    parts: list[list[NDArray[Any]]] = [[] for _ in requests]
+    if prod(shape):
+        step = prod(widths[:-1])
+        for lines in _strips(values, widths):
+            for part, found in zip(parts, _of_lines(lines, step * widths[-1], step, make), strict=True):
+                part.append(found)
+    results = []
+    for part in parts:
+        found = np.concatenate(part).reshape(shape) if part else np.zeros(shape, box.array.dtype)
+        found = np.moveaxis(found[0], range(-len(widths), 0), box.axes)
+        if inside and box.mode != "valid":
+            everywhere = np.zeros(box.array.shape, found.dtype)
+            everywhere[box.inside()] = found
+            found = everywhere
+        results.append(found)
+    return results

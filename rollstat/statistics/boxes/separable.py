@@ -1,0 +1,125 @@
+"""Extrema over boxes of images and volumes, one axis after the other."""
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.compile.simd.vectors import aligned_empty, lanes_in
+from rollstat.kernels.extrema.doubling import scratch_length
+from rollstat.kernels.extrema.separable import scan_lines, scan_rows
+from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
+from rollstat.kernels.simd.comparator import Greatest, Least
+from rollstat.statistics.extrema.drivers import chunk_rows
+
+__all__ = ["MODES", "box_extremum", "extended_rows"]
+
+MODES = ("cut", "reflect", "nearest", "mirror", "wrap", "constant")
+# Bytes of scratch memory for the columns scanned at once, to stay in the second-level cache.
+_SCRATCH_BYTES = 1 << 18
+
+
+def extended_rows(length: int, before: int, after: int, mode: str) -> NDArray[np.int64]:
+    """Return the row at each index of an axis extended at both ends; -1 if there is none.
+
+    The modes are those of :mod:`scipy.ndimage`, and ``"cut"``, with nothing outside of the array.
+    """
+    index = np.arange(-before, length + after)
+    if mode == "nearest":
+        return index.clip(0, length - 1)
+    if mode == "wrap":
+        return index % length
+    if mode == "reflect":
+        index %= 2 * length
+        return np.minimum(index, 2 * length - 1 - index)
+    if mode == "mirror":
+        index %= max(2 * length - 2, 1)
+        return np.minimum(index, 2 * length - 2 - index)
+    index[:before] = index[before + length :] = -1
+    return index
+
+
+def _in_lines(values: NDArray[Any], axis: int) -> bool:
+    """Return whether the rows across an axis are too short for vectors."""
+    return prod(values.shape[axis + 1 :]) < int(lanes_in(values.dtype))
+
+
+def _along(
+    order: Least | Greatest,
+    values: NDArray[Any],
+    axis: int,
+    before: int,
+    after: int,
+    mode: str,
+    outside: Any,
+    out: NDArray[Any],
+) -> None:
+    """Write the extrema along one axis of C-contiguous `values` to `out`, which may be `values` for lines."""
+    length = values.shape[axis]
+    across = prod(values.shape[axis + 1 :])
+    width, lanes = before + 1 + after, lanes_in(values.dtype)
+    source = extended_rows(length, before, after, mode)
+    flat, target = values.reshape(-1), out.reshape(-1)
+    if _in_lines(values, axis):
+        chunk = min(chunk_rows(width, values.itemsize), length)
+        room = len(source) + length + 2 * lanes + scratch_length(width, chunk, lanes)
+        scratch = aligned_empty(room, values.dtype)
+        lines = flat, length, across, before, source, outside
+        scan_lines(order, *lines, width, chunk, scratch, target, NO_BITMAP)
+        return
+    columns = max(min(_SCRATCH_BYTES // values.itemsize // width, across) // lanes, 1) * lanes
+    scratch = aligned_empty((width + 2) * columns, values.dtype)
+    for first in range(0, len(flat), length * across):
+        part = slice(first, first + length * across)
+        scan_rows(order, flat[part], across, source, outside, width, columns, scratch, target[part])
+
+
+def box_extremum(
+    order: Least | Greatest,
+    values: NDArray[Any],
+    axes: Sequence[int],
+    before: Sequence[int],
+    after: Sequence[int],
+    mode: str,
+    outside: Any,
+) -> NDArray[Any]:
+    """Return the extrema of boxes that reach `before` and `after` each element along each of `axes`.
+
+    Parameters
+    ----------
+    order : Least or Greatest
+        Which extremum.
+    values : ndarray
+        C-contiguous, native byte order; bool as uint8, datetimes as int64. NaN is no observation.
+    axes : sequence of int
+        Different axes, not negative.
+    before, after : sequence of int
+        Elements before and after each element, for each axis.
+    mode : str
+        One of `MODES`: the values outside of the array.
+    outside : scalar
+        The value there if `mode` is ``"constant"`` or ``"cut"``.
+
+    Returns
+    -------
+    ndarray
+        In memory of its own, of the shape and dtype of `values`; the worst value where a box has no
+        observation, if that is `outside`.
+    """
+    outside = values.dtype.type(outside)
+    passes = sorted(zip(axes, before, after))
+    current, spare = values, None
+    for axis, front, behind in passes:
+        if values.size == 0:
+            break
+        if current is not values and _in_lines(values, axis):
+            out = current  # a line is copied before it is overwritten
+        else:
+            out = np.empty_like(values) if spare is None else spare
+        _along(order, current, axis, front, behind, mode, outside, out)
+        if current is not values and out is not current:
+            spare = current
+        current = out
+    return values.copy() if current is values else current

@@ -1,0 +1,6 @@
+"""Minima, maxima, their positions and their differences.
+
+- `functions`: the public functions.
+- `computation`: chooses the algorithm, and turns a statistic into extrema.
+- `drivers`, `boundary`: run the kernels over a block, and over boundary windows.
+"""

@@ -1,0 +1,130 @@
+"""Minimum, maximum, their positions and their distance."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.blocks import Block, Outcome
+from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
+from rollstat.registry import refuse_algorithm
+from rollstat.statistics.extrema import drivers
+from rollstat.statistics.one_call import extrema_in_one_call
+from rollstat.windows import Windows
+
+__all__ = ["ALGORITHMS", "ExtremaOf", "write_distance"]
+
+ALGORITHMS = {
+    "doubling": "a fixed number of rows, step 1",
+    "block_scan": "every window and dtype",
+    "wedge": "every window and dtype",
+}
+
+_FIXED_ONLY = ("doubling",)
+_KINDS = {"min": "value", "max": "value", "argmin": "position", "argmax": "position", "ptp": "difference"}
+
+
+class ExtremaOf(Computation):
+    """Extrema of every window.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call.
+    names : sequence of {"min", "max", "argmin", "argmax", "ptp"}
+        One output each. If both positions are wanted, their rules for equal values are opposite.
+    algorithm : str
+        ``"auto"`` or a key of `ALGORITHMS`.
+    last : bool
+        Whether the position of equal values is the last of them; with both positions, that of the minimum.
+    relative_to : {"data", "oldest", "newest"}
+        Where positions count from.
+    """
+
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        windows: Windows,
+        names: Sequence[str],
+        algorithm: str = "auto",
+        last: bool = False,
+        relative_to: str = "data",
+    ) -> None:
+        self.dtype = dtype
+        self.names = names
+        self.algorithm = algorithm
+        self.last = last
+        self.relative_to = relative_to
+        # The wedge promises at most three comparisons a value, so it must see each value once.
+        self.one_block = algorithm == "wedge"
+        kinds = [_KINDS[name] for name in names]
+        if relative_to != "data":
+            kinds = ["offset" if kind == "position" else kind for kind in kinds]
+        self.outputs = [Output(kind) for kind in kinds]
+        if algorithm in _FIXED_ONLY and windows.fixed_width == 0:
+            refuse_algorithm(algorithm, ALGORITHMS, "window")
+
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
+        return drivers.block_rows(width, alone)
+
+    def choose(self, block: Block) -> Choice:
+        """Return the algorithm for a block; those for fixed windows do not serve boundary windows."""
+        if self.algorithm == "auto" or (self.algorithm in _FIXED_ONLY and not block.width):
+            return drivers.choose(block)
+        return Choice(self.algorithm, NAMED)
+
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        if "ptp" in self.names and self.dtype == np.float32:  # float64 would round distances twice
+            return None
+        return extrema_in_one_call(self.names, self.last, self.relative_to, least, marks)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the extrema of every row with at least `min_periods` observations."""
+        request = drivers.Extrema(last=self.last, opposite={"argmin", "argmax"} <= set(self.names))
+        if not block.searched:
+            request.least = block.nan_below
+        absolute = self.relative_to == "data"
+        if absolute:
+            request.base = block.base
+        for name, result in zip(self.names, results):
+            if name == "ptp":
+                request.minimum = np.empty(block.rows, block.values.dtype)
+                request.maximum = np.empty(block.rows, block.values.dtype)
+            else:
+                setattr(request, drivers.FIELDS[name], result)
+        outcome = drivers.ALGORITHMS[self.choose(block).name](block, request)
+        # Results in arrays of their own are converted later; views of the output are final.
+        final = all(result.base is not None for result in results)
+        if not final and block.width == 0:
+            # A sentinel left in an empty window would cause a warning in the conversion.
+            empty = block.start == block.end
+            for result in results:
+                result[empty] = 0
+        for name, result in zip(self.names, results):
+            if name == "ptp":
+                write_distance(block, min_periods, request.minimum, request.maximum, result)
+            elif name.startswith("arg") and not absolute:
+                result[...] = result - block.start if self.relative_to == "oldest" else block.end - 1 - result
+        return outcome._replace(base_added=absolute)
+
+
+def write_distance(block: Block, min_periods: int, low: Any, high: Any, result: NDArray[Any]) -> None:
+    """Write ``high - low``; as unsigned numbers for integers, since it need not fit in their dtype.
+
+    Rows with fewer than `min_periods` observations may hold anything.
+    """
+    if result.dtype.kind == "f":
+        with np.errstate(invalid="ignore", over="ignore"):
+            np.subtract(high, low, out=result)
+        result[low == high] = 0  # the distance between equal infinities is 0
+        return
+    observed = block.count >= max(min_periods, 1)
+    distance = high.astype(np.uint64) - low.astype(np.uint64)
+    if result.dtype == np.int64 and (distance[observed] > np.iinfo(np.int64).max).any():
+        raise OverflowError("the distance between two datetimes of a window does not fit in 64 bits")
+    result[...] = np.where(observed, distance, 0).astype(result.dtype)

@@ -1,0 +1,399 @@
+"""Robust statistics: interquartile range, MAD, Hampel filter, Gini mean difference, trimmed means."""
+
+import math
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS
+from rollstat.options import CommonOptions, Window
+from rollstat.statistics.common import NORMAL, call, check_number, check_scale, check_share, statistic
+from rollstat.statistics.ranks.computation import MEAN_DIFFERENCE_ALGORITHMS, MeanDifference
+from rollstat.statistics.ranks.mad import DEVIATION_ALGORITHMS, Deviation, Hampel
+from rollstat.statistics.ranks.trimmed_mean import TRIMMED_ALGORITHMS, TrimmedMean
+from rollstat.statistics.selection.computation import ALGORITHMS, Quantile
+from rollstat.statistics.selection.quantile_range import Spread
+from rollstat.thresholds import (
+    SORTED_WINDOW_OF_DEVIATIONS,
+    SORTED_WINDOW_OF_MEAN_DIFFERENCES,
+    SORTED_WINDOW_OF_TRIMMED_MEANS,
+)
+
+__all__ = [
+    "hampel_filter",
+    "rolling_gini",
+    "rolling_iqr",
+    "rolling_mad",
+    "rolling_trimmed_mean",
+    "rolling_winsorized_mean",
+]
+
+_DEVIATION: dict[str, Any] = {
+    "family": "robust",
+    "algorithms": DEVIATION_ALGORITHMS,
+    "cost": (
+        f"O(log m) amortised and worst case; O(m) for windows of up to {SORTED_WINDOW_OF_DEVIATIONS} rows"
+    ),
+    "source": (
+        "Frederickson and Johnson (1982), The complexity of selection and ranking in X + Y and matrices with "
+        "sorted columns, doi:10.1016/0022-0000(82)90048-4"
+    ),
+}
+_TRIMMED: dict[str, Any] = {
+    "family": "robust",
+    "algorithms": TRIMMED_ALGORITHMS,
+    "kinds": "fiub",
+    "exact": False,
+    "samples": ({}, {"proportion": 0.25}),
+    "cost": f"O(log m) amortised; O(m) for windows of up to {SORTED_WINDOW_OF_TRIMMED_MEANS} rows",
+    "source": "pairwise sums (Higham 1993, doi:10.1137/0914050) kept in a tree over ranks",
+}
+
+
+@statistic(
+    family="selection",
+    samples=(
+        {},
+        {"q_low": 0.1, "q_high": 0.8, "interpolation": "midpoint"},
+        {"q_low": 0.3, "interpolation": "nearest"},
+    ),
+    algorithms=ALGORITHMS,
+    cost="O(log m) amortised and worst case",
+    source="Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023",
+)
+def rolling_iqr(
+    arr: ArrayLike,
+    window: Window,
+    q_low: float = 0.25,
+    q_high: float = 0.75,
+    interpolation: str = "linear",
+    **options: Unpack[CommonOptions],
+) -> NDArray[Any]:
+    """Interquartile range of each window, or the difference of any two quantiles.
+
+    Parameters
+    ----------
+    {series}
+    {window}
+    q_low : float, default 0.25
+        The lower quantile, between 0 and `q_high`.
+    q_high : float, default 0.75
+        The upper quantile, between `q_low` and 1.
+    interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
+        How to compute a quantile that lies between two observations, as in :func:`rolling_quantile`.
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`, datetimes as timedelta64, the difference of two quantiles that are each
+        rounded down to their unit. Integers and bool as uint64 where both
+        quantiles are observations (``"lower"``, ``"higher"``, ``"nearest"``) and no result can be missing
+        (``mode="valid"``, ``fill_value=``), otherwise as float64.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a quantile, `interpolation`, the array, the window or an option is invalid. Raised before anything
+        is computed.
+    OverflowError
+        If a difference of datetimes does not fit in 64 bits.
+
+    Notes
+    -----
+    The difference of two results of :func:`rolling_quantile`. 64-bit integers are subtracted before anything
+    is rounded, so results for large integers are accurate to the last digits: they have at most three
+    roundings. Missing values are ignored; the difference of two equal infinities is 0.
+
+    Cost: O(log m) per element, amortised and in the worst case; one selection finds both quantiles. Source:
+    Raykov, *An Optimal Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4,
+    doi:10.4230/LIPIcs.ICDT.2023.5.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_iqr([4.0, 1.0, 3.0, 2.0, 8.0], 3)
+    array([nan, nan, 1.5, 1. , 3. ])
+    """
+    q_low, q_high = check_number("q_low", q_low, 0, 1), check_number("q_high", q_high, 0, 1)
+    if q_low > q_high:
+        raise ValueError(f"q_low must be at most q_high; they were {q_low!r} and {q_high!r}")
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(
+            f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; it was {interpolation!r}"
+        )
+    low, high = Quantile(q_low, interpolation), Quantile(q_high, interpolation)
+    return call(Spread, [arr], window, options, "iqr", ALGORITHMS, low=low, high=high)
+
+
+@statistic(samples=({}, {"scale": "normal"}, {"scale": 2.5}), **_DEVIATION)
+def rolling_mad(
+    arr: ArrayLike, window: Window, scale: float | str = 1.0, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Median absolute deviation of each window from its median.
+
+    Parameters
+    ----------
+    {series}
+    {window}
+    scale : float or "normal", default 1.0
+        Divisor of the deviation, as in :func:`scipy.stats.median_abs_deviation`. ``"normal"``, 0.67449, makes
+        the result an estimate of the standard deviation of normal data.
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        Floats in the dtype of `arr`, integers and bool as float64, datetimes as timedelta64, rounded down to
+        their unit after the division.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `scale`, the array, the window or an option is invalid. Raised before anything is computed.
+    OverflowError
+        If a deviation of datetimes, divided by `scale`, does not fit in 64 bits.
+
+    Notes
+    -----
+    Equal bit for bit to ``np.median(abs(x - np.median(x)))`` of the observations x of a window in float64:
+    distances are rounded in the same way and selected exactly. float32 is rounded once more at the end.
+    Results for integers are exact up to one final rounding, also beyond 2**53. Missing values are ignored.
+    Infinities are ordinary values, but the result is NaN where the median is infinite.
+
+    Cost: O(log m) per element, amortised and in the worst case. The distances form two sorted sequences; the
+    boundary of their nearest half moves by a few observations or, in alternating signals for instance, is
+    found by one descent of both sequences. Windows of up to 512 rows are stored as a sorted array, or sorted
+    many at a time, which is O(m) but faster. Source: Frederickson and Johnson, *The Complexity of Selection
+    and Ranking in X + Y and Matrices with Sorted Columns*, J. Comput. Syst. Sci. 24, 1982,
+    doi:10.1016/0022-0000(82)90048-4.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_mad([4.0, 1.0, 3.0, 2.0, 9.0], 3)
+    array([nan, nan,  1.,  1.,  1.])
+    """
+    divisor = check_scale(scale)
+    return call(Deviation, [arr], window, options, "mad", DEVIATION_ALGORITHMS, scale=divisor)
+
+
+@statistic(
+    name="hampel",
+    samples=({}, {"threshold": 1.0, "scale": 1.0}),
+    kinds="fiub",
+    outputs=("cleaned", "outlier"),
+    **_DEVIATION,
+)
+def hampel_filter(
+    arr: ArrayLike,
+    window: Window,
+    threshold: float = 3.0,
+    scale: float = 1 / NORMAL,
+    **options: Unpack[CommonOptions],
+) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Replace outliers by the median of their window, and return where they were.
+
+    A value is an outlier if its distance from the median of its window exceeds `threshold` times `scale`
+    times the median absolute deviation of the window.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    threshold : float, default 3.0
+        Largest distance from the median, in scaled deviations, of a value that is not an outlier.
+    scale : float, default 1.4826
+        Factor of the deviation. The default, 1 / 0.67449, makes it an estimate of the standard deviation of
+        normal data.
+    {options}
+
+    Returns
+    -------
+    cleaned : ndarray of float, shape (..., rows, ...)
+        Floats in the dtype of `arr`, integers and bool as float64. NaN where the window has fewer than
+        `min_periods` observations (``min_periods=1`` keeps the ends of the series), and where the value
+        itself is missing.
+    outlier : ndarray of bool, shape (..., rows, ...)
+        Where a value was replaced. `out` takes a pair of arrays.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `threshold`, `scale`, the array, the window or an option is invalid, or if explicit bounds do not
+        have one window for each row. Raised before anything is computed.
+
+    Notes
+    -----
+    With ``center=True`` the window surrounds its row, otherwise it ends with it; with ``closed="left"`` a
+    value is compared with earlier ones only. If more than half of the observations of a window are equal, the
+    deviation is 0 and every other value is an outlier. Missing values are ignored and are not outliers. An
+    infinite value is an outlier unless the median is infinite too. Medians and deviations have the accuracy
+    of :func:`rolling_median` and :func:`rolling_mad`.
+
+    Cost: as :func:`rolling_mad`. Source: Hampel, *The Influence Curve and Its Role in Robust Estimation*, J.
+    Amer. Statist. Assoc. 69 (1974), doi:10.1080/01621459.1974.10482962.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> cleaned, outlier = rollstat.hampel_filter([1.0, 2.0, 1.5, 90.0, 2.5], 5, center=True, min_periods=1)
+    >>> cleaned
+    array([1.  , 2.  , 1.5 , 2.25, 2.5 ])
+    >>> outlier
+    array([False, False, False,  True, False])
+    """
+    threshold = check_number("threshold", threshold, 0, math.inf)
+    scale = check_number("scale", scale, 0, math.inf)
+    factor = threshold * scale
+    return call(Hampel, [arr], window, options, "hampel", DEVIATION_ALGORITHMS, factor=factor)
+
+
+@statistic(
+    family="robust",
+    algorithms=MEAN_DIFFERENCE_ALGORITHMS,
+    kinds="fiub",
+    exact=False,
+    error_bound=("(6 * log2(max(m, 2048)) + 26) * u * result",),
+    cost=(
+        "O(log m) amortised and worst case; "
+        f"O(m) for windows of up to {SORTED_WINDOW_OF_MEAN_DIFFERENCES} rows"
+    ),
+    source="Chan, Golub and LeVeque (1979), Updating Formulae, merged in a tree over ranks",
+)
+def rolling_gini(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Gini mean difference of each window: the mean distance of all pairs of its observations.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    The mean of ``abs(x[i] - x[j])`` over all pairs ``i < j`` of the observations x of a window, in the units
+    of `arr`. Half of it, divided by the mean, is the Gini coefficient. Missing values are ignored; at least
+    two observations are needed. Constant windows give exactly 0. One infinite observation gives inf, two
+    equal ones give NaN.
+
+    Nothing is subtracted from a sum and no terms cancel, so a common offset costs no digits, and values that
+    have left the window have no influence. The error is at most ``{error bound}`` for m
+    observations, with u = 2**-53, or ``(m / 4 + 8) * u * result`` with ``algorithm="sorted_window"``. Sums
+    over pairs of integers are exact up to 2**53, so where the range of a window is at most ``2**55 / m**2``
+    the result has a single rounding, that of the final division.
+
+    Cost: O(log m) per element, amortised and in the worst case; windows of up to 128 rows are kept as a
+    sorted array, which is O(m) but faster. Source: the merge of Chan, Golub and LeVeque, *Updating Formulae
+    and a Pairwise Algorithm for Computing Sample Variances*, 1979, doi:10.1007/978-3-642-51461-6_3, for pairs
+    instead of squares, in a tree over ranks.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_gini([4.0, 1.0, 3.0, 2.0, 5.0], 3)
+    array([       nan,        nan, 2.        , 1.33333333, 2.        ])
+    """
+    return call(MeanDifference, [arr], window, options, "gini", MEAN_DIFFERENCE_ALGORITHMS)
+
+
+def _trimmed(
+    name: str, arr: ArrayLike, window: Window, proportion: float, winsorize: bool, options: CommonOptions
+) -> Any:
+    """Return the call of trimmed or winsorized means."""
+    parameters: dict[str, Any] = {"proportion": check_share(proportion), "winsorize": winsorize}
+    return call(TrimmedMean, [arr], window, options, name, TRIMMED_ALGORITHMS, **parameters)
+
+
+@statistic(error_bound=("(log2(m) + 20) * u * mean(abs(kept))",), **_TRIMMED)
+def rolling_trimmed_mean(
+    arr: ArrayLike, window: Window, proportion: float = 0.1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Mean of each window without its smallest and largest observations.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    proportion : float, default 0.1
+        Proportion of the observations to leave out at each end, from 0 to below 0.5: ``int(proportion * c)``
+        of c observations, as in :func:`scipy.stats.trim_mean`.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `proportion`, the array, the window or an option is invalid. Raised before anything is computed.
+
+    Notes
+    -----
+    Missing values are ignored. No sum contains a value that is cut off, such as an infinity, and nothing is
+    ever subtracted from a sum, so values that have left the window have no influence. The error is at most
+    ``{error bound}`` for m observations, with u = 2**-53. Integers and float32 are
+    added up in float64, too. If a block of the series has integers beyond 2**53, its integers are added up
+    exactly, with ``rank_set``, and each mean is rounded once.
+
+    Cost: O(log m) per element, amortised; windows of up to 80 rows are kept as a sorted array, or sorted many
+    at a time, which is O(m) but faster. Source: pairwise summation, Higham, *The Accuracy of Floating Point
+    Summation*, SIAM J. Sci. Comput. 14, 1993, doi:10.1137/0914050, in a tree over ranks.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_trimmed_mean([4.0, 1.0, 3.0, 2.0, 90.0], 4, 0.25)
+    array([nan, nan, nan, 2.5, 2.5])
+    """
+    return _trimmed("trimmed_mean", arr, window, proportion, False, options)
+
+
+@statistic(error_bound=("(log2(m) + 24) * u * mean(abs(kept))",), **_TRIMMED)
+def rolling_winsorized_mean(
+    arr: ArrayLike, window: Window, proportion: float = 0.1, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """Mean of each window with its smallest and largest observations replaced by the nearest kept ones.
+
+    Parameters
+    ----------
+    {numbers}
+    {window}
+    proportion : float, default 0.1
+        Proportion of the observations to replace at each end, from 0 to below 0.5: ``int(proportion * c)`` of
+        c observations, as in :func:`scipy.stats.mstats.winsorize`.
+    {options}
+
+    Returns
+    -------
+    {float}
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `proportion`, the array, the window or an option is invalid. Raised before anything is computed.
+
+    Notes
+    -----
+    Missing values are ignored. The error is at most ``{error bound}`` for the m values after
+    replacement, which are `kept`, with u = 2**-53; everything else is as in :func:`rolling_trimmed_mean`.
+
+    Cost and Source: those of :func:`rolling_trimmed_mean`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_winsorized_mean([4.0, 1.0, 3.0, 2.0, 90.0], 4, 0.25)
+    array([nan, nan, nan, 2.5, 2.5])
+    """
+    return _trimmed("winsorized_mean", arr, window, proportion, True, options)

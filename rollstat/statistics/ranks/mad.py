@@ -1,0 +1,212 @@
+"""Median absolute deviation, and the Hampel filter, which compares with it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat import thresholds
+from rollstat.blocks import Block, Outcome
+from rollstat.kernels.rank_space import mad_tree
+from rollstat.kernels.rank_space.distances import float_deviations, integer_deviations, integer_distances
+from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns
+from rollstat.kernels.rank_space.sorted_windows import Deviation as MedianDistance
+from rollstat.kernels.rank_space.sorted_windows import Distances, Outlier
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
+from rollstat.plan import Choice, Computation, OneCall, Output
+from rollstat.statistics.one_call import sorted_in_one_call
+from rollstat.statistics.ranks import rank_space
+from rollstat.statistics.ranks.rank_space import (
+    check_network,
+    choose,
+    ranked_blocks,
+    read_sorted,
+    small_blocks,
+)
+from rollstat.statistics.ranks.sorted_columns import sorted_columns
+from rollstat.statistics.selection.ranking import SIGN_BIT, measurable
+from rollstat.windows import Windows
+
+__all__ = ["DEVIATION_ALGORITHMS", "Deviation", "Hampel", "scaled_deviation"]
+
+DEVIATION_ALGORITHMS = {
+    "network": f"a fixed number of rows up to {thresholds.SORTED_BY_NETWORK}, step 1",
+    "sorted_window": "every window and dtype, in O(m)",
+    "rank_set": "every window and dtype",
+}
+
+
+class _Distances(Computation):
+    """The two middle observations of every window, and the two middle distances from the median."""
+
+    def __init__(self, algorithm: str, windows: Windows) -> None:
+        check_network(algorithm, windows, DEVIATION_ALGORITHMS)
+        self.algorithm = algorithm
+
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
+        return rank_space.block_rows(width)
+
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        return choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS, complete)
+
+    def _algorithm(self, block: Block) -> str:
+        """Return the algorithm for a block with values."""
+        return self.choose(block, block.missing is None).name
+
+    def _find(self, block: Block, algorithm: str) -> list[NDArray[Any]]:
+        """Return lower and upper median, nearer and farther middle distance; 0 without observations."""
+        dtype = measurable(block.values[:0]).dtype
+        if algorithm == "network" and dtype == np.float64:
+            return _sort_all(measurable(block.values), block.width)
+        found = [np.zeros(block.rows, dtype) for _ in range(4)]
+        if algorithm in ("sorted_window", "network"):
+            for rows, part in small_blocks(block):
+                read_sorted(part, measurable(part.values), Distances(), 1, [array[rows] for array in found])
+            return found
+        for rows, part, rank, ordered in ranked_blocks(block):
+            mad_tree.find_distances(
+                rank,
+                measurable(ordered),
+                part.start,
+                part.end,
+                mad_tree.create(len(ordered)),
+                *(array[rows] for array in found),
+            )
+        return found
+
+
+def _sort_all(values: NDArray[Any], width: int) -> list[NDArray[Any]]:
+    """Return what :meth:`_Distances._find` does, from all windows of `width` values sorted at once."""
+    parts = [np.empty(len(values) - width + 1) for _ in range(4)]
+    for rows, found in sorted_columns(values, width, 0, width - 1):
+        lower, upper, near, far = (part[rows] for part in parts)
+        lower[...], upper[...] = found[(width - 1) // 2], found[width // 2]
+        distances_of_columns(found, np.empty(BATCH), near, far)
+    return parts
+
+
+class Deviation(_Distances):
+    """Median of the distances from the median.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call.
+    scale : float
+        The deviation is divided by it.
+    algorithm : str
+        ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
+    """
+
+    def __init__(self, dtype: np.dtype[Any], windows: Windows, scale: float, algorithm: str) -> None:
+        super().__init__(algorithm, windows)
+        self.scale = scale
+        self.can_fail = dtype.kind in "mM"
+        self.outputs = [Output("difference" if self.can_fail else "interpolated")]
+
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(MedianDistance(float(self.scale)), least, marks, distances=True)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the deviation of every window."""
+        algorithm = self._algorithm(block)
+        if self.can_fail:
+            self._write_times(self._find(block, algorithm), results[0])
+            return Outcome(algorithm=algorithm)
+        deviation = np.empty(block.rows)
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            found = self._find(block, algorithm)
+            if found[0].dtype == np.uint64:
+                integer_deviations(*found, deviation)
+            else:
+                float_deviations(*found, np.empty(block.rows), deviation)
+            results[0][...] = deviation if self.scale == 1 else deviation / self.scale
+        return Outcome(algorithm=algorithm)
+
+    def _write_times(self, found: list[NDArray[Any]], result: NDArray[Any]) -> None:
+        """Write whole numbers of the unit of time, rounded down."""
+        lower, upper, near, far = found
+        gap, one = upper - lower, np.uint64(1)
+        if self.scale == 1:
+            odd = (near & one) + (far & one) + (gap & one)
+            result[...] = ((near >> one) + (far >> one) + (gap >> one) + (odd >> one)).astype(np.int64)
+            return
+        whole = scaled_deviation(near.astype(object) + far.astype(object) + gap.astype(object), self.scale)
+        if (whole >= 2**63).any():
+            raise OverflowError("a deviation of datetimes, divided by scale, does not fit in 64 bits")
+        result[...] = whole.astype(np.int64)
+
+
+def scaled_deviation(doubled: Any, scale: float) -> Any:
+    """Return half of a whole number, or of an array of them, divided by `scale` and rounded down once."""
+    over, under = float(scale).as_integer_ratio()
+    return doubled * under // (2 * over)
+
+
+class Hampel(_Distances):
+    """Values with outliers replaced by the median of their window, and where they were.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call: one for each row, or each `step`-th.
+    factor : float
+        Distance from the median, in deviations, beyond which a value is an outlier.
+    algorithm : str
+        ``"auto"`` or a key of `DEVIATION_ALGORITHMS`.
+    """
+
+    reads_own_row = True
+    outputs = (Output("interpolated"), Output("flag"))
+
+    def __init__(self, dtype: np.dtype[Any], windows: Windows, factor: float, algorithm: str) -> None:
+        super().__init__(algorithm, windows)
+        if dtype.kind not in "fiub":
+            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
+        windows.position(0, 0)
+        self.factor = factor
+
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        return sorted_in_one_call(Outlier(float(self.factor)), least, marks, distances=True)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the cleaned values and the outliers; rows whose own value is missing are insufficient."""
+        assert block.own_row is not None
+        own, deviation = block.values[block.own_row], np.empty(block.rows)
+        algorithm = self._algorithm(block)
+        plain = own.astype(np.float64)
+        with np.errstate(invalid="ignore", over="ignore", under="ignore"):
+            found = self._find(block, algorithm)
+            if found[0].dtype == np.uint64:
+                integer_deviations(*found, deviation)
+                center = _whole_center(found[0], found[1], own.dtype)
+                distance = np.empty(block.rows)
+                integer_distances(measurable(own), found[0], found[1], distance)
+            else:
+                center = np.empty(block.rows)
+                float_deviations(*found, center, deviation)
+                distance = np.abs(plain - center)
+            outlier = distance > self.factor * deviation
+            results[0][...] = np.where(outlier, center, plain)
+        results[1][...] = outlier
+        insufficient = None if block.missing is None else block.missing[block.own_row]
+        return Outcome(insufficient=insufficient, algorithm=algorithm)
+
+
+def _whole_center(lower: NDArray[Any], upper: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Medians of whole numbers of `dtype` rounded once, from the keys of the two middle ones."""
+    signed, center = dtype == np.int64, np.empty(len(lower))
+    if signed:
+        lower, upper = lower ^ SIGN_BIT, upper ^ SIGN_BIT
+    pairs = np.full(len(lower), 2)
+    interpolate_large(lower, upper, signed, pairs, 0.5, INTERPOLATIONS["midpoint"], center)
+    return center

@@ -1,0 +1,333 @@
+"""k-th smallest, median, quantiles: ranks for the selection algorithms, and interpolation between ranks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rollstat.blocks import Block, Outcome, Point, Selection
+from rollstat.dtypes import EXACT
+from rollstat.kernels.rank_space.sorted_windows import Kth as KthOf
+from rollstat.kernels.rank_space.sorted_windows import Position, QuantileOf
+from rollstat.kernels.selection.quantiles import (
+    INTERPOLATIONS,
+    interpolate,
+    interpolate_constant,
+    interpolate_large,
+    interpolate_whole,
+    picks_upper,
+    wanted_ranks,
+)
+from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
+from rollstat.registry import refuse_algorithm
+from rollstat.statistics.extrema import drivers as extrema
+from rollstat.statistics.one_call import sorted_in_one_call
+from rollstat.statistics.selection import rank_bits, small_window, sorted_window, three_trees, two_heaps
+from rollstat.windows import Windows
+
+__all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile"]
+
+ALGORITHMS = {
+    "rank_bits": "every window and dtype",
+    "small_window": "a fixed number of rows up to 512, step 1, values only",
+    "sorted_window": "every window and dtype, in O(m)",
+    "three_trees": "a fixed number of rows, step 1",
+    "two_heaps": "every window and dtype",
+}
+
+_DRIVERS: dict[str, Any] = {
+    "rank_bits": rank_bits,
+    "small_window": small_window,
+    "sorted_window": sorted_window,
+    "three_trees": three_trees,
+    "two_heaps": two_heaps,
+}
+_FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}
+
+
+@dataclass(frozen=True)
+class Kth:
+    """The k-th smallest observation, or the -k-th largest for negative k."""
+
+    k: int
+
+    @property
+    def required(self) -> int:
+        """Fewest observations for which there is a result."""
+        return abs(self.k)
+
+    def constant_rank(self, count: int) -> int:
+        """Return its rank among `count` observations."""
+        return self.k - 1 if self.k > 0 else count + self.k
+
+    def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
+        """Write the rank of every row."""
+        wanted_ranks(count, self.k, 0.0, max(min_periods, self.required), rank)
+
+    def point(self, count: int) -> Point:
+        """Return where it lies among `count` observations."""
+        return Point(self.constant_rank(count))
+
+    def needs_upper(self, count: int | None) -> bool:
+        """Return whether the next order statistic is needed too."""
+        return False
+
+    def kind(self) -> str:
+        """Return the kind of the output."""
+        return "value"
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """The q-quantile, by one of pandas' interpolations."""
+
+    q: float
+    interpolation: str = "linear"
+    required = 1
+
+    def constant_rank(self, count: int) -> int:
+        """Return the rank of the observation at or below the quantile, among `count`."""
+        return int(self.q * (count - 1))
+
+    def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
+        """Write the rank of every row."""
+        wanted_ranks(count, 0, self.q, max(min_periods, 1), rank)
+
+    def point(self, count: int) -> Point:
+        """Return where it lies among `count` observations."""
+        rank = self.constant_rank(count)
+        fraction = self.q * (count - 1) - rank
+        if fraction == 0 or self.interpolation == "lower":
+            return Point(rank)
+        if self.interpolation == "linear":
+            return Point(rank, fraction)
+        if self.interpolation == "midpoint":
+            return Point(rank, midpoint=True)
+        return Point(rank + picks_upper(rank, fraction, INTERPOLATIONS[self.interpolation]))
+
+    def needs_upper(self, count: int | None) -> bool:
+        """Return whether the next order statistic is needed too."""
+        if self.interpolation == "lower":
+            return False
+        return count is None or self.q * (count - 1) != int(self.q * (count - 1))
+
+    def kind(self) -> str:
+        """Return the kind of the output."""
+        return "interpolated" if self.interpolation in ("linear", "midpoint") else "value"
+
+
+@lru_cache(maxsize=32)
+def _full(rank: tuple[int, ...], rows: int) -> NDArray[np.int64]:
+    """Return the same ranks for every row."""
+    ranks = np.empty((len(rank), rows), np.int64)
+    ranks[...] = np.array(rank, np.int64)[:, None]
+    ranks.setflags(write=False)
+    return ranks
+
+
+class OrderStatistics(Computation):
+    """Several order statistics of every window, from one selection.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call.
+    requests : sequence of Kth or Quantile
+        The order statistics, one output each.
+    algorithm : str
+        ``"auto"`` or a key of `ALGORITHMS`.
+    positions : bool
+        Whether the outputs are the rows of the order statistics instead of their values.
+    """
+
+    def __init__(
+        self,
+        dtype: np.dtype[Any],
+        windows: Windows,
+        requests: Sequence[Kth | Quantile],
+        algorithm: str,
+        positions: bool = False,
+    ) -> None:
+        self.requests = requests
+        self.positions = positions
+        self.algorithm = algorithm
+        self.rows = windows.rows
+        self.dtype = dtype
+        self.outputs = [
+            Output("position" if positions else request.kind(), request.required) for request in requests
+        ]
+        if algorithm in _FIXED_ONLY:
+            width, largest = windows.fixed_width, _FIXED_ONLY[algorithm]
+            if not width or (largest is not None and width > largest):
+                refuse_algorithm(algorithm, ALGORITHMS, "window")
+
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block that suit windows of `width` rows."""
+        rows: int = _DRIVERS[self._choose_selection(width).name].block_rows(width)
+        return rows
+
+    def _choose_selection(self, fixed: int) -> Choice:
+        """Return the selection algorithm for windows of `fixed` rows, 0 where that varies."""
+        if self.algorithm == "small_window" and not fixed:
+            return Choice(
+                "rank_bits",
+                f"{self.algorithm} needs windows of one width, which boundary windows do not have",
+            )
+        if self.algorithm != "auto":
+            return Choice(self.algorithm, NAMED)
+        if self.positions:
+            return Choice("rank_bits", "positions are requested")
+        if not fixed:
+            return Choice("rank_bits", "the width of the windows varies")
+        widest = small_window.widest(fixed, self.rows, self.dtype)
+        if fixed > widest:
+            reason = f"windows of more than {widest} rows, over {self.rows} rows"
+            return Choice("rank_bits", reason, rank_bits.at_run_time())
+        reason = f"windows of at most {widest} rows, over {self.rows} rows"
+        return Choice("small_window", reason)
+
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        fixed = block.width
+        selection = self._choose_selection(fixed)
+        if not (complete and fixed and self.algorithm == "auto" and self._all_ends(fixed)):
+            return selection
+        extremum = extrema.choose(block)
+        reason = f"the smallest or largest value of every window; {extremum.reason}"
+        return Choice(extremum.name, reason, ((selection.name, "a value is missing"),))
+
+    def _all_ends(self, width: int) -> bool:
+        """Return whether all results are the smallest or the largest value of every window."""
+        if self.positions or any(request.required > width for request in self.requests):
+            return False
+        dtype = self.dtype
+        same = all(request.kind() == "value" for request in self.requests) or dtype.kind in "fmM"
+        return same and all(_is_end(request.point(width), width) for request in self.requests)
+
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        if len(self.requests) > 1:
+            return None
+        (request,) = self.requests
+        if isinstance(request, Quantile):
+            reader: Any = QuantileOf(request.q, INTERPOLATIONS[request.interpolation])
+        else:
+            reader = Position(request.k) if self.positions else KthOf(request.k)
+        return sorted_in_one_call(reader, least, marks)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the order statistics of every row with at least `min_periods` observations."""
+        if self._write_unsearched(block, results):
+            return Outcome(complete=True, algorithm="small_window")
+        algorithm = self.choose(block, block.missing is None).name
+        if algorithm in _DRIVERS:
+            self._select(_DRIVERS[algorithm], block, min_periods, results)
+        else:
+            self._write_ends(block, results)
+        return Outcome(algorithm=algorithm)
+
+    def _constant_ranks(self, block: Block) -> tuple[int, ...] | None:
+        """Return the rank of each request, if it is the same in all rows and every row needs a result."""
+        if not block.width or block.missing is not None:
+            return None
+        if any(request.required > block.width for request in self.requests):
+            return None
+        return tuple(request.constant_rank(block.width) for request in self.requests)
+
+    def _select(self, driver: Any, block: Block, min_periods: int, results: list[NDArray[Any]]) -> None:
+        """Have `driver` select, and write what lies between two ranks."""
+        requests, constant = self.requests, self._constant_ranks(block)
+        if constant is not None and self._write_points(driver, block, results):
+            return
+        if constant is not None:
+            rank = _full(constant, block.rows)
+        else:
+            rank = np.empty((len(requests), block.rows), np.int64)
+            for request, row in zip(requests, rank):
+                request.ranks(block.count, min_periods, row)
+        fixed = block.width if block.missing is None else 0
+        pair = not self.positions and any(r.needs_upper(fixed or None) for r in requests)
+        direct = len(requests) == 1 and not pair and not self.positions
+        direct = direct and results[0].dtype == block.values.dtype
+        lower = results[0][None, :] if direct else np.empty(rank.shape, block.values.dtype)
+        selection = Selection(
+            rank,
+            constant,
+            lower,
+            np.empty_like(lower) if pair else None,
+            np.empty(rank.shape, np.int64) if self.positions else None,
+        )
+        driver.select(block, selection)
+        if self.positions:
+            assert selection.position is not None
+            for result, position in zip(results, selection.position):
+                result[...] = position
+        elif not direct:
+            self._combine(block, selection, results)
+
+    def _write_unsearched(self, block: Block, results: list[NDArray[Any]]) -> bool:
+        """Write order statistics of windows of five before a search for NaN; return whether there is none."""
+        if block.searched or block.width != 5 or self.positions or block.values.dtype.kind != "f":
+            return False
+        if self.algorithm not in ("auto", "small_window") or any(r.required > 5 for r in self.requests):
+            return False
+        points = [request.point(5) for request in self.requests]
+        if any(_is_end(point, 5) for point in points):
+            return False
+        return small_window.select_points_of_five(block, points, results)
+
+    def _write_points(self, driver: Any, block: Block, results: list[NDArray[Any]]) -> bool:
+        """Have the driver write quantiles without their two ranks; return whether it can."""
+        if self.positions or not hasattr(driver, "select_points"):
+            return False
+        points = [request.point(block.width) for request in self.requests]
+        between = any(point.between for point in points)
+        if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
+            return False
+        if block.magnitude > EXACT:
+            return False
+        written: bool = driver.select_points(block, points, results)
+        return written
+
+    def _write_ends(self, block: Block, results: list[NDArray[Any]]) -> None:
+        """Write smallest and largest values, which an extremum algorithm finds faster than a selection."""
+        for request, result in zip(self.requests, results):
+            smallest = request.point(block.width).rank == 0
+            target = extrema.Extrema(minimum=result) if smallest else extrema.Extrema(maximum=result)
+            extrema.automatic(block, target)
+
+    def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
+        """Write the results from the values at both ranks."""
+        for i, (request, result) in enumerate(zip(self.requests, results)):
+            lower = selection.lower[i]
+            if isinstance(request, Kth) or selection.upper is None:
+                result[...] = lower
+                continue
+            upper = selection.upper[i]
+            code = INTERPOLATIONS[request.interpolation]
+            floating = result.dtype.kind == "f"
+            if floating and request.kind() == "interpolated" and block.magnitude > EXACT:
+                words, signed = (x.view(np.uint64) for x in (lower, upper)), lower.dtype.kind == "i"
+                interpolate_large(*words, signed, block.count, request.q, code, result)
+                continue
+            if floating and selection.constant is not None and request.kind() == "interpolated":
+                position = request.q * (block.width - 1)
+                fraction = position - int(position)
+                if fraction == 0:
+                    result[...] = lower
+                else:
+                    middle = request.interpolation == "midpoint"
+                    interpolate_constant(lower, upper, fraction, middle, result)
+                continue
+            blend = interpolate if floating else interpolate_whole
+            blend(lower, upper, block.count, request.q, code, result)
+
+
+def _is_end(point: Point, width: int) -> bool:
+    """Return whether a point is the smallest or the largest value of every window."""
+    return point.rank in (0, width - 1) and point.fraction == 0 and not point.midpoint

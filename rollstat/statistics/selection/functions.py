@@ -1,0 +1,288 @@
+"""Rolling order statistics: k-th smallest, its position, median and quantiles."""
+
+import numbers
+from collections.abc import Sequence
+from math import prod
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from rollstat.kernels.selection.quantiles import INTERPOLATIONS
+from rollstat.options import CommonOptions, Window
+from rollstat.statistics.boxes.selection import box_order_statistics
+from rollstat.statistics.common import call, statistic
+from rollstat.statistics.selection.computation import ALGORITHMS, Kth, OrderStatistics, Quantile
+
+__all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
+
+_POSITIONS = {name: served for name, served in ALGORITHMS.items() if name != "small_window"}
+_SELECTION: dict[str, Any] = {
+    "family": "selection",
+    "cost": "O(log m) amortised and worst case; O(log k) worst case with three_trees",
+    "source": "Raykov (2023), An Optimal Algorithm for Sliding Window Order Statistics, ICDT 2023",
+}
+_KTH: dict[str, Any] = {**_SELECTION, "samples": ({"k": 1}, {"k": 2}, {"k": -1})}
+
+
+def _several(name: str, value: Any) -> tuple[list[Any], bool]:
+    """Return a list of values from a number or a sequence of numbers, and whether it was a single number."""
+    if isinstance(value, (str, bytes)) or np.ndim(value) > 1:
+        raise TypeError(f"{name} must be a number or a sequence of numbers; it was {value!r}")
+    if np.ndim(value) == 0:
+        return [value], True
+    values = list(value)
+    if not values:
+        raise ValueError(f"{name} must not be empty")
+    return values, False
+
+
+def _check_k(k: Any, window: Window, options: CommonOptions) -> int:
+    """Return k as an int; raise if it is not an integer in the range that the window allows."""
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
+    rows = isinstance(window, numbers.Integral) and options.get("times") is None
+    most = int(window) + (options.get("closed") == "both") if rows else None
+    if isinstance(options.get("axis"), tuple) and isinstance(window, tuple):
+        cells = [width for width in window if isinstance(width, numbers.Integral)]
+        most = int(prod(cells)) if len(cells) == len(window) else None
+    k = int(k)
+    if k == 0 or (most is not None and most >= 1 and abs(k) > most):
+        span = "1..m or -m..-1" if most is None else f"1..{most} or -{most}..-1"
+        raise ValueError(f"k must lie in {span}; got {k}")
+    return int(k)
+
+
+def _select(
+    arr: ArrayLike,
+    window: Window,
+    requests: Sequence[Kth | Quantile],
+    name: str,
+    one: bool,
+    options: CommonOptions,
+    positions: bool = False,
+) -> Any:
+    """Return the call of order statistics, stacked along a new first axis unless there is only `one`."""
+    if isinstance(options.get("axis"), tuple):
+        if positions:
+            raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
+        return box_order_statistics(arr, window, requests, one, dict(options))
+    algorithms = _POSITIONS if positions else ALGORITHMS
+    parameters: dict[str, Any] = {"requests": tuple(requests), "positions": positions}
+    return call(OrderStatistics, [arr], window, options, name, algorithms, stack=not one, **parameters)
+
+
+@statistic(algorithms=ALGORITHMS, **_KTH)
+def rolling_kth(
+    arr: ArrayLike, k: int | Sequence[int], m: Window, **options: Unpack[CommonOptions]
+) -> NDArray[Any]:
+    """k-th smallest observation of each window.
+
+    Parameters
+    ----------
+    {series}
+    k : int or sequence of int
+        Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
+        are computed in one pass and stacked along a new first axis.
+    {m}
+    {options}
+
+    Returns
+    -------
+    {in dtype}
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `k` is not in ``1..m`` or ``-m..-1`` (``m + 1`` with ``closed="both"``, whose windows hold one row
+        more), or if the array, the window or an option is invalid. Raised before anything is computed.
+
+    Notes
+    -----
+    Missing values are ignored. The result is missing if the window has fewer than ``max(|k|, min_periods)``
+    observations. Infinities are ordinary values, and -0.0 equals 0.0. Selection does no arithmetic, so
+    results are exact. `axis` may be a tuple for boxes, see :func:`rolling_median`.
+
+    Cost: O(log m) per element, amortised and in the worst case; O(log k) in the worst case with
+    ``algorithm="three_trees"``, which is optimal. Source: Raykov, *An Optimal Algorithm for Sliding
+    Window Order Statistics*, ICDT 2023, sections 3 and A, doi:10.4230/LIPIcs.ICDT.2023.5.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_kth([4.0, 1.0, 3.0, 2.0, 5.0], 2, 3)
+    array([nan, nan,  3.,  2.,  3.])
+    >>> rollstat.rolling_kth([4, 1, 3, 2, 5], [1, -1], 3, mode="valid")
+    array([[1, 1, 2],
+           [4, 3, 5]])
+    """
+    values, one = _several("k", k)
+    requests = [Kth(_check_k(value, m, options)) for value in values]
+    return _select(arr, m, requests, "kth", one, options)
+
+
+@statistic(algorithms=_POSITIONS, **_KTH)
+def rolling_argkth(
+    arr: ArrayLike, k: int | Sequence[int], m: Window, **options: Unpack[CommonOptions]
+) -> NDArray[np.int64]:
+    """Position of the k-th smallest observation of each window.
+
+    Parameters
+    ----------
+    {series}
+    k : int or sequence of int
+        Which order statistic: 1 is the smallest observation, 2 the second smallest, -1 the largest. Several
+        are computed in one pass and stacked along a new first axis.
+    {m}
+    {options}
+
+    Returns
+    -------
+    ndarray of int64, shape (..., rows, ...)
+        Positions along `axis`, counted from the first row of the data; -1 where missing. Of equal values the
+        older one counts as the smaller.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As :func:`rolling_kth`.
+
+    Notes
+    -----
+    Missing values are ignored. Positions are exact; they can be used to gather values of another series.
+
+    Cost: O(log m) per element, amortised and in the worst case. Source: as :func:`rolling_kth`.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_argkth([4.0, 1.0, 3.0, 2.0, 5.0], 1, 3)
+    array([-1, -1,  1,  1,  3])
+    """
+    values, one = _several("k", k)
+    requests = [Kth(_check_k(value, m, options)) for value in values]
+    return _select(arr, m, requests, "argkth", one, options, positions=True)
+
+
+@statistic(algorithms=ALGORITHMS, pandas="median", **_SELECTION)
+def rolling_median(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
+    """Median of each window.
+
+    Parameters
+    ----------
+    {series}
+    {window}
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        Floats and datetimes in the dtype of `arr`, integers and bool as float64. The median of an even number
+        of observations is ``(a + b) / 2``; for datetimes it is rounded down to their unit.
+
+    Raises
+    ------
+    {raises}
+
+    Notes
+    -----
+    Missing values are ignored; infinities are ordinary values. The median of an odd number of observations is
+    exact; ``(a + b) / 2`` is rounded once.
+
+    If `axis` is a tuple of axes and `window` a tuple of as many numbers of rows, the window is a box in an
+    image or a volume, with the `mode` of :func:`rolling_min`: the filters of :mod:`scipy.ndimage` correspond
+    to ``center=True``. A box costs as much as a window of its cells that moves by one column of the box.
+
+    Cost: O(log m) per element, amortised and in the worst case. Source: Raykov, *An Optimal Algorithm for
+    Sliding Window Order Statistics*, ICDT 2023, section 4 (selection by sorting blocks),
+    doi:10.4230/LIPIcs.ICDT.2023.5.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_median([4.0, 1.0, 3.0, 2.0, 5.0], 3)
+    array([nan, nan,  3.,  2.,  3.])
+    >>> rollstat.rolling_median([4.0, 1.0, 3.0, 2.0], 2, min_periods=1)
+    array([4. , 2.5, 2. , 2.5])
+    >>> rollstat.rolling_median([[5, 2, 7], [3, 4, 9]], (2, 2), axis=(0, 1), mode="valid")
+    array([[3.5, 5.5]])
+    """
+    requests = [Quantile(0.5, "midpoint")]
+    return _select(arr, window, requests, "median", True, options)
+
+
+@statistic(
+    samples=(
+        {"q": 0.05},
+        {"q": 0.7, "interpolation": "nearest"},
+        {"q": 0.5, "interpolation": "higher"},
+        {"q": 0.3, "interpolation": "lower"},
+        {"q": 0.9, "interpolation": "midpoint"},
+    ),
+    algorithms=ALGORITHMS,
+    pandas="quantile",
+    **_SELECTION,
+)
+def rolling_quantile(
+    arr: ArrayLike,
+    window: Window,
+    q: float | Sequence[float],
+    interpolation: str = "linear",
+    **options: Unpack[CommonOptions],
+) -> NDArray[Any]:
+    """q-quantile of each window.
+
+    Parameters
+    ----------
+    {series}
+    {window}
+    q : float or sequence of float
+        Between 0 and 1. Several are computed in one pass and stacked along a new first axis.
+    interpolation : {"linear", "lower", "higher", "midpoint", "nearest"}, default "linear"
+        How to compute a quantile that lies between two observations, as in pandas.
+    {options}
+
+    Returns
+    -------
+    ndarray, shape (..., rows, ...)
+        Floats and datetimes in the dtype of `arr`; datetimes are rounded down to their unit. Integers and
+        bool keep their dtype where the quantile is an observation (``"lower"``, ``"higher"``, ``"nearest"``)
+        and no result can be missing (``mode="valid"``, ``fill_value=``); otherwise they are float64.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If `q` is not between 0 and 1, or if `interpolation`, the array, the window or an option is invalid.
+        Raised before anything is computed.
+
+    Notes
+    -----
+    With c observations the position is ``h = q * (c - 1)``, and linear interpolation gives
+    ``a + (b - a) * (h - floor(h))``, rounded as in pandas: for q = 0.5 the last bit can differ from
+    the median's ``(a + b) / 2``. Missing values are ignored; infinities are ordinary values. `axis` may be a
+    tuple for boxes, see :func:`rolling_median`.
+
+    Cost: O(log m) per element, amortised and in the worst case, for every q. Source: Raykov, *An Optimal
+    Algorithm for Sliding Window Order Statistics*, ICDT 2023, section 4, doi:10.4230/LIPIcs.ICDT.2023.5.
+
+    Examples
+    --------
+    >>> import rollstat
+    >>> rollstat.rolling_quantile([4.0, 1.0, 3.0, 2.0, 5.0], 3, 0.25)
+    array([nan, nan, 2. , 1.5, 2.5])
+    >>> rollstat.rolling_quantile([4, 1, 3, 2, 5], 3, [0, 1], "lower", mode="valid")
+    array([[1, 1, 2],
+           [4, 3, 5]])
+    """
+    if interpolation not in INTERPOLATIONS:
+        raise ValueError(
+            f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; it was {interpolation!r}"
+        )
+    values, one = _several("q", q)
+    for value in values:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+            raise TypeError(f"q must be a number between 0 and 1; it was {value!r}")
+        if not 0 <= value <= 1:
+            raise ValueError(f"q must lie between 0 and 1; it was {value!r}")
+    requests = [Quantile(float(value), interpolation) for value in values]
+    return _select(arr, window, requests, "quantile", one, options)

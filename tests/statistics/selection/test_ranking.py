@@ -1,0 +1,75 @@
+"""Orders and ranks against NumPy's stable sort."""
+
+import numpy as np
+import pytest
+
+from rollstat.statistics.selection.ranking import order, ranks, tied_ranks, unsigned_keys, write_values
+
+DTYPES = ["f8", "f4", "f2", "i8", "u8", "i4", "u1", "M8[s]", "S3", "g"]
+
+
+def draw(dtype, n, rng):
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        pool = np.array([-np.inf, np.inf, -0.0, 0.0, 1.5, -3.25, 6e-8])
+        return rng.choice(pool, n).astype(dtype)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
+    return rng.integers(0, 50, n).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("gaps", [None, 0.3, 1.0])
+def test_order_is_stable(dtype, gaps):
+    rng = np.random.default_rng(1)
+    values = draw(dtype, 400, rng)
+    missing = None if gaps is None else rng.random(400) < gaps
+    present = np.arange(400) if missing is None else np.flatnonzero(~missing)
+    expected = present[np.argsort(values[present], kind="stable")]
+    np.testing.assert_array_equal(order(values, missing), expected)
+    rank, row = ranks(values, missing)
+    np.testing.assert_array_equal(row, expected)
+    np.testing.assert_array_equal(rank[row], np.arange(len(row)))
+    assert np.all(np.delete(rank, present) == -1)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "i8"])
+def test_tied_ranks(dtype):
+    rng = np.random.default_rng(2)
+    values = rng.integers(-9, 9, 500).astype(dtype)
+    missing = rng.random(500) < 0.2
+    rank, ordered = tied_ranks(values, missing)
+    np.testing.assert_array_equal(ordered, np.sort(values[~missing]))
+    np.testing.assert_array_equal(rank[~missing], np.searchsorted(ordered, values[~missing]))
+    assert np.all(rank[missing] == -1)
+
+
+def test_nothing():
+    assert len(order(np.empty(0))) == 0
+    assert len(ranks(np.empty(0))[1]) == len(tied_ranks(np.empty(0))[1]) == 0
+
+
+def test_keys_too_close_for_the_radix_sort_are_sorted_by_comparison():
+    # Random values that differ in their last bits alone, and one far away: no leading digit helps.
+    rng = np.random.default_rng(3)
+    values = 1.0 + rng.permutation(4000) * np.finfo(float).eps
+    values[7] = -1e300
+    np.testing.assert_array_equal(order(values), np.argsort(values, kind="stable"))
+    missing = np.zeros(4000, np.bool_)
+    missing[:3] = True
+    np.testing.assert_array_equal(order(values, missing), 3 + np.argsort(values[3:], kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES[:-2])
+def test_keys_lead_back_to_values(dtype):
+    values = draw(dtype, 300, np.random.default_rng(4))
+    key = unsigned_keys(values)
+    np.testing.assert_array_equal(np.argsort(key, kind="stable"), np.argsort(values, kind="stable"))
+    found = np.empty_like(values)
+    write_values(key, found)
+    np.testing.assert_array_equal(found, values)
+    if values.itemsize <= 4 and values.dtype.kind in "fiu":
+        found[...] = 0
+        write_values(values.astype(float), found)
+        np.testing.assert_array_equal(found, values)

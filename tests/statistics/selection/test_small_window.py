@@ -1,0 +1,178 @@
+"""The driver under the selection contract, against sorting every window."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rollstat import thresholds
+from rollstat.blocks import Block, Point, Selection
+from rollstat.statistics.selection import small_window
+from tests.selections import check_selection, fixed_block, quantile_rank, values_at_limits
+
+
+def check(block, rank, constant=None, upper=True):
+    check_selection(small_window.select, block, rank, constant, upper, position=False)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "u8", "u1"])
+def test_dtypes_up_to_their_limits(dtype):
+    rng = np.random.default_rng(3)
+    values = values_at_limits(dtype, rng, 700)
+    missing = rng.random(700) < 0.3
+    for width in (1, 2, 9, 30):
+        block = fixed_block(values, width)
+        for q in (0.0, 0.3, 1.0):
+            rank = quantile_rank(block, q)
+            check(block, rank, (int(rank[0]),))
+            check(block, rank, (int(rank[0]),), upper=False)
+        block = fixed_block(values, width, missing)
+        for q in (0.0, 0.5, 1.0):
+            check(block, quantile_rank(block, q))
+
+
+@pytest.mark.parametrize("width", [3, 4, 5, 7, 8, 12, 13, 31, 32, 63, 64, 100, 150, 512])
+def test_widths(width):
+    values = np.random.default_rng(width).integers(0, 50, 400 + width).astype(float)
+    block = fixed_block(values, width)
+    for rank in {0, width // 20, (width - 1) // 2, width - 1}:
+        check(block, np.full(block.rows, rank), (rank,))
+
+
+def test_several_requests():
+    values = np.random.default_rng(5).standard_normal(500)
+    block = fixed_block(values, 21)
+    constant = (10, 0, 20, 5)
+    rank = np.array(constant)[:, None].repeat(block.rows, axis=1)
+    check(block, rank, constant)
+    check(block, rank, constant, upper=False)
+
+
+def test_a_constant_rank_from_either_end_with_missing_values():
+    rng = np.random.default_rng(6)
+    values, missing = rng.standard_normal(600), rng.random(600) < 0.5
+    block = fixed_block(np.where(missing, np.nan, values), 15, missing)
+    for k in (0, 1, 4):
+        check(block, np.where(block.count > k, k, -1))
+        check(block, np.where(block.count > k, block.count - 1 - k, -1))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    width=st.integers(1, 20),
+    gaps=st.sampled_from([0.0, 0.1, 0.5, 0.95, 1.0]),
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.integers(1, 90),
+)
+def test_any_rank_in_any_row(width, gaps, seed, rows):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-5, 5, rows + width - 1)
+    block = fixed_block(values, width, rng.random(len(values)) < gaps if gaps else None)
+    rank = np.stack([(rng.random(rows) * block.count).astype(np.int64) for _ in range(2)])
+    rank[:, block.count == 0] = -1
+    rank[rng.random(rank.shape) < 0.2] = -1
+    check(block, rank)
+
+
+def test_read_only_values_are_left_alone():
+    values = np.random.default_rng(7).standard_normal(100)
+    values.flags.writeable = False
+    before = values.copy()
+    block = fixed_block(values, 6)
+    check(block, np.full(block.rows, 2), (2,))
+    np.testing.assert_array_equal(values, before)
+    assert not values.flags.writeable
+
+
+def test_results_do_not_depend_on_where_blocks_are_cut():
+    values = np.random.default_rng(8).standard_normal(3000)
+    whole, parts = np.empty((1, 2976)), np.empty((1, 2976))
+    block = fixed_block(values, 25)
+    small_window.select(block, Selection(np.full((1, 2976), 12), (12,), whole))
+    for low in range(0, 2976, 700):
+        high = min(low + 700, 2976)
+        part = fixed_block(values[low : high + 24], 25)
+        request = Selection(np.full((1, high - low), 12), (12,), parts[:, low:high])
+        small_window.select(part, request)
+    np.testing.assert_array_equal(parts, whole)
+
+
+def test_what_is_not_served():
+    values = np.zeros(600)
+    start = np.arange(10)
+    position = np.zeros((1, 10), np.int64)
+    request = Selection(np.zeros((1, 10), np.int64), (0,), np.zeros((1, 10)))
+    for block, asked in (
+        (Block(values, None, start, start + 3), request),
+        (
+            Block(values[:10], None, start, start + 1, 1),
+            Selection(request.rank, (0,), request.lower, None, position),
+        ),
+        (fixed_block(values, small_window.LARGEST_WIDTH + 1), request),
+    ):
+        assert not small_window.serves(block, asked)
+        with pytest.raises(ValueError, match="small_window supports only windows of constant width"):
+            small_window.select(block, asked)
+
+
+@pytest.mark.parametrize("dtype", ["f8", "f4", "u8"])
+@pytest.mark.parametrize("width", [1, 4, 5, 24])
+def test_points_between_ranks(width, dtype):
+    rng = np.random.default_rng(width)
+    values = rng.integers(0, 2**50, 500).astype(dtype)
+    block = fixed_block(values, width)
+    ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1).T.astype(float)
+    target = np.dtype(dtype if dtype[0] == "f" else "f8")
+    points = [Point(rank, fraction) for rank in range(width - 1) for fraction in (0.0, 0.3)]
+    points += [Point(width - 1)]
+    expected = [
+        ranks[p.rank] + (ranks[min(p.rank + 1, width - 1)] - ranks[p.rank]) * p.fraction for p in points
+    ]
+    midpoints = [Point(rank, midpoint=True) for rank in range(width - 1)]
+    middles = [(ranks[p.rank] + ranks[p.rank + 1]) / 2 for p in midpoints]
+    for asked, wanted in ((points, expected), (points + midpoints, expected + middles)):
+        results = np.zeros((len(asked), block.rows), target)
+        small_window.select_points(block, asked, list(results))
+        np.testing.assert_array_equal(results, np.array(wanted).astype(target))
+
+
+def test_a_rank_alone_keeps_the_dtype():
+    values = np.array([2**63 - 1, 2**63, 2**64 - 1, 5, 2**63 + 1, 2**63], np.uint64)
+    result = np.zeros(2, np.uint64)
+    small_window.select_points(fixed_block(values, 5), [Point(3)], [result])
+    np.testing.assert_array_equal(result, np.array([2**63 + 1, 2**63 + 1], np.uint64))
+
+
+def test_points_are_not_served_with_missing_values():
+    block = fixed_block(np.zeros(9), 3, np.arange(9) == 4)
+    assert not small_window.serves_points(block)
+    with pytest.raises(ValueError, match="none missing"):
+        small_window.select_points(block, [Point(1)], [np.zeros(7)])
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 20])
+def test_series_that_rise_or_fall(width):
+    rising = np.sort(np.random.default_rng(9).integers(0, 40, 100)).astype(float)
+    for values in (rising, rising[::-1].copy(), np.full(100, 2.5)):
+        block = fixed_block(values, width)
+        for rank in {0, width // 2, width - 1}:
+            check(block, np.full(block.rows, rank), (rank,))
+        ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1).T
+        if width > 1:
+            results = np.empty((2, block.rows))
+            points = [Point(0, 0.25), Point(width - 2, midpoint=True)]
+            small_window.select_points(block, points, list(results))
+            np.testing.assert_array_equal(results[0], ranks[0] + (ranks[1] - ranks[0]) * 0.25)
+            np.testing.assert_array_equal(results[1], (ranks[-2] + ranks[-1]) / 2)
+
+
+def test_a_network_is_built_where_it_pays():
+    double, single = np.dtype(np.float64), np.dtype(np.float32)
+    assert small_window.widest(thresholds.NETWORK, 1, double) == thresholds.NETWORK
+    wide = thresholds.NETWORK_OF_LONG_SERIES
+    long = wide * thresholds.NETWORK_ROWS_A_ROW
+    assert small_window.widest(wide, long, double) == wide
+    assert small_window.widest(wide, long - 1, double) < wide
+    assert small_window.widest(wide + 1, 10**9, double) == wide
+    assert small_window.widest(wide + 1, 10**9, single) > wide
+    assert thresholds.NETWORK_OF_OTHER_DTYPES <= small_window.LARGEST_WIDTH
