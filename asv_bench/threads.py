@@ -3,7 +3,7 @@
     python asv_bench/threads.py --output docs/performance/tables/threads.rst
     python asv_bench/threads.py --threads 4 --windows 100 1000
 
-Threads take whole blocks of rows, so results are equal to the bit, which is checked before anything is
+Threads take whole blocks of rows, so results are bit-for-bit equal, which is checked before anything is
 timed. The last column is the limit of the machine: the gain of the same number of separate calls at once,
 each on one thread, which share only caches, memory and, on some machines, the units of one core.
 """

@@ -25,7 +25,7 @@ __all__ = [
     "lossless",
     "missing_value",
     "plain",
-    "refuse_missing",
+    "reject_missing",
     "result_dtype",
     "same_memory",
     "union_mask",
@@ -58,7 +58,7 @@ def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind == "f" and array.dtype.itemsize == 2:
         array = array.astype(np.float64)
     if array.ndim == 0:
-        raise ValueError(f"{name} must have at least one dimension; it was the scalar {arr!r}")
+        raise ValueError(f"{name} must have at least one dimension; got the scalar {arr!r}")
     return array
 
 
@@ -119,17 +119,17 @@ def lossless(value: Any, dtype: np.dtype[Any], name: str) -> Any:
     if array.ndim != 0:
         raise ValueError(f"{name} must be a scalar; its shape was {array.shape}")
     if np.ma.is_masked(value):
-        raise TypeError(f"{name} must not be masked; it was {value!r}")
+        raise TypeError(f"{name} must not be masked; got {value!r}")
     if dtype.kind in "mM" and isinstance(value, (datetime, timedelta)) and array.dtype.kind == "O":
         array = array.astype(f"{dtype.kind}8[us]")
     times = dtype.kind in "mM"
     if array.dtype.kind not in (dtype.kind if times else "iubf"):
-        raise TypeError(f"{name} must fit {dtype}; it was {value!r}")
+        raise TypeError(f"{name} must fit {dtype}; got {value!r}")
     try:
         with np.errstate(all="ignore"):
             converted = array.astype(dtype)
     except OverflowError as error:  # of times, since NumPy 2.5; earlier versions wrap
-        raise ValueError(f"{name} must be exact in {dtype}; it was {value!r}") from error
+        raise ValueError(f"{name} must be exact in {dtype}; got {value!r}") from error
     if dtype.kind == "f":
         same = bool(np.isfinite(converted)) or not np.isfinite(array)
     elif times:
@@ -137,7 +137,7 @@ def lossless(value: Any, dtype: np.dtype[Any], name: str) -> Any:
     else:
         same = converted.item() == array.item()
     if not same:
-        raise ValueError(f"{name} must be exact in {dtype}; it was {value!r}")
+        raise ValueError(f"{name} must be exact in {dtype}; got {value!r}")
     return converted[()]
 
 
@@ -204,7 +204,7 @@ def warn_of_rounding(values: NDArray[Any]) -> None:
         warn_of_precision("integers beyond 2**53 are rounded to float64; subtract a common integer first")
 
 
-def refuse_missing(arrays: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None) -> None:
+def reject_missing(arrays: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | None) -> None:
     """Raise if any value is missing, naming the first."""
     found = mask if mask is not None else np.zeros((), np.bool_)
     for array in arrays:

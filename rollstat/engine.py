@@ -27,7 +27,7 @@ from rollstat.dtypes import (
     EXACT,
     check_array,
     plain,
-    refuse_missing,
+    reject_missing,
     same_memory,
     union_mask,
     warn_of_rounded,
@@ -306,7 +306,7 @@ class Call:
     def _checked(self) -> tuple[Plan, list[NDArray[Any]], NDArray[np.bool_] | None, list[Any]]:
         """Return the plan, the arrays, their mask and the arrays given as `out`, or raise."""
         options, names = self.options, self.names
-        _refuse_table(names, self.arrays, options.axis)
+        _reject_table(names, self.arrays, options.axis)
         checked = [check_array(name, array) for name, array in zip(names, self.arrays)]
         shape = checked[0].shape
         for name, array in zip(names[1:], checked[1:]):
@@ -316,7 +316,7 @@ class Call:
         others = [array.dtype for array in checked[1:]]
         plan = Plan(checked[0].dtype, shape, self.window, self.make, options, mask is not None, others)
         if options.nan_policy == "raise":
-            refuse_missing(checked, mask)
+            reject_missing(checked, mask)
         targets = check_out(options.out, [plan.result_shape] * len(plan.dtypes), plan.dtypes, self.stack)
         return plan, checked, mask, targets
 
@@ -369,13 +369,13 @@ class WholeCall:
         return self.describe(statistic)
 
 
-def _refuse_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) -> None:
+def _reject_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) -> None:
     """Raise if an array is a table and the default axis would make a series of each of its rows."""
     for name, array in zip(names, arrays):
         kind = type(array)
         if axis == -1 and hasattr(kind, "columns") and getattr(array, "ndim", 2) == 2:
             table, columns = _TABLES.get(kind.__module__.partition(".")[0], _TABLES["pandas"])
-            raise TypeError(f"{name} must be an array or a Series; it was {table}, whose columns {columns}")
+            raise TypeError(f"{name} must be an array or a Series; got {table}, whose columns {columns}")
 
 
 def execute_plain(plan: Plan, arrays: Sequence[Any], times: Any = None) -> Any:

@@ -23,7 +23,7 @@ def as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:
 def check_axis(axis: int, ndim: int) -> int:
     """Return `axis`, counted from the first, or raise."""
     if not -ndim <= axis < ndim:
-        raise ValueError(f"axis must lie in {-ndim}..{ndim - 1}; it was {axis}")
+        raise ValueError(f"axis must lie in {-ndim}..{ndim - 1}; got {axis}")
     return axis % ndim
 
 

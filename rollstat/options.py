@@ -122,19 +122,19 @@ def get_threads() -> int:
 def whole_number(name: str, value: Any, minimum: int, most: float = 2**63 - 1) -> int:
     """Return `value` as an int of at least `minimum` and at most `most`, or raise."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
-        raise TypeError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
+        raise TypeError(f"{name} must be an integer of at least {minimum}; got {value!r}")
     number = int(value)
     if number < minimum:
-        raise ValueError(f"{name} must be an integer of at least {minimum}; it was {value!r}")
+        raise ValueError(f"{name} must be an integer of at least {minimum}; got {value!r}")
     if number > most:
-        raise ValueError(f"{name} must be an integer of at most {most}; it was {value!r}")
+        raise ValueError(f"{name} must be an integer of at most {most}; got {value!r}")
     return number
 
 
 def choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
     """Raise unless `value` is one of the choices."""
     if not isinstance(value, (str, type(None))) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; it was {value!r}")
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
 
 
 @dataclass(frozen=True)
@@ -188,15 +188,15 @@ class Options:
         checked["threads"] = get_threads() if threads is None else whole_number("threads", threads, 1)
         checked["threads"] = min(checked["threads"], _PROCESSORS)
         if not isinstance(checked.get("center", False), (bool, np.bool_)):
-            raise TypeError(f"center must be True or False; it was {checked['center']!r}")
+            raise TypeError(f"center must be True or False; got {checked['center']!r}")
         choice("closed", checked.get("closed"), _CLOSED)
         choice("nan_policy", checked.get("nan_policy", "omit"), _NAN_POLICIES)
         choice("mode", checked.get("mode", "same"), _MODES)
         axis = checked.get("axis", -1)
         if isinstance(axis, (bool, np.bool_)) or not isinstance(axis, numbers.Integral):
-            raise TypeError(f"axis must be an integer; it was {axis!r}")
+            raise TypeError(f"axis must be an integer; got {axis!r}")
         if not isinstance(checked.get("algorithm", "auto"), str):
-            raise TypeError(f"algorithm must be a name; it was {checked['algorithm']!r}")
+            raise TypeError(f"algorithm must be a name; got {checked['algorithm']!r}")
         return cls(**checked)
 
     def offsets(self, length: int) -> NDArray[np.int64]:
@@ -205,12 +205,10 @@ class Options:
             return np.array([0, length], np.int64)
         offsets = unmasked("segments", self.segments)
         if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) < 2:
-            raise ValueError(
-                f"segments must be a 1-d integer array of at least two offsets; it was {offsets!r}"
-            )
+            raise ValueError(f"segments must be a 1-d integer array of at least two offsets; got {offsets!r}")
         offsets = np.ascontiguousarray(offsets, np.int64)
         if offsets[0] != 0 or offsets[-1] != length or (np.diff(offsets) < 0).any():
-            raise ValueError(f"segments must increase from 0 to the length, {length}; it was {offsets!r}")
+            raise ValueError(f"segments must increase from 0 to the length, {length}; got {offsets!r}")
         return offsets
 
     def min_periods_for(self, windows: Windows) -> int:
@@ -223,9 +221,7 @@ class Options:
         windows = self._windows(window, offsets, length)
         if self.min_periods is not None and isinstance(windows, FixedWindows) and not _is_forward(window):
             if self.min_periods > window:
-                raise ValueError(
-                    f"min_periods must be at most the window, {window}; it was {self.min_periods}"
-                )
+                raise ValueError(f"min_periods must be at most the window, {window}; got {self.min_periods}")
         return windows
 
     def _windows(self, window: Window, offsets: NDArray[np.int64], length: int) -> Windows:
@@ -243,7 +239,7 @@ class Options:
         if isinstance(window, numbers.Real) and not isinstance(window, numbers.Integral):
             raise ValueError(f"window, the width {window!r}, needs times=, the position of each row")
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Integral):
-            raise TypeError(f"window must be {_DESCRIBE_WINDOW}; it was {window!r}")
+            raise TypeError(f"window must be {_DESCRIBE_WINDOW}; got {window!r}")
         m = whole_number("window", window, 1)
         return FixedWindows(m, offsets, center=self.center, closed=self.closed, step=self.step)
 
@@ -391,7 +387,7 @@ def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> Expl
         array = unmasked(f"window {name}", values)
         if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
             raise TypeError(
-                f"window {name} must be a 1-d integer array; it was {array.ndim}-d, of {array.dtype}"
+                f"window {name} must be a 1-d integer array; got {array.ndim}-d, of {array.dtype}"
             )
         array = array.astype(np.int64, copy=False)
         if array.size and (array.min() < 0 or array.max() > length):
@@ -433,7 +429,7 @@ def parse_width(window: Any) -> Fraction | None:
         if match is None:
             raise ValueError(
                 "window must be a width such as '5min', '1.5h' or '1min30s' "
-                f"(in {', '.join(_UNITS)}); it was {window!r}"
+                f"(in {', '.join(_UNITS)}); got {window!r}"
             )
         if match[1]:
             return Fraction(_UNITS[match[1]])
@@ -443,7 +439,7 @@ def parse_width(window: Any) -> Fraction | None:
     if isinstance(window, np.timedelta64):
         unit, count = np.datetime_data(window.dtype)
         if np.isnat(window) or unit in ("Y", "M", "generic"):
-            raise ValueError(f"window must be a width of a fixed length; it was {window!r}")
+            raise ValueError(f"window must be a width of a fixed length; got {window!r}")
         name = {"m": "min"}.get(unit, unit)
         return Fraction(int(window.astype(np.int64))) * count * _UNITS[name]
     if isinstance(window, timedelta):
@@ -460,12 +456,12 @@ def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int)
     length = parse_width(window)
     if (length is None) != (unit is None):
         expected = "a plain number" if unit is None else "a width such as '5min' or a Timedelta"
-        raise TypeError(f"window must be {expected} for times of this type; it was {window!r}")
+        raise TypeError(f"window must be {expected} for times of this type; got {window!r}")
     if length is None:
         if isinstance(window, (bool, np.bool_)) or not isinstance(window, numbers.Real):
-            raise TypeError(f"window must be {_DESCRIBE_WINDOW}; it was {window!r}")
+            raise TypeError(f"window must be {_DESCRIBE_WINDOW}; got {window!r}")
         if not 0 < float(window) < np.inf:
-            raise ValueError(f"window must be a positive width; it was {window!r}")
+            raise ValueError(f"window must be a positive width; got {window!r}")
         if dtype.kind == "f":
             half = float(window) / parts
             if half * parts == float(window):
@@ -477,12 +473,12 @@ def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int)
     else:
         length /= unit or 1
     if length <= 0:
-        raise ValueError(f"window must be a positive width; it was {window!r}")
+        raise ValueError(f"window must be a positive width; got {window!r}")
     length /= parts
     if length >= 2**63:
         raise ValueError(
             "window must be a width below 2**63 units of the times (Expanding() reaches every row); "
-            f"it was {window!r}"
+            f"got {window!r}"
         )
     return np.int64(length.numerator // length.denominator), length.denominator == 1
 

@@ -88,7 +88,7 @@ def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
         if return_dtype is None:
             raise ValueError(
                 f"{each} must be an expression, or return_dtype must name the dtype of the result, because "
-                f"the trial call of polars has other rows; it was {type(value).__name__}"
+                f"the trial call of polars has other rows; got {type(value).__name__}"
             )
     if arrays or name == "aggregate" or hasattr(window, "get_window_bounds"):
         return

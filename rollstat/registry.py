@@ -13,7 +13,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import Any, NoReturn
 
-__all__ = ["REGISTRY", "Statistic", "check_algorithm", "refuse_algorithm"]
+__all__ = ["REGISTRY", "Statistic", "check_algorithm", "reject_algorithm"]
 
 
 @dataclass(frozen=True)
@@ -134,16 +134,16 @@ def check_algorithm(algorithm: str, algorithms: Mapping[str, str], name: str) ->
     """Raise unless `algorithm` is ``"auto"`` or supports the statistic `name`."""
     if algorithm != "auto" and not algorithms:
         raise ValueError(
-            f"algorithm must be 'auto', because {name} has only one algorithm; it was {algorithm!r}"
+            f"algorithm must be 'auto', because {name} has only one algorithm; got {algorithm!r}"
         )
     if algorithm != "auto" and algorithm not in algorithms:
         supported = "; ".join(f"{key!r} ({what})" for key, what in algorithms.items())
         raise ValueError(
-            f"algorithm must be 'auto' or one that supports {name}: {supported}; it was {algorithm!r}"
+            f"algorithm must be 'auto' or one that supports {name}: {supported}; got {algorithm!r}"
         )
 
 
-def refuse_algorithm(algorithm: str, algorithms: Mapping[str, str], subject: str) -> NoReturn:
+def reject_algorithm(algorithm: str, algorithms: Mapping[str, str], subject: str) -> NoReturn:
     """Raise because `algorithm` does not support this `subject`, a window or a call."""
     supported = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
     raise ValueError(f"algorithm {algorithm!r} does not support this {subject}; supported: {supported}")

@@ -201,7 +201,7 @@ def check_out(
         raise ValueError(f"out must hold {expected}; it held {len(given)}")
     for i, (array, shape, dtype) in enumerate(zip(given, shapes, dtypes)):
         if not isinstance(array, np.ndarray) or not array.flags.writeable:
-            raise TypeError(f"out must be a writable ndarray; it was {type(array).__name__}")
+            raise TypeError(f"out must be a writable ndarray; got {type(array).__name__}")
         if array.shape != shape or array.dtype != dtype:
             raise ValueError(
                 f"out must have shape {shape} and dtype {dtype}; it had {array.shape} and {array.dtype}"

@@ -95,7 +95,7 @@ def read(data: bytes) -> tuple[str, dict[str, Any], list[NDArray[Any]]]:
         If the bytes are no snapshot, truncated, damaged, or of another format.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise TypeError(f"a snapshot must be bytes; it was {type(data).__name__}")
+        raise TypeError(f"a snapshot must be bytes; got {type(data).__name__}")
     data = bytes(data)
     if len(data) < _HEAD.size + _TAIL.size or not data.startswith(_MAGIC):
         raise SnapshotError("the bytes are not a snapshot of rollstat")

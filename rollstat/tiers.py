@@ -5,7 +5,7 @@
     rows      --- one call -------|-------- blocks ------------>
     compiled  0.5 s               ^ 1 to 5 s; once they are on disk, other processes begin with them
 
-Both agree to the bit, because only computations that do not round have tiers. A variant is what tells the
+Both agree bit-for-bit, because only computations that do not round have tiers. A variant is what tells the
 kernels of blocks apart before there are values. It is ready once the process has run its blocks, or another
 process has and their code is on disk. The time spent in such calls is an estimate, counted for each variant
 and process.

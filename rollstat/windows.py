@@ -133,7 +133,7 @@ class Windows:
     @property
     def whole(self) -> NDArray[np.intp] | slice:
         """Output rows that have no boundary window."""
-        raise ValueError("mode='valid' needs a window of a fixed number of rows; it was a width or bounds")
+        raise ValueError("mode='valid' needs a window of a fixed number of rows; got a width or bounds")
 
 
 class _RowWindows(Windows):

@@ -371,7 +371,7 @@ def test_results_do_not_depend_on_later_rows(statistic, sample, rng):
 
 
 @pytest.mark.parametrize(("statistic", "sample"), FIRST)
-def test_bad_arrays_are_refused(statistic, sample):
+def test_bad_arrays_are_rejected(statistic, sample):
     extra = [np.zeros(3)] * (statistic.series - 1)
     # An operator may combine objects, and Sum combines complex numbers.
     of_numbers = [np.array([1, "a", None], object), np.array([1j, 2, 3])]

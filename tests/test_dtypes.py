@@ -121,7 +121,7 @@ def test_missing_times_and_bounds_are_errors():
     assert rollstat.rolling_max([1.0, 2.0, 3.0], 2, times=whole).tolist() == [1.0, 2.0, 3.0]
 
 
-def test_streams_refuse_what_does_not_fit():
+def test_streams_reject_what_does_not_fit():
     stream = rollstat.RollingMax(3, dtype=np.float32, min_periods=1)
     stream.push(1.0)
     with pytest.raises(ValueError, match="within float32"):
@@ -154,7 +154,7 @@ def test_a_stream_is_unchanged_if_a_warning_is_an_error(rows):
     assert stream.push(5) == 5
 
 
-def test_options_that_do_not_apply_to_objects_are_refused():
+def test_options_that_do_not_apply_to_objects_are_rejected():
     def join(older, newer):
         return older + newer
 

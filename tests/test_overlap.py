@@ -45,7 +45,7 @@ def test_out_may_be_the_bounds_or_a_part_of_the_input():
     )
 
 
-def test_outputs_that_overlap_are_refused_before_they_are_written():
+def test_outputs_that_overlap_are_rejected_before_they_are_written():
     values = np.arange(10.0)
     memory = np.full(30, 5.0)
     for out in ((memory[:10], memory[:10]), (memory[:10], memory[5:15]), (memory[:20:2], memory[2:22:2])):

@@ -184,7 +184,7 @@ def test_a_known_call_knows_all_that_decides_it():
     for window in (True, 7.0):
         with pytest.raises((TypeError, ValueError), match="window"):
             rollstat.rolling_median(values, window)
-    with pytest.raises(ValueError, match="min_periods must be at most the window, 7; it was 8"):
+    with pytest.raises(ValueError, match="min_periods must be at most the window, 7; got 8"):
         rollstat.rolling_median(values, 7, min_periods=8)
     for other in (values.astype(np.float32), values[:40].copy(), np.repeat(values, 2)[::2], list(values)):
         result = rollstat.rolling_median(other, 7)
@@ -297,7 +297,7 @@ def test_a_call_made_before_hides_no_error():
         with pytest.raises(TypeError, match="min_periods must be an integer"):
             rollstat.rolling_min(values, 2, min_periods=least)
     for _ in range(2):
-        with pytest.raises(ValueError, match="min_periods must be at most the window, 2; it was 3"):
+        with pytest.raises(ValueError, match="min_periods must be at most the window, 2; got 3"):
             rollstat.rolling_min(values, 2, min_periods=3)
 
 

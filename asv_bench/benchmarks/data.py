@@ -35,7 +35,7 @@ def series(kind: str, n: int = N) -> np.ndarray:
         return rng.standard_normal(n).round(2)
     if kind == "trend":
         return rng.standard_normal(n) + np.arange(n) * 1e-3
-    raise ValueError(f"kind of series must be one of {', '.join((*KINDS, *TYPICAL))}; it was {kind!r}")
+    raise ValueError(f"kind of series must be one of {', '.join((*KINDS, *TYPICAL))}; got {kind!r}")
 
 
 KINDS = ("normal", "walk", "sine", "constant", "alternating", "sorted", "few", "missing")

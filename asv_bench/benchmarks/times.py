@@ -16,5 +16,5 @@ def times_of(kind: str, n: int) -> np.ndarray:
         pause = rng.random(n) < 1 / 50
         gaps = rng.exponential(np.where(pause, 49.51e9, 1e7)).astype(np.int64) + 1
     else:
-        raise ValueError(f"kind of times must be one of {', '.join(KINDS)}; it was {kind!r}")
+        raise ValueError(f"kind of times must be one of {', '.join(KINDS)}; got {kind!r}")
     return np.datetime64("2024-01-01", "ns") + gaps.cumsum().astype("m8[ns]")

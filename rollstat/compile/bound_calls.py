@@ -67,7 +67,7 @@ def _interpreted(step: Any, *arguments: Any) -> Any:
 def bind_step(step: Any, *arguments: Any) -> Any:
     """Return a compiled step, to be called with these arguments and then a float.
 
-    A step refuses anything but a float with a TypeError, before it changes anything.
+    A step rejects anything but a float with a TypeError, before it changes anything.
     """
     if config.DISABLE_JIT:
         return partial(_interpreted, step)

@@ -114,7 +114,7 @@ def find_outliers(speed: pd.Series, found: pd.DataFrame) -> pd.Series:
 
 
 def require_equal(what: str, *results: Any) -> None:
-    """Exit unless all results are equal bit for bit."""
+    """Exit unless all results are bit-for-bit equal."""
     first, *others = [np.ascontiguousarray(result, np.float64) for result in results]
     for other in others:
         if not np.array_equal(first, other, equal_nan=True):

@@ -115,7 +115,7 @@ def as_operator(operator: Any) -> Any:
     if callable(operator):
         return function_operator(operator)
     raise TypeError(
-        f"operator must be a function of two states or have combine(older, newer); it was {operator!r}"
+        f"operator must be a function of two states or have combine(older, newer); got {operator!r}"
     )
 
 

@@ -163,9 +163,9 @@ def _further_options(call: Callable[..., Any], arrays: list[NDArray[Any]]) -> It
 
 def _streams(statistic: str, window: Any, dtype: np.dtype[Any]) -> Iterator[Call]:
     """Yield functions that make streams of a statistic, for each sample of its parameters."""
-    refused = REASONS.get(statistic, {})
+    rejected = REASONS.get(statistic, {})
     for sample in REGISTRY[statistic].samples:
-        given = {name: value for name, value in sample.items() if name not in refused}
+        given = {name: value for name, value in sample.items() if name not in rejected}
         for periods in (None, 1):
             yield partial(STREAMS[statistic], **given, **window, min_periods=periods, dtype=dtype)
 

@@ -55,7 +55,7 @@ def _check_statistics(statistics: Any) -> tuple[str, ...]:
     """Return the names of statistics, all by default, in the order of the registry."""
     names = [statistics] if isinstance(statistics, str) else REGISTRY if statistics is None else statistics
     if not isinstance(names, Iterable):
-        raise TypeError(f"statistics must be a name or several; it was {statistics!r}")
+        raise TypeError(f"statistics must be a name or several; got {statistics!r}")
     names = list(names)
     for name in names:
         if name not in REGISTRY:
@@ -71,7 +71,7 @@ def _check_dtypes(dtypes: Any) -> tuple[str, ...]:
     if isinstance(given, (str, type, np.dtype)):
         given = [given]
     if not isinstance(given, Iterable):
-        raise TypeError(f"dtypes must be a dtype or several; it was {dtypes!r}")
+        raise TypeError(f"dtypes must be a dtype or several; got {dtypes!r}")
     names = []
     for dtype in given:
         try:

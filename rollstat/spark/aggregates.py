@@ -194,7 +194,7 @@ def parse_window(window: Any) -> Any:
         return _fields_width(typed[1], typed[2], typed[3]) or window
     plain = f"{typed[1]} {typed[2]}" if typed else text.strip("'")
     if re.search(r"\b(?:month|year)s?\b", plain):
-        raise ValueError(f"window must be a width of a fixed length, at most in weeks; it was {window!r}")
+        raise ValueError(f"window must be a width of a fixed length, at most in weeks; got {window!r}")
     if not re.fullmatch(rf"(?:\s*{_PART}\s*)+", plain):
         return window
     return "".join(f"{number}{_SPARK_UNITS[unit]}" for number, unit in re.findall(_PART, plain))
@@ -214,12 +214,12 @@ def _fields_width(text: str, first: str, last: str) -> str | None:
 def check_statistic(name: Any, columns: int) -> Statistic:
     """Return the registry entry of a name, which must take as many series as there are columns."""
     if not isinstance(name, str):
-        raise TypeError(f"statistic must be a name such as 'median'; it was {name!r}")
+        raise TypeError(f"statistic must be a name such as 'median'; got {name!r}")
     statistic = REGISTRY.get(name.removeprefix("rolling_"))
     if statistic is None:
-        raise ValueError(f"statistic must be one of {', '.join(sorted(REGISTRY))}; it was {name!r}")
+        raise ValueError(f"statistic must be one of {', '.join(sorted(REGISTRY))}; got {name!r}")
     if statistic.series != columns:
-        raise ValueError(f"statistic {name!r} takes {statistic.series} column(s); it was given {columns}")
+        raise ValueError(f"statistic {name!r} takes {statistic.series} column(s); got {columns}")
     return statistic
 
 
@@ -294,7 +294,7 @@ def as_aggregates(aggs: Any) -> list[Aggregate]:
         return list(aggs)
     raise TypeError(
         "aggs must map new column names to statistics of columns, or be a list such as "
-        f"[rollstat.spark.median('x')]; it was {aggs!r}"
+        f"[rollstat.spark.median('x')]; got {aggs!r}"
     )
 
 
@@ -311,7 +311,7 @@ def _as_aggregate(new: Any, given: Any) -> Aggregate:
             return Aggregate(statistic, tuple(columns), parameters, names)
     raise TypeError(
         f"aggs[{new!r}] must be (statistic, column) or (statistic, column, parameters), or made by "
-        f"rollstat.spark.aggregate; it was {given!r}"
+        f"rollstat.spark.aggregate; got {given!r}"
     )
 
 
@@ -343,7 +343,7 @@ def plan_calls(
         if len(names) != len(types) or not all(isinstance(name, str) for name in names):
             raise ValueError(
                 f"aggs must give {'a name' if len(types) == 1 else f'a tuple of {len(types)} names'} "
-                f"for {statistic.name!r} with {dict(wanted.parameters)}; it was {wanted.key!r}"
+                f"for {statistic.name!r} with {dict(wanted.parameters)}; got {wanted.key!r}"
             )
         numbers = tuple(map(inputs.index, wanted.columns))
         relative_to = wanted.parameters.get("relative_to", "data")

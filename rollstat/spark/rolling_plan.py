@@ -196,7 +196,7 @@ class ColumnReferences:
         text = str(column).removeprefix("Column<'").removesuffix("'>")
         if _SORTED.search(text):
             raise ValueError(
-                f"{argument} must be a column without a direction; it was {text!r}: "
+                f"{argument} must be a column without a direction; got {text!r}: "
                 "the argument descending gives directions"
             )
         try:

@@ -95,7 +95,7 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> str:
 def _table_function(spark: SparkSession, name: str) -> Any:
     """Return `RollingTable` as a table function of Spark.
 
-    The decorator `arrow_udtf` refuses classes with `analyze`, but Spark itself analyses them.
+    The decorator `arrow_udtf` rejects classes with `analyze`, but Spark itself analyses them.
     """
     if type(spark).__module__.startswith("pyspark.sql.connect"):
         from pyspark.sql.connect.udtf import UserDefinedTableFunction as Function
@@ -253,7 +253,7 @@ def parse_aggregates(text: Any) -> list[Aggregate]:
     Aggregate(statistic='kth', columns=('the delay',), parameters={'k': 2})
     """
     if not isinstance(text, str) or not text.strip():
-        raise TypeError(f"aggs must be a string such as {_EXAMPLE!r}; it was {text!r}")
+        raise TypeError(f"aggs must be a string such as {_EXAMPLE!r}; got {text!r}")
     return [_parse_call(part) for part in _parts(text)]
 
 
@@ -282,7 +282,7 @@ def _parse_call(text: str) -> Aggregate:
         raise ValueError(f"aggs must be calls such as {_EXAMPLE!r}; one was {text!r}")
     name = match[1].lower().removeprefix("rolling_")
     if name not in BUILDERS:
-        raise ValueError(f"statistic must be one of {', '.join(sorted(BUILDERS))}; it was {match[1]!r}")
+        raise ValueError(f"statistic must be one of {', '.join(sorted(BUILDERS))}; got {match[1]!r}")
     given = _parts(match[2]) if match[2].strip() else []
     columns = [_unquoted(column) for column in given[: REGISTRY[name].series]]
     positional, named = [], {}

@@ -264,7 +264,7 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None) -> None:
     if plan.looks_ahead:
         raise ValueError("window must not look ahead of its row on a stream")
     if isinstance(plan.window, Expanding):
-        raise ValueError("window must be a number of rows or a width on a stream; it was Expanding")
+        raise ValueError("window must be a number of rows or a width on a stream; got Expanding")
     for index in plan.order:
         field = df.schema.fields[index]
         if isinstance(field.dataType, (T.FloatType, T.DoubleType, T.StructType, T.ArrayType)):
@@ -280,7 +280,7 @@ def _check(df: DataFrame, plan: Plan, watermark: str | None) -> None:
     if watermark is not None and _has_watermark(df):
         raise ValueError(
             "watermark must be left out if df already has a watermark: with a second one Spark fails or "
-            f"waits for ever; it was {watermark!r}. Windowed aggregates and rolling_stream with a watermark "
+            f"waits for ever; got {watermark!r}. Windowed aggregates and rolling_stream with a watermark "
             "return rows in order; before other operators remove withWatermark"
         )
     nested = [df.schema.fields[index] for index in plan.keys]

@@ -96,7 +96,7 @@ def rolling_udf(
     >>> frame.groupBy("carrier").agg(lowest("delay"))  # doctest: +SKIP
     """
     if kind not in ("arrow", "pandas"):
-        raise ValueError(f"kind must be 'arrow' or 'pandas'; it was {kind!r}")
+        raise ValueError(f"kind must be 'arrow' or 'pandas'; got {kind!r}")
     statistic = check_statistic(stat, REGISTRY[stat].series if stat in REGISTRY else 1)
     if window is None and not ordered and statistic.name.startswith(_ORDERED):
         raise ValueError(
@@ -104,7 +104,7 @@ def rolling_udf(
             "give a window for columns of arrays, or ordered=True for use over an ordered window only"
         )
     if window is not None and (isinstance(window, (str, tuple)) or hasattr(window, "get_window_bounds")):
-        raise ValueError(f"window must be a number of rows, Forward or Expanding here; it was {window!r}")
+        raise ValueError(f"window must be a number of rows, Forward or Expanding here; got {window!r}")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
     given = _input_kind(like, window, strings=statistic.name in OF_STRINGS)
@@ -138,9 +138,9 @@ def _input_kind(like: Any, window: Any, *, strings: bool) -> Kind | None:
         return None
     data_type = like.dataType if isinstance(like, T.StructField) else like
     if not isinstance(data_type, T.DataType):
-        raise TypeError(f"like must be a field of a schema or a type; it was {like!r}")
+        raise TypeError(f"like must be a field of a schema or a type; got {like!r}")
     if window is not None and not isinstance(data_type, T.ArrayType):
-        raise TypeError(f"like must be a column of arrays with a window; it was {data_type.simpleString()}")
+        raise TypeError(f"like must be a column of arrays with a window; got {data_type.simpleString()}")
     values = data_type.elementType if window is not None else data_type
     return kind_of(values, "like", strings=strings)
 
@@ -208,7 +208,7 @@ class _Job:
         for array in arrays:
             if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
                 raise TypeError(
-                    f"rolling_{self.call.statistic} with a window takes columns of arrays; it was given one "
+                    f"rolling_{self.call.statistic} with a window takes columns of arrays; got one "
                     f"of {array.type}: use rollstat.spark.rolling for columns of numbers"
                 )
         missing = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
@@ -222,7 +222,7 @@ class _Job:
             flat = array.flatten()  # without the values behind null cells
             lengths = pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
             if not np.array_equal(lengths, np.diff(offsets)):
-                raise ValueError(f"{self.call.statistic} was given two arrays of different lengths in a row")
+                raise ValueError(f"the arrays of {self.call.statistic} must have equal lengths in every row")
             inputs.append(self._masked(flat))
         options = {**self.options, "segments": offsets} if len(offsets) > 2 else self.options
         values = self._typed(evaluate_call(self.call, inputs, self.window, options)[0])

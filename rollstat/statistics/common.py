@@ -372,9 +372,9 @@ def check_number(name: str, value: Any, least: float, most: float) -> float:
     """Return `value` as a float; raise unless it is a number from `least` to `most`."""
     span = f"a number of at least {least:g}" + (f" and at most {most:g}" if math.isfinite(most) else "")
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, abstract_numbers.Real):
-        raise TypeError(f"{name} must be {span}; it was {value!r}")
+        raise TypeError(f"{name} must be {span}; got {value!r}")
     if not least <= float(value) <= most:
-        raise ValueError(f"{name} must be {span}; it was {value!r}")
+        raise ValueError(f"{name} must be {span}; got {value!r}")
     return float(value)
 
 
@@ -382,11 +382,11 @@ def check_scale(scale: Any) -> float:
     """Return the divisor of a deviation; raise unless `scale` is a positive number or ``"normal"``."""
     if isinstance(scale, str):
         if scale != "normal":
-            raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
+            raise ValueError(f"scale must be a positive number or 'normal'; got {scale!r}")
         scale = NORMAL
     scale = check_number("scale", scale, 0, math.inf)
     if not 0 < scale < math.inf:
-        raise ValueError(f"scale must be a positive number or 'normal'; it was {scale!r}")
+        raise ValueError(f"scale must be a positive number or 'normal'; got {scale!r}")
     return float(scale)
 
 
@@ -395,7 +395,7 @@ def check_share(proportion: Any) -> float:
     share = check_number("proportion", proportion, 0, 0.5)
     if share == 0.5:
         raise ValueError(
-            f"proportion must be below 0.5, since half at each end leaves nothing; it was {proportion!r}"
+            f"proportion must be below 0.5, since half at each end leaves nothing; got {proportion!r}"
         )
     return share
 
@@ -403,14 +403,14 @@ def check_share(proportion: Any) -> float:
 def check_decay(decay: Any) -> float:
     """Return the decay as a float; raise unless it is a number above 0 and at most 1."""
     if isinstance(decay, (bool, np.bool_)) or not isinstance(decay, abstract_numbers.Real):
-        raise TypeError(f"decay must be a number above 0, at most 1; it was {decay!r}")
+        raise TypeError(f"decay must be a number above 0, at most 1; got {decay!r}")
     if not 0 < float(decay) <= 1:
-        raise ValueError(f"decay must be above 0 and at most 1; it was {decay!r}")
+        raise ValueError(f"decay must be above 0 and at most 1; got {decay!r}")
     return float(decay)
 
 
 def check_flag(name: str, value: Any) -> bool:
     """Return `value` as a bool; raise TypeError unless it is True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False; it was {value!r}")
+        raise TypeError(f"{name} must be True or False; got {value!r}")
     return bool(value)

@@ -50,7 +50,7 @@ def kth_window(window: Any, ties: bool = False) -> Any:
     """Make heaps or trees for the k-th smallest observation; with `ties` equal values are ordered by row."""
     k, fixed = window.parameters["k"], window.spec.fixed
     if fixed and abs(k) > fixed:
-        raise ValueError(f"k must lie in 1..{fixed} or -{fixed}..-1; it was {k}")
+        raise ValueError(f"k must lie in 1..{fixed} or -{fixed}..-1; got {k}")
     return _heaps_or_trees(window, k=k, ties=ties)
 
 

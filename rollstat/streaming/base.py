@@ -220,7 +220,7 @@ class RollingStream(Stream, abstract=True):
             raise TypeError("pop needs a stream made with window=None")
         number = whole_number("n", n, 0)
         if number > len(self):
-            raise ValueError(f"n must be at most the rows in the window, {len(self)}; it was {n}")
+            raise ValueError(f"n must be at most the rows in the window, {len(self)}; got {n}")
         return number
 
     def extend(self, array: ArrayLike, times: ArrayLike | None = None) -> Any:

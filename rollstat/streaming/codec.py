@@ -47,7 +47,7 @@ class Codec:
         try:
             self.dtype = np.dtype(dtype).newbyteorder("=")
         except TypeError:
-            raise TypeError(f"dtype must name a dtype; it was {dtype!r}") from None
+            raise TypeError(f"dtype must name a dtype; got {dtype!r}") from None
         kind = self.dtype.kind
         if kind not in kinds or kind not in "fiubMm" or self.dtype.itemsize > 8 or self.dtype == np.float16:
             names = {
@@ -59,9 +59,9 @@ class Codec:
             }
             served = ", ".join(name for key, name in names.items() if key in kinds)
             hint = "; float32 holds every float16" if self.dtype == np.float16 else ""
-            raise TypeError(f"dtype must be one of {served}; it was {self.dtype}{hint}")
+            raise TypeError(f"dtype must be one of {served}; got {self.dtype}{hint}")
         if kind in "mM" and np.datetime_data(self.dtype)[0] in ("generic", "Y", "M"):
-            raise TypeError(f"dtype must have a unit of a fixed length; it was {self.dtype}")
+            raise TypeError(f"dtype must have a unit of a fixed length; got {self.dtype}")
         self.kind = kind
         self.stored: Any = np.dtype(np.float64)
         if kind != "f":
@@ -96,27 +96,27 @@ class Codec:
             return 0, True
         duration: Any = np.timedelta64
         if not isinstance(x, (*_WHOLE, np.bool_)) or isinstance(x, duration):
-            raise TypeError(f"x must be a whole number or None for {self.dtype}; it was {x!r}")
+            raise TypeError(f"x must be a whole number or None for {self.dtype}; got {x!r}")
         number = operator.index(int(x))
         if not self._lowest <= number <= self._highest:
-            raise ValueError(f"x must lie in {self._lowest}..{self._highest} for {self.dtype}; it was {x!r}")
+            raise ValueError(f"x must lie in {self._lowest}..{self._highest} for {self.dtype}; got {x!r}")
         return number, False
 
     def _encode_number(self, x: Any) -> tuple[float, bool]:
         if not isinstance(x, (float, *_WHOLE, np.floating, np.bool_)):
             if isinstance(x, (str, bytes, complex, np.generic)) or not hasattr(x, "__float__"):
-                raise TypeError(f"x must be a real number or None; it was {x!r}")
+                raise TypeError(f"x must be a real number or None; got {x!r}")
             if isinstance(x, np.ndarray) and x.ndim:
                 raise TypeError("x must be one number; extend takes an array")
         try:
             number = float(x)
         except OverflowError:
-            raise ValueError(f"x must lie within float64; it was {x!r}") from None
+            raise ValueError(f"x must lie within float64; got {x!r}") from None
         if self.dtype == np.float32 and math.isfinite(number):
             with np.errstate(over="ignore"):
                 single = float(np.float32(number))
             if math.isinf(single):
-                raise ValueError(f"x must lie within float32; it was {x!r}")
+                raise ValueError(f"x must lie within float32; got {x!r}")
             number = single
         return number, number != number
 
@@ -124,7 +124,7 @@ class Codec:
         name = "datetime64" if self.kind == "M" else "timedelta64"
         duration: Any = np.timedelta64
         if isinstance(x, (str, bytes, float, *_NUMBERS)) and not isinstance(x, duration):
-            raise TypeError(f"x must be a {name} or None; it was {x!r}")
+            raise TypeError(f"x must be a {name} or None; got {x!r}")
         if isinstance(x, datetime) and x.tzinfo is not None:
             x = x.astimezone(UTC).replace(tzinfo=None)
         try:
@@ -133,11 +133,11 @@ class Codec:
                 given = given.astype(f"{self.kind}8[us]")
             number = given.astype(self.dtype)
         except (TypeError, ValueError, OverflowError):
-            raise TypeError(f"x must be a {name} or None; it was {x!r}") from None
+            raise TypeError(f"x must be a {name} or None; got {x!r}") from None
         if np.isnat(number):
             return 0, True
         if given.dtype != self.dtype and number.astype(given.dtype) != given:
-            raise ValueError(f"x must be exact in {self.dtype}; it was {x!r}")
+            raise ValueError(f"x must be exact in {self.dtype}; got {x!r}")
         return int(number.astype(np.int64)), False
 
     def array(self, elements: ArrayLike, name: str = "array") -> Any:

@@ -58,7 +58,7 @@ class OperatorStream(RollingStream, abstract=True):
         """Return the element, one number for each column, and its time or None."""
         columns, timed = self._window.columns, self._window.spec.timed
         if len(elements) != columns + timed:
-            raise TypeError(f"{name} takes {columns + timed} arguments here; it was given {len(elements)}")
+            raise TypeError(f"{name} takes {columns + timed} arguments here; got {len(elements)}")
         return elements[:columns], elements[-1] if timed else None
 
     def add(self, *elements: Any) -> None:
@@ -262,7 +262,7 @@ class TimeAggregate(_General):
     ) -> None:
         width = float(span) if isinstance(span, int) and not isinstance(span, bool) else span
         if span is None or not WindowSpec.parse(width).timed:
-            raise TypeError(f"span must be a number, a width such as '5min' or a timedelta; it was {span!r}")
+            raise TypeError(f"span must be a number, a width such as '5min' or a timedelta; got {span!r}")
         super().__init__(operator, width, min_periods, dtype, algorithm)
 
 
@@ -336,7 +336,7 @@ class GreedyAggregate(Stream):
         """
         columns, timed = self._window.columns, self._window.spec.timed
         if len(elements) != columns + timed:
-            raise TypeError(f"push takes {columns + timed} arguments here; it was given {len(elements)}")
+            raise TypeError(f"push takes {columns + timed} arguments here; got {len(elements)}")
         with self._times("t", elements[-1] if timed else None) as time:
             return self._window.push(elements[:columns], time)
 
@@ -372,7 +372,7 @@ class GreedyAggregate(Stream):
         start = whole_number("start", start, left)
         end = whole_number("end", end, max(right, start))
         if start < end and end > self.rows:
-            raise ValueError(f"end must be at most the rows that have arrived, {self.rows}; it was {end}")
+            raise ValueError(f"end must be at most the rows that have arrived, {self.rows}; got {end}")
         return self._window.move(start, end)
 
     @property

@@ -35,7 +35,7 @@ class GreedyWindow(Window):
         self.times_dtype = None if times is None else np.dtype(times)
         kind = "" if self.times_dtype is None else self.times_dtype.kind
         if kind and kind not in "fmM":
-            raise TypeError(f"times must be float64, datetime64 or timedelta64; it was {times!r}")
+            raise TypeError(f"times must be float64, datetime64 or timedelta64; got {times!r}")
         self.spec = WindowSpec({"": "free", "f": "number"}.get(kind, "time"))
         self.adapter = OperatorAdapter(operator, dtype)
         self.columns = self.adapter.columns
@@ -90,9 +90,9 @@ class GreedyWindow(Window):
         low, high = self.spec.encode_time(start), self.spec.encode_time(end)
         last = self._last or (low, low)
         if low < last[0]:
-            raise ValueError(f"start must not decrease; it was {start!r}")
+            raise ValueError(f"start must not decrease; got {start!r}")
         if high < max(low, last[1]):
-            raise ValueError(f"end must not decrease, nor be before start; it was {end!r}")
+            raise ValueError(f"end must not decrease, nor be before start; got {end!r}")
         first = self.bounds[0]
         answer = self.move(first + self._times.up_to(low), first + self._times.up_to(high))
         self._last = low, high

@@ -191,6 +191,6 @@ class Streams(Mapping[str, Any]):
 STREAMS = Streams()
 REASONS: dict[str, str | Mapping[str, str]] = {
     **NO_STREAM,
-    **{row.statistic: row.refused for row in TABLE if row.refused},
+    **{row.statistic: row.rejected for row in TABLE if row.rejected},
 }
 """Why a statistic has no class, or lacks a parameter."""

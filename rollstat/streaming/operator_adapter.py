@@ -83,7 +83,7 @@ class OperatorAdapter:
             shape = ", ".join("k" * ndim)
             raise TypeError(
                 f"dtype must be float64 with the shape of an element, np.dtype((float, ({shape}))), "
-                f"or object, because {type(self.operator).__name__} takes arrays; it was {dtype!r}"
+                f"or object, because {type(self.operator).__name__} takes arrays; got {dtype!r}"
             )
         return ArrayCodec(given.newbyteorder("="))
 
@@ -131,7 +131,7 @@ class OperatorAdapter:
         Warn of integers that are rounded, before the stream changes.
         """
         if len(columns) != self.columns:
-            raise TypeError(f"extend takes {self.columns} arrays here; it was given {len(columns)}")
+            raise TypeError(f"extend takes {self.columns} arrays here; got {len(columns)}")
         arrays = [self.codec.array(column) for column in columns]
         if len({len(column) for column in arrays}) > 1:
             raise ValueError("the arrays must have the same length")

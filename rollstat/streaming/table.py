@@ -83,7 +83,7 @@ class StreamRow:
         A paragraph of the docstring.
     checks : mapping
         What checks parameters by name, where it differs from other statistics.
-    refused : mapping
+    rejected : mapping
         Parameters of the function that the class does not have, and why.
     described : mapping
         Type and description of parameters that differ from those of the function.
@@ -100,7 +100,7 @@ class StreamRow:
     answered: str
     notes: str = field(default="", kw_only=True)
     checks: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict, kw_only=True)
-    refused: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    rejected: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     described: Mapping[str, tuple[str, str]] = field(default_factory=dict, kw_only=True)
     algorithms: Mapping[str, str] = field(default_factory=dict, kw_only=True)
     cost: str = field(default="", kw_only=True)
@@ -112,9 +112,9 @@ class StreamRow:
 
     @property
     def positional(self) -> list[inspect.Parameter]:
-        """The positional parameters of the class: those of the function that are not series or refused."""
+        """The positional parameters of the class: those of the function that are not series or rejected."""
         registered = REGISTRY[self.statistic]
-        accepted = {*registered.parameters, "window", "m"} - set(self.refused)
+        accepted = {*registered.parameters, "window", "m"} - set(self.rejected)
         parameters = inspect.signature(registered.function).parameters.values()
         return [p for p in parameters if p.name in accepted and p.kind is not p.KEYWORD_ONLY]
 
@@ -190,7 +190,7 @@ _EXTREMUM: dict[str, Any] = {
 _FROM_FIRST_ROW = {"relative_to": "a stream counts from its first row"}
 _POSITION: dict[str, Any] = {
     "outputs": ("position",),
-    "refused": _FROM_FIRST_ROW,
+    "rejected": _FROM_FIRST_ROW,
     "cost": _WEDGE,
 }
 
@@ -294,7 +294,7 @@ _STATISTICS = [
         partial(answers.wedge_window, ties="minimum_first"),
         *(answers.positions_answer, None, ("position", "position")),
         notes="A result is a pair: the rows of the first of equal minima and of the last of equal maxima.",
-        refused=_FROM_FIRST_ROW,
+        rejected=_FROM_FIRST_ROW,
         cost=_WEDGE,
     ),
     # Statistics of all observations in order, in a sorted array.

@@ -56,22 +56,20 @@ class WindowSpec:
         if isinstance(window, numbers.Integral) and not isinstance(window, duration):
             rows = whole_number("window", window, 1, math.inf)
             if rows > _MOST_ROWS:
-                raise ValueError(
-                    f"window must be at most {_MOST_ROWS} rows, allocated up front; it was {rows}"
-                )
+                raise ValueError(f"window must be at most {_MOST_ROWS} rows, allocated up front; got {rows}")
             return cls(_ROWS, rows)
         if isinstance(window, (float, np.floating)):
             if not 0 < float(window) < math.inf:
-                raise ValueError(f"window must be a positive width; it was {window!r}")
+                raise ValueError(f"window must be a positive width; got {window!r}")
             return cls(_NUMBER, float(window))
         length = parse_width(window)
         if length is None:
             raise TypeError(
                 "window must be a number of rows (int), a width (a float, a string such as '5min' or a "
-                f"timedelta), rollstat.Expanding(), or None to shorten it by pop; it was {window!r}"
+                f"timedelta), rollstat.Expanding(), or None to shorten it by pop; got {window!r}"
             )
         if length <= 0 or length.denominator != 1:
-            raise ValueError(f"window must be a positive width of whole nanoseconds; it was {window!r}")
+            raise ValueError(f"window must be a positive width of whole nanoseconds; got {window!r}")
         return cls(_TIME, int(length))
 
     @classmethod
@@ -120,7 +118,7 @@ class WindowSpec:
             return self.fixed or 1
         number = whole_number("min_periods", min_periods, 0)
         if self.fixed and number > self.fixed:
-            raise ValueError(f"min_periods must be at most the window, {self.fixed}; it was {min_periods}")
+            raise ValueError(f"min_periods must be at most the window, {self.fixed}; got {min_periods}")
         return number
 
     def restored_time(self, time: Any) -> Any:
@@ -183,12 +181,12 @@ class WindowSpec:
         if self.kind == _NUMBER:
             duration: Any = np.timedelta64
             if isinstance(t, (bool, np.bool_, duration)) or not isinstance(t, numbers.Real):
-                raise TypeError(f"t must be a number, like the window; it was {t!r}")
+                raise TypeError(f"t must be a number, like the window; got {t!r}")
             time = float(t)
             if time != time:
                 raise ValueError("t must not be NaN")
             if isinstance(t, numbers.Integral) and int(t) != time:
-                raise ValueError(f"t must be exact in float64; it was {t!r}")
+                raise ValueError(f"t must be exact in float64; got {t!r}")
             return time
         return int(self.encode_times([t])[0])
 
@@ -207,12 +205,12 @@ class WindowSpec:
                 raise ValueError("times must be exact in float64")
             return plain
         if array.dtype.kind not in "mM":
-            raise TypeError(f"times must be datetimes or timedeltas; it was {times!r}")
+            raise TypeError(f"times must be datetimes or timedeltas; got {times!r}")
         if np.isnat(array).any():
             raise ValueError("times must not be missing")
         fine = array.astype(f"{array.dtype.kind}8[ns]")
         if (fine.astype(array.dtype) != array).any():
-            raise ValueError(f"times must fit in 64 bits of nanoseconds; it was {times!r}")
+            raise ValueError(f"times must fit in 64 bits of nanoseconds; got {times!r}")
         return fine.view(np.int64)
 
 

@@ -106,7 +106,7 @@ def _call(
     sample: dict[str, Any],
     options: dict[str, Any],
 ) -> list[Any] | None:
-    """Return the results, perhaps through `out`; None if the call is refused with good reason."""
+    """Return the results, perhaps through `out`; None if the call is rejected with good reason."""
     before = [array.copy() for array in arrays]
     try:
         results = outputs(call(statistic, arrays, drawn.window, sample, **options))

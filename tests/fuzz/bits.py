@@ -1,4 +1,4 @@
-"""Results that are promised to be equal to the bit: one call in all the ways that must agree.
+"""Results that are promised to be bit-for-bit equal: one call in all the ways that must agree.
 
 The promise is the table of docs/guide/numerics.rst. A zero may have either sign, and a NaN any bits; a
 distance is never -0.0. No oracle takes part, so series may be long.

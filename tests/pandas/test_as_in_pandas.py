@@ -409,8 +409,8 @@ def test_operators_over_windows(frame):
         assert_series_equal(found[2], observed, check_names=False)
 
 
-def test_the_functions_refuse_a_frame_without_an_axis(frame):
-    with pytest.raises(TypeError, match=r"arr must be an array or a Series; it was a DataFrame"):
+def test_the_functions_reject_a_frame_without_an_axis(frame):
+    with pytest.raises(TypeError, match=r"arr must be an array or a Series; got a DataFrame"):
         rollstat.rolling_median(frame, 10)
     with pytest.raises(TypeError, match=r"frame\.rollstat"):
         rollstat.rolling_sum(frame, 10)

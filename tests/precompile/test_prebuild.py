@@ -111,7 +111,7 @@ def test_a_damaged_file_is_compiled(wheel):
     assert call(folder)[:2] == (20, "compiled")
 
 
-def test_levels_that_this_cpu_lacks_are_refused(monkeypatch):
+def test_levels_that_this_cpu_lacks_are_rejected(monkeypatch):
     monkeypatch.setattr(prebuild, "host_levels", lambda: ("x86-64-v2",))
     with pytest.raises(RuntimeError, match="this CPU cannot run code for x86-64-v3, x86-64-v4"):
         prebuild.levels_to_build()

@@ -1,4 +1,4 @@
-"""A short part of the search for results that are promised to be equal to the bit."""
+"""A short part of the search for results that are promised to be bit-for-bit equal."""
 
 import numpy as np
 import pytest

@@ -124,8 +124,8 @@ run()
 found = [row.n for row in spark.read.parquet(f"{folder}/out").orderBy("start").collect()]
 assert found == [6, 10, 10, 10, 10], found
 spark.range(60, 70).selectExpr(*text).write.mode("append").parquet(f"{folder}/in")
-refused = (({"column": "y"}, "inputs was (x double) and is (y double)"), ({"window": 9}, "window was 3"))
-for changes, message in refused:
+rejected = (({"column": "y"}, "inputs was (x double) and is (y double)"), ({"window": 9}, "window was 3"))
+for changes, message in rejected:
     try:
         run(**changes)
     except Exception as error:

@@ -59,7 +59,7 @@ def test_sums_and_means_of_decimals_are_exact(largest, window):
         assert (means[i] and means[i].scaleb(digits, Context(prec=40))) == mean
 
 
-def test_a_mean_of_too_many_decimals_is_refused():
+def test_a_mean_of_too_many_decimals_is_rejected():
     one, mask = np.ones(1, np.int64), np.zeros(1, np.bool_)
     with pytest.raises(OverflowError, match="a mean of decimals takes at most 2,147,483,647 values"):
         mean([one, one], one << 31, mask, 0, T.DecimalType(22, 4))
@@ -181,7 +181,7 @@ def test_strings(frame, split):
 
 
 @pytest.mark.spark
-def test_strings_that_are_refused(spark, frame):
+def test_strings_that_are_rejected(spark, frame):
     with pytest.raises(TypeError, match=r"column 'word' of aggs\['median'\] must be a number.*got string"):
         rolling(frame, order_by="row", window=3, aggs=[rs.median("word")])
     folded = spark.sql("select 1L as row, 'a' collate UTF8_LCASE as word")

@@ -90,7 +90,7 @@ def test_the_conversion_of_the_guide(spark, on_spark):
 
 @needs_old
 @pytest.mark.filterwarnings("default")
-def test_what_is_refused(on_spark):
+def test_what_is_rejected(on_spark):
     with pytest.raises(AttributeError, match="a window of pandas-on-Spark has no statistic 'corr'"):
         on_spark.rollstat.rolling(5).corr()
     assert "median" in dir(on_spark.rollstat.rolling(5))

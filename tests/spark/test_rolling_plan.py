@@ -135,7 +135,7 @@ def test_default_names(frame):
 BAD = [
     (
         lambda: {"order_by": F.col("row").desc()},
-        "order_by must be a column without a direction; it was 'row DESC",
+        "order_by must be a column without a direction; got 'row DESC",
     ),
     (lambda: {"order_by": F.col("nope")}, r"order_by: 'nope' is not a column of df: \[UNRESOLVED_COLUMN"),
     (lambda: {"order_by": F.col("*")}, r"order_by: '\*' is 4 columns"),
@@ -148,7 +148,7 @@ BAD = [
     (lambda: {"aggs": [rs.median(F.lit("a"))]}, r"column .*a.* must be a number.*got string"),
     (
         lambda: {"window": "1 month"},
-        "window must be a width of a fixed length, at most in weeks; it was '1 month'",
+        "window must be a width of a fixed length, at most in weeks; got '1 month'",
     ),
 ]
 

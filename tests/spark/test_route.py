@@ -129,7 +129,7 @@ def test_every_type_comes_back_unchanged(spark):
     assert [row["low_flag"] for row in rows] == [False, True, False, False, False]
 
 
-def test_intervals_that_spark_keeps_to_itself_are_refused_by_name(spark):
+def test_intervals_that_spark_keeps_to_itself_are_rejected_by_name(spark):
     for kind in ("interval '1' month", "make_interval(1)"):
         frame = spark.sql(f"select 1L as row, {kind} as span, 1.0D as x")
         with pytest.raises(TypeError, match=r"column 'span' is .*interval.*cannot pass to Python workers"):
@@ -217,7 +217,7 @@ BAD = [
     ({"algorithm": "magic"}, "algorithm must be 'auto' or one that supports median"),
     ({"aggs": {}}, "aggs must map new column names"),
     ({"aggs": {"a": "median"}}, r"aggs\['a'\] must be \(statistic, column\)"),
-    ({"aggs": {"a": ("middle", "x")}}, "statistic must be one of .*median.*; it was 'middle'"),
+    ({"aggs": {"a": ("middle", "x")}}, "statistic must be one of .*median.*; got 'middle'"),
     ({"aggs": {"a": ("median", "nope")}}, r"column 'nope' of aggs\['a'\] is not among: key, t, x, s, m"),
     ({"aggs": {"a": ("median", "s")}}, r"column 's' of aggs\['a'\] must be a number.*got string"),
     ({"aggs": {"X": ("median", "x")}}, "aggs must give new names, each once; 'X' is taken"),
@@ -230,7 +230,7 @@ BAD = [
     ({"aggs": {"a": ("iqr", "x", {"step": 2})}}, "may be q_low, q_high, interpolation"),
     ({"aggs": {"a": ("max", "x", {"mode": "valid"})}}, "'max' has no parameter 'mode'"),
     ({"aggs": {"a": ("var", "x", {"min_periods": 1})}}, "'min_periods' of its own here; it may be ddof"),
-    ({"aggs": {"a": ("median", "x", "t")}}, r"statistic 'median' takes 1 column\(s\); it was given 2"),
+    ({"aggs": {"a": ("median", "x", "t")}}, r"statistic 'median' takes 1 column\(s\); got 2"),
 ]
 
 
@@ -244,7 +244,7 @@ def test_bad_arguments_fail_before_any_job(spark, change, message):
         rolling(frame, **arguments)
 
 
-def test_a_frame_of_pandas_is_refused_with_a_way_out():
+def test_a_frame_of_pandas_is_rejected_with_a_way_out():
     frame = pd.DataFrame({"t": [1, 2], "x": [0.5, 1.5]})
     with pytest.raises(TypeError, match=r"df must be a pyspark.sql.DataFrame; got pandas.*createDataFrame"):
         rolling(frame, order_by="t", window=2, aggs=MEDIAN)
@@ -260,7 +260,7 @@ def test_two_columns_of_one_name_only_matter_where_they_are_named(spark):
         rolling(frame, order_by="a", window=2, aggs=MEDIAN)
 
 
-def test_collated_keys_are_refused_with_a_way_out(spark):
+def test_collated_keys_are_rejected_with_a_way_out(spark):
     frame = spark.sql("select 'a' collate UTF8_LCASE as key, 1L as row, 1D as x")
     with pytest.raises(TypeError, match=r"UTF8_LCASE.*collation_key\(key\)"):
         rolling(frame, partition_by="key", order_by="row", window=2, aggs=MEDIAN)

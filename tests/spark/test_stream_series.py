@@ -166,7 +166,7 @@ def test_the_state_is_that_of_a_window():
     assert max(sizes) < 5_000
 
 
-def test_a_state_of_other_statistics_is_refused():
+def test_a_state_of_other_statistics_is_rejected():
     series = Series(plan(3, ties="columns"), None)
     series.waiting.append(table([9], 1).combine_chunks().to_batches()[0])
     list(series.emit(None))

@@ -1,4 +1,4 @@
-"""Streams refuse a checkpoint of another definition, forget series, and serve operators after them."""
+"""Streams reject a checkpoint of another definition, forget series, and serve operators after them."""
 
 import os
 
@@ -62,7 +62,7 @@ class Stream:
         return pa.concat_tables(batches), query.recentProgress
 
 
-def test_a_restart_with_another_definition_is_refused(spark, tmp_path):
+def test_a_restart_with_another_definition_is_rejected(spark, tmp_path):
     stream = Stream(spark, tmp_path, aggs={"m": ("median", "x")})
     stream.write(readings(40))
     assert stream.run()[0].num_rows == 40
@@ -71,7 +71,7 @@ def test_a_restart_with_another_definition_is_refused(spark, tmp_path):
         ({"window": 20}, "window was 3 and is 20"),
         ({"aggs": {"m": ("median", "y")}}, r"inputs was \(x double\) and is \(y double\)"),
         ({"partition_by": "site"}, r"partition_by was \(sensor string\) and is \(site string\)"),
-        # Spark itself refuses a change of what the state is stored by.
+        # Spark itself rejects a change of what the state is stored by.
         ({"partition_by": "row", "order_by": "time"}, "KEY_SCHEMA_NOT_COMPATIBLE"),
         ({"watermark": "1 minute"}, r"(?i)timeMode"),
     ):
@@ -273,7 +273,7 @@ def test_a_name_like_that_of_an_operator_is_no_watermark(spark, tmp_path):
 
 
 @pytest.mark.parametrize(("column", "message"), [("sensor", "bigint .* string"), ("x", "bigint .* double")])
-def test_initial_rows_of_other_types_are_refused(spark, tmp_path, column, message):
+def test_initial_rows_of_other_types_are_rejected(spark, tmp_path, column, message):
     stream = Stream(spark, tmp_path, aggs={"m": ("median", "x")})
     start = spark.createDataFrame(readings(4))
     assert stream.result(initial=start.withColumn("y", F.lit(1))).isStreaming  # not in the state
@@ -281,7 +281,7 @@ def test_initial_rows_of_other_types_are_refused(spark, tmp_path, column, messag
         stream.result(initial=start.withColumn(column, F.lit(1).cast("long")))
 
 
-def test_initial_rows_without_a_time_are_refused_if_windows_have_a_width(spark, tmp_path):
+def test_initial_rows_without_a_time_are_rejected_if_windows_have_a_width(spark, tmp_path):
     stream = Stream(spark, tmp_path, aggs={"n": ("count", "x")}, window=30)
     stream.write(readings(2, 10, sensors=1))
     start = spark.createDataFrame(readings(4, sensors=1))

@@ -120,7 +120,7 @@ def test_bad_arguments_fail_before_the_stream_starts(spark, tmp_path):
         ({"center": True}, ValueError, "center must be False on a stream: a centred window needs rows that"),
         ({"ttl": "soon"}, ValueError, "ttl must be a width of at least a millisecond"),
         (
-            # The key is no struct, for which the oldest Spark refuses a watermark first.
+            # The key is no struct, for which the oldest Spark rejects a watermark first.
             {"ttl": "1 minute", "watermark": "1 hour", "window": "1 hour"}
             | {"partition_by": "row", "order_by": "time"},
             ValueError,

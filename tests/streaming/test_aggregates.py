@@ -467,7 +467,7 @@ def test_matrices_of_greedy_windows(rng):
     np.testing.assert_array_equal(greedy.move(2, 9), np.linalg.multi_dot(list(matrices[2:])))
 
 
-def test_elements_that_are_no_matrices_are_refused():
+def test_elements_that_are_no_matrices_are_rejected():
     stream = FixedAggregate(operators.MatrixProduct(), 2, min_periods=1, dtype=np.dtype((float, (2, 2))))
     stream.push(np.eye(2))
     for bad in (1.0, np.eye(3), [["a", "b"], ["c", "d"]], np.eye(2) * 1j):
@@ -492,9 +492,9 @@ def test_matrices_as_objects(rng):
     np.testing.assert_array_equal([timed.push(matrix, i) for i, matrix in enumerate(matrices)], wanted)
 
 
-def test_float16_is_refused_with_the_dtype_to_take():
+def test_float16_is_rejected_with_the_dtype_to_take():
     for cls, arguments in ((rollstat.RollingMedian, (3,)), (FixedAggregate, (operators.Sum(), 3))):
-        with pytest.raises(TypeError, match="it was float16; float32 holds every float16"):
+        with pytest.raises(TypeError, match="got float16; float32 holds every float16"):
             cls(*arguments, dtype=np.float16)
         values = np.array([0.1, 2.0, 3.5, 1.0], np.float16)
         stream = cls(*arguments, dtype=np.float32)

@@ -248,7 +248,7 @@ def test_any_kind_of_number(name, sample):
 
 
 @each
-def test_a_snapshot_of_another_class_is_refused(name, sample):
+def test_a_snapshot_of_another_class_is_rejected(name, sample):
     stream = make(name, sample, 5)
     other = next(STREAMS[key] for key, _ in FIRST if key != name)
     with pytest.raises(SnapshotError, match="not of a"):
@@ -265,13 +265,13 @@ def test_a_snapshot_of_another_class_is_refused(name, sample):
 @pytest.mark.parametrize(
     "header", [b"no JSON", b"\xff", b"{}", b'{"class": 1, "arrays": [["x", [1]]], "fields": [0]}']
 )
-def test_bytes_with_a_right_checksum_and_no_right_header_are_refused(header):
+def test_bytes_with_a_right_checksum_and_no_right_header_are_rejected(header):
     data = b"rollstat" + struct.pack("<HI", 1, len(header)) + header
     with pytest.raises(SnapshotError, match="header"):
         rollstat.restore(data + struct.pack("<I", zlib.crc32(data)))
 
 
-def test_a_window_without_end_is_refused():
+def test_a_window_without_end_is_rejected():
     with pytest.raises(ValueError, match="window must be at most"):
         rollstat.RollingMedian(2**70)
 

@@ -28,7 +28,7 @@ def test_names(row):
 def test_signatures(row):
     parameters = inspect.signature(STREAMS[row.statistic]).parameters
     keywords = [p.name for p in parameters.values() if p.kind is p.KEYWORD_ONLY]
-    own = set(REGISTRY[row.statistic].parameters) - set(row.refused)
+    own = set(REGISTRY[row.statistic].parameters) - set(row.rejected)
     assert set(parameters) - set(keywords) == {row.window_name, *own}
     assert keywords == ["min_periods", "dtype", *(["algorithm"] if row.algorithms else [])]
     assert parameters["dtype"].default is np.float64

@@ -50,7 +50,7 @@ def test_short_arrays_are_pushes(name, sample, min_periods, rng):
     same(name, push_all(stream, rest), push_all(single, rest))
 
 
-def refuse(*arguments):
+def reject(*arguments):
     raise AssertionError("it should be one call of the steps")
 
 
@@ -63,7 +63,7 @@ def test_in_one_call(name, sample, given, rng, monkeypatch):
     stream, single = (make(name, sample, WINDOW, min_periods=1) for _ in range(2))
     for each in (stream, single):
         each.extend(np.arange(100.0))
-    monkeypatch.setattr(type(stream._window.representation), "push", refuse)
+    monkeypatch.setattr(type(stream._window.representation), "push", reject)
     before = np.array(array)
     same(name, outputs(stream.extend(array)), push_all(single, [before]))
     np.testing.assert_array_equal(array, before)
@@ -84,7 +84,7 @@ def test_algorithms_by_name_in_one_call(stream, rng, monkeypatch):
     one, other = stream(), stream()
     one.extend(values[:2_000])
     other.extend(values[:2_000])
-    monkeypatch.setattr(type(one._window.representation), "push", refuse)
+    monkeypatch.setattr(type(one._window.representation), "push", reject)
     for first in range(2_000, 3_000, 250):
         part = values[first : first + 250]
         np.testing.assert_array_equal(one.extend(part), [other.push(x) for x in part.tolist()])
@@ -110,7 +110,7 @@ def test_short_arrays_into_any_window(name, sample, window, rng, monkeypatch):
 def test_more_than_a_few_go_to_the_function(name, sample, rng, monkeypatch):
     stream = make(name, sample, 1_000)
     stream.extend(rng.normal(size=1_500))
-    monkeypatch.setattr(type(stream._window.representation), "push", refuse)
+    monkeypatch.setattr(type(stream._window.representation), "push", reject)
     for result in outputs(stream.extend(rng.normal(size=24))):
         assert len(result) == 24
 

@@ -88,11 +88,11 @@ def test_steps_of_a_quantile_do_not_depend_on_the_window(shape, share, missing, 
 
 @pytest.mark.parametrize("window", [3.0, None, rollstat.Expanding()])
 @pytest.mark.parametrize(("cls", "leading"), [(rollstat.RollingMedian, ()), (rollstat.RollingArgkth, (1,))])
-def test_other_windows_are_refused(cls, leading, window):
+def test_other_windows_are_rejected(cls, leading, window):
     with pytest.raises(ValueError, match="'three_trees' supports only windows of a fixed number of rows"):
         cls(*leading, window, algorithm="three_trees")
 
 
-def test_unknown_algorithms_are_refused():
+def test_unknown_algorithms_are_rejected():
     with pytest.raises(ValueError, match="'two_heaps', 'three_trees'"):
         rollstat.RollingMedian(3, algorithm="wedge")

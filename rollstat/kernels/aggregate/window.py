@@ -182,9 +182,9 @@ def push(
 
     Returns the number of observations in the window, or RESIZE.
     """
-    refused = advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed)
-    if refused:
-        return refused
+    rejected = advance(algorithm, operator, header, cells, stamps, limit, stamp, element, observed)
+    if rejected:
+        return rejected
     size = header[END] - header[FRONT]
     if size >= min_periods:
         emit(operator, _query(algorithm, operator, header, cells), out, 0, failed)

@@ -10,7 +10,7 @@ r"""Many rows at once through a window of :mod:`rollstat.kernels.aggregate.windo
               ^ front                           split = end   the newer one turned into suffixes
 
 DABA spreads the work of a flip over its steps, so that no step does much. Here a whole flip is done when it
-is due. These are the same combinations, so results are equal to the bit. But counters and total stay in
+is due. These are the same combinations, so results are bit-for-bit equal. But counters and total stay in
 registers between rows, and the number of rows until the next flip is known, so most rows need no test for it.
 In a full window of rows by DABA without missing elements, a flip is due every half window, and whole
 halves are processed together:

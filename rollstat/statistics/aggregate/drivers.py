@@ -201,7 +201,7 @@ def _unscaled(
 ) -> tuple[Any, Layout]:
     """Return the operator to use, with its layout: one without exponents if these would all be 0.
 
-    The results are equal to the bit. See :mod:`rollstat.operators.scaled`.
+    The results are bit-for-bit equal. See :mod:`rollstat.operators.scaled`.
     """
     if not hasattr(operator, "unscaled"):
         return operator, layout

@@ -37,13 +37,13 @@ def _is_objects(arr: Any, operator: Any) -> bool:
     )
 
 
-def _refuse(options: Options, what: str, *names: str) -> None:
+def _reject(options: Options, what: str, *names: str) -> None:
     """Raise if one of these options is given, which do not apply to elements of this kind."""
     default = Options()
     for name in names:
         given = getattr(options, name)
         if isinstance(given, np.ndarray) or given != getattr(default, name):
-            raise ValueError(f"{name} does not apply to {what}; it was {given!r}")
+            raise ValueError(f"{name} does not apply to {what}; got {given!r}")
 
 
 def _describe(
@@ -59,7 +59,7 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
     """Return the call that combines the arrays ``values[i]`` of each window."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, ALGORITHMS, "aggregate")
-    _refuse(checked, "elements that are arrays", "out", "fill_value", "nan_policy")
+    _reject(checked, "elements that are arrays", "out", "fill_value", "nan_policy")
     array = np.asarray(values)
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     ndim = operator.element_ndim
@@ -69,7 +69,7 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
             f"arr had {array.ndim}, and dtype {array.dtype}"
         )
     if checked.axis not in (-1, 0, -array.ndim):
-        raise ValueError(f"axis must be 0, along which the rows are; it was {checked.axis!r}")
+        raise ValueError(f"axis must be 0, along which the rows are; got {checked.axis!r}")
     windows = checked.windows(window, checked.offsets(len(array)))
     start, end = windows.bounds(0, windows.rows)
     ready, layout = prepare(operator, [np.dtype((array.dtype, array.shape[1:]))])
@@ -123,7 +123,7 @@ def _over_complex(values: Any, window: Window, operator: Any, options: CommonOpt
     if type(operator) not in _COMPLEX:
         name = type(operator).__name__
         raise TypeError(f"complex numbers are supported by Sum and Product; op was {name}")
-    _refuse(Options.check(**options), "complex numbers", "out", "fill_value")
+    _reject(Options.check(**options), "complex numbers", "out", "fill_value")
     numbers = np.ma.asanyarray(values) if isinstance(values, np.ma.MaskedArray) else np.asarray(values)
     parts: list[ArrayLike] = [numbers.real, numbers.imag]
     of_parts = _COMPLEX[type(operator)]()
@@ -134,9 +134,9 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     """Return the call that combines the objects of each window."""
     checked = Options.check(**options)
     check_algorithm(checked.algorithm, {"greedy": "objects"}, "objects")
-    _refuse(checked, "objects", "out", "fill_value", "nan_policy")
+    _reject(checked, "objects", "out", "fill_value", "nan_policy")
     if checked.axis not in (-1, 0):
-        raise ValueError(f"axis does not apply to objects; it was {checked.axis!r}")
+        raise ValueError(f"axis does not apply to objects; got {checked.axis!r}")
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(f"arr must be 1-d if it holds objects; its shape was {values.shape}")
     elements = values.tolist() if isinstance(values, np.ndarray) else list(values)

@@ -21,7 +21,7 @@ from rollstat.dtypes import (
     lossless,
     missing_value,
     plain,
-    refuse_missing,
+    reject_missing,
     result_dtype,
     union_mask,
 )
@@ -109,21 +109,19 @@ class Box:
         for name in _FOR_ONE_AXIS:
             value = options.get(name)
             if not (value is None or (np.ndim(value) == 0 and value in (1, "auto"))):
-                raise ValueError(f"{name} does not apply to a box; it was {value!r}")
+                raise ValueError(f"{name} does not apply to a box; got {value!r}")
         if not isinstance(window, tuple) or not axis or len(window) != len(axis):
-            raise ValueError(
-                f"window must be a tuple with one entry for each axis of {axis}; it was {window!r}"
-            )
+            raise ValueError(f"window must be a tuple with one entry for each axis of {axis}; got {window!r}")
         rows = [whole_number("window", width, 1) for width in window]
         axes = [whole_number("axis", a, -array.ndim) for a in axis]
         if max(axes) >= array.ndim or len({a % array.ndim for a in axes}) < len(axes):
-            raise ValueError(f"axis must hold different axes of {array.ndim} dimensions; it was {axis}")
+            raise ValueError(f"axis must hold different axes of {array.ndim} dimensions; got {axis}")
         cells = prod(rows)
         if cells >= 2**63:
-            raise ValueError(f"window must be a box of fewer than 2**63 elements; it was {window!r}")
+            raise ValueError(f"window must be a box of fewer than 2**63 elements; got {window!r}")
         min_periods = cells if checked.min_periods is None else checked.min_periods
         if min_periods > cells:
-            raise ValueError(f"min_periods must be at most the box, {cells}; it was {min_periods}")
+            raise ValueError(f"min_periods must be at most the box, {cells}; got {min_periods}")
         after = [(width - 1) // 2 if checked.center else 0 for width in rows]
         before = [width - 1 - rows_after for width, rows_after in zip(rows, after)]
         axes = [a % array.ndim for a in axes]
@@ -247,7 +245,7 @@ def box_call(
     """
     options = box.options
     if options.nan_policy == "raise":
-        refuse_missing([box.array], box.mask)
+        reject_missing([box.array], box.mask)
     dtypes = [box.dtype(output.kind) for output in outputs]
     fills = [missing_value(each.kind, dtype, options.fill_value) for each, dtype in zip(outputs, dtypes)]
     targets = check_out(options.out, [box.shape] * len(outputs), dtypes, stack)

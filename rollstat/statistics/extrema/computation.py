@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Outcome
 from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
-from rollstat.registry import refuse_algorithm
+from rollstat.registry import reject_algorithm
 from rollstat.statistics.extrema import drivers
 from rollstat.statistics.one_call import extrema_in_one_call
 from rollstat.windows import Windows
@@ -65,7 +65,7 @@ class ExtremaOf(Computation):
             kinds = ["offset" if kind == "position" else kind for kind in kinds]
         self.outputs = [Output(kind) for kind in kinds]
         if algorithm in _FIXED_ONLY and windows.fixed_width == 0:
-            refuse_algorithm(algorithm, ALGORITHMS, "window")
+            reject_algorithm(algorithm, ALGORITHMS, "window")
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows."""

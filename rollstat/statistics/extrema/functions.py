@@ -55,9 +55,9 @@ def _extrema(
     """Return the call of the extrema `names`, over windows along one axis or over boxes."""
     if isinstance(options.get("axis"), tuple):
         if "ptp" in names:
-            raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
+            raise ValueError(f"axis must be one axis for {name}; got {options.get('axis')!r}")
         if relative_to != "data":
-            raise ValueError(f"relative_to must be 'data' for boxes; it was {relative_to!r}")
+            raise ValueError(f"relative_to must be 'data' for boxes; got {relative_to!r}")
         return box_extrema(arr, window, names, dict(options), last)
     parameters: dict[str, Any] = {"names": names, "last": last, "relative_to": relative_to}
     return call(ExtremaOf, [arr], window, options, name, ALGORITHMS, **parameters)
@@ -434,12 +434,12 @@ def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDA
     """
     array = check_array("arr", arr)
     if array.ndim != 1 or array.dtype.kind not in "fiu":
-        raise ValueError(f"arr must be a 1-d series of numbers; it was {array.ndim}-d, of {array.dtype}")
+        raise ValueError(f"arr must be a 1-d series of numbers; got {array.ndim}-d, of {array.dtype}")
     values = plain(array)
     mask = union_mask([arr], [array])
     if mask is not None and mask.any():
         if array.dtype.kind != "f":
-            raise ValueError(f"arr must have no masked entries; it was masked {array.dtype}")
+            raise ValueError(f"arr must have no masked entries; got a masked array of {array.dtype}")
         values = np.where(mask, values.dtype.type(np.nan), values)
     radius = min(whole_number("radius", radius, 0, math.inf), len(values))
     low, high = np.empty_like(values), np.empty_like(values)

@@ -24,7 +24,7 @@ from rollstat.kernels.rank_space.sorted_windows import Mode as Modes
 from rollstat.kernels.rank_space.sorted_windows import RankOf
 from rollstat.kernels.selection.rank_set import create as create_set
 from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
-from rollstat.registry import refuse_algorithm
+from rollstat.registry import reject_algorithm
 from rollstat.statistics.one_call import sorted_in_one_call
 from rollstat.statistics.ranks import rank_space
 from rollstat.statistics.ranks.rank_space import rank_set, ranked_blocks, read_sorted, small_blocks
@@ -102,7 +102,7 @@ class RankOfNewest(_InRankSpace):
         self.algorithm = algorithm
         self._floats = dtype.kind == "f"
         if algorithm == "comparisons" and not self._can_compare(windows):
-            refuse_algorithm(algorithm, RANK_ALGORITHMS, "call")
+            reject_algorithm(algorithm, RANK_ALGORITHMS, "call")
 
     def _can_compare(self, windows: Windows) -> bool:
         if not isinstance(windows, OffsetWindows) or windows.step != 1 or self.method == DENSE:

@@ -67,7 +67,7 @@ def rolling_rank(
 
     Notes
     -----
-    Results equal those of pandas' ``rolling.rank`` bit for bit where pandas has the method, except in the
+    Results equal those of pandas' ``rolling.rank`` bit-for-bit where pandas has the method, except in the
     last rows of centred windows, where pandas repeats an earlier rank. Missing values are ignored, infinities
     are ordinary values and -0.0 equals 0.0. Values are compared exactly; ranks and fractions are rounded
     once.
@@ -86,7 +86,7 @@ def rolling_rank(
     array([2., 1., 1.])
     """
     if method not in METHODS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; it was {method!r}")
+        raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; got {method!r}")
     ascending, pct = check_flag("ascending", ascending), check_flag("pct", pct)
     parameters: dict[str, Any] = {"method": method, "ascending": ascending, "pct": pct}
     return call(RankOfNewest, [arr], window, options, "rank", RANK_ALGORITHMS, **parameters)

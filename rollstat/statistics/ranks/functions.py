@@ -121,7 +121,7 @@ def rolling_iqr(
         raise ValueError(f"q_low must be at most q_high; they were {q_low!r} and {q_high!r}")
     if interpolation not in INTERPOLATIONS:
         raise ValueError(
-            f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; it was {interpolation!r}"
+            f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}"
         )
     low, high = Quantile(q_low, interpolation), Quantile(q_high, interpolation)
     return call(Spread, [arr], window, options, "iqr", ALGORITHMS, low=low, high=high)
@@ -157,7 +157,7 @@ def rolling_mad(
 
     Notes
     -----
-    Equal bit for bit to ``np.median(abs(x - np.median(x)))`` of the observations x of a window in float64:
+    Bit-for-bit equal to ``np.median(abs(x - np.median(x)))`` of the observations x of a window in float64:
     distances are rounded in the same way and selected exactly. float32 is rounded once more at the end.
     Results for integers are exact up to one final rounding, also beyond 2**53. Missing values are ignored.
     Infinities are ordinary values, but the result is NaN where the median is infinite.

@@ -22,7 +22,7 @@ from rollstat.kernels.selection.quantiles import (
     wanted_ranks,
 )
 from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
-from rollstat.registry import refuse_algorithm
+from rollstat.registry import reject_algorithm
 from rollstat.statistics.extrema import drivers as extrema
 from rollstat.statistics.one_call import sorted_in_one_call
 from rollstat.statistics.selection import rank_bits, small_window, sorted_window, three_trees, two_heaps
@@ -164,7 +164,7 @@ class OrderStatistics(Computation):
         if algorithm in _FIXED_ONLY:
             width, largest = windows.fixed_width, _FIXED_ONLY[algorithm]
             if not width or (largest is not None and width > largest):
-                refuse_algorithm(algorithm, ALGORITHMS, "window")
+                reject_algorithm(algorithm, ALGORITHMS, "window")
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows."""

@@ -28,7 +28,7 @@ _KTH: dict[str, Any] = {**_SELECTION, "samples": ({"k": 1}, {"k": 2}, {"k": -1})
 def _several(name: str, value: Any) -> tuple[list[Any], bool]:
     """Return a list of values from a number or a sequence of numbers, and whether it was a single number."""
     if isinstance(value, (str, bytes)) or np.ndim(value) > 1:
-        raise TypeError(f"{name} must be a number or a sequence of numbers; it was {value!r}")
+        raise TypeError(f"{name} must be a number or a sequence of numbers; got {value!r}")
     if np.ndim(value) == 0:
         return [value], True
     values = list(value)
@@ -40,7 +40,7 @@ def _several(name: str, value: Any) -> tuple[list[Any], bool]:
 def _check_k(k: Any, window: Window, options: CommonOptions) -> int:
     """Return k as an int; raise if it is not an integer in the range that the window allows."""
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); it was {k!r}")
+        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); got {k!r}")
     rows = isinstance(window, numbers.Integral) and options.get("times") is None
     most = int(window) + (options.get("closed") == "both") if rows else None
     if isinstance(options.get("axis"), tuple) and isinstance(window, tuple):
@@ -65,7 +65,7 @@ def _select(
     """Return the call of order statistics, stacked along a new first axis unless there is only `one`."""
     if isinstance(options.get("axis"), tuple):
         if positions:
-            raise ValueError(f"axis must be one axis for {name}; it was {options.get('axis')!r}")
+            raise ValueError(f"axis must be one axis for {name}; got {options.get('axis')!r}")
         return box_order_statistics(arr, window, requests, one, dict(options))
     algorithms = _POSITIONS if positions else ALGORITHMS
     parameters: dict[str, Any] = {"requests": tuple(requests), "positions": positions}
@@ -276,13 +276,13 @@ def rolling_quantile(
     """
     if interpolation not in INTERPOLATIONS:
         raise ValueError(
-            f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; it was {interpolation!r}"
+            f"interpolation must be one of {', '.join(map(repr, INTERPOLATIONS))}; got {interpolation!r}"
         )
     values, one = _several("q", q)
     for value in values:
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-            raise TypeError(f"q must be a number between 0 and 1; it was {value!r}")
+            raise TypeError(f"q must be a number between 0 and 1; got {value!r}")
         if not 0 <= value <= 1:
-            raise ValueError(f"q must lie between 0 and 1; it was {value!r}")
+            raise ValueError(f"q must lie between 0 and 1; got {value!r}")
     requests = [Quantile(float(value), interpolation) for value in values]
     return _select(arr, window, requests, "quantile", one, options)

@@ -79,7 +79,7 @@ def _radix_order(keys: NDArray[Any], missing: NDArray[np.bool_], observed: int) 
     scratch = allocate_sort(len(keys))
     keys.flags.writeable = False  # one compiled version, not two
     lowest, highest = map(keys.dtype.type, value_range(keys, missing))
-    with np.errstate(over="ignore"):  # a range without a finite scale is refused
+    with np.errstate(over="ignore"):  # a range without a finite scale is rejected
         count = sort_records(keys, missing, lowest, highest, observed == len(keys), scratch)
     if count < 0:
         return None

@@ -97,11 +97,11 @@ def test_equal_codes_are_ordered_by_the_value():
 
 
 @pytest.mark.parametrize("values", [[-np.inf, 0.0, 1.0], [-1.7e308, 0.0, 1.7e308], [0.0, 5e-324, 1e-323]])
-def test_floats_without_a_finite_scale_are_refused(values):
+def test_floats_without_a_finite_scale_are_rejected(values):
     assert sort(np.array(values)) is None
 
 
-def test_values_that_no_digits_separate_are_refused():
+def test_values_that_no_digits_separate_are_rejected():
     crowded = 1.0 + np.random.default_rng(2).permutation(3000) * 2.0**-52
     crowded[0] = -1e300
     assert sort(crowded) is None

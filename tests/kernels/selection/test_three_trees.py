@@ -176,7 +176,7 @@ def test_memory_is_linear_in_m():
 
 
 @pytest.mark.parametrize("k", [0, 6, -6])
-def test_k_outside_the_window_is_refused(k):
+def test_k_outside_the_window_is_rejected(k):
     with pytest.raises(ValueError, match=r"k must be in 1\.\.5"):
         three_trees.create(k, 5, float)
 

@@ -1,4 +1,4 @@
-"""Bands hold the answers where windows are alike, and are refused where they would hold too much."""
+"""Bands hold the answers where windows are alike, and are rejected where they would hold too much."""
 
 import numpy as np
 import pytest
@@ -47,7 +47,7 @@ def test_sampled_bands_hold_the_answers_of_noise(share, gaps):
     assert (low == -np.inf) == (share == 0.01)
 
 
-def test_bands_that_would_hold_too_much_are_refused():
+def test_bands_that_would_hold_too_much_are_rejected():
     values = np.arange(30_000) / 7.0
     assert from_sample(values, 5000, 2500, 2500) is None
     assert from_sample(values, 5000, 0, 4999) is None

@@ -39,7 +39,7 @@ def test_three_trees(rng, m):
         assert np.array_equal(KthByTrees.push(packed, value), expected, equal_nan=True)
 
 
-def test_what_does_not_fit_is_refused():
+def test_what_does_not_fit_is_rejected():
     with pytest.raises(ValueError, match="values must have 4 or 8 bytes"):
         pack(np.zeros(2, np.int64), np.zeros(3, np.int8), np.zeros(4, np.int32))
     with pytest.raises(ValueError, match="links 4, but are float64, int64"):

@@ -75,7 +75,7 @@ def test_every_row_of_a_public_call(kind, rng):
 
 
 @pytest.mark.parametrize("options", [{"step": 2}, {"segments": [0, 3, 9]}, {"times": np.arange(9.0) ** 2}])
-def test_other_windows_are_refused(options):
+def test_other_windows_are_rejected(options):
     window = 3.0 if "times" in options else 3
     with pytest.raises(ValueError, match="three_trees"):
         rollstat.rolling_kth(np.arange(9.0), 1, window, algorithm="three_trees", min_periods=1, **options)

@@ -62,11 +62,11 @@ def test_weighted_means_of_integers_do_not_overflow(dtype):
 
 def test_an_algorithm_that_does_not_apply_raises():
     values = np.arange(6.0)
-    with pytest.raises(ValueError, match=r"supports sum: 'operator_scan'.*'daba'.*it was 'wedge'"):
+    with pytest.raises(ValueError, match=r"supports sum: 'operator_scan'.*'daba'.*got 'wedge'"):
         rollstat.rolling_sum(values, 2, algorithm="wedge")
     with pytest.raises(ValueError, match="must be 'auto', because this statistic has only one"):
         rollstat.rolling_var(values, 2, algorithm="greedy")
-    with pytest.raises(ValueError, match=r"supports objects: 'greedy'.*it was 'daba'"):
+    with pytest.raises(ValueError, match=r"supports objects: 'greedy'.*got 'daba'"):
         rollstat.rolling_aggregate(np.array([{1}, {2}], object), set.union, 1, algorithm="daba")
 
 
