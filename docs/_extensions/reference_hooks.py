@@ -1,4 +1,4 @@
-"""Changes to docstrings in the reference: "See Also" of registered functions, and short defaults."""
+"""Changes to docstrings in the reference: "See Also", labels of pandas, and short defaults."""
 
 import re
 from typing import Any
@@ -47,6 +47,12 @@ def add(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[st
         lines[place:place] = ["See Also", "--------", *_lines(function), ""]
 
 
+def name_labels_of_pandas(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    """Show labels of pandas' documentation, in methods that are inherited from pandas, as text."""
+    if (getattr(thing, "__module__", None) or "").startswith("pandas."):
+        lines[:] = [re.sub(r":ref:`(?:([^`<]*?) *<[^`]*>|([^`]*))`", r"\1\2", line) for line in lines]
+
+
 def shorten(
     app: Any, what: str, name: str, thing: Any, options: Any, signature: str | None, returned: str
 ) -> Any:
@@ -57,5 +63,6 @@ def shorten(
 def setup(app: Any) -> dict[str, bool]:
     """Register the hook; numpydoc, which formats sections, comes after it."""
     app.connect("autodoc-process-docstring", add, priority=100)
+    app.connect("autodoc-process-docstring", name_labels_of_pandas, priority=100)
     app.connect("autodoc-process-signature", shorten, priority=900)
     return {"parallel_read_safe": True}
