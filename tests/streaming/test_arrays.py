@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import rollstat
 from rollstat import operators
-from rollstat.streaming import FixedAggregate, SlidingAggregate, TimeAggregate, operator_window
+from rollstat.registry import REGISTRY
+from rollstat.streaming import STREAMS, FixedAggregate, SlidingAggregate, TimeAggregate, operator_window
 from tests.streaming.cases import outputs, push_all
 
 N = 300
@@ -278,3 +279,13 @@ def test_float_times_at_the_edge_of_a_window(times, width):
     if len(times):
         tail = rollstat.RollingMin.from_tail(values, width, times=times)
         assert tail.value == rollstat.rolling_min(values, width, times=times)[-1]
+
+
+@pytest.mark.parametrize("name", ["var", "std", "sem", "skew", "kurt", "cov", "corr", "beta"])
+def test_a_common_offset_costs_no_digits(name, rng):
+    """Moments depend on differences alone, which are exact here: the noise has 10 bits below the point."""
+    series = REGISTRY[name].series
+    noise = np.round(rng.normal(size=(series, 200)) * 2**10) / 2**10
+    stream, function = STREAMS[name](20), getattr(rollstat, f"rolling_{name}")
+    found = [np.nan if value is None else value for value in map(stream.push, *(2.0**40 + noise).tolist())]
+    np.testing.assert_allclose(found, function(*noise, 20), rtol=1e-11)
