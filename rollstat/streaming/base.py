@@ -66,7 +66,7 @@ class Window:
 
     def _separate(self) -> None:
         """Copy the memory that a copy of this window must not share."""
-        raise NotImplementedError
+        raise NotImplementedError  # every window has its own
 
     def _arguments(self, dtype: Any) -> dict[str, Any]:
         """Return what windows are made with, as JSON values."""

@@ -51,7 +51,7 @@ class _Tree(ArrayState):
 
     def push(self, element: Any, observed: bool = True) -> None:
         """Add a row."""
-        raise NotImplementedError
+        raise NotImplementedError  # every class of states has its own
 
     def extend(self, values: Any, missing: NDArray[np.bool_]) -> None:
         """Add the rows of arrays."""

@@ -70,11 +70,11 @@ class ArrayWindow(Representation):
 
     def _create(self, capacity: int) -> Any:
         """Return the arrays of an empty window of at most `capacity` rows."""
-        raise NotImplementedError
+        raise NotImplementedError  # every class of states has its own
 
     def _load(self, values: NDArray[Any], missing: Any, pushed: int) -> None:
         """Replace all rows, at most as many as the capacity."""
-        raise NotImplementedError
+        raise NotImplementedError  # every class of states has its own
 
     @property
     def rows(self) -> int:
