@@ -12,6 +12,7 @@ timing can change a bit of any result. A block is immutable: an algorithm report
 """
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -34,7 +35,6 @@ __all__ = [
 ]
 
 
-_NO_ROWS = np.empty(0, np.int64)
 _FLOAT64 = np.dtype(np.float64)
 
 
@@ -104,23 +104,6 @@ class Block:
         missing value, or a mask.
     """
 
-    __slots__ = (
-        "_count",
-        "_end",
-        "_longest",
-        "_magnitude",
-        "_missing",
-        "_start",
-        "base",
-        "nan_below",
-        "others",
-        "own_row",
-        "reach",
-        "rows",
-        "values",
-        "width",
-    )
-
     def __init__(
         self,
         values: NDArray[Any],
@@ -130,21 +113,20 @@ class Block:
         width: int = 0,
         others: tuple[NDArray[Any], ...] = (),
         *,
-        rows: int = -1,
         reach: int | None = None,
         own_row: NDArray[np.int64] | None = None,
         base: int = 0,
         nan_below: int | None = None,
         longest: int | None = None,
     ) -> None:
-        self.values: Final = values
-        self.rows: Final[int] = rows if start is None else len(start)
-        self.width: Final[int] = width
-        self.reach: Final[int | None] = reach
-        self.others: Final = others
-        self.own_row: Final = own_row
-        self.base: Final[int] = base
-        self.nan_below: Final[int | None] = nan_below
+        self.values = values
+        self.rows = len(values) - (reach or width) + 1 if start is None else len(start)
+        self.width = width
+        self.reach = reach
+        self.others = others
+        self.own_row = own_row
+        self.base = base
+        self.nan_below = nan_below
         self._start = start
         self._end = end
         self._missing = missing
@@ -159,42 +141,18 @@ class Block:
         missing: Missing,
         width: int,
         others: tuple[NDArray[Any], ...] = (),
-        base: int = 0,
         nan_below: int | None = None,
     ) -> "Block":
         """Return the block of all windows of `width` rows; bounds are made when they are first read."""
-        rows = len(values) - width + 1
-        return cls(values, missing, None, None, width, others, rows=rows, base=base, nan_below=nan_below)
-
-    @classmethod
-    def growing(
-        cls,
-        values: NDArray[Any],
-        missing: Missing,
-        reach: int,
-        rows: int,
-        others: tuple[NDArray[Any], ...] = (),
-        **rest: Any,
-    ) -> "Block":
-        """Return a block of windows that begin with the data: of `reach` rows, and one more in each row."""
-        return cls(values, missing, None, None, 0, others, rows=rows, reach=reach, **rest)
+        return cls(values, missing, None, None, width, others, nan_below=nan_below)
 
     def over(self, series: Sequence[NDArray[Any]]) -> "Block":
         """Return a block of the same windows and missing rows over other series."""
-        return Block(
-            series[0],
-            self.missing,
-            self._start,
-            self._end,
-            self.width,
-            tuple(series[1:]),
-            rows=self.rows,
-            reach=self.reach,
-            own_row=self.own_row,
-            base=self.base,
-            nan_below=self.nan_below,
-            longest=self._longest,
-        )
+        _ = self.missing
+        other = copy(self)
+        other.values, *others = series
+        other.others, other._magnitude = tuple(others), None
+        return other
 
     @property
     def start(self) -> NDArray[np.int64]:

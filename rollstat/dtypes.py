@@ -64,12 +64,10 @@ def check_array(name: str, arr: ArrayLike) -> NDArray[Any]:
 
 def plain(array: NDArray[Any]) -> NDArray[Any]:
     """Return an array of native byte order in C order, bool as uint8, datetimes as int64; copy if needed."""
-    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
-    if array.dtype.kind == "b":
-        return array.view(np.uint8)
-    if array.dtype.kind in "mM":
-        return array.view(np.int64)
-    return array
+    if not (array.flags.c_contiguous and array.dtype.isnative):
+        array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
+    kind = array.dtype.kind
+    return array.view(np.uint8) if kind == "b" else array.view(np.int64) if kind in "mM" else array
 
 
 def compute_dtype(kind: str, dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -14,15 +14,15 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.blocks import UNKNOWN, Block, Missing, Outcome, read_only
 from rollstat.dtypes import (
     EXACT,
     check_array,
@@ -33,15 +33,15 @@ from rollstat.dtypes import (
     warn_of_rounded,
 )
 from rollstat.explain import Explanation, explain_plan
-from rollstat.lines import as_lines, joined_lines
-from rollstat.options import Options, Window
-from rollstat.plan import BlockRows, MakeComputation, OneCall, Plan, Split, plain_plan
-from rollstat.results import ResultLines, allocate_rows, check_out, convert, lines_of_out, shaped
+from rollstat.options import Options, Window, ordered_times
+from rollstat.plan import PLAIN_DTYPES, BlockRows, MakeComputation, OneCall, Plan, Split, keep_plan
+from rollstat.results import allocate_lines, as_lines, check_out, convert, lines_of_out, shaped
 from rollstat.tiers import note_ready, note_work, serves_quickly
 
-__all__ = ["Call", "WholeCall", "begin_to_work", "execute_plain"]
+__all__ = ["Call", "WholeCall", "begin_to_work", "execute", "key_of_arrays"]
 
 _DEFAULT = Outcome()
+_KEPT_DTYPES = PLAIN_DTYPES + "mM"
 # What an object with columns is, by its library, and what takes its columns.
 _TABLES = {
     "pandas": (
@@ -65,37 +65,40 @@ class Execution:
     plan : Plan
         What to do.
     arrays : sequence of ndarray, each of shape (lines, length)
-        The data, read-only: then kernels are compiled for one kind of array instead of two.
+        The data.
     mask : ndarray of bool, shape (lines, length), or None
         Where there is no observation, if arrays are masked.
-    results : ResultLines
-        Receives the results.
+    results : sequence of ndarray, each of shape (lines, rows)
+        Receive the results.
+    masks : sequence of ndarray of bool, each of shape (lines, rows)
+        Receive where there is no result, if arrays are masked; empty otherwise.
     """
 
-    __slots__ = ("arrays", "mask", "plan", "results")
+    __slots__ = ("arrays", "mask", "masks", "plan", "results")
 
     def __init__(
         self,
         plan: Plan,
         arrays: Sequence[NDArray[Any]],
         mask: NDArray[np.bool_] | None,
-        results: ResultLines,
+        results: Sequence[NDArray[Any]],
+        masks: Sequence[NDArray[np.bool_]],
     ) -> None:
         self.plan = plan
         self.arrays = arrays
         self.mask = mask
         self.results = results
+        self.masks = masks
 
     def run(self) -> None:
         """Compute all lines: short ones in one call each, others by blocks on the threads of the options."""
-        lines: Sequence[int] = range(self.arrays[0].shape[0])
         call = in_place_of_blocks(self.plan)
-        if call is not None:
-            lines = [line for line in lines if not self._in_one_call(call, line)]
-        if lines:
-            self.compute(lines)
+        lines = range(len(self.arrays[0]))
+        left = [line for line in lines if call is None or not self._in_one_call(call, line)]
+        if left:
+            self._in_blocks(left)
 
-    def compute(self, lines: Sequence[int]) -> None:
+    def _in_blocks(self, lines: Sequence[int]) -> None:
         """Compute these lines by blocks."""
         plan, threads = self.plan, self.plan.options.threads
         for line, rows in product(lines, plan.insufficient):
@@ -129,7 +132,7 @@ class Execution:
             series = [read_only(np.where(self.mask[line], np.nan, values)) for values in series]
         if plan.one_call is None:
             note_work(plan)
-        served = call.write(series, plan.bounds, [result[line] for result in self.results.arrays])
+        served = call.write(series, plan.bounds, [result[line] for result in self.results])
         if served and plan.marks_after_call:
             block = Block(series[0], UNKNOWN, plan.bounds.start, plan.bounds.end, others=tuple(series[1:]))
             self._mark_insufficient(block, _DEFAULT, line, 0, plan.rows)
@@ -150,30 +153,17 @@ class Execution:
 
     def work(self, line: int, rows: BlockRows) -> None:
         """Compute one block."""
-        plan, (first, last, width) = self.plan, rows
-        if plan.plain and width:
-            low = first - plan.windows.left
-            high = low + last - first + width - 1
-            values, *others = [array[line, low:high] for array in self.arrays]
-            nan_below = plan.min_periods.nan_below(width)
-            block = Block.regular(values, plan.missing, width, tuple(others), low, nan_below)
-            self._compute(block, line, first, last)
-            return
-        geometry = plan.geometry(rows)
-        low, high = geometry.low, geometry.high
-        series, missing = self._data(line, low, high)
-        nan_below = plan.min_periods.nan_below(geometry.width)
-        block = geometry.block(series[0], missing, tuple(series[1:]), last - first, nan_below)
+        plan, first, last = self.plan, rows.first, rows.last
+        block = plan.block(rows, partial(self._data, line))
         if block.width == 0 and block.longest < plan.min_periods.lowest:
             self._mark_all(line, slice(first, last))
             return
         self._compute(block, line, first, last)
 
-    def _data(self, line: int, low: int, high: int) -> tuple[list[NDArray[Any]], Any]:
+    def _data(self, line: int, low: int, high: int) -> tuple[list[NDArray[Any]], Missing]:
         """Return the values and the mask of the data rows ``low, ..., high - 1``."""
-        missing: Any = self.plan.missing
-        if self.plan.plain:
-            return [array[0, low:high] for array in self.arrays], missing
+        missing: Missing = UNKNOWN
+        # Read-only, so that kernels are compiled for one kind of array instead of two.
         values = [read_only(plain(array[line, low:high])) for array in self.arrays]
         if self.mask is not None:
             missing = np.ascontiguousarray(self.mask[line, low:high])
@@ -188,7 +178,7 @@ class Execution:
     def _compute(self, block: Block, line: int, first: int, last: int) -> None:
         """Compute one block and write it, missing results marked, into the results."""
         plan = self.plan
-        views = [result[line, first:last] for result in self.results.arrays]
+        views = [result[line, first:last] for result in self.results]
         written = [same_memory(view, computed) for view, computed in zip(views, plan.computed)]
         try:
             outcome = plan.computation.compute(block, plan.min_periods.lowest, written) or _DEFAULT
@@ -213,9 +203,8 @@ class Execution:
         """Mark the rows that have too few observations for an output, or no result for another reason."""
         plan = self.plan
         if not (block.searched or outcome.complete) and outcome.insufficient is None and block.width:
-            views = [result[line, first:last] for result in self.results.arrays]
-            masked = bool(self.results.masks)
-            if not masked and not block.others and all(view.dtype.kind in "fi" for view in views):
+            views = [result[line, first:last] for result in self.results]
+            if not self.masks and not block.others and all(view.dtype.kind in "fi" for view in views):
                 plan.min_periods.mark_unsearched(block.values, block.width, views, plan.fill)
                 return
         insufficient = plan.min_periods.insufficient(block, outcome)
@@ -225,9 +214,9 @@ class Execution:
 
     def _mark(self, output: int, line: int, rows: slice, chosen: Any) -> None:
         """Put the missing value into the `chosen` ones of these rows of an output."""
-        self.results.arrays[output][line, rows][chosen] = self.plan.fill[output]
-        if self.results.masks:
-            self.results.masks[output][line, rows][chosen] = True
+        self.results[output][line, rows][chosen] = self.plan.fill[output]
+        if self.masks:
+            self.masks[output][line, rows][chosen] = True
 
     def _mark_all(self, line: int, rows: slice) -> None:
         """Put the missing value into every output of these rows."""
@@ -297,14 +286,13 @@ class Call:
     stack: bool = False
     finish: Callable[..., Any] | None = None
 
-    def plain_plan(self) -> Plan | None:
-        """Return the plan that serves all calls like this plain one; None for any other call."""
-        if self.stack or self.finish is not None:
-            return None
-        return plain_plan(self.arrays, self.window, self.make, self.options)
+    def _checked(
+        self, repeatable: bool
+    ) -> tuple[Plan, list[NDArray[Any]], NDArray[np.bool_] | None, list[Any]]:
+        """Return the plan, the arrays, their mask and the arrays given as `out`, or raise.
 
-    def _checked(self) -> tuple[Plan, list[NDArray[Any]], NDArray[np.bool_] | None, list[Any]]:
-        """Return the plan, the arrays, their mask and the arrays given as `out`, or raise."""
+        A `repeatable` plan does not depend on the times of this call.
+        """
         options, names = self.options, self.names
         _reject_table(names, self.arrays, options.axis)
         checked = [check_array(name, array) for name, array in zip(names, self.arrays)]
@@ -313,32 +301,35 @@ class Call:
             if array.shape != shape:
                 raise ValueError(f"{name} must have the shape of {names[0]}, {shape}; got {array.shape}")
         mask = union_mask(self.arrays, checked)
-        others = [array.dtype for array in checked[1:]]
-        plan = Plan(checked[0].dtype, shape, self.window, self.make, options, mask is not None, others)
+        if repeatable and options.times is not None:
+            options = replace(options, times=ordered_times(options.times) or options.times)
+        plan = Plan(
+            checked[0].dtype,
+            shape,
+            self.window,
+            self.make,
+            options,
+            masked=mask is not None,
+            others=[array.dtype for array in checked[1:]],
+            stack=self.stack,
+            finish=self.finish,
+        )
         if options.nan_policy == "raise":
             reject_missing(checked, mask)
         targets = check_out(options.out, [plan.result_shape] * len(plan.dtypes), plan.dtypes, self.stack)
         return plan, checked, mask, targets
 
-    def run(self) -> Any:
-        """Compute the call and return what the function returns."""
-        plan, checked, mask, targets = self._checked()
-        results = _execute(plan, checked, mask, targets, self.stack)
-        result = shaped(results, plan.shape, plan.axis, plan.kept, targets, self.options.out)
-        if self.stack:
-            return result.stacked
-        if self.finish is not None:
-            return self.finish(*result.arrays)
-        return result.arrays[0] if len(result.arrays) == 1 else tuple(result.arrays)
+    def run(self, key: Any = None) -> Any:
+        """Compute the call, and keep its plan if it has a `key`; return what the function returns."""
+        plan, checked, mask, targets = self._checked(key is not None)
+        if key is not None:
+            keep_plan(key, plan)
+        return execute(plan, checked, mask, self.options.times, targets)
 
     def explain(self, statistic: str) -> Explanation:
         """Return the plan as text and attributes."""
-        plan = self.plain_plan()
-        if plan is None:
-            plan = self._checked()[0]
-        elif plan.timed:
-            plan = plan.over(self.options.times)
-        return explain_plan(plan, statistic)
+        plan = self._checked(key_of_arrays(self.arrays, self.options.times) is not None)[0]
+        return explain_plan(plan.over(self.options.times) if plan.timed else plan, statistic)
 
 
 @dataclass(frozen=True)
@@ -355,10 +346,6 @@ class WholeCall:
 
     compute: Callable[[], Any]
     describe: Callable[[str], Explanation]
-    arrays: tuple[()] = ()
-
-    def plain_plan(self) -> None:
-        """Return None, because no plan serves other calls."""
 
     def run(self) -> Any:
         """Compute the call and return what the function returns."""
@@ -378,89 +365,107 @@ def _reject_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) 
             raise TypeError(f"{name} must be an array or a Series; got {table}, whose columns {columns}")
 
 
-def execute_plain(plan: Plan, arrays: Sequence[Any], times: Any = None) -> Any:
-    """Return what a function returns for a plain call with arrays and times like those of its plan."""
-    results = _results_of_plain(plan, arrays, times)
-    for output, value in plan.row_fill:
-        results[output][results[output] < 0] = value
-    if plan.options.mode == "valid":
-        results = [array[plan.kept] for array in results]
-    return results[0] if len(results) == 1 else tuple(results)
+def key_of_arrays(arrays: Sequence[Any], times: Any) -> tuple[Any, ...] | None:
+    """Return what of arrays and times decides a plan; None for arrays whose calls have plans of their own."""
+    key: list[Any] = []
+    for array in arrays:
+        if type(array) is not np.ndarray or array.dtype.char not in _KEPT_DTYPES:
+            return None
+        flags = array.flags
+        if not (flags.c_contiguous and flags.aligned) or (times is not None and array.ndim != 1):
+            return None
+        key += array.dtype, array.shape
+    if times is not None:
+        key.append(ordered_times(times))
+        if key[-1] is None:
+            return None
+    return tuple(key)
 
 
-def _results_of_plain(plan: Plan, arrays: Sequence[NDArray[Any]], times: Any) -> list[NDArray[Any]]:
-    """Return the results of a plain call: by one kernel call if the plan has one, else by blocks."""
-    series = [_readable(array) for array in arrays]
-    results = allocate_rows(plan.rows, plan.dtypes)
+def execute(
+    plan: Plan,
+    arrays: Sequence[NDArray[Any]],
+    mask: NDArray[np.bool_] | None = None,
+    times: Any = None,
+    targets: Sequence[Any] = (),
+) -> Any:
+    """Compute a plan and return what the function returns.
+
+    Parameters
+    ----------
+    plan : Plan
+        Of a call with arrays and times like these.
+    arrays : sequence of ndarray
+        The series, checked.
+    mask : ndarray of bool or None
+        Where there is no observation, if arrays are masked.
+    times : ndarray or None
+        The times of the call, for a plan that serves several calls.
+    targets : sequence of ndarray
+        Receive the results, if there are any.
+    """
     if plan.timed:
         plan = plan.over(times)
-    call = None if plan.marks_after_call else in_place_of_blocks(plan)
-    if call is not None:
-        if plan.one_call is None:
-            note_work(plan)
-        if call.write(series, plan.bounds, results):
-            return results
-    lines = ResultLines([array[None] for array in results], None, [])
-    execution = Execution(plan, [array[None] for array in series], None, lines)
-    if call is None:
-        execution.run()
-    else:
-        execution.compute([0])
-    return results
-
-
-def _readable(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view, bool as uint8."""
-    view = array.view(np.uint8) if array.dtype.kind == "b" else array.view()
-    view.flags.writeable = False
-    return view
-
-
-def _execute(
-    plan: Plan,
-    checked: Sequence[NDArray[Any]],
-    mask: NDArray[np.bool_] | None,
-    targets: Sequence[Any],
-    stack: bool,
-) -> ResultLines:
-    """Execute a plan; return the lines of the results, some of them views of `targets`."""
-    lines = [as_lines(array, plan.axis) for array in checked]
+    lines = [as_lines(array, plan.axis) for array in arrays]
     line_mask = None if mask is None else as_lines(mask, plan.axis)
-    results = ResultLines.allocate(lines[0].shape[0], plan.rows, plan.dtypes, stack, plan.masked)
-    for i, target in enumerate(targets):
-        if target is not None and plan.options.mode == "same" and not plan.can_fail:
-            direct = lines_of_out(target, plan.axis, [*checked, *plan.windows.memory])
-            results.arrays[i] = results.arrays[i] if direct is None else direct
+    results = allocate_lines(len(lines[0]), plan.rows, plan.dtypes, plan.stack)
+    masks = [np.zeros(result.shape, np.bool_) for result in results] if plan.masked else []
+    if targets and plan.options.mode == "same" and not plan.can_fail:
+        for i, target in enumerate(targets):
+            direct = lines_of_out(target, plan.axis, [*arrays, *plan.windows.memory])
+            results[i] = results[i] if direct is None else direct
     if plan.joined:
-        line_mask = None if line_mask is None else joined_lines(line_mask)
-        Execution(plan, [joined_lines(line) for line in lines], line_mask, results.joined()).run()
-        for kind, result in zip(plan.kinds, results.arrays):
+        line_mask = None if line_mask is None else _end_to_end(line_mask)
+        joined = [[_end_to_end(each) for each in several] for several in (lines, results, masks)]
+        Execution(plan, joined[0], line_mask, *joined[1:]).run()
+        for kind, result in zip(plan.kinds, results):
             if kind == "position":  # from rows of the joined lines to rows of each
                 result -= np.where(result >= 0, np.arange(len(result))[:, None] * plan.shape[plan.axis], 0)
-    elif in_place_of_blocks(plan) is None and plan.split is not None:
-        _execute_split(plan, plan.split, lines, line_mask, results)
+    elif plan.split is not None and in_place_of_blocks(plan) is None:
+        _execute_split(plan.split, Execution(plan, lines, line_mask, results, masks))
     else:
-        Execution(plan, lines, line_mask, results).run()
+        Execution(plan, lines, line_mask, results, masks).run()
     for output, value in plan.row_fill:
-        results.arrays[output][results.arrays[output] < 0] = value
-    return results
+        results[output][results[output] < 0] = value
+    return _returned(plan, results, masks, targets)
 
 
-def _execute_split(
-    plan: Plan,
-    split: Split,
-    lines: Sequence[NDArray[Any]],
-    mask: NDArray[np.bool_] | None,
-    results: ResultLines,
-) -> None:
+def _end_to_end(lines: NDArray[Any]) -> NDArray[Any]:
+    """Return all lines as one: a view if they are contiguous."""
+    return np.ascontiguousarray(lines).reshape(1, -1)
+
+
+def _returned(plan: Plan, results: list[NDArray[Any]], masks: list[Any], targets: Sequence[Any]) -> Any:
+    """Return what a function returns, in the shape of its input."""
+    where = plan.shape, plan.axis, plan.kept
+    arrays = [shaped(result, *where) for result in results]
+    for i, target in enumerate(targets):
+        if not np.may_share_memory(results[i], target):
+            target[...] = arrays[i]
+        arrays[i] = target
+    if masks:
+        masks = [shaped(mask, *where) for mask in masks]
+        arrays = [np.ma.MaskedArray(array, mask) for array, mask in zip(arrays, masks)]
+    if plan.stack:
+        out = plan.options.out
+        stacked = shaped(results[0].base, *where) if out is None else out
+        return np.ma.MaskedArray(stacked, np.stack(masks)) if masks else stacked
+    if plan.finish is not None:
+        return plan.finish(*arrays)
+    return arrays[0] if len(arrays) == 1 else tuple(arrays)
+
+
+def _execute_split(split: Split, whole: Execution) -> None:
     """Compute the windows across segments, then those that segments cut in their place."""
+    plan, lines = whole.plan, len(whole.arrays[0])
     if len(split.rows) + len(split.short) < plan.rows:
-        Execution(split.across, lines, mask, results).run()
-    cut = ResultLines.allocate(lines[0].shape[0], len(split.rows), plan.dtypes, masked=plan.masked)
-    Execution(split.cut, lines, mask, cut).run()
-    for result, part, fill in zip(results.arrays, cut.arrays, plan.fill):
+        Execution(split.across, whole.arrays, whole.mask, whole.results, whole.masks).run()
+    cut = allocate_lines(lines, len(split.rows), plan.dtypes)
+    masks = [np.zeros(result.shape, np.bool_) for result in cut] if plan.masked else []
+    Execution(split.cut, whole.arrays, whole.mask, cut, masks).run()
+    for result, part, fill in zip(whole.results, cut, plan.fill):
         result[:, split.rows] = part
         result[:, split.short] = fill
-    for result, part in zip(results.masks, cut.masks):
-        result[:, split.rows] = part
-        result[:, split.short] = True
+    for mask, part in zip(whole.masks, masks):
+        mask[:, split.rows] = part
+        mask[:, split.short] = True

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from rollstat.dtypes import plain
 from rollstat.foreign import adapted
 from rollstat.plan import BlockRows, Choice, Plan
 from rollstat.registry import REGISTRY
@@ -185,10 +184,9 @@ def explain_plan(plan: Plan, statistic: str) -> Explanation:
     too_short = (
         sum(rows.stop - rows.start for rows in plan.insufficient) if split is None else len(split.short)
     )
-    values = plain(np.empty(0, plan.dtype))
     for part in (plan,) if split is None else (split.across, split.cut):
         for rows in part.blocks:
-            block = part.geometry(rows).block(values, None, (), rows.last - rows.first, None)
+            block = part.empty_block(rows)
             if block.longest < plan.min_periods.lowest:
                 too_short += block.rows if split is None else 0
                 continue

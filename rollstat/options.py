@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
@@ -155,12 +155,6 @@ class Options:
     threads: int = 1
     algorithm: str = "auto"
 
-    @cached_property
-    def repeatable(self) -> bool:
-        """Whether one plan may serve several calls over one series, because it reads nothing but values."""
-        given = self.segments is not None or self.out is not None
-        return not given and self.nan_policy != "raise" and self.axis in (-1, 0)
-
     @classmethod
     def check(cls, **options: Unpack[CommonOptions]) -> "Options":
         """Return the checked options with defaults; the same object for equal simple options."""
@@ -299,6 +293,7 @@ class Options:
     def _time_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
         if isinstance(self.times, OrderedTimes):
             times, unit, gap = _NO_TIMES, _unit(self.times.dtype), self.times.gap
+            _check_length((self.times.rows,), length)
         else:
             times, unit, gap = _checked_times(self.times, offsets, length)
         width, exact = _width(window, unit, times.dtype, 2 if self.center else 1)
@@ -547,6 +542,11 @@ def ordered_times(times: Any) -> OrderedTimes | None:
     return OrderedTimes(dtype, rows, gap)
 
 
+def _check_length(shape: tuple[int, ...], length: int) -> None:
+    if shape != (length,):
+        raise ValueError(f"times must be 1-d and as long as the data, {length}; its shape was {shape}")
+
+
 def _checked_times(
     times: Any, offsets: NDArray[np.int64], length: int
 ) -> tuple[NDArray[Any], Fraction | None, int]:
@@ -555,8 +555,7 @@ def _checked_times(
     The gap is that of :class:`rollstat.windows.TimeWindows`.
     """
     array, _ = numpy_times("times", times)
-    if array.ndim != 1 or len(array) != length:
-        raise ValueError(f"times must be 1-d and as long as the data, {length}; its shape was {array.shape}")
+    _check_length(array.shape, length)
     unit = _unit(array.dtype)
     if array.dtype.kind in "mM":
         array = array.astype(array.dtype.newbyteorder("="), copy=False).view(np.int64)

@@ -8,37 +8,26 @@
                                            +--> rows whose windows are certainly too short
 
 A plan depends on the dtype and the shape of the input, never on its values, so one plan serves every array
-like it. The functions keep the plans of plain calls (1-d series, a window of rows, few further options):
-planning takes some 0.1 ms, which is more than the kernels need for thousands of values.
+like it. The functions keep the plans of calls whose arguments have a key: planning takes some 0.1 ms, which
+is more than the kernels need for thousands of values.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from rollstat.blocks import UNKNOWN, Block, Missing, Outcome, read_only
-from rollstat.dtypes import compute_dtype, missing_value, result_dtype
-from rollstat.dtypes import plain as _plain
+from rollstat.blocks import Block, Missing, Outcome, read_only
+from rollstat.dtypes import compute_dtype, missing_value, plain, result_dtype
 from rollstat.kernels.search import subtract_row
-from rollstat.lines import check_axis
-from rollstat.options import Options, OrderedTimes, Window, as_integers, ordered_times
+from rollstat.options import Options, OrderedTimes, Window, as_integers
 from rollstat.results import MinPeriods
 from rollstat.thresholds import ONE_CALL_ROWS, ONE_CALL_SECONDS, SHORT_LINE
-from rollstat.windows import (
-    Expanding,
-    FixedWindows,
-    Forward,
-    OffsetWindows,
-    SomeWindows,
-    TimeWindows,
-    Windows,
-)
+from rollstat.windows import FixedWindows, OffsetWindows, SomeWindows, TimeWindows, Windows
 
 __all__ = [
     "NAMED",
@@ -55,7 +44,6 @@ __all__ = [
     "forget_plans",
     "keep_plan",
     "kept_plans",
-    "plain_plan",
 ]
 
 
@@ -99,14 +87,14 @@ class Choice:
 
 
 # Cached properties of a plan that depend on its windows.
-_OF_WINDOWS = ("one_call", "call_seconds", "bounds", "variant")
+_OF_WINDOWS = ("one_call", "call_seconds", "bounds", "variant", "_rows")
 _MOST_PLANS = 256
 kept_plans: dict[Any, "Plan"] = {}
-"""Plans of earlier plain calls by all that decides them; a full store is emptied."""
+"""Plans of earlier calls by all that decides them; a full store is emptied."""
 
 
 def keep_plan(key: Any, plan: "Plan") -> None:
-    """Keep the plan of a plain call."""
+    """Keep the plan of all calls with this key."""
     if len(kept_plans) >= _MOST_PLANS:
         kept_plans.clear()
     kept_plans[key] = plan
@@ -218,9 +206,11 @@ class Computation:
 
 
 PLAIN_DTYPES = "fd?bBhHiIlLqQ"
-"""Characters of the dtypes of plain calls: all numbers and bool but half and extended precision."""
+"""Characters of the dtypes of numbers that one call serves: all and bool but half and extended precision."""
 
 MakeComputation = Callable[[np.dtype[Any], Windows], Computation]
+# Takes the first of the data rows of a block and the row after the last, returns the series and their mask.
+ReadRows = Callable[[int, int], tuple[Sequence[NDArray[Any]], Missing]]
 
 
 class BlockRows(NamedTuple):
@@ -229,43 +219,6 @@ class BlockRows(NamedTuple):
     first: int
     last: int
     width: int
-
-
-class Geometry(NamedTuple):
-    """The windows of a block and the data rows ``low, ..., high - 1`` that it needs, see :class:`Block`."""
-
-    low: int
-    high: int
-    width: int
-    start: NDArray[np.int64] | None
-    end: NDArray[np.int64] | None
-    longest: int | None
-    reach: int | None
-    own_row: NDArray[np.int64] | None
-
-    def block(
-        self,
-        values: NDArray[Any],
-        missing: Any,
-        others: tuple[NDArray[Any], ...],
-        rows: int,
-        nan_below: int | None,
-    ) -> Block:
-        """Return the block over these values."""
-        return Block(
-            values,
-            missing,
-            self.start,
-            self.end,
-            self.width,
-            others,
-            rows=rows,
-            reach=self.reach,
-            own_row=self.own_row,
-            base=self.low,
-            nan_below=nan_below,
-            longest=self.longest,
-        )
 
 
 class Split(NamedTuple):
@@ -325,12 +278,12 @@ class Plan:
         Outputs that are positions, and what replaces their -1 in the end.
     min_periods : MinPeriods
         Which rows have too few observations.
-    plain : bool
-        Whether blocks can read the values as they are, and have no mask and no rows of their own.
-    missing : UNKNOWN or None
-        None for a plain call whose values cannot be missing.
     timed : bool
-        Whether a plain call must give this plan its times, see :meth:`over`.
+        Whether each call must give this plan its times, see :meth:`over`.
+    stack : bool
+        Whether the results, all of one dtype, are returned as one array with a new first axis.
+    finish : callable or None
+        Takes the results and returns what the function returns.
     """
 
     def __init__(
@@ -342,6 +295,8 @@ class Plan:
         options: Options,
         masked: bool = False,
         others: Sequence[np.dtype[Any]] = (),
+        stack: bool = False,
+        finish: Callable[..., Any] | None = None,
     ) -> None:
         self.dtype = dtype
         self.others = others
@@ -349,7 +304,11 @@ class Plan:
         self.window = window
         self.options = options
         self.masked = masked
-        self.axis = check_axis(options.axis, len(shape))
+        self.stack = stack
+        self.finish = finish
+        if not -len(shape) <= options.axis < len(shape):
+            raise ValueError(f"axis must lie in {-len(shape)}..{len(shape) - 1}; got {options.axis}")
+        self.axis = options.axis % len(shape)
         length = shape[self.axis]
         segments = options.offsets(length)
         self.windows = options.windows(window, segments)
@@ -366,9 +325,7 @@ class Plan:
             starts = np.arange(self.lines, dtype=np.int64)[:, None] * length + segments[:-1]
             self.windows = options.windows(window, np.append(starts, self.lines * length))
             self.windows.min_periods = default
-        self.plain = False
         self.timed = isinstance(self.windows, TimeWindows) and isinstance(options.times, OrderedTimes)
-        self.missing: Missing = UNKNOWN
 
     def _plan_outputs(self) -> None:
         options, outputs = self.options, self.computation.outputs
@@ -398,22 +355,20 @@ class Plan:
             return True
         return need == 0 and options.nan_policy == "omit"
 
-    def with_windows(self, windows: Windows) -> "Plan":
-        """Return the plan of the same call for other windows over the same data."""
-        part = copy(self)
-        for name in (*_OF_WINDOWS, "_rows", "blocks", "insufficient"):
+    def with_windows(self, windows: Windows, computation: Computation) -> "Plan":
+        """Return the plan of the same call for other windows over the same rows."""
+        part = object.__new__(Plan)
+        vars(part).update(vars(self))  # in a third of the time of a copy
+        for name in _OF_WINDOWS:
             vars(part).pop(name, None)
-        part.windows, part.rows = windows, windows.rows
-        part.computation = self._make(self.dtype, windows)
+        part.windows, part.rows, part.computation = windows, windows.rows, computation
         return part
 
     def over(self, times: NDArray[Any]) -> "Plan":
         """Return the plan for these times, which are of the form that it was made for."""
-        plan = copy(self)
-        plan.windows, plan.timed = cast(TimeWindows, self.windows).over(as_integers(times)), False
-        for name in _OF_WINDOWS:
-            vars(plan).pop(name, None)
-        return plan
+        assert isinstance(self.windows, TimeWindows)
+        _ = self.call  # which does not depend on times: kept for the next ones
+        return self.with_windows(self.windows.over(as_integers(times)), self.computation)
 
     @cached_property
     def split(self) -> "Split | None":
@@ -436,8 +391,11 @@ class Plan:
         computed = rows[enough]
         if 2 * len(rows) > self.rows and len(computed):
             return None
-        across = self.with_windows(windows.across())
-        return Split(across, self.with_windows(SomeWindows(windows, computed)), computed, rows[~enough])
+        across, cut = (
+            self.with_windows(part, self._make(self.dtype, part))
+            for part in (windows.across(), SomeWindows(windows, computed))
+        )
+        return Split(across, cut, computed, rows[~enough])
 
     @property
     def can_fail(self) -> bool:
@@ -467,12 +425,12 @@ class Plan:
                 blocks.append(block._replace(first=block.first + short))
         return tuple(blocks), tuple(insufficient)
 
-    @cached_property
+    @property
     def blocks(self) -> tuple[BlockRows, ...]:
         """The blocks of a line."""
         return self._rows[0]
 
-    @cached_property
+    @property
     def insufficient(self) -> tuple[slice, ...]:
         """Rows of a line that no block holds, since their windows have too few rows."""
         return self._rows[1]
@@ -504,8 +462,8 @@ class Plan:
             return rows.last - rows.first if rows.width < self.min_periods.lowest else 0
         return self.min_periods.too_short(self.windows, rows.first, rows.last)
 
-    def geometry(self, rows: BlockRows) -> Geometry:
-        """Return the windows of a block."""
+    def block(self, rows: BlockRows, read: ReadRows) -> Block:
+        """Return a block with the data that `read` returns."""
         first, last, width = rows
         windows = self.windows
         start = end = longest = reach = own_row = None
@@ -520,14 +478,30 @@ class Plan:
         if self.computation.reads_own_row:
             own_row = windows.position(first, last)
             if own_row[0] < low or own_row[-1] >= high:
-                if width:
-                    width, (start, end) = 0, windows.bounds(first, last)
+                width, reach, (start, end) = 0, None, windows.bounds(first, last)
                 low, high = min(low, int(own_row[0])), max(high, int(own_row[-1]) + 1)
             own_row = own_row - low
         if start is not None and end is not None:
             start, end = (bound if bound.flags.owndata else bound.copy() for bound in (start, end))
             longest = int(subtract_row(start, end, low))
-        return Geometry(low, high, width, start, end, longest, reach, own_row)
+        (values, *others), missing = read(low, high)
+        return Block(
+            values,
+            missing,
+            start,
+            end,
+            width,
+            tuple(others),
+            reach=reach,
+            own_row=own_row,
+            base=low,
+            nan_below=self.min_periods.nan_below(width),
+            longest=longest,
+        )
+
+    def empty_block(self, rows: BlockRows) -> Block:
+        """Return a block whose values are not to be read."""
+        return self.block(rows, lambda low, high: ([plain(np.empty(high - low, self.dtype))], None))
 
     @cached_property
     def call(self) -> OneCall | None:
@@ -577,51 +551,6 @@ class Plan:
         names = {}
         for rows in self.blocks:
             if (rows.width > 0) not in names:
-                block = self.geometry(rows).block(_plain(np.empty(0, self.dtype)), None, (), 0, None)
-                names[rows.width > 0] = self.computation.choose(block).name
+                names[rows.width > 0] = self.computation.choose(self.empty_block(rows)).name
         dtypes = [dtype.char for dtype in (self.dtype, *self.others)]
         return type(self.computation).__name__, *names.values(), *dtypes, *self.kinds
-
-
-def plain_plan(
-    arrays: Sequence[ArrayLike], window: Window, make: MakeComputation, options: Options
-) -> Plan | None:
-    """Return the plan of a plain call, which serves all calls like it; None for any other.
-
-    The series of a plain call have one length and native byte order, and lie in contiguous memory. Its window
-    is a number of rows, expanding or forward, or a width over times that
-    :func:`rollstat.options.ordered_times` accepts, and its options are :attr:`Options.repeatable`.
-    """
-    if not options.repeatable:
-        return None
-    widths = (int, Expanding, Forward) if options.times is None else (int, str, float)
-    if type(window) not in widths:
-        return None
-    dtypes: tuple[np.dtype[Any], ...] = ()
-    length = -1
-    for array in arrays:
-        if type(array) is not np.ndarray or array.ndim != 1:
-            return None
-        dtype, flags = array.dtype, array.flags
-        if (
-            dtype.char not in PLAIN_DTYPES
-            or not dtype.isnative
-            or not flags.c_contiguous
-            or not flags.aligned
-        ):
-            return None
-        if len(array) != length >= 0:
-            return None
-        dtypes, length = (*dtypes, dtype), len(array)
-    if options.times is not None:
-        times = ordered_times(options.times)
-        if times is None or times.rows != length:
-            return None
-        options = replace(options, times=times)
-    plan = Plan(dtypes[0], (length,), window, make, options, others=dtypes[1:])
-    plan.plain = not plan.computation.reads_own_row
-    if all(dtype.kind != "f" for dtype in dtypes):
-        plan.missing = None
-    if plan.timed:
-        plan._rows = (BlockRows(0, plan.rows, 0),), ()
-    return plan

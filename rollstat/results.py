@@ -9,10 +9,11 @@ For calls over arrays, :class:`MinPeriods` alone decides whether a row has too f
 counts anyway is told the limit (``block.nan_below``) and marks the rows itself.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,9 @@ from rollstat.blocks import Block, Outcome
 from rollstat.dtypes import EXACT, is_large, warn_of_precision
 from rollstat.kernels.integers import to_floats
 from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
-from rollstat.lines import as_lines, to_shape
 from rollstat.windows import Windows
 
-__all__ = ["MinPeriods", "Result", "ResultLines", "allocate_rows", "check_out", "convert"]
+__all__ = ["MinPeriods", "allocate_lines", "as_lines", "check_out", "convert", "lines_of_out", "shaped"]
 
 _LARGE_ROWS = 1 << 12
 _FLOAT64 = np.dtype(np.float64)
@@ -102,50 +102,23 @@ class MinPeriods:
             mark_insufficient(words, width, limit, mark, view, views[1] if same else view[:0])
 
 
-class ResultLines(NamedTuple):
-    """Memory that blocks write into: lines of each output, and where masked arrays have no result.
+def allocate_lines(
+    lines: int, rows: int, dtypes: Sequence[np.dtype[Any]], stack: bool = False
+) -> list[NDArray[Any]]:
+    """Return uninitialised results of shape (lines, rows); with `stack`, views of one array.
 
-    Attributes
-    ----------
-    arrays : list of ndarray, each of shape (lines, rows)
-        Results.
-    stacked : ndarray or None
-        All outputs along a new first axis, if they share one array.
-    masks : list of ndarray of bool
-        As `arrays`; empty unless the input is masked.
+    Large results of one dtype share an allocation: the system clears the pages of every large one anew. Each
+    begins at the same offset in a cache line.
     """
-
-    arrays: list[NDArray[Any]]
-    stacked: NDArray[Any] | None
-    masks: list[NDArray[np.bool_]]
-
-    @classmethod
-    def allocate(
-        cls, lines: int, rows: int, dtypes: Sequence[np.dtype[Any]], stack: bool = False, masked: bool = False
-    ) -> "ResultLines":
-        """Return uninitialised results."""
-        masks = [np.zeros((lines, rows), np.bool_) for _ in dtypes] if masked else []
-        if stack:
-            stacked = np.empty((len(dtypes), lines, rows), dtypes[0])
-            return cls(list(stacked), stacked, masks)
-        arrays = allocate_rows(lines * rows, dtypes)
-        return cls([array.reshape(lines, rows) for array in arrays], None, masks)
-
-    def joined(self) -> "ResultLines":
-        """Return views of the same memory with all lines laid end to end."""
-        arrays = [array.reshape(1, -1) for array in self.arrays]
-        return ResultLines(arrays, None, [mask.reshape(1, -1) for mask in self.masks])
-
-
-def allocate_rows(rows: int, dtypes: Sequence[np.dtype[Any]]) -> list[NDArray[Any]]:
-    """Return uninitialised arrays of so many rows; large ones of one dtype share one allocation.
-
-    The system clears the pages of every large allocation anew, so one costs less than several.
-    """
-    if rows < _LARGE_ROWS or len(dtypes) == 1 or len(set(dtypes)) > 1:
-        return [np.empty(rows, dtype) for dtype in dtypes]
-    size = rows + -rows % 64  # each output starts at the same offset in a cache line
-    return [part[:rows] for part in np.empty((len(dtypes), size), dtypes[0])]
+    size = lines * rows
+    if stack:
+        return list(np.empty((len(dtypes), lines, rows), dtypes[0]))
+    if size < _LARGE_ROWS or len(dtypes) == 1 or len(set(dtypes)) > 1:
+        return [np.empty((lines, rows), dtype) for dtype in dtypes]
+    shared = np.empty(
+        (len(dtypes), size + -size % 64), dtypes[0]
+    )  # each starts at one offset in a cache line
+    return [part[:size].reshape(lines, rows) for part in shared]
 
 
 def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
@@ -168,31 +141,15 @@ def convert(values: NDArray[Any], view: NDArray[Any]) -> None:
         )
 
 
-@dataclass
-class Result:
-    """Results of a call.
-
-    Attributes
-    ----------
-    arrays : list of ndarray
-        One for each output; views of `stacked` where the outputs were to be stacked.
-    stacked : ndarray or None
-        All outputs, along a new first axis.
-    """
-
-    arrays: list[NDArray[Any]]
-    stacked: NDArray[Any] | None = None
-
-
 def check_out(
     out: Any, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[np.dtype[Any]], stack: bool = False
 ) -> list[Any]:
-    """Return the arrays given as `out`, one for each result, or raise; None for each if `out` is None.
+    """Return the arrays given as `out`, one for each result, or raise; none if `out` is None.
 
     With `stack`, `out` is one array that holds all results along its first axis.
     """
     if out is None:
-        return [None] * len(shapes)
+        return []
     if stack:
         return list(check_out(out, [(len(shapes), *shapes[0])], dtypes[:1])[0])
     given = list(out) if isinstance(out, (tuple, list)) else [out]
@@ -241,23 +198,22 @@ def lines_of_out(out: Any, axis: int, inputs: Sequence[NDArray[Any]]) -> NDArray
     return None if any(np.may_share_memory(out, array) for array in inputs) else lines
 
 
-def shaped(
-    lines: ResultLines, shape: tuple[int, ...], axis: int, kept: Any, targets: list[Any], out: Any
-) -> Result:
-    """Return the `kept` rows of lines in the shape of the input, in `targets` where these are not None."""
-    arrays = [to_shape(array, shape, axis, kept) for array in lines.arrays]
-    for i, target in enumerate(targets):
-        if target is not None:
-            if not np.may_share_memory(lines.arrays[i], target):
-                target[...] = arrays[i]
-            arrays[i] = target
-    stacked = lines.stacked
-    if stacked is not None:
-        part = stacked[..., kept]
-        part = part.reshape(len(arrays), *shape[:axis], *shape[axis + 1 :], part.shape[-1])
-        stacked = out if out is not None else np.moveaxis(part, -1, axis + 1)
-    if lines.masks:
-        masks = [to_shape(mask, shape, axis, kept) for mask in lines.masks]
-        arrays = [np.ma.MaskedArray(array, mask) for array, mask in zip(arrays, masks)]
-        stacked = None if stacked is None else np.ma.MaskedArray(stacked, np.stack(masks))
-    return Result(arrays, stacked)
+def as_lines(array: NDArray[Any], axis: int) -> NDArray[Any]:
+    """Return a view (or a copy, where no view exists) of `array` as lines along its last axis."""
+    if array.ndim == 1:  # by far the fastest way for a short series
+        return array[None]
+    moved = array if axis == array.ndim - 1 else np.moveaxis(array, axis, -1)
+    return moved.reshape(math.prod(moved.shape[:-1]), moved.shape[-1])
+
+
+def shaped(lines: NDArray[Any], shape: tuple[int, ...], axis: int, kept: Any) -> NDArray[Any]:
+    """Return the `kept` rows of lines of results in the shape of the input, along its `axis`.
+
+    Lines of several outputs, along a first axis, keep that axis.
+    """
+    if len(shape) == 1:
+        return lines[..., 0, kept]
+    part = lines[..., kept]
+    outputs, rest = part.shape[:-2], shape[:axis] + shape[axis + 1 :]
+    part = part.reshape(*outputs, *rest, part.shape[-1])
+    return part if axis == len(shape) - 1 else np.moveaxis(part, -1, axis + len(outputs))

@@ -166,7 +166,14 @@ class OffsetWindows(_RowWindows):
         Rows of a full window before its own row, and from its own row on.
     """
 
-    right: int
+    def __init__(
+        self, left: int, right: int, offsets: NDArray[np.int64], step: int, kind: str, min_periods: int
+    ) -> None:
+        super().__init__(offsets, step)
+        self.left = left
+        self.right = right
+        self.kind = kind
+        self.min_periods = min_periods
 
     @property
     def _single(self) -> bool:
@@ -260,15 +267,11 @@ class FixedWindows(OffsetWindows):
         step: int = 1,
         forward: bool = False,
     ) -> None:
-        self.min_periods = m
-        m = min(m, _MOST_ROWS)
-        ahead = (m - 1) // 2 if center or m == 0 else 0
-        if forward:
-            ahead = m - 1
-        self.right = ahead + 1 - (closed in ("left", "neither"))
-        self.kind = "forward" if forward else "rows"
-        self.left = m - ahead - 1 + (closed in ("left", "both"))
-        super().__init__(offsets, step)
+        rows = min(m, _MOST_ROWS)
+        ahead = rows - 1 if forward else (rows - 1) // 2 if center or rows == 0 else 0
+        left = rows - ahead - 1 + (closed in ("left", "both"))
+        right = ahead + 1 - (closed in ("left", "neither"))
+        super().__init__(left, right, offsets, step, "forward" if forward else "rows", m)
 
     @property
     def whole(self) -> NDArray[np.intp] | slice:
@@ -352,15 +355,6 @@ class TimeWindows(_RowWindows):
             lags += [(1, width - width, False, True)]  # no equal times
         return (left, right) if all(lags_agree(times, *lag) for lag in lags) else None
 
-    @property
-    def hold_own_row(self) -> bool:
-        """Whether every window holds the row that it belongs to."""
-        return self._center or self._right_closed
-
-    def bounds_over(self, times: NDArray[np.int64]) -> Bounds:
-        """Return the bounds of all output rows over other times that never decrease, int64."""
-        return self._bounds_of(times, _NO_ROWS, 0, self.rows)
-
     def over(self, times: NDArray[np.int64]) -> "TimeWindows":
         """Return windows of this width over other times that never decrease."""
         windows = copy(self)
@@ -400,21 +394,10 @@ class TimeWindows(_RowWindows):
         return start, np.maximum(start, end, out=end)
 
 
-class RegularTimeWindows(OffsetWindows):
-    """Time windows that all have the same rows around their own, as they do over regular times."""
-
-    def __init__(self, left: int, right: int, offsets: NDArray[np.int64], step: int) -> None:
-        super().__init__(offsets, step)
-        self.kind = "time"
-        self.min_periods = 1
-        self.left = left
-        self.right = right
-
-
 def time_windows(windows: TimeWindows) -> Windows:
     """Return time windows as windows around their rows if they all have the same rows, else as they are."""
-    offsets = windows.common_offsets()
-    return windows if offsets is None else RegularTimeWindows(*offsets, windows.offsets, windows.step)
+    found = windows.common_offsets()
+    return windows if found is None else OffsetWindows(*found, windows.offsets, windows.step, "time", 1)
 
 
 class SomeWindows(Windows):

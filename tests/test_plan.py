@@ -14,7 +14,7 @@ import rollstat
 from rollstat.blocks import UNKNOWN, Block, Outcome
 from rollstat.operators.interface import key_of
 from rollstat.options import Options, ordered_times
-from rollstat.plan import Plan, forget_plans, kept_plans, plain_plan
+from rollstat.plan import Plan, forget_plans, kept_plans
 from rollstat.registry import REGISTRY
 from rollstat.results import MinPeriods
 from rollstat.statistics.extrema.computation import ExtremaOf
@@ -311,29 +311,31 @@ def test_threads_set_later_are_used():
         rollstat.set_threads(before)
 
 
+@pytest.mark.parametrize("array", [np.zeros(5, "f2"), np.zeros(9)[::2], [1.0, 2.0], np.ma.zeros(5)])
+def test_calls_of_other_arrays_keep_no_plan(array):
+    forget_plans()
+    rollstat.rolling_min(array, 2)
+    assert not kept_plans
+
+
 @pytest.mark.parametrize(
-    "array",
-    [
-        np.zeros((3, 4)),
-        np.zeros(5, "M8[s]"),
-        np.zeros(5, "f2"),
-        np.zeros(5, ">f8"),
-        np.zeros(9)[::2],
-        [1.0, 2.0],
-    ],
+    "array", [np.zeros((3, 4)), np.arange(12).reshape(3, 4), np.zeros(5, "M8[s]"), np.zeros(5, ">f8")]
 )
-def test_other_arrays_are_no_plain_series(array):
-    assert plain_plan([array], 2, partial(ExtremaOf, names=("min",)), Options.check()) is None
+def test_calls_of_contiguous_arrays_keep_their_plan(array):
+    forget_plans()
+    found = [rollstat.rolling_min(array, 2, min_periods=1) for _ in range(2)]
+    assert len(kept_plans) == 1
+    np.testing.assert_array_equal(*found)
+    assert found[0].dtype == found[1].dtype
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{"out": np.zeros(5)}, {"nan_policy": "raise"}, {"segments": np.array([0, 2, 5])}, {"axis": 1}],
+    "options", [{"out": np.zeros(5)}, {"nan_policy": "raise"}, {"segments": np.array([0, 2, 5])}]
 )
 def test_calls_whose_plan_serves_no_other(options):
-    make = partial(ExtremaOf, names=("min",))
-    assert plain_plan([np.zeros(5)], 2, make, Options.check(**options)) is None
-    assert plain_plan([np.zeros(5)], 2, make, Options.check()) is not None
+    forget_plans()
+    rollstat.rolling_min(np.zeros(5), 2, min_periods=1, **options)
+    assert not kept_plans
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat import operators as built_in
 from rollstat.dtypes import check_array
-from rollstat.engine import Call, execute_plain
+from rollstat.engine import Call, execute, key_of_arrays
 from rollstat.foreign import call_like
 from rollstat.operators.interface import key_of
-from rollstat.options import CommonOptions, Options, OrderedTimes, Window, get_threads, ordered_times
-from rollstat.plan import PLAIN_DTYPES, Computation, keep_plan, kept_plans
+from rollstat.options import CommonOptions, Options, Window, get_threads
+from rollstat.plan import PLAIN_DTYPES, Computation, kept_plans
 from rollstat.registry import REGISTRY, Statistic, check_algorithm
 from rollstat.statistics.aggregate.computation import Combination
 from rollstat.statistics.aggregate.drivers import ALGORITHMS
@@ -47,7 +47,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 _OWN_KINDS = (np.ndarray, list, tuple, np.ma.MaskedArray)
 # Arguments of these types that are equal mean the same.
-_SIMPLE_TYPES = {int, float, str, bool, type(None), OrderedTimes, Expanding, Forward}
+_SIMPLE_TYPES = {int, float, str, bool, type(None), Expanding, Forward}
 
 _SERIES = """\
 arr : array_like of float, int, bool, datetime64 or timedelta64, shape (..., n, ...)
@@ -174,43 +174,32 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     return signature.replace(parameters=[*own, *common])
 
 
-def _call_key(name: str, series: int, arguments: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _call_key(name: str, arrays: tuple[Any, ...], others: tuple[Any, ...], options: dict[str, Any]) -> Any:
     """Return what decides the plan of a call of contiguous arrays and simple arguments; None for others."""
-    data = []
-    for array in arguments[:series]:
-        if type(array) is not np.ndarray:
-            return None
-        flags = array.flags
-        if array.dtype.hasobject or not (flags.c_contiguous and flags.aligned):
-            return None
-        data += [array.dtype, array.shape]
-    if options.get("times") is not None:
-        options = {**options, "times": ordered_times(options["times"])}
-        if options["times"] is None:
-            return None
-    simple = *arguments[series:], *options.values()
+    key = key_of_arrays(arrays, options.get("times"))
+    if key is None or options.get("nan_policy") == "raise":
+        return None
+    if "times" in options:
+        options = {name: value for name, value in options.items() if name != "times"}
+    simple = *others, *options.values()
     types = tuple(map(type, simple))
     if not _SIMPLE_TYPES.issuperset(types):
-        others = [key_of(value) for value in simple if type(value) not in _SIMPLE_TYPES]
-        if None in others:
+        keys = [key_of(value) for value in simple if type(value) not in _SIMPLE_TYPES]
+        if None in keys:
             return None
-        simple = *others, *(value for value in simple if type(value) in _SIMPLE_TYPES)
-    return name, *data, *options, *simple, types, get_threads()
+        simple = *keys, *(value for value in simple if type(value) in _SIMPLE_TYPES)
+    return name, *key, *options, *simple, types, get_threads()
 
 
-def _run(call: Any, key: Any, arguments: tuple[Any, ...], series: int, options: dict[str, Any]) -> Any:
-    """Run a resolved call; keep its plan if it is a plain call over its arguments.
+def _run(call: Any, key: Any, arrays: tuple[Any, ...]) -> Any:
+    """Run a resolved call; keep its plan if the call is over its arguments.
 
     A plan that is kept serves every call with an equal `key`: to resolve a call reads nothing but the key and
     the types of its arrays.
     """
-    arrays = arguments[:series]
-    own = key is not None and len(call.arrays) == series and all(a is b for a, b in zip(call.arrays, arrays))
-    plan = call.plain_plan() if own else None
-    if plan is None:
+    if key is None or not isinstance(call, Call) or len(call.arrays) != len(arrays):
         return call.run()
-    keep_plan(key, plan)
-    return execute_plain(plan, arrays, options.get("times"))
+    return call.run(key if all(a is b for a, b in zip(call.arrays, arrays)) else None)
 
 
 def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[[Function], Function]:
@@ -228,18 +217,19 @@ def statistic(*, name: str | None = None, cost: str, **fields: Any) -> Callable[
 
     def decorate(resolve: Function) -> Function:
         def over_own(*arguments: Any, **options: Any) -> Any:
-            return _run(resolve(*arguments, **options), None, arguments, series, options)
+            return resolve(*arguments, **options).run()
 
         @wraps(resolve)
         def function(*arguments: Any, **options: Any) -> Any:
             if not arguments and first in options:
                 arguments = (options.pop(first),)
-            key = _call_key(short, series, arguments, options)
+            arrays = arguments[:series]
+            key = _call_key(short, arrays, arguments[series:], options)
             plan = kept_plans.get(key)
             if plan is not None:
-                return execute_plain(plan, arguments[:series], options.get("times"))
+                return execute(plan, arrays, times=options.get("times"))
             if not arguments or type(arguments[0]) in _OWN_KINDS:
-                return _run(resolve(*arguments, **options), key, arguments, series, options)
+                return _run(resolve(*arguments, **options), key, arrays)
             return call_like(function, over_own, arguments, options)
 
         short = name or resolve.__name__.removeprefix("rolling_")

@@ -25,7 +25,6 @@ from pandas.api.typing import DataFrameGroupBy
 
 import rollstat.pandas
 from rollstat import engine
-from rollstat.engine import Execution
 from rollstat.statistics import common
 
 LEAST = 0.995
@@ -102,9 +101,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if hasattr(rollstat.pandas, "GroupBy"):
         for name in METHODS:
             setattr(GROUPBY, name, patched(name, getattr(GROUPBY, name), rollstat.pandas.GroupBy))
-    Execution.run = counted(Execution.run)
     for module in (engine, common):
-        module.execute_again = counted(module.execute_again)
+        module.execute = counted(module.execute)
 
 
 @pytest.hookimpl(wrapper=True)

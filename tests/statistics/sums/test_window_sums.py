@@ -135,7 +135,7 @@ def test_expanding_windows_need_no_bounds(summand, reach, rng):
     end = np.arange(reach, reach + rows)
     results = []
     for block in (
-        Block.growing(values, UNKNOWN, reach, rows, nan_below=30),
+        Block(values[:-1], UNKNOWN, None, None, reach=reach, nan_below=30),
         Block(values, UNKNOWN, np.zeros_like(end), end, nan_below=30),
     ):
         assert np.array_equal(block.end, end)
