@@ -103,24 +103,6 @@ def test_fill_value_of_times_in_any_form():
     assert np.isnat(rollstat.rolling_max(values, 2, fill_value=pd.NaT)[0])
 
 
-def test_missing_times_and_bounds_are_errors():
-    times = np.ma.MaskedArray([1, 2, 3], [0, 1, 0])
-    with pytest.raises(ValueError, match="times must not be missing; row 1 is masked"):
-        rollstat.rolling_max([1.0, 2.0, 3.0], 2, times=times)
-    with pytest.raises(ValueError, match="window start must not be missing; row 1 is masked"):
-        rollstat.rolling_max([1.0, 2.0, 3.0], (times - 1, np.array([1, 2, 3])))
-    with pytest.raises(ValueError, match="segments must not be missing; row 1 is masked"):
-        rollstat.rolling_max([1.0, 2.0, 3.0], 2, segments=np.ma.MaskedArray([0, 1, 3], [0, 1, 0]))
-    stream = rollstat.RollingMax(2.0, min_periods=1)
-    with pytest.raises(ValueError, match="times must not be missing; row 1 is masked"):
-        stream.extend([1.0, 2.0, 3.0], times=times)
-    with pytest.raises(ValueError, match="times must be exact in float64"):
-        stream.extend([1.0, 2.0], times=[2**53, 2**53 + 1])
-    assert len(stream) == 0
-    whole = np.ma.MaskedArray([1, 2, 3], False)
-    assert rollstat.rolling_max([1.0, 2.0, 3.0], 2, times=whole).tolist() == [1.0, 2.0, 3.0]
-
-
 def test_streams_reject_what_does_not_fit():
     stream = rollstat.RollingMax(3, dtype=np.float32, min_periods=1)
     stream.push(1.0)
@@ -152,16 +134,3 @@ def test_a_stream_is_unchanged_if_a_warning_is_an_error(rows):
             stream.extend(values[:rows])
     assert stream.snapshot() == before
     assert stream.push(5) == 5
-
-
-def test_options_that_do_not_apply_to_objects_are_rejected():
-    def join(older, newer):
-        return older + newer
-
-    words = ["a", None, "c"]
-    options = {"out": np.empty(3, object), "fill_value": "z", "nan_policy": "raise", "axis": 1}
-    for name, value in options.items():
-        with pytest.raises(ValueError, match=f"{name} does not apply to objects"):
-            rollstat.rolling_aggregate(words, join, 2, **{name: value})
-    with pytest.raises(ValueError, match="arr must be 1-d if it holds objects"):
-        rollstat.rolling_aggregate(np.array([words], object), join, 2)

@@ -18,7 +18,7 @@ import pytest
 import rollstat
 import rollstat.statistics
 import rollstat.streaming
-from rollstat.registry import REGISTRY, Registry, Statistic
+from rollstat.registry import REGISTRY
 from rollstat.streaming import named_classes
 from rollstat.streaming.table import TABLE
 
@@ -209,34 +209,6 @@ def test_threads_get_the_same_class():
         "[thread.start() for thread in threads]\n[thread.join() for thread in threads]\n"
         "assert len(found) == 8 and len(set(found)) == 1 and found[0][0] is CLASSES['RollingMedian']"
     )
-
-
-def test_a_name_is_registered_once():
-    def first():
-        pass
-
-    def second():
-        pass
-
-    registry = Registry()
-    registry.register(Statistic("median", first, first, "selection"))
-    registry.register(
-        Statistic("median", first, first, "selection")
-    )  # as when an import is interrupted and repeated
-    assert registry.of_function(first).name == "median"
-    assert registry.of_function(second) is None
-    with pytest.raises(ValueError, match="registered already"):
-        registry.register(Statistic("median", second, second, "selection"))
-
-
-def test_the_registry_knows_names_before_it_loads_them():
-    assert all(REGISTRY[name].name == name for name in REGISTRY)
-    functions = {each.function.__name__ for each in REGISTRY.values()}
-    assert functions <= set(rollstat.statistics.__all__)
-    assert REGISTRY.get("nothing") is None
-    assert "nothing" not in REGISTRY
-    with pytest.raises(KeyError):
-        REGISTRY["nothing"]
 
 
 def test_explain_knows_a_function_that_is_loaded_by_itself():

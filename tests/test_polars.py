@@ -1,0 +1,93 @@
+"""The namespace of polars: statistics of series and of expressions."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import rollstat
+import rollstat.polars
+from rollstat.registry import REGISTRY
+
+
+def test_namespace_of_series_and_expressions():
+    frame = pl.DataFrame({"key": [1, 1, 2, 2], "x": [4.0, 1.0, None, 2.0], "t": [1, 2, 1, 5]})
+    assert set(REGISTRY) <= set(dir(frame["x"].rollstat))
+    x = pl.col("x").rollstat
+    assert frame["x"].rollstat.median(2, min_periods=1).to_list() == [4.0, 2.5, 1.0, 2.0]
+    assert frame.lazy().select(x.sum(2, min_periods=1).over("key")).collect()["x"].to_list() == [
+        4,
+        5,
+        None,
+        2,
+    ]
+    assert frame.select(x.max(2, times=pl.col("t")).over("key"))["x"].to_list() == [4, 4, None, 2]
+    assert frame.select(x.cov(pl.col("t"), 2))["x"].to_list() == [None, -1.5, None, None]
+    struct = frame.select(x.minmax(2, min_periods=1))["x"].struct.unnest()
+    assert struct.columns == list(REGISTRY["minmax"].outputs)
+    assert frame["x"].rollstat.minmax(2, min_periods=1).struct.unnest().equals(struct)
+    with pytest.raises(AttributeError, match="no statistic 'medain'"):
+        _ = x.medain
+
+
+def test_expressions_in_any_place():
+    frame = pl.DataFrame(
+        {"key": [1, 1, 1, 2, 2], "x": [4.0, 1, 5, 2, 7], "t": [1, 2, 4, 1, 5], "low": [0, 0, 1, 2, 3]}
+    )
+    x = pl.col("x").rollstat
+    expected = rollstat.rolling_linear_fit(frame["x"].to_numpy(), 2, frame["t"].to_numpy())
+    for fit in (x.linear_fit(2, pl.col("t")), x.linear_fit(window=2, x=pl.col("t"))):
+        found = frame.select(fit)["x"].struct.unnest()
+        np.testing.assert_allclose(found.to_numpy().T, expected)
+    by_name = frame.select(x.linear_fit(2, "t"))["x"].struct.unnest()
+    np.testing.assert_allclose(by_name.to_numpy().T, expected)
+    assert frame.select(x.sum(2, times="t").over("key"))["x"].to_list() == [4, 5, 5, 2, 7]
+    bounds = pl.col("low"), pl.int_range(1, pl.len() + 1)
+    assert frame.select(x.max(bounds))["x"].to_list() == [4, 4, 5, 5, 7]
+    total = x.aggregate(rollstat.operators.Sum(), 2, min_periods=1)
+    assert frame.select(total)["x"].to_list() == [4, 5, 6, 7, 9]
+    several = frame.select(pl.col("x", "t").rollstat.sum(2, min_periods=1).over("key"))
+    assert several.to_dict(as_series=False) == {"x": [4, 5, 6, 2, 9], "t": [1, 3, 6, 1, 6]}
+
+
+def test_groups_without_values_keep_the_dtype_of_the_others():
+    frame = pl.DataFrame({"key": [1, 1, 2, 2], "x": [4, 1, None, None]})
+    expression = pl.col("x").rollstat.max(2, min_periods=1)
+    for result in (
+        frame.select(expression.over("key")),
+        frame.lazy().select(expression.over("key")).collect(),
+    ):
+        assert (result["x"].dtype, result["x"].to_list()) == (pl.Int64, [4, 4, None, None])
+    grouped = frame.group_by("key", maintain_order=True).agg(expression)
+    assert grouped["x"].to_list() == [[4, 4], [None, None]]
+
+
+def test_expressions_raise_where_they_are_written():
+    x = pl.col("x").rollstat
+    for call, error, text in (
+        (lambda: x.max(2, min_period=1), TypeError, "unexpected option 'min_period'"),
+        (lambda: x.max(2, min_periods=3), ValueError, "min_periods must be at most the window"),
+        (lambda: x.quantile(2), TypeError, "missing a required argument: 'q'"),
+        (lambda: x.max("5 minutes", times=pl.col("t")), ValueError, "window must be a width"),
+        (lambda: x.max("5min"), ValueError, "needs times="),
+        (lambda: x.max(2, axis=1), ValueError, "axis must"),
+        (lambda: x.kth(9, 5), ValueError, "k must lie in 1..5"),
+        (lambda: x.max(pl.col("low")), TypeError, "window must not be one expression"),
+        (lambda: x.max(2, segments=[0, 3, 6]), ValueError, "segments must be an expression, or return_dtype"),
+        (
+            lambda: x.max((np.arange(3), np.arange(1, 4))),
+            ValueError,
+            "window must be an expression, or return",
+        ),
+        (lambda: x.cov(np.ones(3), 2), ValueError, "other must be an expression, or return_dtype"),
+        (lambda: x.max(2, out=np.empty(3)), ValueError, "out does not apply to polars"),
+        (
+            lambda: pl.Series([1.0]).rollstat.max(1, out=np.empty(1)),
+            ValueError,
+            "out does not apply to polars",
+        ),
+    ):
+        with pytest.raises(error, match=text):
+            call()
+    frame = pl.DataFrame({"x": [1, 2, 3]})
+    segments = x.max(1, segments=[0, 2, 3], return_dtype=pl.Int64)
+    assert frame.select(segments)["x"].to_list() == [1, 2, 3]
