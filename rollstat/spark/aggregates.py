@@ -8,13 +8,8 @@ values, and for decimals all elements, are those of the integers.
 
 Sums and means of decimals are exact, in the types and with the rounding of Spark's own `sum` and `avg`. A
 decimal is an integer in units of its last digit, of up to 128 bits. It is cut into limbs of 32 bits, of
-which the last has the sign. The sum of a limb fits in 64 bits, so it is exact; then carries move up::
-
-    value   |  limb 3, signed   |  limb 2  |  limb 1  |  limb 0  |     two limbs for up to 18 digits
-    sum     |  up to 64 bits    |           < 2**32 each         |     after the carries
-
-A mean divides limb by limb and adds up to four decimal digits, as Spark does; a half rounds away from zero.
-Results are 128-bit integers, as Arrow stores them.
+which the last has the sign. The sum of a limb fits in 64 bits, so it is exact. Integers of Python take the
+sums of limbs together. A mean adds up to four decimal digits, as in Spark, and rounds a half away from zero.
 """
 
 import inspect
@@ -22,30 +17,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import Column
 from pyspark.sql import types as T
 
 from rollstat.registry import REGISTRY, Statistic
-from rollstat.spark.arrow_columns import MAX_DIGITS, WIDE, Kind, MaskedColumn, kind_of, result_type
+from rollstat.spark.arrow_columns import MAX_DIGITS, Kind, MaskedColumn, kind_of, result_type
 
 __all__ = ["BUILDERS", "DECIMAL_SUMS", "OF_STRINGS", "Aggregate", "Call", "aggregate", "as_aggregates"]
-__all__ += ["builder", "carried", "check_column", "check_new_names", "check_statistic", "evaluate"]
-__all__ += ["decimal_result_type", "evaluate_call", "limbs", "mean", "parse_window", "plan_calls"]
-__all__ += ["result_types", "rolling_decimals", "total"]
+__all__ += ["builder", "check_column", "check_new_names", "check_statistic", "decimal_results", "evaluate"]
+__all__ += ["decimal_result_type", "evaluate_call", "integers", "parse_window", "plan_calls"]
+__all__ += ["result_types", "rolling_decimals"]
 
 DECIMAL_SUMS = ("mean", "sum")
-_BITS, _LOWER = 32, 2**32 - 1
+_LIMB_BITS = 32
 _NEW_DIGITS = 4  # that a mean has after those of the column
 _NEW_SUM_DIGITS = 10
-_MAX_ROWS = 2**31  # a mean takes fewer, so that a remainder times 2**32 fits in 64 bits
-
-Limbs: TypeAlias = Sequence[NDArray[np.int64]]  # the lowest first
 
 
 @dataclass(frozen=True)
@@ -428,40 +418,22 @@ def evaluate_call(
     if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):
         return [rolling_decimals(call.statistic, columns[0], window, options, call.scale, call.types[0])]
     statistic = REGISTRY[call.statistic]
-    if columns[0].dtype == WIDE:
-        codes, values = _encoded_decimals(columns[0])
-    elif columns[0].dtype == np.dtype(object):
-        codes, values = _encoded_strings(columns[0])
-    else:
+    if columns[0].dtype.kind != "O":
         return evaluate(statistic, columns, window, call.parameters, options)
+    codes, values = _encoded(columns[0])
     results = evaluate(statistic, [codes], window, call.parameters, options)
     if not isinstance(call.types[0], (T.StringType, T.DecimalType)):
         return results
     return [_decoded(result, values) for result in results]
 
 
-def _encoded_decimals(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
-    """Return the place of each decimal among the sorted distinct ones, and these."""
-    data = np.ascontiguousarray(np.ma.getdata(column))
-    lower, upper = data.view(np.int64).reshape(-1, 2).T
-    order = np.lexsort((lower.view(np.uint64), upper))
-    ordered = data[order]
-    new = np.append(True, ordered[1:] != ordered[:-1])[: len(order)]
-    codes = np.empty(len(order), np.int64)
-    codes[order] = np.cumsum(new) - 1
-    return np.ma.MaskedArray(codes, np.ma.getmaskarray(column)), ordered[new]
+def _encoded(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
+    """Return the place of each object among the sorted distinct ones, and these; strings by bytes."""
+    import pandas  # here, because most workers do without
 
-
-def _encoded_strings(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
-    """Return the place of each string among the sorted distinct strings, and these."""
     mask = np.ma.getmaskarray(column)
-    encoded = pa.array(np.ma.getdata(column), pa.string(), mask=mask).dictionary_encode()
-    order = pc.array_sort_indices(encoded.dictionary)  # by bytes, as Spark
-    places = np.zeros(len(order) + 1, np.int64)
-    places[order.to_numpy()] = np.arange(len(order))
-    codes = places[encoded.indices.fill_null(0).to_numpy(zero_copy_only=False)]
-    words = encoded.dictionary.take(order).to_numpy(zero_copy_only=False)
-    return np.ma.MaskedArray(codes, mask), words
+    codes, values = pandas.factorize(np.where(mask, None, np.ma.getdata(column)), sort=True)
+    return np.ma.MaskedArray(codes.astype(np.int64, copy=False), mask), values
 
 
 def _decoded(result: NDArray[Any], values: NDArray[Any]) -> MaskedColumn:
@@ -480,31 +452,16 @@ def decimal_result_type(statistic: str, kind: Kind) -> T.DataType:
     return T.DecimalType(min(precision + _NEW_DIGITS, MAX_DIGITS), min(scale + _NEW_DIGITS, MAX_DIGITS))
 
 
-def limbs(column: MaskedColumn) -> list[MaskedColumn]:
-    """Return the limbs of each value: two of a 64-bit integer, four of a 128-bit integer."""
-    data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
-    words = [data]
-    if data.dtype == WIDE:
-        words = list(np.ascontiguousarray(data).view(np.int64).reshape(-1, 2).T)
-    parts = [part for word in words for part in (word & _LOWER, (word >> _BITS) & _LOWER)]
-    parts[-1] = words[-1] >> _BITS
-    return [np.ma.MaskedArray(part, mask) for part in parts]
-
-
-def carried(parts: Limbs) -> list[NDArray[np.int64]]:
-    """Return the same integers with all limbs but the last in ``0..2**32 - 1``."""
-    result, carry = [], np.zeros_like(parts[0])
-    for part in parts[:-1]:
-        part = part + carry
-        result.append(part & _LOWER)
-        carry = part >> _BITS
-    return [*result, parts[-1] + carry]
+def integers(column: MaskedColumn) -> NDArray[Any]:
+    """Return the values as integers of Python, which have no limit; 0 where missing."""
+    found: NDArray[Any] = np.frompyfunc(int, 1, 1)(column.filled(0))
+    return found
 
 
 def rolling_decimals(
     statistic: str, column: MaskedColumn, window: Any, options: Mapping[str, Any], scale: int, of: T.DataType
 ) -> MaskedColumn:
-    """Return the sum or the mean of each window, as 128-bit integers.
+    """Return the sum or the mean of each window, as integers of Python.
 
     Parameters
     ----------
@@ -515,62 +472,34 @@ def rolling_decimals(
     of : DecimalType
         Type of the result.
     """
-    parts = limbs(column)
-    sums = [REGISTRY["sum"].function(part, window, **options) for part in parts]
-    data, mask = [np.ma.getdata(part) for part in sums], np.ma.getmaskarray(sums[0])
-    if statistic == "sum":
-        return total(data, mask, of)
-    counting = {**options, "min_periods": 0, "nan_policy": "omit", "algorithm": "auto"}
-    count = np.ma.getdata(REGISTRY["count"].function(parts[0], window, **counting))
-    return mean(data, np.asarray(count, np.int64), mask, scale, of)
+    rest, limbs = (integers(column), 4) if column.dtype.kind == "O" else (column.data, 2)
+    parts = []
+    for _ in range(limbs - 1):
+        parts.append(rest & (2**_LIMB_BITS - 1))
+        rest = rest >> _LIMB_BITS
+    mask = np.ma.getmaskarray(column)
+    given = [np.ma.MaskedArray(part.astype(np.int64), mask) for part in (*parts, rest)]
+    found = [REGISTRY["sum"].function(part, window, **options) for part in given]
+    sums = sum(np.ma.getdata(part).astype(object) << i * _LIMB_BITS for i, part in enumerate(found))
+    count = None
+    if statistic == "mean":
+        counting = {**options, "min_periods": 0, "nan_policy": "omit", "algorithm": "auto"}
+        count = np.ma.getdata(REGISTRY["count"].function(given[0], window, **counting))
+    return decimal_results(sums, count, np.ma.getmaskarray(found[0]), scale, of)
 
 
-def total(sums: Limbs, mask: NDArray[np.bool_], of: T.DataType) -> MaskedColumn:
-    """Return sums of limbs as 128-bit integers, unless a result that is not masked has too many digits."""
-    negative, parts = _magnitudes(sums)
-    return _joined(negative, parts, mask, of)
-
-
-def mean(
-    sums: Limbs, count: NDArray[np.int64], mask: NDArray[np.bool_], scale: int, of: T.DataType
+def decimal_results(
+    sums: Any, count: NDArray[Any] | None, mask: NDArray[np.bool_], scale: int, of: T.DataType
 ) -> MaskedColumn:
-    """Return means of `count` values as 128-bit integers, from the sums of limbs."""
-    if len(count) and count.max() >= _MAX_ROWS:
-        raise OverflowError(f"a mean of decimals takes at most {_MAX_ROWS - 1:,} values")
-    mask, count = mask | (count == 0), np.maximum(count, 1)
-    negative, parts = _magnitudes(sums)
-    rest = np.zeros_like(count)
-    quotient = []
-    for part in reversed(parts):
-        digit, rest = np.divmod((rest << _BITS) + part, count)
-        quotient.append(digit)
-    more = 10 ** (of.scale - scale)
-    digits, rest = np.divmod(rest * more, count)
-    parts = [part * more for part in reversed(quotient)]
-    parts[0] += digits + (2 * rest >= count)
-    return _joined(negative, carried(parts), mask, of)
+    """Return sums of decimals in units of the last digit of `of`, or means of `count` decimals.
 
-
-def _magnitudes(sums: Limbs) -> tuple[NDArray[np.bool_], list[NDArray[np.int64]]]:
-    """Return which integers are negative, and the limbs of their magnitudes."""
-    parts = carried(sums)
-    negative: NDArray[np.bool_] = parts[-1] < 0
-    return negative, carried([np.where(negative, -part, part) for part in parts])
-
-
-def _joined(
-    negative: NDArray[np.bool_], parts: Limbs, mask: NDArray[np.bool_], of: T.DataType
-) -> MaskedColumn:
-    """Return magnitudes with their signs as 128-bit integers, if they have no more digits than `of`."""
-    parts = carried([*parts, *[np.zeros_like(parts[0])] * (4 - len(parts))])
-    lower = (parts[0] | (parts[1] << _BITS)).view(np.uint64)
-    upper = parts[2] | (parts[3] << _BITS)
-    most_upper, most_lower = divmod(10**of.precision - 1, 2**64)
-    too_many = (parts[3] > _LOWER >> 1) | (upper > most_upper)
-    too_many |= (upper == most_upper) & (lower > np.uint64(most_lower))
-    if (too_many & ~mask).any():
+    Raise OverflowError if a result that is not masked has too many digits.
+    """
+    if count is not None:
+        mask = mask | (count == 0)
+        count = np.maximum(count, 1).astype(object)
+        size = (2 * abs(sums) * 10 ** (of.scale - scale) + count) // (2 * count)
+        sums = np.where(sums < 0, -size, size)
+    if (abs(sums)[~mask] >= 10**of.precision).any():
         raise OverflowError(f"a result has more digits than {of.simpleString()}")
-    halves = np.empty((len(lower), 2), np.int64)
-    halves[:, 0] = np.where(negative, ~lower + np.uint64(1), lower).view(np.int64)
-    halves[:, 1] = np.where(negative, ~upper + (lower == 0), upper)
-    return np.ma.MaskedArray(halves.view(WIDE)[:, 0], mask)
+    return np.ma.MaskedArray(sums, mask)

@@ -19,14 +19,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
-__all__ = ["MAX_DIGITS", "WIDE", "Kind", "MaskedColumn", "arrow_type", "compare", "equal", "first_descent"]
+__all__ = ["MAX_DIGITS", "Kind", "MaskedColumn", "arrow_type", "compare", "equal", "first_descent"]
 __all__ += ["kind_of", "result_type", "run_starts", "sort_keys", "to_arrow", "to_masked"]
 
 MaskedColumn: TypeAlias = np.ma.MaskedArray[Any, Any]
 
-WIDE = np.dtype("V16")  # 128-bit integers: the lower 64 bits, then the upper ones
 MAX_DIGITS = 38  # of a decimal
 _LONG_DIGITS = 18  # digits of a decimal that always fit in 64 bits
+_UNSCALED = pa.decimal128(MAX_DIGITS, 0)  # in units of the last digit
 
 _SIMPLE: dict[type[T.DataType], tuple[str, pa.DataType]] = {
     T.ByteType: ("i1", pa.int8()),
@@ -53,8 +53,8 @@ class Kind:
     spark : pyspark.sql.types.DataType
         Type of the column.
     dtype : numpy.dtype
-        Dtype of its values; decimals are integers in units of their last digit, of 64 or 128 bits, and
-        strings are objects.
+        Dtype of its values; decimals are numbers of units of their last digit, objects if 64 bits are too
+        few, and strings are objects.
     """
 
     spark: T.DataType
@@ -68,7 +68,7 @@ class Kind:
     @property
     def coded(self) -> bool:
         """Whether kernels do not take the values, but only integers in their order."""
-        return self.dtype == WIDE or self.dtype.kind == "O"
+        return self.dtype.kind == "O"
 
     @property
     def times_dtype(self) -> np.dtype[Any]:
@@ -92,7 +92,7 @@ def kind_of(data_type: T.DataType, what: str, *, strings: bool = False) -> Kind:
         If statistics do not take that type.
     """
     if isinstance(data_type, T.DecimalType):
-        return Kind(data_type, np.dtype(np.int64) if data_type.precision <= _LONG_DIGITS else WIDE)
+        return Kind(data_type, np.dtype(np.int64 if data_type.precision <= _LONG_DIGITS else object))
     if strings and isinstance(data_type, T.StringType) and data_type.isUTF8BinaryCollation():
         return Kind(data_type, np.dtype(object))
     for spark, (dtype, _) in _SIMPLE.items():
@@ -109,8 +109,9 @@ def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:
     """Return the values of an Arrow array in the dtype that kernels take, with nulls masked."""
     mask = np.asarray(array.is_null()) if array.null_count else np.zeros(len(array), np.bool_)
     if kind.scaled:
-        values = _unscaled(array, kind.dtype)
-    elif kind.dtype.kind == "O":
+        array = array.view(_UNSCALED)
+        array = array if kind.coded else array.cast(pa.int64())
+    if kind.coded:
         values = array.to_numpy(zero_copy_only=False)
     elif kind.dtype.kind in "fib":
         filled = array.fill_null(False if kind.dtype.kind == "b" else 0) if array.null_count else array
@@ -123,14 +124,6 @@ def to_masked(array: pa.Array, kind: Kind) -> MaskedColumn:
         filled = numbers.fill_null(0) if numbers.null_count else numbers
         values = filled.to_numpy(zero_copy_only=False).astype(np.int64, copy=False).view(kind.dtype)
     return np.ma.MaskedArray(values, mask)
-
-
-def _unscaled(array: pa.Array, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return decimals in units of their last digit: 128 bits, or the lower halves of them."""
-    if not len(array):
-        return np.empty(0, dtype)
-    values = np.frombuffer(array.buffers()[1], WIDE, array.offset + len(array))[array.offset :]
-    return values.copy() if dtype == WIDE else values.view(np.int64)[::2].copy()
 
 
 def result_type(dtype: np.dtype[Any], kind: Kind) -> T.DataType:
@@ -158,10 +151,11 @@ def to_arrow(values: NDArray[Any], data_type: T.DataType) -> pa.Array:
     data = np.ma.getdata(values)
     mask = np.ma.getmaskarray(values)
     wanted = arrow_type(data_type)
+    if data.dtype.kind == "O":
+        of_objects = _UNSCALED if isinstance(data_type, T.DecimalType) else wanted
+        return pa.array(data, of_objects, mask=mask).view(wanted)
     if isinstance(data_type, T.DecimalType):
-        return _to_decimals(data, mask, wanted)
-    if isinstance(data_type, T.StringType):
-        return pa.array(data, wanted, mask=mask)
+        return pa.array(np.ascontiguousarray(data), mask=mask).cast(_UNSCALED).view(wanted)
     if data.dtype.kind in "mM":
         mask = mask | np.isnat(data)
         unit = "D" if isinstance(data_type, T.DateType) else "us"
@@ -171,18 +165,6 @@ def to_arrow(values: NDArray[Any], data_type: T.DataType) -> pa.Array:
         return pa.array(np.ascontiguousarray(numbers), mask=mask).view(wanted)
     array = pa.array(np.ascontiguousarray(data), mask=mask)
     return array if array.type == wanted else array.cast(wanted)
-
-
-def _to_decimals(numbers: NDArray[Any], mask: NDArray[np.bool_], wanted: pa.DataType) -> pa.Array:
-    """Return 128-bit decimals from integers of 64 or 128 bits in units of the last digit."""
-    if numbers.dtype == WIDE:
-        halves = np.ascontiguousarray(numbers)
-    else:
-        halves = np.empty((len(numbers), 2), np.int64)
-        halves[:, 0] = numbers
-        halves[:, 1] = numbers >> 63
-    valid = pa.py_buffer(np.packbits(~mask, bitorder="little"))
-    return pa.Array.from_buffers(wanted, len(numbers), [valid, pa.py_buffer(halves)])
 
 
 def _is_list(kind: pa.DataType) -> bool:

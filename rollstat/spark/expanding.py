@@ -32,8 +32,8 @@ from pyspark.sql import types as T
 from rollstat import snapshots
 from rollstat.operators.interface import NOTHING
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import DECIMAL_SUMS, Call, carried, evaluate, limbs, mean, total
-from rollstat.spark.arrow_columns import WIDE, MaskedColumn
+from rollstat.spark.aggregates import DECIMAL_SUMS, Call, decimal_results, evaluate, integers
+from rollstat.spark.arrow_columns import MaskedColumn
 from rollstat.spark.batch_walk import CALL_ERRORS, Plan, Walk
 from rollstat.streaming import STREAMS
 from rollstat.streaming.operator_adapter import OperatorAdapter
@@ -301,31 +301,32 @@ class _OperatorState(CarriedState):
 
 
 class _DecimalState(CarriedState):
-    """The sum of decimals in limbs; see `evaluation`."""
+    """The sum of decimals, as one integer of Python."""
 
-    def __init__(self, call: Call, options: Mapping[str, Any], dtype: np.dtype[Any]) -> None:
-        super().__init__(call, options)
-        self.kept = [np.zeros(4 if dtype == WIDE else 2, np.int64)]
+    total = 0
 
     def _results(
         self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_], count: NDArray[np.int64]
     ) -> list[MaskedColumn]:
-        parts = zip(self.kept[0], limbs(columns[0]))
-        sums = [start + np.cumsum(part.filled(0)) for start, part in parts]
+        sums = self.total + np.cumsum(integers(columns[0]))
         self._add(columns, missing)
-        of = self.call.types[0]
-        if self.call.statistic == "sum":
-            return [total(sums, count < self.min_periods, of)]
-        return [mean(sums, count, count < self.min_periods, self.call.scale, of)]
+        counts = count if self.call.statistic == "mean" else None
+        insufficient = count < self.min_periods
+        return [decimal_results(sums, counts, insufficient, self.call.scale, self.call.types[0])]
 
     def _add(self, columns: Sequence[MaskedColumn], missing: NDArray[np.bool_]) -> None:
-        self._add_limbs(np.array([part.filled(0).sum() for part in limbs(columns[0])]))
+        self.total += sum(integers(columns[0]))
 
     def _combine(self, later: "_DecimalState") -> None:
-        self._add_limbs(later.kept[0])
+        self.total += later.total
 
-    def _add_limbs(self, sums: NDArray[np.int64]) -> None:
-        self.kept = [np.array(carried(list(self.kept[0] + sums)))]
+    def _folded(self) -> list[NDArray[Any]]:
+        return [np.frombuffer(self.total.to_bytes(32, "little", signed=True), np.uint8)]
+
+    def load(self, arrays: Sequence[NDArray[Any]]) -> None:
+        """Replace the state by what `arrays` returned."""
+        super().load(arrays)
+        self.total = int.from_bytes(self.kept[0].tobytes(), "little", signed=True)
 
 
 def _missing(columns: Sequence[MaskedColumn]) -> NDArray[np.bool_]:
@@ -369,7 +370,7 @@ def initial_state(call: Call, dtypes: Sequence[np.dtype[Any]], options: Mapping[
         The common options.
     """
     if call.statistic in DECIMAL_SUMS and call.types and isinstance(call.types[0], T.DecimalType):
-        return _DecimalState(call, options, dtypes[0])
+        return _DecimalState(call, options)
     if not _is_operator(call.statistic):
         return _SelectionState(call, options, dtypes[0])
     dtype = dtypes[0] if len(dtypes) == 1 else np.dtype(np.float64)
