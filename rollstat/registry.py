@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
+from inspect import Parameter, signature
 from typing import Any, NoReturn
 
 __all__ = ["REGISTRY", "Statistic", "check_algorithm", "reject_algorithm"]
@@ -57,6 +58,8 @@ class Statistic:
         Default of ``min_periods``, where it does not depend on the window.
     pandas : str
         The method of ``Series.rolling`` with the same meaning, or an empty string.
+    ordered : bool
+        Whether results depend on the order of the rows within a window.
     """
 
     name: str
@@ -75,6 +78,18 @@ class Statistic:
     source: str = ""
     min_periods: int | None = None
     pandas: str = ""
+    ordered: bool = False
+
+    @cached_property
+    def arguments(self) -> list[Parameter]:
+        """The positional parameters of the function: its series, the window, and its own parameters."""
+        every = signature(self.function).parameters.values()
+        return [parameter for parameter in every if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+
+    @cached_property
+    def window_name(self) -> str:
+        """The name of the parameter that takes the window."""
+        return "m" if any(parameter.name == "m" for parameter in self.arguments) else "window"
 
 
 class Registry(MutableMapping[str, Statistic]):

@@ -9,7 +9,7 @@ from pandas.api.extensions import register_dataframe_accessor, register_series_a
 
 import rollstat
 from rollstat.pandas.groups import GroupBy
-from rollstat.pandas.methods import SELF, LazyMethod, bound_method, own_parameters, window_name
+from rollstat.pandas.methods import SELF, LazyMethod, bound_method
 from rollstat.pandas.windows import (
     Expanding,
     Rolling,
@@ -114,7 +114,6 @@ keep_dtype, nan_policy, fill_value, times, threads, algorithm
 
 def _shortcut(name: str) -> Callable[..., Any]:
     """Return the method of the accessors that is short for a method of a window object."""
-    parameters = own_parameters(REGISTRY[name], with_window=True)
     defaults = {"center": False, "keep_dtype": False, "nan_policy": "omit", "algorithm": "auto"}
     given = [
         inspect.Parameter(option, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(option))
@@ -122,13 +121,13 @@ def _shortcut(name: str) -> Callable[..., Any]:
     ]
 
     def call(accessor: Any, bound: dict[str, Any]) -> Any:
-        window = bound.pop(window_name(name))
+        window = bound.pop(REGISTRY[name].window_name)
         windows = accessor.rolling(window, **{key: bound.pop(key) for key in _WINDOW_OPTIONS if key in bound})
         if name == "aggregate":  # the method of the window object takes names and functions of pandas too
             return windows._own_statistic(name, bound, bound.pop("numeric_only", False))
         return getattr(windows, name)(**bound)
 
-    return bound_method(name, parameters, call, given, _SHORTCUT_OPTIONS)
+    return bound_method(name, REGISTRY[name].arguments[1:], call, given, _SHORTCUT_OPTIONS)
 
 
 # Parameters of pandas' groupby after `by` and `level`, in the order of pandas 3; pandas 2 begins with `axis`.

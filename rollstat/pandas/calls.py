@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from pandas.core.internals import SingleBlockManager  # type: ignore[import-not-found]  # not in the stubs
 
 from rollstat.dtypes import warn_of_rounding
-from rollstat.pandas.methods import window_name
 from rollstat.registry import REGISTRY
 
 __all__ = ["Call", "NotNumbers", "RowWindows", "float_values", "plain_series", "to_array"]
@@ -81,7 +80,7 @@ class Call(NamedTuple):
     def compute(self, values: Any, **options: Any) -> Any:
         """Return what rollstat's function returns for an array."""
         window, given, _ = self.windows
-        options = {window_name(self.name): window, **given, **self.parameters, **options}
+        options = {REGISTRY[self.name].window_name: window, **given, **self.parameters, **options}
         in_data = self.name in _POSITIONS and options.get("relative_to", "data") == "data"
         if self.group_starts is None or not in_data:
             return REGISTRY[self.name].function(values, **options)

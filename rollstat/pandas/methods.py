@@ -6,33 +6,19 @@ A method for a statistic that pandas does not have is made when it is first used
 import inspect
 import re
 from collections.abc import Callable, Sequence
-from functools import cache, update_wrapper
+from functools import update_wrapper
 from types import FunctionType
 from typing import Any
 
 from rollstat.registry import REGISTRY, Statistic
 
-__all__ = ["SELF", "LazyMethod", "bound_method", "is_count", "method_of", "own_parameters", "window_method"]
-__all__ += ["window_name"]
+__all__ = ["SELF", "LazyMethod", "bound_method", "is_count", "method_of", "window_method"]
 
 _ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : ", re.MULTILINE)
 _NUMERIC_ONLY = inspect.Parameter(
     "numeric_only", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool
 )
 SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-
-
-@cache
-def window_name(name: str) -> str:
-    """Return the name of the parameter of a statistic's function that takes the window."""
-    return "m" if "m" in inspect.signature(REGISTRY[name].function).parameters else "window"
-
-
-def own_parameters(statistic: Statistic, with_window: bool) -> list[inspect.Parameter]:
-    """Return the parameters of a statistic's function but its first array and the common options."""
-    parameters = list(inspect.signature(statistic.function).parameters.values())[1:]
-    own = [parameter for parameter in parameters if parameter.kind is not inspect.Parameter.KEYWORD_ONLY]
-    return [p for p in own if with_window or p.name != window_name(statistic.name)]
 
 
 def _document(statistic: Statistic, kept: set[str], options: str) -> str:
@@ -92,7 +78,8 @@ def window_method(name: str) -> Callable[..., Any]:
             return windows._statistic(name, numeric_only, bound)
         return windows._own_statistic(name, bound, numeric_only)
 
-    return bound_method(name, own_parameters(statistic, with_window=False), call)
+    own = [p for p in statistic.arguments[1:] if p.name != statistic.window_name]
+    return bound_method(name, own, call)
 
 
 def is_count(ddof: Any) -> bool:

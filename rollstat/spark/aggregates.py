@@ -224,12 +224,7 @@ def _is_element(
 
 def _own_parameters(statistic: Statistic) -> list[inspect.Parameter]:
     """Return the parameters of a statistic itself; window and options are shared by all of a call."""
-    asked = list(inspect.signature(statistic.function).parameters.values())[statistic.series :]
-    return [
-        parameter
-        for parameter in asked
-        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD and parameter.name not in ("m", "window")
-    ]
+    return [p for p in statistic.arguments[statistic.series :] if p.name != statistic.window_name]
 
 
 def _check_parameters(statistic: Statistic, parameters: Mapping[str, Any]) -> None:
@@ -398,9 +393,8 @@ def evaluate(
     options: Mapping[str, Any],
 ) -> list[NDArray[Any]]:
     """Call the public function and return one array for each of its results."""
-    names = inspect.signature(statistic.function).parameters
-    window_name = "m" if "m" in names else "window"
-    given = dict(zip(names, inputs)) | {window_name: window} | dict(parameters)
+    given = {parameter.name: column for parameter, column in zip(statistic.arguments, inputs)}
+    given |= {statistic.window_name: window, **parameters}
     return _flattened(statistic.function(**given, **options))
 
 

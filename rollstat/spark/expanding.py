@@ -41,19 +41,15 @@ from rollstat.streaming.table import OperatorRow
 from rollstat.streaming.windows.operator import NumberWindow
 from rollstat.windows import Expanding
 
-__all__ = ["MAX_STATE_BYTES", "ORDER_FREE", "STATE_SCHEMA", "BucketStates", "CarriedState", "CarriedWalk"]
+__all__ = ["MAX_STATE_BYTES", "STATE_SCHEMA", "BucketStates", "CarriedState", "CarriedWalk"]
 __all__ += ["StartStates", "carrying", "counts_rows", "initial_state", "initial_states", "why_no_state"]
 
 # A state travels as one cell of a binary column. Arrow holds less than 2 GiB in such a column, Java doubles
 # its buffer to grow it, and both sides keep copies during the transfer.
 MAX_STATE_BYTES = 2**29
 STATE_SCHEMA = "bucket int, state binary"
-# Up to rounding, the state of these statistics does not depend on the order of the rows.
-ORDER_FREE = {"all", "any", "beta", "corr", "count", "cov", "kth", "kurt", "logsumexp", "max", "mean", "min"}
-ORDER_FREE |= {"minmax", "prod", "ptp", "sem", "skew", "std", "sum", "var", "weighted_mean"}
 _NAME = "spark.expanding"
 
-_EXTREMA = ("min", "max", "minmax", "ptp", "argmin", "argmax", "argminmax")
 _ALL_ROWS = np.int64(2**62)
 _QUEUE_CELLS = 64  # states of single rows that wait to be combined
 
@@ -70,11 +66,15 @@ def _operator(statistic: str, parameters: Mapping[str, Any]) -> Any:
     return made(**{name: parameters[name] for name in made._fields if name in parameters})
 
 
+def _is_extremum(statistic: str) -> bool:
+    return REGISTRY[statistic].family == "extrema"
+
+
 def why_no_state(statistic: str, options: Mapping[str, Any]) -> str | None:
     """Return why a statistic has no state of bounded size; None if it has one."""
     if options.get("algorithm", "auto") != "auto":
         return f"with algorithm={options['algorithm']!r} it asks for all rows at once"
-    if statistic in ("kth", "argkth") or statistic in _EXTREMA or _is_operator(statistic):
+    if statistic in ("kth", "argkth") or _is_extremum(statistic) or _is_operator(statistic):
         return None
     return "any earlier row may become the result, so its state has no bound"
 
@@ -224,7 +224,7 @@ class _SelectionState(CarriedState):
         positions = np.concatenate([self.kept[1], positions])
         keys = values.view(f"i{values.itemsize}") if values.dtype.kind in "Mm" else values
         keep = np.zeros(len(values), np.bool_)
-        if self.statistic.name in _EXTREMA and len(values):
+        if _is_extremum(self.statistic.name) and len(values):
             # The first or the last of equal values is the result, depending on the statistic.
             for extreme in (keys.min(), keys.max()):
                 keep[np.flatnonzero(keys == extreme)[[0, -1]]] = True
@@ -237,7 +237,7 @@ class _SelectionState(CarriedState):
     @property
     def max_bytes(self) -> int:
         """The most bytes that the state can take."""
-        kept = 4 if self.statistic.name in _EXTREMA else self.low + self.high
+        kept = 4 if _is_extremum(self.statistic.name) else self.low + self.high
         return super().max_bytes + kept * sum(array.itemsize for array in self.kept)
 
 

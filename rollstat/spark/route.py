@@ -40,11 +40,12 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 from pyspark.sql.functions import arrow_udf
 
+from rollstat.registry import REGISTRY
 from rollstat.spark.aggregates import Aggregate
 from rollstat.spark.arrow_columns import kind_of
 from rollstat.spark.batch_walk import Plan, ResultsJob, WalkJob
 from rollstat.spark.buckets import BUCKET, HALO, MAX_BUCKETS, Split, split_series
-from rollstat.spark.expanding import ORDER_FREE, STATE_SCHEMA, BucketStates, StartStates, carrying
+from rollstat.spark.expanding import STATE_SCHEMA, BucketStates, StartStates, carrying
 from rollstat.spark.rolling_plan import ColumnLike, ColumnReferences, Request, check_frame, with_plain_names
 from rollstat.spark.start import known_warnings
 
@@ -309,8 +310,8 @@ def _with_states(split: Split, plan: Plan) -> DataFrame:
     rows = split.rows.drop(HALO)
     inputs = [index for index, _ in plan.inputs]
     # If order does not matter, rows that tie in the needed columns are interchangeable.
-    order_free = all(call.statistic in ORDER_FREE for call in plan.calls)
-    ties = () if plan.unique else inputs if order_free else plan.ties
+    ordered = any(REGISTRY[call.statistic].ordered for call in plan.calls)
+    ties = () if plan.unique else plan.ties if ordered else inputs
     job = replace(plan, keys=(), names=plan.names[len(plan.keys) :], unique=False, ties=tuple(ties))
     indexes, job = job.narrowed(ties)
     needed = rows.where(F.col(BUCKET) >= split.first_bucket)

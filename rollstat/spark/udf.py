@@ -23,9 +23,6 @@ from rollstat.spark.start import known_warnings
 
 __all__ = ["rolling_udf"]
 
-# Beginnings of the names of statistics that depend on the order of rows.
-_ORDERED = ("aggregate", "arg", "decayed", "first", "hampel", "last", "linear_fit", "rank")
-
 
 def rolling_udf(
     stat: str,
@@ -98,7 +95,7 @@ def rolling_udf(
     if kind not in ("arrow", "pandas"):
         raise ValueError(f"kind must be 'arrow' or 'pandas'; got {kind!r}")
     statistic = check_statistic(stat, REGISTRY[stat].series if stat in REGISTRY else 1)
-    if window is None and not ordered and statistic.name.startswith(_ORDERED):
+    if window is None and not ordered and statistic.ordered:
         raise ValueError(
             f"stat {statistic.name!r} depends on the order of rows, which an aggregation does not have: "
             "give a window for columns of arrays, or ordered=True for use over an ordered window only"

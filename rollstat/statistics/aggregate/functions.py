@@ -165,6 +165,7 @@ def _over_objects(values: Any, window: Window, operator: Any, options: CommonOpt
     samples=({"op": operators.Sum()}, {"op": operators.Maximum()}),
     kinds="fiub",
     exact=False,
+    ordered=True,
     cost="O(1) combinations amortised; O(1) worst case with daba; the fewest with greedy",
     source="Basin, Klaedtke and Zalinescu (2015), Greedily Computing Associative Aggregations",
     algorithms=ALGORITHMS,

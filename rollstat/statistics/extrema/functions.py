@@ -34,6 +34,7 @@ _EXTREMA: dict[str, Any] = {
 }
 _POSITION: dict[str, Any] = {
     **_EXTREMA,
+    "ordered": True,
     "samples": (
         {},
         {"ties": "last"},
@@ -304,6 +305,7 @@ def rolling_argmax(
 
 @statistic(
     outputs=("argmin", "argmax"),
+    ordered=True,
     **_EXTREMA,
     samples=({}, {"relative_to": "oldest"}, {"relative_to": "newest"}),
 )

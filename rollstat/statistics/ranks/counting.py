@@ -29,6 +29,7 @@ _REDUCTION = "Raykov (2023), An Optimal Algorithm for Sliding Window Order Stati
     cost="O(log m) amortised and worst case; O(m) of vector code with comparisons",
     source=_REDUCTION,
     pandas="rank",
+    ordered=True,
 )
 def rolling_rank(
     arr: ArrayLike,

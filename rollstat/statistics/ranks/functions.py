@@ -184,6 +184,7 @@ def rolling_mad(
     samples=({}, {"threshold": 1.0, "scale": 1.0}),
     kinds="fiub",
     outputs=("cleaned", "outlier"),
+    ordered=True,
     **_DEVIATION,
 )
 def hampel_filter(

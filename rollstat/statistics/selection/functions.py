@@ -121,7 +121,7 @@ def rolling_kth(
     return _select(arr, m, requests, "kth", one, options)
 
 
-@statistic(algorithms=_POSITIONS, **_KTH)
+@statistic(algorithms=_POSITIONS, ordered=True, **_KTH)
 def rolling_argkth(
     arr: ArrayLike, k: int | Sequence[int], m: Window, **options: Unpack[CommonOptions]
 ) -> NDArray[np.int64]:

@@ -41,7 +41,8 @@ _SUM: dict[str, Any] = {
     "algorithms": ALGORITHMS,
 }
 _SCAN = "van Herk (1992), Gil and Werman (1993); sums by two-sum after Knuth and Dekker"
-_DECAY: dict[str, Any] = {**COMBINED, "exact": False, "samples": ({"decay": 0.5}, {"decay": 0.9})}
+_DECAY: dict[str, Any] = {**COMBINED, "exact": False, "ordered": True}
+_DECAY["samples"] = {"decay": 0.5}, {"decay": 0.9}
 _MOMENT: dict[str, Any] = {
     "family": "moments",
     "kinds": "fiub",
@@ -682,6 +683,7 @@ def rolling_beta(
         " + mean(abs(x)) / 2**1074",
         "200 * u * (k(arr) + k(x))",
     ),
+    ordered=True,
     **_COMOMENT,
 )
 def rolling_linear_fit(
@@ -844,7 +846,7 @@ def rolling_all(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]
     return _of_ends(arr, window, ALL, operators.AllTrue(), "all", options, required=0, kind="truth")
 
 
-@statistic(pandas="first", **COMBINED)
+@statistic(pandas="first", ordered=True, **COMBINED)
 def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Oldest observation of each window.
 
@@ -881,7 +883,7 @@ def rolling_first(arr: ArrayLike, window: Window, **options: Unpack[CommonOption
     return _of_ends(arr, window, OLDEST, operators.First(), "first", options)
 
 
-@statistic(pandas="last", **COMBINED)
+@statistic(pandas="last", ordered=True, **COMBINED)
 def rolling_last(arr: ArrayLike, window: Window, **options: Unpack[CommonOptions]) -> NDArray[Any]:
     """Newest observation of each window.
 
