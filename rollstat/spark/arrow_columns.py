@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import types as T
 
-__all__ = ["MAX_DIGITS", "Kind", "MaskedColumn", "arrow_type", "compare", "equal", "first_descent"]
+__all__ = ["MAX_DIGITS", "Kind", "MaskedColumn", "arrow_type", "changes", "compare", "equal", "first_descent"]
 __all__ += ["kind_of", "result_type", "run_starts", "sort_keys", "to_arrow", "to_masked"]
 
 MaskedColumn: TypeAlias = np.ma.MaskedArray[Any, Any]
@@ -188,13 +188,15 @@ def _sort_key(value: Any) -> tuple[Any, ...]:
     return (2,) if value != value else (1, value)  # NaN is the largest number
 
 
+def changes(columns: Sequence[pa.Array]) -> NDArray[np.bool_]:
+    """Return which rows but the first differ from the row before."""
+    pairs = [equal(column.slice(0, len(column) - 1), column.slice(1)) for column in columns]
+    return ~np.logical_and.reduce(pairs)
+
+
 def run_starts(columns: Sequence[pa.Array]) -> list[int]:
-    """Return the rows at which runs of equal values start, then the number of rows."""
-    rows = len(columns[0])
-    same = np.ones(max(rows - 1, 0), np.bool_)
-    for column in columns:
-        same &= equal(column.slice(0, len(same)), column.slice(1))
-    return [0, *(np.flatnonzero(~same) + 1).tolist(), rows]
+    """Return the rows at which runs of equal values start, then the number of rows, which is at least 1."""
+    return [0, *(np.flatnonzero(changes(columns)) + 1).tolist(), len(columns[0])]
 
 
 def equal(left: pa.Array, right: pa.Array) -> NDArray[np.bool_]:
@@ -225,26 +227,26 @@ def compare(left: pa.Array, right: pa.Array) -> NDArray[np.int8]:
 
 
 def first_descent(
-    left: list[pa.Array], right: list[pa.Array], descending: list[bool], skip: NDArray[np.bool_]
+    columns: Sequence[pa.Array], descending: Sequence[bool], skip: NDArray[np.bool_]
 ) -> tuple[int, int]:
-    """Return the first pair that is out of order and the first that ties in every column, each -1 if none.
+    """Return the first row out of order and the first that ties with the one before it, each -1 if none.
 
     Parameters
     ----------
-    left, right : list of pyarrow.Array
-        Order columns of the earlier and of the later row of each pair.
-    descending : list of bool
+    columns : sequence of pyarrow.Array
+        Order columns.
+    descending : sequence of bool
         Direction of each column.
     skip : ndarray of bool
-        Pairs to ignore, because their rows have different keys.
+        Rows but the first to ignore, because the row before them has another key.
     """
     undecided = ~skip
-    for a, b, down in zip(left, right, descending):
+    for column, down in zip(columns, descending):
         if not undecided.any():
             return -1, -1
-        sign = compare(a, b)
+        sign = compare(column.slice(0, len(skip)), column.slice(1))
         bad = undecided & (sign == (-1 if down else 1))
         if bad.any():
-            return int(bad.argmax()), -1
+            return 1 + int(bad.argmax()), -1
         undecided &= sign == 0
-    return -1, int(undecided.argmax()) if undecided.any() else -1
+    return -1, 1 + int(undecided.argmax()) if undecided.any() else -1

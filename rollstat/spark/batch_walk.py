@@ -36,8 +36,9 @@ from rollstat.spark.arrow_columns import (
     Kind,
     MaskedColumn,
     arrow_type,
-    equal,
+    changes,
     first_descent,
+    sort_keys,
     to_arrow,
     to_masked,
 )
@@ -211,39 +212,34 @@ class Walk:
         self.last = [batch.column(index).slice(batch.num_rows - 1, 1) for index in indexes]
         return [to_masked(batch.column(index), kind) for index, kind in self.plan.inputs]
 
-    def _pairs(
-        self, batch: pa.RecordBatch, columns: slice
-    ) -> Iterator[tuple[list[pa.Array], list[pa.Array], int]]:
-        """Yield columns of earlier rows and of the rows after them, and the first of the latter."""
-        rows = batch.num_rows
-        arrays = [batch.column(index) for index in (*self.plan.keys, *self.plan.order)[columns]]
+    def _from_last(self, batch: pa.RecordBatch) -> tuple[list[pa.Array], list[pa.Array], int]:
+        """Return keys and order of the last row, if there is one, and of a batch, and where that begins."""
+        columns = [batch.column(index) for index in (*self.plan.keys, *self.plan.order)]
         if self.last is not None:
-            yield self.last[columns], [array.slice(0, 1) for array in arrays], 0
-        yield [array.slice(0, rows - 1) for array in arrays], [array.slice(1) for array in arrays], 1
+            columns = [pa.concat_arrays(pair) for pair in zip(self.last, columns)]
+        keys = len(self.plan.keys)
+        return columns[:keys], columns[keys:], 0 if self.last is None else 1
 
     def changes(self, batch: pa.RecordBatch) -> NDArray[np.bool_]:
         """Return which rows have another key than the row before."""
-        changes = np.zeros(batch.num_rows, np.bool_)
-        for before, after, first in self._pairs(batch, slice(len(self.plan.keys))):
-            for a, b in zip(before, after):
-                changes[first : first + len(a)] |= ~equal(a, b)
-        return changes
+        keys, _, begin = self._from_last(batch)
+        if not keys:
+            return np.zeros(batch.num_rows, np.bool_)
+        return np.append(np.zeros(1 - begin, np.bool_), changes(keys))
 
     def _check_order(self, batch: pa.RecordBatch, changes: NDArray[np.bool_]) -> None:
         """Check the order of the rows of each key and, if ties are an error, that no two rows tie."""
-        plan = self.plan
-        for before, after, first in self._pairs(batch, slice(len(plan.keys), None)):
-            new = changes[first : first + len(before[0])]
-            bad, tie = first_descent(before, after, list(plan.descending), new)
-            if bad >= 0:
-                raise RuntimeError(
-                    f"rows reached the worker out of order at {self._describe(batch, first + bad)}"
-                )
-            if plan.unique and tie >= 0:
-                raise ValueError(
-                    f"two rows tie in the order at {self._describe(batch, first + tie)}: "
-                    "add a column to order_by that distinguishes them, or use ties='columns'"
-                )
+        _, order, begin = self._from_last(batch)
+        bad, tie = first_descent(order, self.plan.descending, changes[1 - begin :])
+        if bad >= 0:
+            raise RuntimeError(
+                f"rows reached the worker out of order at {self._describe(batch, bad - begin)}"
+            )
+        if self.plan.unique and tie >= 0:
+            raise ValueError(
+                f"two rows tie in the order at {self._describe(batch, tie - begin)}: "
+                "add a column to order_by that distinguishes them, or use ties='columns'"
+            )
 
     def _read_times(self, batch: pa.RecordBatch, index: int, kind: Kind) -> NDArray[Any]:
         """Return times that never decrease, datetimes in microseconds; a missing time is an error."""
@@ -499,31 +495,19 @@ class HashWalk:
         back = np.argsort(np.concatenate(indexes))
         yield from pa.Table.from_batches(results).take(pa.array(back)).combine_chunks().to_batches()
 
-    def _by_walk(self, rows: pa.RecordBatch, *, new: bool) -> Iterator[tuple[Walk, NDArray[np.int64]]]:
+    def _by_walk(self, rows: pa.RecordBatch, *, new: bool) -> Iterator[tuple[Walk, list[int]]]:
         """Yield the walk of each key among rows of one hash, with the indexes of its rows."""
         known = [] if new else [self.first, *self.others]
-        left = np.arange(rows.num_rows)
-        while len(left):
-            rest = rows.take(pa.array(left))
-            if known:
-                walk = known.pop(0)
-                assert walk.last is not None
-                key = walk.last[: len(self.plan.keys)]
-            else:
-                key = [rest.column(index).slice(0, 1) for index in self.plan.keys]
-                if new:
-                    walk, new = self.first, False
-                else:
-                    walk = self.plan.walk(self.plan)
-                    self.others.append(walk)
-            repeat = pa.array(np.zeros(rest.num_rows, np.int64))
-            same = [
-                equal(rest.column(index), value.take(repeat)) for index, value in zip(self.plan.keys, key)
-            ]
-            own = np.logical_and.reduce(same)
-            if own.any():
-                yield walk, left[own]
-                left = left[~own]
+        keys = len(self.plan.keys)
+        walks = {key: walk for walk in known for key in zip(*map(sort_keys, walk.last[:keys]))}
+        own: dict[Any, list[int]] = {}
+        for row, key in enumerate(zip(*(sort_keys(rows.column(index)) for index in self.plan.keys))):
+            own.setdefault(key, []).append(row)
+        for key, indexes in own.items():
+            if key not in walks:
+                walks[key] = self.plan.walk(self.plan) if walks else self.first
+                self.others += [walks[key]] if len(walks) > 1 else []
+            yield walks[key], indexes
 
     def _end_others(self) -> Iterator[pa.RecordBatch]:
         for walk in self.others:

@@ -1,5 +1,7 @@
 """The walk over sorted batches, without Spark, equals the array functions and takes little memory."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -215,7 +217,7 @@ def test_a_failing_kernel_names_the_key_and_the_row(monkeypatch):
             raise OverflowError("too large")
         return real(arr, window, **options)
 
-    broken = type(statistic)(**{**statistic.__dict__, "function": fails_on_row_31})
+    broken = replace(statistic, function=fails_on_row_31)
     monkeypatch.setitem(REGISTRY, "median", broken)
     rows = table([20, 30], 1)
     rows = rows.set_column(3, "x", pa.array(np.arange(50.0)))
@@ -264,7 +266,7 @@ def test_memory_that_runs_out_names_the_key_and_the_row(monkeypatch):
             np.empty(2**50)
         return np.zeros(len(arr))
 
-    greedy = type(REGISTRY["median"])(**{**REGISTRY["median"].__dict__, "function": grows})
+    greedy = replace(REGISTRY["median"], function=grows)
     monkeypatch.setitem(REGISTRY, "median", greedy)
     walk = Walk(plan(3, {"median": ("median", "x")}))
     with pytest.raises(MemoryError, match=r"^median failed at key=None, time=.*row=0: Unable to allocate"):

@@ -53,12 +53,10 @@ def test_lists_are_equal_by_value():
 def test_first_descent_looks_at_columns_in_turn():
     time = pa.array([1, 1, 2, 2, 1])
     name = pa.array(["b", "a", "x", "x", "y"])
-    left = [column.slice(0, 4) for column in (time, name)]
-    right = [column.slice(1) for column in (time, name)]
     nothing = np.zeros(4, np.bool_)
-    assert first_descent(left, right, [False, True], nothing) == (3, -1)
-    assert first_descent(left, right, [False, True], np.array([0, 0, 0, 1], np.bool_)) == (-1, 2)
-    assert first_descent(left, right, [False, False], nothing)[0] == 3
+    assert first_descent([time, name], [False, True], nothing) == (4, -1)
+    assert first_descent([time, name], [False, True], np.array([0, 0, 0, 1], np.bool_)) == (-1, 3)
+    assert first_descent([time, name], [False, False], nothing)[0] == 4
     lists = pa.array([[1], [1], [2], [2], [3]])
-    assert first_descent([lists.slice(0, 4)], [lists.slice(1)], [False], nothing) == (-1, 0)
-    assert first_descent([lists.slice(0, 4)], [lists.slice(1)], [True], nothing) == (1, -1)
+    assert first_descent([lists], [False], nothing) == (-1, 1)
+    assert first_descent([lists], [True], nothing) == (2, -1)

@@ -79,9 +79,9 @@ def test_it_tells_usual_values_apart(spark):
     for text in (
         "id",
         "-id",
-        "500000000 + id div 997",
-        "1700000000L + 32 * (id div 997)",  # seconds
-        "1700000000000L + 32000 * (id div 997)",  # milliseconds
+        "30000000 + id div 997",
+        "1700000000L + 50 * (id div 997)",  # seconds
+        "1700000000000L + 50000 * (id div 997)",  # milliseconds
         "1700000000000000000L + 68000000000 * (id div 997)",  # nanoseconds
         "id / 1000",
         "timestamp_seconds(1.7e9 + 2 * id)",
