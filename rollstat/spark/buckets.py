@@ -7,9 +7,11 @@
     with halo                |..|==== 1 ====|..|               whole cells, at least as far as windows reach
 
 A cell is an interval of values of the first order column, so the cell of a row depends on that row alone,
-and a task that runs again splits the same way. Halos of windows of rows follow from exact counts of the
-rows of each cell, halos of windows by width from the values of the cuts. The rows of a halo are sent to every
-bucket that needs them, in the one exchange that there is, marked, and dropped after the walk.
+and a task that runs again splits the same way. Cells rise with the values, and the first holds all nulls. If
+rows descend, buckets are numbered from the last cell, and windows reach back to higher cells. Halos of windows
+of rows follow from exact counts of the rows of each cell, halos of windows by width from the values of the
+cuts. The rows of a halo are sent to every bucket that needs them, in the one exchange that there is, marked,
+and dropped after the walk.
 """
 
 import math
@@ -122,47 +124,27 @@ def reach_of(plan: Plan, order: Kind) -> Reach:
     return Reach(width, width if options.get("center") else 0, by_width=True)
 
 
-def sorted_cuts(cuts: pa.Array, kind: Kind, descending: bool) -> tuple[pa.Array, list[Any]]:
-    """Return distinct cuts in the order of the rows, and the same as increasing numbers.
-
-    Parameters
-    ----------
-    cuts : pyarrow.Array
-        Quantiles of the order column.
-    kind : Kind
-        Kind of the order column.
-    descending : bool
-        Whether rows go from large to small.
-    """
+def sorted_cuts(cuts: pa.Array, kind: Kind) -> tuple[pa.Array, list[Any]]:
+    """Return distinct cuts, which are quantiles of the order column, in rising order, also as numbers."""
     numbers = _numbers(to_masked(cuts, kind))
     keep = np.flatnonzero(~np.ma.getmaskarray(numbers) & ~np.isnan(np.asarray(numbers.data, np.float64)))
-    data = numbers.data[keep]
-    if data.dtype.kind == "i":  # the smallest int64 has no negative
-        keep, data = keep[data > np.iinfo(data.dtype).min], data[data > np.iinfo(data.dtype).min]
-    data, first = np.unique(data, return_index=True)
-    order = keep[first][::-1] if descending else keep[first]
-    rising = [-value for value in data.tolist()][::-1] if descending else data.tolist()
-    return cuts.take(pa.array(order)), rising
+    rising, first = np.unique(numbers.data[keep], return_index=True)
+    return cuts.take(pa.array(keep[first])), rising.tolist()
 
 
 def _numbers(values: MaskedColumn) -> MaskedColumn:
     return values.view(np.int64) if values.dtype.kind in "mM" else values
 
 
-def cell_of(column: pa.Array, kind: Kind, rising: Sequence[Any], descending: bool) -> NDArray[np.int64]:
-    """Return the cell of each value. Nulls come first, or last if descending; NaN is the largest value."""
+def cell_of(column: pa.Array, kind: Kind, rising: Sequence[Any]) -> NDArray[np.int64]:
+    """Return the cell of each value; NaN is the largest value."""
     values = _numbers(to_masked(column, kind))
-    cuts = np.array(rising, values.dtype)
-    if descending:
-        # Negate the cuts instead of the values: the smallest int64 has no negative.
-        cell = len(cuts) - np.searchsorted(-cuts[::-1], values.data, side="left")
-        return np.where(np.ma.getmaskarray(values), len(cuts), cell)
-    cell = np.searchsorted(cuts, values.data, side="right")
+    cell = np.searchsorted(np.array(rising, values.dtype), values.data, side="right")
     return np.where(np.ma.getmaskarray(values), 0, cell)
 
 
 def choose_buckets(
-    counts: Sequence[int] | None, rising: Sequence[Any], buckets: int, reach: Reach
+    counts: Sequence[int] | None, rising: Sequence[Any], buckets: int, reach: Reach, descending: bool
 ) -> list[Bucket]:
     """Choose at most `buckets` buckets of about equal length, and the halo of each.
 
@@ -177,7 +159,10 @@ def choose_buckets(
         Number of buckets to aim at.
     reach : Reach
         Reach of the windows.
+    descending : bool
+        Whether rows go from large to small, and buckets with them.
     """
+    down, up = (reach.ahead, reach.back) if descending else (reach.back, reach.ahead)
     cells = len(rising) + 1
     total = list(range(cells + 1)) if counts is None else np.concatenate([[0], np.cumsum(counts)]).tolist()
     wanted = [bisect_left(total, math.ceil(total[-1] * i / buckets)) for i in range(1, buckets)]
@@ -185,16 +170,16 @@ def choose_buckets(
     chosen = []
     for start, end in pairwise(starts):
         if reach.by_width:
-            first = bisect_right(rising, rising[start - 1] - reach.back) if start else 0
-            # Rows from the cut at `end` on are needed only if windows look ahead.
-            ahead = end < cells and reach.ahead > 0
-            last = bisect_right(rising, rising[end - 1] + reach.ahead) + 1 if ahead else end
+            first = bisect_right(rising, rising[start - 1] - down) if start else 0
+            # The cell from the cut at `end` on is needed only if windows reach beyond that.
+            last = bisect_right(rising, rising[end - 1] + up) + 1 if end < cells and up > 0 else end
         else:
-            first = max(bisect_right(total, total[start] - reach.back) - 1, 0)
-            last = min(bisect_left(total, total[end] + reach.ahead), cells)
-        before = 0 if counts is None else total[first]
-        chosen.append(Bucket(start, end, min(first, start), max(last, end), before))
-    return chosen
+            first = max(bisect_right(total, total[start] - down) - 1, 0)
+            last = min(bisect_left(total, total[end] + up), cells)
+        first, last = min(first, start), max(last, end)
+        before = total[-1] - total[last] if descending else total[first]
+        chosen.append(Bucket(start, end, first, last, 0 if counts is None else before))
+    return chosen[::-1] if descending else chosen
 
 
 @dataclass(frozen=True)
@@ -206,7 +191,6 @@ class CountCells:
 
     kind: Kind
     rising: tuple[tuple[Any, ...], ...]
-    descending: bool
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Count the rows of one partition."""
@@ -215,7 +199,7 @@ class CountCells:
             series = batch.column(0).to_numpy(zero_copy_only=False)
             for number, rising in enumerate(self.rising):
                 column = batch.column(1).filter(pa.array(series == number))
-                cell = cell_of(column, self.kind, rising, self.descending)
+                cell = cell_of(column, self.kind, rising)
                 counts[number] += np.bincount(cell, minlength=len(rising) + 1)
         for number, count in enumerate(counts):
             cell = np.flatnonzero(count)
@@ -241,7 +225,7 @@ def split_series(
     split : int or "auto"
         Number of buckets of each series that is split, or choose it by the lengths.
     """
-    reach, descending = reach_of(plan, kind), plan.descending[0]
+    reach = reach_of(plan, kind)
     if keys:
         numbered = _number_long_series(frame, keys, split)
         if numbered is None:
@@ -256,12 +240,13 @@ def split_series(
     wanted = [_number_of_buckets(count, split, reach) for count in rows]
     if not keys and wanted[0] < 2:
         return None
-    cuts, rising = zip(*(sorted_cuts(cut, kind, descending) for cut in cuts))
+    cuts, rising = zip(*(sorted_cuts(cut, kind) for cut in cuts))
     counts: list[Any] = [None] * series
     if plan.numbers_rows or (not reach.by_width and (reach.back or reach.ahead)):
-        counts = _count(frame, order, CountCells(kind, tuple(map(tuple, rising)), descending))
-    buckets = [choose_buckets(c, r, w, reach) for c, r, w in zip(counts, rising, wanted)]
-    return _assign(frame, keys, order, descending, cuts, buckets)
+        counts = _count(frame, order, CountCells(kind, tuple(map(tuple, rising))))
+    down = plan.descending[0]
+    buckets = [choose_buckets(c, r, w, reach, down) for c, r, w in zip(counts, rising, wanted)]
+    return _assign(frame, keys, order, cuts, buckets)
 
 
 def _number_long_series(
@@ -341,17 +326,12 @@ def _choose(passed: Sequence[Column], results: Sequence[Column]) -> Column:
 
 
 def _buckets_of_row(
-    order: Column, data_type: T.DataType, descending: bool, cuts: pa.Array, base: int, buckets: list[Bucket]
+    order: Column, data_type: T.DataType, cuts: pa.Array, base: int, buckets: list[Bucket]
 ) -> Column:
     """Return the buckets that need a row, as an array of (bucket, halo)."""
     edges = {edge for b in buckets for edge in (b.first, b.start, b.end, b.last)}
     used = sorted(edges - {0, len(cuts) + 1})
-    literals = [_literal(cuts[edge - 1], data_type) for edge in used]
-    # Nulls come before all cuts, or after them if descending.
-    passed = [
-        (order <= cut) | order.isNull() if descending else order.isNotNull() & (order >= cut)
-        for cut in literals
-    ]
+    passed = [order >= _literal(cuts[edge - 1], data_type) for edge in used]  # not true for nulls
     every = []
     for cell in [0, *used]:
         needing = [i for i, b in enumerate(buckets) if b.first <= cell < b.last]
@@ -364,7 +344,6 @@ def _assign(
     frame: DataFrame,
     keys: Sequence[str],
     order: str,
-    descending: bool,
     cuts: Sequence[pa.Array],
     chosen: list[list[Bucket]],
 ) -> Split:
@@ -377,7 +356,7 @@ def _assign(
         base = ends[-1]
         in_series = F.col("rollstat_series") == number
         data_type = frame.schema[order].dataType
-        needing = _buckets_of_row(frame[order], data_type, descending, cut, base, buckets)
+        needing = _buckets_of_row(frame[order], data_type, cut, base, buckets)
         every = every.when(in_series, needing)
         rows_before |= {
             base + i: bucket.rows_before for i, bucket in enumerate(buckets) if bucket.rows_before

@@ -15,15 +15,27 @@ import rollstat
 from rollstat.spark import buckets as buckets_module
 from rollstat.spark import rolling
 from rollstat.spark.arrow_columns import kind_of
-from rollstat.spark.buckets import CountCells, Reach, cell_of, choose_buckets, sorted_cuts
+from rollstat.spark.buckets import Bucket, CountCells, Reach, cell_of, choose_buckets, sorted_cuts
 
 COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=30)
 
 
-@given(COUNTS, st.integers(1, 8), st.integers(0, 20), st.integers(0, 20))
-def test_halos_of_rows_hold_enough_rows(counts, buckets, back, ahead):
+def in_order(buckets, cells, descending):
+    """Return the buckets as they are where rows ascend, for rows that descend with cells in reverse."""
+    if not descending:
+        return buckets
+    return [
+        Bucket(cells - b.end, cells - b.start, cells - b.last, cells - b.first, b.rows_before)
+        for b in buckets
+    ]
+
+
+@given(COUNTS, st.integers(1, 8), st.integers(0, 20), st.integers(0, 20), st.booleans())
+def test_halos_of_rows_hold_enough_rows(counts, buckets, back, ahead, descending):
     rising = list(range(len(counts) - 1))
-    chosen = choose_buckets(counts, rising, buckets, Reach(back, ahead, by_width=False))
+    chosen = choose_buckets(counts, rising, buckets, Reach(back, ahead, by_width=False), descending)
+    chosen = in_order(chosen, len(counts), descending)
+    counts = counts[::-1] if descending else counts
     total = np.concatenate([[0], np.cumsum(counts)])
     assert len(chosen) <= buckets
     assert [b.start for b in chosen] == [0, *(b.end for b in chosen[:-1])]
@@ -43,10 +55,12 @@ def test_halos_of_rows_hold_enough_rows(counts, buckets, back, ahead):
     st.integers(1, 8),
     st.integers(1, 30),
     st.integers(0, 30),
+    st.booleans(),
 )
-def test_halos_of_widths_reach_far_enough(rising, buckets, back, ahead):
+def test_halos_of_widths_reach_far_enough(rising, buckets, back, ahead, descending):
     rising = sorted(rising)
-    for bucket in choose_buckets(None, rising, buckets, Reach(back, ahead, by_width=True)):
+    reach = Reach(ahead, back, by_width=True) if descending else Reach(back, ahead, by_width=True)
+    for bucket in choose_buckets(None, rising, buckets, reach, descending):
         if bucket.start:
             # a row just below the first cell of the halo is out of reach of the first row of the bucket
             assert bucket.first == 0 or rising[bucket.first - 1] <= rising[bucket.start - 1] - back
@@ -55,31 +69,23 @@ def test_halos_of_widths_reach_far_enough(rising, buckets, back, ahead):
             assert far if ahead else bucket.last == bucket.end
 
 
-@pytest.mark.parametrize("descending", [False, True])
-def test_cells_follow_the_order(descending):
+def test_cells_follow_the_order():
     values = pa.array([None, -np.inf, -1.5, 0.0, 2.0, 3.0, np.inf, np.nan])
     kind = kind_of(T.DoubleType(), "column")
-    cuts, rising = sorted_cuts(pa.array([2.0, -1.5, 2.0, np.nan, None, np.inf]), kind, descending)
-    cells = cell_of(values, kind, rising, descending)
-    if descending:
-        assert (cuts.to_pylist(), rising) == ([np.inf, 2.0, -1.5], [-np.inf, -2.0, 1.5])
-        assert cells.tolist() == [3, 3, 3, 2, 2, 1, 1, 0]
-    else:
-        assert (cuts.to_pylist(), rising) == ([-1.5, 2.0, np.inf], [-1.5, 2.0, np.inf])
-        assert cells.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    cuts, rising = sorted_cuts(pa.array([2.0, -1.5, 2.0, np.nan, None, np.inf]), kind)
+    assert (cuts.to_pylist(), rising) == ([-1.5, 2.0, np.inf], [-1.5, 2.0, np.inf])
+    assert cell_of(values, kind, rising).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
-def test_the_least_whole_number_is_no_cut():
-    least = -(2**63)
-    kind = kind_of(T.LongType(), "column")
-    for descending in (False, True):
-        _, rising = sorted_cuts(pa.array([least, 5, 2**63 - 1]), kind, descending)
-        cells = cell_of(pa.array([least, 5, 2**63 - 1]), kind, rising, descending)
-        assert cells.tolist() == ([2, 2, 1] if descending else [0, 1, 2])
+def test_the_least_whole_number_is_a_cut():
+    kind, ends = kind_of(T.LongType(), "column"), pa.array([-(2**63), 5, 2**63 - 1])
+    cuts, rising = sorted_cuts(ends, kind)
+    assert cuts.equals(ends)
+    assert cell_of(ends, kind, rising).tolist() == [1, 2, 3]
 
 
 def test_cells_are_counted_for_each_series():
-    job = CountCells(kind_of(T.LongType(), "column"), ((10,), (0, 5)), descending=False)
+    job = CountCells(kind_of(T.LongType(), "column"), ((10,), (0, 5)))
     batch = pa.RecordBatch.from_arrays([pa.array([0, 1, 1, 0, 1]), pa.array([9, None, 5, 10, 7])], ["s", "t"])
     found = [tuple(row.values()) for part in job([batch, batch]) for row in part.to_pylist()]
     assert found == [(0, 0, 2), (0, 1, 2), (1, 0, 2), (1, 2, 4)]
