@@ -15,8 +15,8 @@ rollstat does not.
 ``calls.py``              a statistic of columns in place of a kernel of pandas, and conversions of columns
 ``windows.py``            the window objects: pandas' classes, whose statistics rollstat computes
 ``groups.py``             groupby, and windows within groups
-``methods.py``            the methods of the window objects and of the accessors that pandas does not have
-``accessors.py``          the accessors, and :func:`rolling` and :func:`expanding` as functions
+``accessors.py``          the accessors, :func:`rolling` and :func:`expanding` as functions, and the methods
+                          that pandas does not have, of the accessors and the window objects
 ========================  =============================================================================
 
 The window classes inherit from those of pandas, which check the parameters, select columns and shape results.

@@ -1,7 +1,14 @@
-"""The accessors, and windows over a Series or DataFrame by functions."""
+"""The accessors, windows over a Series or DataFrame by functions, and methods made from the registry.
+
+The accessors have a method for each statistic, and so have the window objects for each that pandas does not
+have. A method is made when it is first used.
+"""
 
 import inspect
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
+from functools import update_wrapper
+from types import FunctionType
 from typing import Any, Unpack
 
 import pandas as pd
@@ -9,16 +16,16 @@ from pandas.api.extensions import register_dataframe_accessor, register_series_a
 
 import rollstat
 from rollstat.pandas.groups import GroupBy
-from rollstat.pandas.methods import SELF, LazyMethod, bound_method
 from rollstat.pandas.windows import (
     Expanding,
     Rolling,
     WindowOptions,
+    Windows,
     checked_options,
     pandas_window,
     reject_options,
 )
-from rollstat.registry import REGISTRY
+from rollstat.registry import REGISTRY, Statistic
 
 __all__ = ["DataFrameAccessor", "SeriesAccessor", "expanding", "rolling"]
 
@@ -102,6 +109,99 @@ def expanding(
     )
 
 
+_ENTRY = re.compile(r"^(?P<names>\w+(?:, \w+)*) : ", re.MULTILINE)
+_NUMERIC_ONLY = inspect.Parameter(
+    "numeric_only", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=bool
+)
+_SELF = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _document(statistic: Statistic, kept: set[str], options: str) -> str:
+    """Return the docstring of a method: that of the function without the parameters that it lacks."""
+    text = inspect.getdoc(statistic.function) or ""
+    head, _, rest = text.partition("Parameters\n----------\n")
+    entries, _, _ = rest.partition("\n\n")
+    starts = [match.start() for match in _ENTRY.finditer(entries)]
+    parts = [entries[i:j].rstrip() for i, j in zip(starts, [*starts[1:], len(entries)])]
+    own = [part for part in parts if kept >= set(part.partition(" : ")[0].split(", "))]
+    own += [options] if options else []
+    own.append(
+        "numeric_only : bool, default False\n    Leave out columns of a DataFrame that do not hold numbers."
+    )
+    lines = [head.strip(), "", "Parameters", "----------", *own, "", "Returns", "-------"]
+    lines += [
+        "Series or DataFrame",
+        "    With the index and the columns of the data; one column for each output or",
+    ]
+    lines += ["    value of a parameter if there are several.", "", "See Also", "--------"]
+    lines += [
+        f"rollstat.{statistic.function.__name__} : The same for arrays, with missing values, cost and source."
+    ]
+    return "\n".join(lines)
+
+
+def _bound_method(
+    name: str,
+    parameters: Sequence[inspect.Parameter],
+    call: Callable[[Any, dict[str, Any]], Any],
+    further: Sequence[inspect.Parameter] = (),
+    document: str = "",
+) -> Callable[..., Any]:
+    """Return the method for a statistic that passes its object and the given arguments to `call`.
+
+    The docstring of the function describes `parameters`, and `document` describes `further` ones.
+    """
+    signature = inspect.Signature([_SELF, *parameters, *further, _NUMERIC_ONLY])
+
+    def method(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs).arguments
+        return call(bound.pop("self"), bound)
+
+    method.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, their type does not say so
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = _document(REGISTRY[name], {parameter.name for parameter in parameters}, document)
+    return method
+
+
+def _window_method(name: str) -> Callable[..., Any]:
+    """Return the method of the window objects for a statistic that pandas does not have."""
+    statistic = REGISTRY[name]
+
+    def call(windows: Any, bound: dict[str, Any]) -> Any:
+        numeric_only = bound.pop("numeric_only", False)
+        if statistic.pandas:  # older versions of pandas lack a few of these
+            return windows._statistic(name, numeric_only, bound)
+        return windows._own_statistic(name, bound, numeric_only)
+
+    own = [p for p in statistic.arguments[1:] if p.name != statistic.window_name]
+    return _bound_method(name, own, call)
+
+
+def _method_of(cls: type, method: FunctionType) -> FunctionType:
+    """Return a copy of an inherited method that errors call a method of `cls`, as they do in pandas."""
+    copy = FunctionType(
+        method.__code__, method.__globals__, method.__name__, method.__defaults__, method.__closure__
+    )
+    update_wrapper(copy, method)
+    del copy.__wrapped__  # type: ignore[attr-defined]  # update_wrapper has set it
+    copy.__kwdefaults__ = method.__kwdefaults__
+    copy.__qualname__ = f"{cls.__name__}.{method.__name__}"
+    return copy
+
+
+class _LazyMethod:
+    """A method that replaces itself by the one that `make` returns when it is first read."""
+
+    def __init__(self, cls: type, name: str, make: Callable[[str], Callable[..., Any]]) -> None:
+        self._cls = cls
+        self._name = name
+        self._make = make
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        setattr(self._cls, self._name, self._make(self._name))
+        return getattr(owner if instance is None else instance, self._name)
+
+
 _WINDOW_OPTIONS = ("min_periods", "center", "on", "closed", "step", *WindowOptions.__annotations__)
 
 
@@ -127,7 +227,7 @@ def _shortcut(name: str) -> Callable[..., Any]:
             return windows._own_statistic(name, bound, bound.pop("numeric_only", False))
         return getattr(windows, name)(**bound)
 
-    return bound_method(name, REGISTRY[name].arguments[1:], call, given, _SHORTCUT_OPTIONS)
+    return _bound_method(name, REGISTRY[name].arguments[1:], call, given, _SHORTCUT_OPTIONS)
 
 
 # Parameters of pandas' groupby after `by` and `level`, in the order of pandas 3; pandas 2 begins with `axis`.
@@ -141,7 +241,7 @@ def _of_data(function: Any) -> Any:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return function(self._data, *args, **kwargs)
 
-    method.__signature__ = inspect.Signature([SELF, *parameters])  # type: ignore[attr-defined]  # as in `bound_method`
+    method.__signature__ = inspect.Signature([_SELF, *parameters])  # type: ignore[attr-defined]  # as in `_bound_method`
     method.__name__ = method.__qualname__ = function.__name__
     text = inspect.getdoc(function) or ""
     method.__doc__ = text.replace("data : Series or DataFrame\n    The data.\n", "")
@@ -200,10 +300,15 @@ class _Accessor:
         return self._data.ewm(*args, **options)
 
 
-_Accessor.ewm.__signature__ = inspect.signature(pd.Series.ewm)  # type: ignore[attr-defined]  # as in `bound_method`
+_Accessor.ewm.__signature__ = inspect.signature(pd.Series.ewm)  # type: ignore[attr-defined]  # as in `_bound_method`
 _Accessor.groupby.__qualname__ = "groupby"  # errors of arguments name the method alone
 for _name in REGISTRY:
-    setattr(_Accessor, _name, LazyMethod(_Accessor, _name, _shortcut))
+    setattr(_Accessor, _name, _LazyMethod(_Accessor, _name, _shortcut))
+    if _name in vars(Windows):
+        for _cls in (Rolling, Expanding):
+            setattr(_cls, _name, _method_of(_cls, getattr(_cls, _name)))
+    elif not hasattr(pd.api.typing.Rolling, _name):
+        setattr(Windows, _name, _LazyMethod(Windows, _name, _window_method))
 
 
 @register_series_accessor("rollstat")

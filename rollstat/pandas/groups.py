@@ -23,7 +23,7 @@ from rollstat.pandas.windows import (
     Rolling,
     WindowIndexer,
     WindowOptions,
-    _Windows,
+    Windows,
     checked_options,
     pandas_window,
     reject_options,
@@ -97,7 +97,7 @@ def _has_many_groups(grouper: Any) -> bool:
     return len(groups) > MANY_GROUPS and not isinstance(groups, pd.CategoricalIndex)
 
 
-class _Groups(_Windows):
+class _Groups(Windows):
     """What rolling and expanding windows within groups have in common; a base class before that of pandas."""
 
     # Objects for selected columns get all of these from `_attributes`.

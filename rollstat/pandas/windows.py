@@ -22,14 +22,13 @@ from pandas.errors import DataError
 
 import rollstat
 from rollstat.pandas.calls import Call, NotNumbers, RowWindows, float_values, plain_series, to_array
-from rollstat.pandas.methods import LazyMethod, is_count, method_of, window_method
-from rollstat.registry import REGISTRY
 
 __all__ = [
     "Expanding",
     "Rolling",
     "WindowIndexer",
     "WindowOptions",
+    "Windows",
     "checked_options",
     "pandas_window",
     "reject_options",
@@ -123,6 +122,11 @@ def pandas_window(window: Any, options: dict[str, Any] | None) -> Any:
     return window
 
 
+def _is_count(ddof: Any) -> bool:
+    """Return whether rollstat's functions take `ddof`."""
+    return type(ddof) is int and ddof >= 0
+
+
 def _bounds(indexer: Any, window: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
     """Return the bounds that an indexer of pandas gives a window object; None if they ever decrease."""
     rows = len(window.obj)
@@ -158,7 +162,7 @@ def _width_of_window(window: str, unit: str) -> int | None:
             return None
 
 
-class _Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
+class Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see above
     """What the window objects have in common; a base class before that of pandas."""
 
     def __init__(self, *args: Any, _options: dict[str, Any] | None = None, **kwargs: Any) -> None:
@@ -312,7 +316,7 @@ class _Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see abov
         Series or DataFrame
             As pandas returns it.
         """
-        return self._statistic("var", numeric_only, {"ddof": ddof}, is_count(ddof), engine, engine_kwargs)
+        return self._statistic("var", numeric_only, {"ddof": ddof}, _is_count(ddof), engine, engine_kwargs)
 
     def std(
         self,
@@ -333,7 +337,7 @@ class _Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see abov
         Series or DataFrame
             As pandas returns it.
         """
-        return self._statistic("std", numeric_only, {"ddof": ddof}, is_count(ddof), engine, engine_kwargs)
+        return self._statistic("std", numeric_only, {"ddof": ddof}, _is_count(ddof), engine, engine_kwargs)
 
     def sem(self, ddof: int = 1, numeric_only: bool = False) -> Any:
         """Return the standard error of the mean of each window, as pandas does.
@@ -348,7 +352,7 @@ class _Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see abov
         Series or DataFrame
             As pandas returns it.
         """
-        return self._statistic("sem", numeric_only, {"ddof": ddof}, is_count(ddof))
+        return self._statistic("sem", numeric_only, {"ddof": ddof}, _is_count(ddof))
 
     def quantile(self, q: Any, interpolation: str = "linear", numeric_only: bool = False) -> Any:
         """Return a quantile of each window, as pandas does.
@@ -442,7 +446,7 @@ class _Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see abov
 
     def _pairwise(self, name: str, other: Any, pairwise: Any, ddof: Any, numeric_only: bool) -> Any:
         """Return a statistic of pairs of columns; pandas computes where rollstat does not."""
-        accepted = self.step is None and (name == "corr" or is_count(ddof))
+        accepted = self.step is None and (name == "corr" or _is_count(ddof))
         windows = self._windows_for() if accepted else None
         if windows is not None and other is not None:
             in_time = self._win_freq_i8 is not None or "times" in windows.options
@@ -477,7 +481,7 @@ class _Windows(_PandasWindows):  # type: ignore[misc]  # Any as a base, see abov
     agg = aggregate
 
 
-class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, see above
+class Rolling(Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base, see above
     """Windows over a Series or DataFrame, with pandas' parameters and methods and one for each statistic.
 
     ``series.rollstat.rolling(window, ...)`` and :func:`rollstat.pandas.rolling` return it.
@@ -563,7 +567,7 @@ class Rolling(_Windows, _PandasRolling):  # type: ignore[misc]  # Any as a base,
         return RowWindows(window, options, self.step)
 
 
-class Expanding(_Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a base, see above
+class Expanding(Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a base, see above
     """Windows from the first row on, with pandas' parameters and methods and one for each statistic.
 
     ``series.rollstat.expanding(...)`` and :func:`rollstat.pandas.expanding` return it.
@@ -581,11 +585,3 @@ class Expanding(_Windows, _PandasExpanding):  # type: ignore[misc]  # Any as a b
         options = self._common_options()
         options["min_periods"] = int(self.min_periods or 0)
         return RowWindows(rollstat.Expanding(), options)
-
-
-for _name in REGISTRY:
-    if _name in vars(_Windows):
-        for _cls in (Rolling, Expanding):
-            setattr(_cls, _name, method_of(_cls, getattr(_cls, _name)))
-    elif not hasattr(_PandasRolling, _name):
-        setattr(_Windows, _name, LazyMethod(_Windows, _name, window_method))

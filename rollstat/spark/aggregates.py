@@ -342,8 +342,12 @@ def plan_calls(
 def _checked(wanted: Aggregate, schema: T.StructType) -> tuple[Statistic, list[Kind]]:
     """Return the registry entry of a requested statistic and the kinds of its columns."""
     statistic = check_statistic(wanted.statistic, len(wanted.columns))
-    strings = statistic.name in OF_STRINGS
-    return statistic, [_column_kind(schema, column, wanted.key, strings=strings) for column in wanted.columns]
+    kinds = []
+    for column in wanted.columns:
+        what = f"column {column!r} of aggs[{wanted.key!r}]"
+        check_column(schema, column, what)
+        kinds.append(kind_of(schema[column].dataType, what, strings=statistic.name in OF_STRINGS))
+    return statistic, kinds
 
 
 def _default_names(wanted: Aggregate, statistic: Statistic, results: int) -> list[str]:
@@ -376,13 +380,6 @@ def check_column(schema: T.StructType, name: str, what: str) -> None:
     if schema.names.count(name) != 1:
         found = "appears more than once" if name in schema.names else "is not among"
         raise ValueError(f"{what} {found}: {', '.join(schema.names)}")
-
-
-def _column_kind(schema: T.StructType, column: str, new: Any, *, strings: bool) -> Kind:
-    """Return the kind of the one column with a name."""
-    what = f"column {column!r} of aggs[{new!r}]"
-    check_column(schema, column, what)
-    return kind_of(schema[column].dataType, what, strings=strings)
 
 
 def evaluate(
@@ -418,7 +415,9 @@ def evaluate_call(
     results = evaluate(statistic, [codes], window, call.parameters, options)
     if not isinstance(call.types[0], (T.StringType, T.DecimalType)):
         return results
-    return [_decoded(result, values) for result in results]
+    values = np.append(values, None)  # where a result is missing
+    masks = map(np.ma.getmaskarray, results)
+    return [np.ma.MaskedArray(values[np.where(mask, -1, r)], mask) for r, mask in zip(results, masks)]
 
 
 def _encoded(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
@@ -428,14 +427,6 @@ def _encoded(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
     mask = np.ma.getmaskarray(column)
     codes, values = pandas.factorize(np.where(mask, None, np.ma.getdata(column)), sort=True)
     return np.ma.MaskedArray(codes.astype(np.int64, copy=False), mask), values
-
-
-def _decoded(result: NDArray[Any], values: NDArray[Any]) -> MaskedColumn:
-    """Return the values at places."""
-    mask = np.ma.getmaskarray(result)
-    found = np.empty(len(mask), values.dtype)
-    found[~mask] = values[np.ma.getdata(result)[~mask]]
-    return np.ma.MaskedArray(found, mask)
 
 
 def decimal_result_type(statistic: str, kind: Kind) -> T.DataType:

@@ -8,10 +8,10 @@
 
 A cell is an interval of values of the first order column, so the cell of a row depends on that row alone,
 and a task that runs again splits the same way. Cells rise with the values, and the first holds all nulls. If
-rows descend, buckets are numbered from the last cell, and windows reach back to higher cells. Halos of windows
-of rows follow from exact counts of the rows of each cell, halos of windows by width from the values of the
-cuts. The rows of a halo are sent to every bucket that needs them, in the one exchange that there is, marked,
-and dropped after the walk.
+rows descend, buckets are numbered from the last cell, and windows reach back to higher cells. Halos of
+windows of rows follow from exact counts of the rows of each cell, halos of windows by width from the values
+of the cuts. The rows of a halo are sent to every bucket that needs them, in the one exchange that there is,
+marked, and dropped after the walk.
 """
 
 import math

@@ -35,14 +35,14 @@ def test_one_exchange_and_one_sort(spark, capsys):
     plan = plan_of(result, capsys)
     for operator in ("Exchange", "Sort", "ArrowEvalPython"):
         assert len(re.findall(rf"\b{operator} ", plan)) == 1, plan
-    assert plan.index("ArrowEvalPython") < plan.index("Sort [((shiftleft(cast(hash(key")
+    assert plan.index("ArrowEvalPython") < plan.index("Sort [(shiftleft(cast(hash(key")
     assert plan.index("Sort [") < plan.index("Exchange hashpartitioning(key")
     assert result.count() == 100
     ahead = rolling(frame, partition_by="key", order_by="row", window=5, center=True, aggs=aggs)
     plan = plan_of(ahead, capsys)
     for operator in ("Exchange", "Sort", "MapInArrow"):
         assert len(re.findall(rf"\b{operator} ", plan)) == 1, plan
-    assert plan.index("MapInArrow") < plan.index("Sort [((shiftleft(cast(hash(key")
+    assert plan.index("MapInArrow") < plan.index("Sort [(shiftleft(cast(hash(key")
     plan = plan[plan.index("Sort [") :]
     assert plan.index("Project [") < plan.index("Exchange hashpartitioning(key")
     result = rolling(
