@@ -4,7 +4,7 @@ Arrow stores the cells of a batch end to end. One call computes the whole batch,
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,8 @@ from pyspark.sql.functions import arrow_udf, pandas_udf
 from pyspark.sql.pandas.types import from_arrow_type
 
 from rollstat.registry import REGISTRY
-from rollstat.spark.aggregates import OF_STRINGS, Call, check_statistic, evaluate_call, result_types
-from rollstat.spark.arrow_columns import Kind, MaskedColumn, kind_of, to_arrow, to_masked
+from rollstat.spark.aggregates import OF_STRINGS, Aggregate, Call, check_statistic, evaluate_call, plan_calls
+from rollstat.spark.arrow_columns import MaskedColumn, kind_of, to_arrow, to_masked
 from rollstat.spark.start import known_warnings
 
 __all__ = ["rolling_udf"]
@@ -104,42 +104,30 @@ def rolling_udf(
         raise ValueError(f"window must be a number of rows, Forward or Expanding here; got {window!r}")
     options = {"min_periods": min_periods, "center": center, "closed": closed}
     options |= {"nan_policy": nan_policy, "algorithm": algorithm}
-    given = _input_kind(like, window, strings=statistic.name in OF_STRINGS)
-    checked = _whole(0) if window is None else window
-    types = result_types(
-        statistic,
-        [given or Kind(T.DoubleType(), np.dtype(np.float64))] * statistic.series,
-        checked,
-        parameters,
-        options,
-    )
-    if len(types) != 1:
-        raise ValueError(f"stat {statistic.name!r} returns {len(types)} results here: request only one")
-    result = T.DoubleType() if given is None else types[0]
+    columns = ("x", "y")[: statistic.series]
+    data_type = T.DoubleType()
+    if like is not None:
+        data_type = _input_type(like, window, strings=statistic.name in OF_STRINGS)
+    schema = T.StructType([T.StructField(column, data_type) for column in columns])
+    wanted = Aggregate(statistic.name, columns, parameters)
+    calls, _, fields = plan_calls([wanted], schema, _whole(0) if window is None else window, options)
+    if len(fields) != 1:
+        raise ValueError(f"stat {statistic.name!r} returns {len(fields)} results here: request only one")
+    result = T.DoubleType() if like is None else fields[0].dataType
     if kind == "pandas" and not isinstance(result, (T.DoubleType, T.FloatType)):
         raise ValueError(f"kind='pandas' cannot hold {result.simpleString()} beside null: use kind='arrow'")
-    call = Call(
-        statistic.name,
-        tuple(range(statistic.series)),
-        dict(parameters),
-        (result,),
-        positions=False,
-        scale=given.spark.scale if given is not None and given.scaled else 0,
-    )
-    return _make(_Job(call, window, options), pandas=kind == "pandas")
+    return _make(_Job(replace(calls[0], types=(result,)), window, options), pandas=kind == "pandas")
 
 
-def _input_kind(like: Any, window: Any, *, strings: bool) -> Kind | None:
-    """Return the kind of the values of the input column, if it is given."""
-    if like is None:
-        return None
+def _input_type(like: Any, window: Any, *, strings: bool) -> T.DataType:
+    """Return the type of the values of the input column."""
     data_type = like.dataType if isinstance(like, T.StructField) else like
     if not isinstance(data_type, T.DataType):
         raise TypeError(f"like must be a field of a schema or a type; got {like!r}")
     if window is not None and not isinstance(data_type, T.ArrayType):
         raise TypeError(f"like must be a column of arrays with a window; got {data_type.simpleString()}")
     values = data_type.elementType if window is not None else data_type
-    return kind_of(values, "like", strings=strings)
+    return kind_of(values, "like", strings=strings).spark
 
 
 def _whole(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -209,18 +197,16 @@ class _Job:
                     f"of {array.type}: use rollstat.spark.rolling for columns of numbers"
                 )
         missing = np.logical_or.reduce([np.asarray(array.is_null()) for array in arrays])
-        length = pc.list_value_length(arrays[0]).fill_null(0).to_numpy(zero_copy_only=False)
-        offsets = np.zeros(len(length) + 1, np.int64)
-        np.cumsum(np.where(missing, 0, length), out=offsets[1:])
-        inputs = []
-        for array in arrays:
-            if missing.sum() != array.null_count:
-                array = pc.if_else(pa.array(missing), None, array)
-            flat = array.flatten()  # without the values behind null cells
-            lengths = pc.list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
-            if not np.array_equal(lengths, np.diff(offsets)):
-                raise ValueError(f"the arrays of {self.call.statistic} must have equal lengths in every row")
-            inputs.append(self._masked(flat))
+        # Where one array is null, so are the others.
+        arrays = [
+            array if array.null_count == missing.sum() else pc.if_else(pa.array(missing), None, array)
+            for array in arrays
+        ]
+        lengths = [pc.list_value_length(array).fill_null(0) for array in arrays]
+        if not all(other.equals(lengths[0]) for other in lengths):
+            raise ValueError(f"the arrays of {self.call.statistic} must have equal lengths in every row")
+        offsets = np.append(0, np.cumsum(lengths[0], dtype=np.int64))
+        inputs = [self._masked(array.flatten()) for array in arrays]  # without values behind null cells
         options = {**self.options, "segments": offsets} if len(offsets) > 2 else self.options
         values = self._typed(evaluate_call(self.call, inputs, self.window, options)[0])
         return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values, mask=pa.array(missing))
