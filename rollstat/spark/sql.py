@@ -143,8 +143,11 @@ class RollingTable:
                 )
         order = _order_column(schema, None if on is None else _constant("on", on))
         checked = {"center": False, **{name: value for name, value in given.items() if value is not None}}
-        asked = [_resolved(wanted, schema) for wanted in parse_aggregates(_constant("aggs", aggs))]
-        width = _window(_constant("window", window))
+        parsed = parse_aggregates(_constant("aggs", aggs))
+        asked = [replace(w, columns=tuple(_resolve(name, schema) for name in w.columns)) for w in parsed]
+        width = _constant("window", window)
+        if isinstance(width, str) and width.strip().lower() == "expanding":
+            width = Expanding()
         plan, fields = Request((), order, width, asked, checked, descending).plan(schema)
         plan, _ = carrying(plan)
         # The Arrow arrays of workers allow nulls everywhere.
@@ -189,7 +192,9 @@ class RollingTable:
             indexes = frame.f_locals.get("partition_child_indexes")
             splitter: Any = frame.f_locals.get("self")
             if indexes and splitter is not self and hasattr(splitter, "terminate"):
-                self._plan = _with_keys(self._plan, indexes)
+                # The keys are columns that Spark added.
+                names = [f"partition_by_{number}" for number in range(len(indexes))]
+                self._plan = replace(self._plan, keys=tuple(indexes), names=(*names, *self._plan.names))
                 splitter.eval, splitter.terminate = self.eval, self.terminate
                 return True
             if frame.f_back is None:
@@ -198,20 +203,10 @@ class RollingTable:
         return False
 
 
-def _with_keys(plan: Plan, indexes: list[int]) -> Plan:
-    """Return a plan whose keys are the columns that Spark added for PARTITION BY."""
-    names = tuple(f"partition_by_{number}" for number in range(len(indexes)))
-    return replace(plan, keys=tuple(indexes), names=(*names, *plan.names))
-
-
 def _constant(name: str, argument: AnalyzeArgument) -> Any:
     if argument.isTable or not argument.isConstantExpression:
         raise TypeError(f"{name} must be a constant")
     return argument.value
-
-
-def _window(value: Any) -> Any:
-    return Expanding() if isinstance(value, str) and value.strip().lower() == "expanding" else value
 
 
 def _order_column(schema: T.StructType, given: Any) -> str:
@@ -232,10 +227,6 @@ def _resolve(name: str, schema: T.StructType) -> str:
     """Return the column that a name means; case matters only if several columns differ by it."""
     same = [other for other in schema.names if other.lower() == name.lower()]
     return str(same[0]) if len(same) == 1 else name
-
-
-def _resolved(wanted: Aggregate, schema: T.StructType) -> Aggregate:
-    return replace(wanted, columns=tuple(_resolve(column, schema) for column in wanted.columns))
 
 
 def parse_aggregates(text: Any) -> list[Aggregate]:
