@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from pyspark.sql import SparkSession
 
@@ -83,16 +84,15 @@ def session(
     """
     builder: Any = SparkSession.builder.appName(app)
     builder = builder.master(master) if remote is None else builder.remote(remote)
-    own = not (remote or "").startswith("sc://")
-    builder = builder.config(map={**(_local_settings() if own else {}), **(conf or {})})
-    with known_warnings(), _environment(_own_environment() if own else {}):
+    settings, environment = {}, {}
+    if not (remote or "").startswith("sc://"):
+        logging = Path(__file__).with_name("log4j2.properties").as_uri()
+        settings = _LOCAL | {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging}"}
+        environment = _own_environment()
+    builder = builder.config(map={**settings, **(conf or {})})
+    with known_warnings(), mock.patch.dict(os.environ, environment):  # restored once the session runs
         started: SparkSession = builder.getOrCreate()
     return started
-
-
-def _local_settings() -> dict[str, str]:
-    logging = Path(__file__).with_name("log4j2.properties").as_uri()
-    return _LOCAL | {"spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={logging}"}
 
 
 @cache
@@ -130,21 +130,6 @@ def _own_environment() -> dict[str, str]:
         paths = [folder, *filter(None, [os.environ.get("PYTHONPATH")])]
         wanted["PYTHONPATH"] = os.pathsep.join(paths)
     return wanted
-
-
-@contextmanager
-def _environment(wanted: Mapping[str, str]) -> Iterator[None]:
-    """Set variables while the session starts."""
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @contextmanager
