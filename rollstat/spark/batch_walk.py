@@ -135,8 +135,10 @@ class Walk:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.columns: list[list[MaskedColumn]] = [[] for _ in plan.inputs]
-        self.times: list[NDArray[Any]] = []
+        # The columns that windows need, in pieces; the last one holds times if windows have a width.
+        self.columns: list[list[MaskedColumn]] = [
+            [] for _ in range(len(plan.inputs) + (plan.time is not None))
+        ]
         self.starts = [0]  # held rows at which a series begins; the first series may have dropped rows
         self.dropped = 0  # rows of the first held series that are no longer held
         self.held = 0
@@ -177,19 +179,18 @@ class Walk:
         self._hold(batch, self.changes(batch))
         self.pending.clear()
         self.bytes = 0
-        columns, times, offsets = self._joined()
-        self._drop(columns, times, self._windows(offsets, times), int(offsets[-2]), self.held)
+        columns, offsets = self._joined()
+        self._drop(columns, self._windows(columns, offsets), int(offsets[-2]), self.held)
 
     def no_results(self, rows: int) -> list[pa.Array]:
         """Return new columns that hold only nulls."""
         types = [data_type for call in self.plan.calls for data_type in call.types]
         return [pa.nulls(rows, arrow_type(data_type)) for data_type in types]
 
-    def _joined(self) -> tuple[list[MaskedColumn], NDArray[Any] | None, NDArray[np.int64]]:
-        """Return the held columns, their times, and the offsets of the series."""
+    def _joined(self) -> tuple[list[MaskedColumn], NDArray[np.int64]]:
+        """Return the held columns and the offsets of the series."""
         columns = [np.ma.concatenate(held) if len(held) > 1 else held[0] for held in self.columns]
-        times = np.concatenate(self.times) if self.times else None
-        return columns, times, np.unique(np.array([*self.starts, self.held], np.int64))
+        return columns, np.unique(np.array([*self.starts, self.held], np.int64))
 
     def _hold(self, batch: pa.RecordBatch, changes: NDArray[np.bool_]) -> None:
         """Check the order of a batch and keep the columns that windows need."""
@@ -201,16 +202,15 @@ class Walk:
         self.starts += (np.flatnonzero(changes) + self.held).tolist()
         for held, column in zip(self.columns, columns):
             held.append(column)
-        if self.plan.time is not None:
-            self.times.append(self._read_times(batch, *self.plan.time))
         self.held += batch.num_rows
 
     def read(self, batch: pa.RecordBatch, changes: NDArray[np.bool_] | None = None) -> list[MaskedColumn]:
-        """Check the order of a batch and return the columns that the statistics take."""
+        """Check the order of a batch and return the columns that windows need."""
         self._check_order(batch, self.changes(batch) if changes is None else changes)
         indexes = (*self.plan.keys, *self.plan.order)
         self.last = [batch.column(index).slice(batch.num_rows - 1, 1) for index in indexes]
-        return [to_masked(batch.column(index), kind) for index, kind in self.plan.inputs]
+        columns = [to_masked(batch.column(index), kind) for index, kind in self.plan.inputs]
+        return columns if self.plan.time is None else [*columns, self._read_times(batch, *self.plan.time)]
 
     def _from_last(self, batch: pa.RecordBatch) -> tuple[list[pa.Array], list[pa.Array], int]:
         """Return keys and order of the last row, if there is one, and of a batch, and where that begins."""
@@ -241,7 +241,7 @@ class Walk:
                 "add a column to order_by that distinguishes them, or use ties='columns'"
             )
 
-    def _read_times(self, batch: pa.RecordBatch, index: int, kind: Kind) -> NDArray[Any]:
+    def _read_times(self, batch: pa.RecordBatch, index: int, kind: Kind) -> MaskedColumn:
         """Return times that never decrease, datetimes in microseconds; a missing time is an error."""
         column = to_masked(batch.column(index), kind)
         values, missing = np.ma.getdata(column), np.ma.getmaskarray(column)
@@ -252,8 +252,9 @@ class Walk:
             raise ValueError(f"the order column of a window by width is missing at {where}")
         if values.dtype.kind == "M":
             values = values.astype("M8[us]", copy=False)
-            return (-values.view(np.int64)).view("M8[us]") if self.plan.descending[0] else values
-        return -values if self.plan.descending[0] else values
+        if self.plan.descending[0]:
+            values = (-values.view(np.int64 if values.dtype.kind == "M" else None)).view(values.dtype)
+        return np.ma.MaskedArray(values)
 
     def _describe(self, batch: pa.RecordBatch, row: int) -> str:
         """Return key and order of a row, for messages."""
@@ -271,24 +272,24 @@ class Walk:
 
     def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
         """Compute the rows whose windows are complete, drop old rows, and return the finished batches."""
-        columns, times, offsets = self._joined()
-        windows = self._windows(offsets, times)
+        columns, offsets = self._joined()
+        windows = self._windows(columns, offsets)
         done = self.held if final or not self.plan.looks_ahead else self._complete(windows, int(offsets[-2]))
         if done > self.computed:
-            self._compute(columns, windows, self._options(offsets, times), offsets, done)
-        self._drop(columns, times, windows, int(offsets[-2]), done)
+            self._compute(columns, windows, self._options(columns, offsets), offsets, done)
+        self._drop(columns, windows, int(offsets[-2]), done)
         return self._emit()
 
-    def _options(self, offsets: NDArray[np.int64], times: NDArray[Any] | None) -> dict[str, Any]:
+    def _options(self, columns: list[MaskedColumn], offsets: NDArray[np.int64]) -> dict[str, Any]:
         given = dict(self.plan.options)
         if len(offsets) > 2:
             given["segments"] = offsets
-        if times is not None:
-            given["times"] = times
+        if self.plan.time is not None:
+            given["times"] = columns[-1].data
         return given
 
-    def _windows(self, offsets: NDArray[np.int64], times: NDArray[Any] | None) -> Windows:
-        return Options.check(**self._options(offsets, times)).windows(self.plan.window, offsets)
+    def _windows(self, columns: list[MaskedColumn], offsets: NDArray[np.int64]) -> Windows:
+        return Options.check(**self._options(columns, offsets)).windows(self.plan.window, offsets)
 
     def _complete(self, windows: Windows, begin: int) -> int:
         """Return the first held row whose window may need later rows; the last series starts at `begin`."""
@@ -367,13 +368,10 @@ class Walk:
         kind = next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
         return kind(f"{call.statistic} failed at {self._describe_held(high - 1)}: {error}")
 
-    def _drop(
-        self, columns: list[MaskedColumn], times: NDArray[Any] | None, windows: Windows, begin: int, done: int
-    ) -> None:
+    def _drop(self, columns: list[MaskedColumn], windows: Windows, begin: int, done: int) -> None:
         """Keep only rows that later windows of the last series reach; that series starts at `begin`."""
         keep = int(windows.bounds(done - 1, done)[0][0]) if done > begin else begin
         self.columns = [[column[keep:].copy()] for column in columns]
-        self.times = [] if times is None else [times[keep:].copy()]
         self.dropped = keep - begin + (self.dropped if begin == 0 else 0)
         self.starts = [0]
         self.held -= keep

@@ -188,14 +188,11 @@ class _SelectionState(CarriedState):
     ) -> list[MaskedColumn]:
         (column,), (values, positions) = columns, self.kept
         kept, new = len(values), len(column)
-        earlier = np.ma.MaskedArray(values, np.zeros(kept, np.bool_))
-        window = np.zeros(new, np.int64), np.arange(kept + 1, kept + new + 1)
+        both = np.ma.concatenate([np.ma.MaskedArray(values, np.zeros(kept, np.bool_)), column])
         parameters = dict(self.call.parameters)
         relative_to = parameters.pop("relative_to", "data")
         options = {"min_periods": 1, "nan_policy": self.nan_policy}
-        results = evaluate(
-            self.statistic, [np.ma.concatenate([earlier, column])], window, parameters, options
-        )
+        results = [r[kept:] for r in evaluate(self.statistic, [both], Expanding(), parameters, options)]
         rows = np.arange(self.rows, self.rows + new)
         positions = np.concatenate([positions, rows])
         self._add(columns, missing)
@@ -444,7 +441,7 @@ class CarriedWalk(Walk):
 
     def _step(self, *, final: bool) -> Iterator[pa.RecordBatch]:
         """Compute all held rows and drop them."""
-        columns, _, offsets = self._joined()
+        columns, offsets = self._joined()
         if self.starts[1:2] == [0]:  # the first held row is the first of its series
             self.states = initial_states(self.plan)
         results = [self._results(number, columns, offsets) for number in range(len(self.plan.calls))]
@@ -488,7 +485,7 @@ class CarriedWalk(Walk):
         call, first = self.plan.calls[number], int(offsets[0])
         given = [column[first : int(offsets[-1])] for column in columns]
         try:
-            results = self._call(call, given, self.plan.window, self._options(offsets - first, None))
+            results = self._call(call, given, self.plan.window, self._options(given, offsets - first))
         except CALL_ERRORS:
             # Compute the series one by one, so that the error names a row.
             parts = []

@@ -62,13 +62,12 @@ class Series:
         """Return the state as bytes."""
         walk, held = self.walk, []
         if walk.held:
-            pairs = zip(walk.columns, self.plan.inputs)
-            columns = [to_arrow(np.ma.concatenate(parts), kind.spark) for parts, (_, kind) in pairs]
-            times = [pa.array(np.concatenate(walk.times))] if walk.times else []
-            held = [_batch([*columns, *times])]
+            columns = [np.ma.concatenate(parts) for parts in walk.columns]
+            arrays = [to_arrow(column, kind.spark) for column, (_, kind) in zip(columns, self.plan.inputs)]
+            held = [_batch([*arrays, *(pa.array(times.data) for times in columns[len(arrays) :])])]
         last = [] if walk.last is None else [_batch(walk.last)]
         messages = [write_message(batch) for batch in (*held, *last, *self.waiting)]
-        parameters = {"dropped": walk.dropped, "inputs": len(walk.columns)}
+        parameters = {"dropped": walk.dropped, "inputs": len(self.plan.inputs)}
         parameters |= {"held": len(held), "last": len(last)}
         return snapshots.write(_NAME, parameters, [np.frombuffer(message, np.uint8) for message in messages])
 
@@ -84,10 +83,9 @@ class Series:
         if parameters["held"]:
             held = batches.pop(0)
             walk.held = walk.computed = held.num_rows
-            pairs = zip(held.columns, self.plan.inputs)
-            walk.columns = [[to_masked(column, kind)] for column, (_, kind) in pairs]
-            times = held.columns[len(self.plan.inputs) :]
-            walk.times = [column.to_numpy(zero_copy_only=False) for column in times]
+            columns = [to_masked(array, kind) for array, (_, kind) in zip(held.columns, self.plan.inputs)]
+            times = [array.to_numpy(zero_copy_only=False) for array in held.columns[len(columns) :]]
+            walk.columns = [[column] for column in (*columns, *map(np.ma.MaskedArray, times))]
         if parameters["last"]:
             walk.last = batches.pop(0).columns
         self.waiting = batches
