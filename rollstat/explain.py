@@ -172,7 +172,7 @@ def explain(function: Callable[..., Any], *args: Any, **options: Any) -> Explana
     resolve, first = statistic.resolve, next(iter(inspect.signature(function).parameters))
     if not args and first in options:
         args = (options.pop(first),)
-    args, options = adapted(function, args, options)
+    args, options, _ = adapted(function, args, options)
     explanation: Explanation = resolve(*args, **options).explain(function.__name__)
     return explanation
 

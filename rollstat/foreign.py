@@ -11,7 +11,7 @@ These libraries are not imported: who passes an object of one has loaded it.
 import inspect
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 from rollstat.options import Options
 
 __all__ = ["adapted", "call_like"]
+
+
+_Convert: TypeAlias = Callable[[NDArray[Any], NDArray[np.bool_], dict[int, Any]], Any]
 
 
 class _Adapter(NamedTuple):
@@ -29,7 +32,7 @@ class _Adapter(NamedTuple):
     """
 
     values: Any
-    convert: Callable[[NDArray[Any], NDArray[np.bool_], dict[int, Any]], Any]
+    convert: _Convert
 
 
 def _with_nulls(present: Any, null: Any) -> Any:
@@ -171,20 +174,25 @@ def _missing(name: str, results: Sequence[Any], filled: bool) -> list[Any]:
 
 def adapted(
     function: Callable[..., Any], arguments: tuple[Any, ...], options: dict[str, Any]
-) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments and options of a function, with arrays of NumPy for those of other libraries."""
+) -> tuple[tuple[Any, ...], dict[str, Any], _Convert | None]:
+    """Return the arguments and options of a function, with arrays of NumPy for those of other libraries.
+
+    Also return what converts results to the kind of the first argument; None if results stay as they are:
+    the argument is no array of another library, or `out` receives the results.
+    """
     if not arguments:
-        return arguments, options
+        return arguments, options, None
     (arr, *rest), options = arguments, dict(options)
     if "axis" in options:
         options["axis"] = _numbered(options["axis"], arr)
-    if _adapter_of(arr, options) is None:
-        return (arr, *rest), options
+    adapter = _adapter(arr) if options.get("out") is None else None
+    if adapter is None:
+        return (arr, *rest), options, None
     if "other" in options:
         options["other"] = _values(_aligned(options["other"], arr))
     elif rest and "other" in inspect.signature(function).parameters:
         rest[0] = _aligned(rest[0], arr)
-    return tuple(map(_values, (arr, *rest))), options
+    return (adapter.values, *map(_values, rest)), options, adapter.convert
 
 
 def call_like(
@@ -196,12 +204,11 @@ def call_like(
     arguments are passed on as they are, and so is every kind where `out` receives the results.
     """
     arr = arguments[0]
-    given, options = adapted(function, arguments, options)
+    given, options, convert = adapted(function, arguments, options)
     result = run(*given, **options)
-    adapter = _adapter_of(arr, options)
-    if adapter is None:
+    if convert is None:
         return result
-    values, convert = adapter
+    values = given[0]
     several = isinstance(result, tuple) or result.ndim > np.ndim(values)
     results = tuple(result) if several else (result,)
     shorter = hasattr(arr, "dims") and results[0].shape != values.shape
@@ -211,11 +218,6 @@ def call_like(
     if not several:
         return converted[0]
     return type(result)(*converted) if hasattr(result, "_fields") else tuple(converted)
-
-
-def _adapter_of(arr: Any, options: dict[str, Any]) -> _Adapter | None:
-    """Return the adapter of the first argument, unless `out` receives the results."""
-    return None if options.get("out") is not None else _adapter(arr)
 
 
 def _aligned(other: Any, arr: Any) -> Any:
