@@ -213,15 +213,6 @@ def check_statistic(name: Any, columns: int) -> Statistic:
     return statistic
 
 
-def _is_element(
-    statistic: Statistic, window: Any, parameters: Mapping[str, Any], options: Mapping[str, Any]
-) -> bool:
-    """Return whether all results are elements of the input."""
-    empty = np.ma.MaskedArray(np.empty(0, np.int8), np.empty(0, np.bool_))
-    results = evaluate(statistic, [empty] * statistic.series, window, parameters, options)
-    return all(result.dtype == np.int8 for result in results)
-
-
 def _own_parameters(statistic: Statistic) -> list[inspect.Parameter]:
     """Return the parameters of a statistic itself; window and options are shared by all of a call."""
     return [p for p in statistic.arguments[statistic.series :] if p.name != statistic.window_name]
@@ -250,25 +241,27 @@ def result_types(
 ) -> tuple[T.DataType, ...]:
     """Return the types of the results, from a call without rows, which also checks all arguments."""
     _check_parameters(statistic, parameters)
+
+    def dtypes_of(dtypes: Sequence[Any]) -> list[np.dtype[Any]]:
+        inputs = [np.ma.MaskedArray(np.empty(0, dtype), np.empty(0, np.bool_)) for dtype in dtypes]
+        return [result.dtype for result in evaluate(statistic, inputs, window, parameters, options)]
+
     positions = statistic.name.startswith("arg")
-    of_codes = [Kind(T.LongType(), np.dtype(np.int64))]
-    if kinds[0].scaled and statistic.name in DECIMAL_SUMS:
-        result_types(statistic, of_codes, window, parameters, options)
-        return (decimal_result_type(statistic.name, kinds[0]),)
-    if statistic.name in _OF_ORDER and (kinds[0].scaled or kinds[0].coded):
-        return result_types(statistic, of_codes, window, parameters, options)
+    of_order = positions or statistic.name in _OF_ORDER
+    dtypes = dtypes_of([np.int64 if kind.scaled or kind.coded else kind.dtype for kind in kinds])
     for kind in kinds:
-        if kind.scaled and not positions and not _is_element(statistic, window, parameters, options):
+        if kind.scaled and statistic.name in DECIMAL_SUMS:
+            return (decimal_result_type(statistic.name, kind),)
+        # Results that are elements keep any dtype of integers.
+        if kind.scaled and not of_order and set(dtypes_of([np.int8] * len(kinds))) != {np.dtype(np.int8)}:
             raise TypeError(
                 f"statistic {statistic.name!r} of {kind.spark.simpleString()} is not an element of the "
                 "column: cast it to double first"
             )
-    if kinds[0].coded:
-        types = result_types(statistic, of_codes, window, parameters, options)
-        return types if positions else (kinds[0].spark,) * len(types)
-    inputs = [np.ma.MaskedArray(np.empty(0, kind.dtype), np.empty(0, np.bool_)) for kind in kinds]
-    results = evaluate(statistic, inputs, window, parameters, options)
-    return tuple(T.LongType() if positions else result_type(result.dtype, kinds[0]) for result in results)
+    if kinds[0].coded and not of_order:
+        return (kinds[0].spark,) * len(dtypes)
+    kind = Kind(T.LongType(), np.dtype(np.int64)) if of_order else kinds[0]
+    return tuple(T.LongType() if positions else result_type(dtype, kind) for dtype in dtypes)
 
 
 def as_aggregates(aggs: Any) -> list[Aggregate]:
