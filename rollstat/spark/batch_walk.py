@@ -160,11 +160,9 @@ class Walk:
                 yield from self.push(batch)
         yield from self.flush(final=True)
 
-    def push(
-        self, batch: pa.RecordBatch, changes: NDArray[np.bool_] | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """Take a batch and yield the batches that are complete; `changes` marks known changes of key."""
-        self._hold(batch, self.changes(batch) if changes is None else changes)
+    def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+        """Take a batch and yield the batches that are complete."""
+        self._hold(batch)
         new = self.held - self.computed
         if new >= self.wait_rows and (self.bytes >= _FEW_BYTES or new >= 8 * self.min_rows):
             yield from self._step(final=False)
@@ -176,7 +174,7 @@ class Walk:
 
     def skip(self, batch: pa.RecordBatch) -> None:
         """Take a batch of one series without computing results."""
-        self._hold(batch, self.changes(batch))
+        self._hold(batch)
         self.pending.clear()
         self.bytes = 0
         columns, offsets = self._joined()
@@ -192,8 +190,9 @@ class Walk:
         columns = [np.ma.concatenate(held) if len(held) > 1 else held[0] for held in self.columns]
         return columns, np.unique(np.array([*self.starts, self.held], np.int64))
 
-    def _hold(self, batch: pa.RecordBatch, changes: NDArray[np.bool_]) -> None:
+    def _hold(self, batch: pa.RecordBatch) -> None:
         """Check the order of a batch and keep the columns that windows need."""
+        changes = self.changes(batch)
         columns = self.read(batch, changes)
         if self.plan.bucket is not None and not self.held:
             self.dropped = self.plan.rows_before.get(batch.column(self.plan.bucket)[0].as_py(), 0)
@@ -204,9 +203,9 @@ class Walk:
             held.append(column)
         self.held += batch.num_rows
 
-    def read(self, batch: pa.RecordBatch, changes: NDArray[np.bool_] | None = None) -> list[MaskedColumn]:
+    def read(self, batch: pa.RecordBatch, changes: NDArray[np.bool_]) -> list[MaskedColumn]:
         """Check the order of a batch and return the columns that windows need."""
-        self._check_order(batch, self.changes(batch) if changes is None else changes)
+        self._check_order(batch, changes)
         indexes = (*self.plan.keys, *self.plan.order)
         self.last = [batch.column(index).slice(batch.num_rows - 1, 1) for index in indexes]
         columns = [to_masked(batch.column(index), kind) for index, kind in self.plan.inputs]
@@ -451,13 +450,12 @@ class HashWalk:
     def push(self, batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
         """Take a batch with rows, and yield the rows that are complete."""
         hashes = batch.column(self.hash_column).to_numpy()
-        changes = self.first.changes(batch)
         same = np.append(hashes[0] == self.hash, hashes[1:] == hashes[:-1])
-        collides = changes & same  # the key changes within a hash
+        collides = self.first.changes(batch) & same  # the key changes within a hash
         if self.others or collides.any():
             yield from self._push_runs(batch, same, collides)
         else:
-            yield from self.first.push(batch, changes)
+            yield from self.first.push(batch)
         self.hash = int(hashes[-1])
 
     def _push_runs(

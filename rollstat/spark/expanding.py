@@ -518,7 +518,7 @@ class BucketStates:
                 bucket = batch.column(self.plan.bucket)[0].as_py()
                 for state in states:
                     state.first_row = self.plan.rows_before.get(bucket, 0)
-            columns = walk.read(batch)
+            columns = walk.read(batch, walk.changes(batch))
             for call, state in zip(self.plan.calls, states):
                 state.skip([columns[index] for index in call.inputs])
         if bucket is not None:

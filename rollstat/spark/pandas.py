@@ -79,10 +79,7 @@ class Rolling:
         ]
         result = rolling(rows, order_by=order, window=self._window, aggs=aggs, **self._options)
         made = result.columns[len(rows.columns) :]
-        if len(made) == len(aggs):
-            names = [wanted.columns[0] for wanted in aggs]
-        else:
-            names = made
+        names = [wanted.columns[0] for wanted in aggs] if len(made) == len(aggs) else made
         new = [F.col(f"`{old}`").alias(name) for old, name in zip(made, names)]
         found = result.select(*index, *new).pandas_api(index_col=index)
         found.index.names = frame.index.names
