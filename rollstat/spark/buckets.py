@@ -31,7 +31,6 @@ from pyspark.sql import types as T
 from rollstat.options import Options
 from rollstat.spark.arrow_columns import Kind, MaskedColumn, to_masked
 from rollstat.spark.batch_walk import Plan
-from rollstat.spark.start import known_warnings
 from rollstat.windows import Expanding, FixedWindows, TimeWindows
 
 __all__ = ["BUCKET", "HALO", "MAX_BUCKETS", "Bucket", "CountCells", "Reach", "Split"]
@@ -261,8 +260,7 @@ def _number_long_series(
     table = table.drop_columns(["rollstat_rows"])
     table = table.append_column("rollstat_series", pa.array(np.arange(table.num_rows, dtype=np.int32)))
     renamed = table.rename_columns([f"rollstat_key{i}" for i in range(len(keys))] + ["rollstat_series"])
-    with known_warnings():
-        few = F.broadcast(frame.sparkSession.createDataFrame(renamed))
+    few = F.broadcast(frame.sparkSession.createDataFrame(renamed))
     same = [frame[key].eqNullSafe(few[f"rollstat_key{i}"]) for i, key in enumerate(keys)]
     joined = frame.join(few, same, "left")
     return joined.drop(*renamed.column_names[:-1]), table.num_rows
@@ -295,8 +293,7 @@ def _number_of_buckets(rows: int, split: int | str, reach: Reach) -> int:
 def _count(frame: DataFrame, order: str, job: CountCells) -> list[list[int]]:
     """Return the rows of each cell of each series."""
     rows = frame.where("rollstat_series is not null").select("rollstat_series", frame[order])
-    with known_warnings():
-        table = rows.mapInArrow(job, "series int, cell long, rows long").toArrow()
+    table = rows.mapInArrow(job, "series int, cell long, rows long").toArrow()
     counts = [np.zeros(len(rising) + 1, np.int64) for rising in job.rising]
     for series, cell, count in zip(*(table[name].to_pylist() for name in ("series", "cell", "rows"))):
         counts[series][cell] += count

@@ -59,6 +59,7 @@ _MAX_LOG = 60.0  # at least log1p of the largest number times the resolution
 _EPOCH = 946_684_800  # seconds; timestamps within 68 years of the year 2000 get distinct codes
 
 
+@known_warnings()
 def rolling(  # 13 parameters: one for each public option
     df: DataFrame,
     *,
@@ -203,8 +204,7 @@ class Route:
         # Rows that hold states have nulls everywhere; all others are as in the frame of the caller.
         same = [T.StructField(n, f.dataType, f.nullable, f.metadata) for n, f in zip(rows.columns, old)]
         result = T.StructType([*same, *rows.schema[len(old) :], *new])
-        with known_warnings():
-            return rows.sortWithinPartitions(*self.sort).mapInArrow(WalkJob(self.plan, hash_column), result)
+        return rows.sortWithinPartitions(*self.sort).mapInArrow(WalkJob(self.plan, hash_column), result)
 
     def _with_results(self, new: Sequence[T.StructField]) -> DataFrame:
         """Return the rows and the new columns; workers get only needed columns and return only results."""
@@ -220,8 +220,7 @@ class Route:
         # Annotations tell Spark what the function takes and returns.
         taken: Any = Iterator[tuple[pa.Array, ...]] if len(needed) > 1 else Iterator[pa.Array]
         rolling.__annotations__ = {"columns": taken, "return": Iterator[pa.Array]}
-        with known_warnings():
-            function = arrow_udf(rolling, returnType=T.StructType(list(new))).asNondeterministic()
+        function = arrow_udf(rolling, returnType=T.StructType(list(new))).asNondeterministic()
         rows = rows.select(*given, function(*needed).alias(_RESULTS))
         here = F.spark_partition_id() >= F.lit(0)
         made = [F.when(here, rows[_RESULTS][field.name]).alias(field.name) for field in new]
@@ -313,11 +312,10 @@ def _with_states(split: Split, plan: Plan) -> DataFrame:
     needed = rows.where(F.col(BUCKET) >= split.first_bucket)
     needed = needed.select(*(needed.columns[index] for index in indexes))
     needed = needed.repartitionById(split.buckets, BUCKET)
-    with known_warnings():
-        states = needed.sortWithinPartitions(*_sort_columns(needed, job)[0])
-        states = states.mapInArrow(BucketStates(job), STATE_SCHEMA)
-        states = states.repartition(1).sortWithinPartitions("bucket")
-        states = states.mapInArrow(StartStates(plan, split.series_ends), STATE_SCHEMA)
+    states = needed.sortWithinPartitions(*_sort_columns(needed, job)[0])
+    states = states.mapInArrow(BucketStates(job), STATE_SCHEMA)
+    states = states.repartition(1).sortWithinPartitions("bucket")
+    states = states.mapInArrow(StartStates(plan, split.series_ends), STATE_SCHEMA)
     nulls = [F.lit(None).cast(field.dataType).alias(field.name) for field in rows.schema[:-1]]
     start = states.select(*nulls, F.col("bucket").alias(BUCKET), F.col("state").alias(_STATE))
     return rows.withColumn(_STATE, F.lit(None).cast("binary")).unionAll(start)

@@ -42,6 +42,7 @@ _EXAMPLE = "median(x) AS m, quantile(x, [0.25, 0.75]) AS (low, high)"
 _TIMES = (T.DateType, T.TimestampType, T.TimestampNTZType)
 
 
+@known_warnings()
 def register(spark: SparkSession, prefix: str = "rollstat_") -> str:
     """Register the table function for SQL.
 
@@ -87,8 +88,7 @@ def register(spark: SparkSession, prefix: str = "rollstat_") -> str:
     'rollstat_rolling'
     """
     name = f"{prefix}rolling"
-    with known_warnings():
-        spark.udtf.register(name, _table_function(spark, name))
+    spark.udtf.register(name, _table_function(spark, name))
     return name
 
 

@@ -134,7 +134,7 @@ def _own_environment() -> dict[str, str]:
 
 @contextmanager
 def known_warnings() -> Iterator[None]:
-    """Suppress two known warnings of pyspark, and only those, around calls of its functions.
+    """Suppress two known warnings of pyspark, and only those, in functions that call it.
 
     The first says that pandas 3 is not fully supported; the calls made here pass Arrow data and do not use
     pandas. The second says that Spark Connect cannot change settings of a server that was started with

@@ -55,6 +55,7 @@ _MANY_OPERATORS = "spark.sql.streaming.statefulOperator.allowMultiple"
 _SETS_WATERMARK = re.compile(r"^[\s:+-]*EventTimeWatermark\b", re.MULTILINE)  # an operator of a printed plan
 
 
+@known_warnings()
 def rolling_stream(  # 14 parameters: one for each public option
     df: DataFrame,
     *,
@@ -184,21 +185,20 @@ def rolling_stream(  # 14 parameters: one for each public option
         waits=watermark is not None,
         keep=_kept_for(plan, watermark, ttl),
     )
-    with known_warnings():
-        start = None
-        if initial is not None:
-            start = _states(initial, plan, packed).groupBy(*names)
-        hashed = rows.withColumn(HASH, hash_of([rows[name] for name in names]))
-        messages = hashed.mapInArrow(Pack(plan.keys), packed)
-        answers = messages.groupBy(*names).transformWithState(
-            processor,
-            T.StructType([T.StructField(_MESSAGE, T.BinaryType())]),
-            outputMode="append",
-            timeMode=processor.time_mode,
-            initialState=start,
-        )
-        fate = T.StructField(_FATE, T.ByteType())
-        result = answers.mapInArrow(_unpack, T.StructType([*given, *fields, fate]))
+    start = None
+    if initial is not None:
+        start = _states(initial, plan, packed).groupBy(*names)
+    hashed = rows.withColumn(HASH, hash_of([rows[name] for name in names]))
+    messages = hashed.mapInArrow(Pack(plan.keys), packed)
+    answers = messages.groupBy(*names).transformWithState(
+        processor,
+        T.StructType([T.StructField(_MESSAGE, T.BinaryType())]),
+        outputMode="append",
+        timeMode=processor.time_mode,
+        initialState=start,
+    )
+    fate = T.StructField(_FATE, T.ByteType())
+    result = answers.mapInArrow(_unpack, T.StructType([*given, *fields, fate]))
     fates = {"rows": RETURNED, "late": LATE, "null_time": NULL_TIME}
     counts = [F.count_if(F.col(_FATE) == number).alias(name) for name, number in fates.items()]
     return result.observe(metrics, *counts).where(F.col(_FATE) == RETURNED).drop(_FATE, *references.added)

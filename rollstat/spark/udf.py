@@ -24,6 +24,7 @@ from rollstat.spark.start import known_warnings
 __all__ = ["rolling_udf"]
 
 
+@known_warnings()
 def rolling_udf(
     stat: str,
     window: Any = None,
@@ -234,6 +235,5 @@ def _make(job: _Job, *, pandas: bool) -> Any:
     call = call_pandas if pandas else call
     call.__annotations__ = {"columns": column, "return": single if job.window is None else column}
     call.__name__ = f"rolling_{job.call.statistic}"
-    with known_warnings():
-        make = pandas_udf if pandas else arrow_udf
-        return make(call, returnType=job.result if job.window is None else T.ArrayType(job.result))
+    make = pandas_udf if pandas else arrow_udf
+    return make(call, returnType=job.result if job.window is None else T.ArrayType(job.result))
