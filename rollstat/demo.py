@@ -140,7 +140,7 @@ def clean_wind(spark: Any) -> pd.DataFrame:
 
 def summary(rows: pd.DataFrame) -> pd.Series:
     """Return what the table says of the outliers at one airport."""
-    worst = rows.loc[(rows["wind_speed"] - rows["median"]).abs().where(rows["outlier"]).idxmax()]
+    worst = rows.iloc[int((rows["wind_speed"] - rows["median"]).abs().where(rows["outlier"]).argmax())]
     return pd.Series(
         {
             "hours": len(rows),
@@ -218,7 +218,7 @@ def draw(weather: pd.DataFrame, folder: Path) -> Path:
     """Draw the wind speeds of :func:`clean_wind` into a folder, and return the path of the picture."""
     from matplotlib.figure import Figure
 
-    worst = weather.loc[(weather["wind_speed"] - weather["median"]).abs().idxmax()]
+    worst = weather.iloc[int((weather["wind_speed"] - weather["median"]).abs().argmax())]
     near = (weather["time_hour"] - worst["time_hour"]).abs() <= DAYS_AROUND
     title = f"{worst['wind_speed']:,.0f} mph at {worst['origin']}, {worst['time_hour']:%d %B %Y, %H:%M} UTC"
     views = {title: weather[near & (weather["origin"] == worst["origin"])]}

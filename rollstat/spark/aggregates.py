@@ -408,7 +408,7 @@ def evaluate_call(
     results = evaluate(statistic, [codes], window, call.parameters, options)
     if not isinstance(call.types[0], (T.StringType, T.DecimalType)):
         return results
-    values = np.append(values, None)  # where a result is missing
+    values = np.array([*values, None], object)  # the last one where a result is missing
     masks = map(np.ma.getmaskarray, results)
     return [np.ma.MaskedArray(values[np.where(mask, -1, r)], mask) for r, mask in zip(results, masks)]
 
@@ -418,7 +418,9 @@ def _encoded(column: MaskedColumn) -> tuple[MaskedColumn, NDArray[Any]]:
     import pandas  # here, because most workers do without
 
     mask = np.ma.getmaskarray(column)
-    codes, values = pandas.factorize(np.where(mask, None, np.ma.getdata(column)), sort=True)
+    given = np.ma.getdata(column).copy()
+    given[mask] = None
+    codes, values = pandas.factorize(given, sort=True)
     return np.ma.MaskedArray(codes.astype(np.int64, copy=False), mask), values
 
 
@@ -450,7 +452,8 @@ def rolling_decimals(
     of : DecimalType
         Type of the result.
     """
-    rest, limbs = (integers(column), 4) if column.dtype.kind == "O" else (column.data, 2)
+    limbs = 4 if column.dtype.kind == "O" else 2
+    rest: Any = integers(column) if limbs == 4 else column.data
     parts = []
     for _ in range(limbs - 1):
         parts.append(rest & (2**_LIMB_BITS - 1))

@@ -251,8 +251,9 @@ class Walk:
             raise ValueError(f"the order column of a window by width is missing at {where}")
         if values.dtype.kind == "M":
             values = values.astype("M8[us]", copy=False)
-        if self.plan.descending[0]:
-            values = (-values.view(np.int64 if values.dtype.kind == "M" else None)).view(values.dtype)
+            values = (-values.view(np.int64)).view("M8[us]") if self.plan.descending[0] else values
+        elif self.plan.descending[0]:
+            values = -values
         return np.ma.MaskedArray(values)
 
     def _describe(self, batch: pa.RecordBatch, row: int) -> str:
@@ -495,7 +496,7 @@ class HashWalk:
         """Yield the walk of each key among rows of one hash, with the indexes of its rows."""
         known = [] if new else [self.first, *self.others]
         keys = len(self.plan.keys)
-        walks = {key: walk for walk in known for key in zip(*map(sort_keys, walk.last[:keys]))}
+        walks = {key: walk for walk in known for key in zip(*map(sort_keys, (walk.last or [])[:keys]))}
         own: dict[Any, list[int]] = {}
         for row, key in enumerate(zip(*(sort_keys(rows.column(index)) for index in self.plan.keys))):
             own.setdefault(key, []).append(row)
