@@ -28,9 +28,14 @@ from rollstat.kernels.stream import sorted_window, steps
 from rollstat.statistics.common import check_number
 from rollstat.statistics.ranks.mad import scaled_deviation
 from rollstat.statistics.selection.ranking import measurable
-from rollstat.streaming.windows.extrema import MonotonicWindow, WedgeWindow
-from rollstat.streaming.windows.heaps import HeapWindow, TreeWindow, WindowPair
-from rollstat.streaming.windows.sorted import SortedWindow
+from rollstat.streaming.representations import (
+    HeapWindow,
+    MonotonicWindow,
+    SortedWindow,
+    TreeWindow,
+    WedgeWindow,
+    WindowPair,
+)
 
 Step = tuple[Any, tuple[Any, ...]]
 

@@ -105,7 +105,7 @@ class StatisticWindow(Window):
         """
         held = self.representation
         leaving = number + (row is not None and held.rows == self.spec.fixed)
-        before = None if self.codec.kind == "f" else (*held.part(0, leaving), held.pushed)
+        before = None if self.codec.kind == "f" else (*held.part(leaving), held.pushed)
         if number:
             held.pop(number)
         if row is not None:
@@ -115,7 +115,7 @@ class StatisticWindow(Window):
         except BaseException:
             if before is not None:
                 values, missing, pushed = before
-                rest = held.part(0, held.rows - (row is not None))
+                rest = held.part(held.rows - (row is not None))
                 held.load(np.append(values, rest[0]), np.append(missing, rest[1]), pushed)
             raise
 
@@ -263,7 +263,7 @@ class StatisticWindow(Window):
             first = number_up_to(times, self.spec.limit(times[-1].item()))
             self._times.load(times[first:])
         last = array[first:]
-        if self.codec.kind == "f" and getattr(self.representation, "finds_missing", False):
+        if self.codec.kind == "f" and self.representation.finds_missing:
             self.representation.load(self.codec.encode_floats(last), None, pushed)
         else:
             self.representation.load(*self.codec.encode_array(last), pushed)

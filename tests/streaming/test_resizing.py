@@ -5,10 +5,8 @@ import pytest
 
 import rollstat
 from rollstat.kernels.aggregate.ring_queue import MASK
+from rollstat.streaming.representations import HeapWindow, SortedWindow, WedgeWindow
 from rollstat.streaming.window_spec import Times
-from rollstat.streaming.windows.extrema import WedgeWindow
-from rollstat.streaming.windows.heaps import HeapWindow
-from rollstat.streaming.windows.sorted import SortedWindow
 from tests.spans import counting_operator
 
 MANY = 20_000

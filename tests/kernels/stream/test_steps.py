@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.selection import three_trees, two_heaps
-from rollstat.kernels.stream.packed_state import pack, views
-from rollstat.kernels.stream.steps import KthByHeaps, KthByTrees
+from rollstat.kernels.stream.steps import KthByHeaps, KthByTrees, pack, views
 from tests.kernels.selection.invariants import linked_heaps
 
 
@@ -37,10 +36,3 @@ def test_three_trees(rng, m):
     for value in with_gaps(rng, 120):
         expected = three_trees.push(header, links, kept, value, np.isnan(value))
         assert np.array_equal(KthByTrees.push(packed, value), expected, equal_nan=True)
-
-
-def test_what_does_not_fit_is_rejected():
-    with pytest.raises(ValueError, match="values must have 4 or 8 bytes"):
-        pack(np.zeros(2, np.int64), np.zeros(3, np.int8), np.zeros(4, np.int32))
-    with pytest.raises(ValueError, match="links 4, but are float64, int64"):
-        pack(np.zeros(2, np.int64), np.zeros(3), np.zeros(4, np.int64))
