@@ -34,8 +34,9 @@ from rollstat.streaming import (
     TimeAggregate,
 )
 from rollstat.streaming.operator_adapter import OperatorAdapter
+from rollstat.streaming.operator_states import NumberWindow
 from rollstat.streaming.table import OperatorRow
-from rollstat.streaming.windows.operator import NumberWindow
+from rollstat.streaming.window_spec import WindowSpec
 from rollstat.windows import Expanding, Forward
 
 __all__ = ["DTYPES", "usual_calls"]
@@ -58,7 +59,6 @@ _EDGES = (
 )
 _WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES), thresholds.BLOCKWISE_BYTES // 4})
 _NARROW, _WIDE, _ROWS = 5, 100, 400
-_ALL_ROWS, _QUEUE_CELLS = np.int64(2**62), 64  # of carried states
 _BOXES = ("min", "max", "minmax")  # take boxes of arrays with several dimensions
 
 
@@ -238,11 +238,9 @@ def _use_carried_state(operator: Any, columns: list[NDArray[Any]], dtype: np.dty
     adapter = OperatorAdapter(operator, dtype)
     windows = []
     for _ in range(2):
-        window = NumberWindow(
-            adapter.ready, adapter.layout, adapter.example, "daba", _QUEUE_CELLS, size="folding"
-        )
+        window = NumberWindow(adapter, WindowSpec("expanding"), "daba")
         values, missing = adapter.encode_columns(adapter.arrays(columns), 0)
-        window.extend(np.arange(len(missing)), _ALL_ROWS, values, missing)
+        window.extend(np.arange(len(missing)), values, missing)
         windows.append(window)
     windows[0].join(windows[1])
     windows[0].copy().fold()

@@ -37,8 +37,9 @@ from rollstat.spark.arrow_columns import MaskedColumn
 from rollstat.spark.batch_walk import CALL_ERRORS, Plan, Walk
 from rollstat.streaming import STREAMS
 from rollstat.streaming.operator_adapter import OperatorAdapter
+from rollstat.streaming.operator_states import NumberWindow
 from rollstat.streaming.table import OperatorRow
-from rollstat.streaming.windows.operator import NumberWindow
+from rollstat.streaming.window_spec import WindowSpec
 from rollstat.windows import Expanding
 
 __all__ = ["MAX_STATE_BYTES", "STATE_SCHEMA", "BucketStates", "CarriedState", "CarriedWalk"]
@@ -49,9 +50,6 @@ __all__ += ["StartStates", "carrying", "counts_rows", "initial_state", "initial_
 MAX_STATE_BYTES = 2**29
 STATE_SCHEMA = "bucket int, state binary"
 _NAME = "spark.expanding"
-
-_ALL_ROWS = np.int64(2**62)
-_QUEUE_CELLS = 64  # states of single rows that wait to be combined
 
 
 def _is_operator(statistic: str) -> bool:
@@ -245,8 +243,7 @@ class _OperatorState(CarriedState):
         super().__init__(call, options)
         self._dtype = dtype
         self._with = OperatorAdapter(_operator(call.statistic, call.parameters), dtype)
-        of = self._with
-        self._window = NumberWindow(of.ready, of.layout, of.example, "daba", _QUEUE_CELLS, size="folding")
+        self._window = NumberWindow(self._with, WindowSpec("expanding"), "daba")
         self._required = _required(call, dtype)
 
     def _extend(self, columns: Sequence[MaskedColumn]) -> tuple[list[NDArray[Any]], NDArray[np.bool_]]:
@@ -254,7 +251,7 @@ class _OperatorState(CarriedState):
         row = self.first_row + self.rows
         values, missing = self._with.encode_columns(self._with.arrays(given), row)
         stamps = np.arange(row, row + len(missing))
-        written = self._window.extend(stamps, _ALL_ROWS, values, missing)
+        written = self._window.extend(stamps, values, missing)
         return written.arrays, written.failed
 
     def _results(

@@ -10,7 +10,7 @@ r"""The stream class: one window behind push, pop, extend and value, with copies
 
 import json
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
@@ -31,6 +31,18 @@ CLASSES: dict[str, type["Stream"]] = {}
 State = tuple[dict[str, Any], list[NDArray[Any]]]
 
 
+class _FailedStates:
+    """In place of states that an error has left in the middle of a change: any use raises."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(
+            "the stream must not be used after its operator has raised; call reset(), or restore a snapshot"
+        )
+
+    def __reduce__(self) -> Any:
+        return self.__getattr__("")
+
+
 class Window:
     """The window of a stream and its statistic.
 
@@ -49,6 +61,8 @@ class Window:
     fast_step : tuple or None
         A compiled push and its state, called as ``push(state, x)`` with a float; anything else is a TypeError
         that changes nothing. None after an error.
+    states
+        What the window of an operator keeps.
     """
 
     spec: WindowSpec
@@ -56,6 +70,19 @@ class Window:
     min_periods: int
     columns = 1
     fast_step: BoundStep | None = None
+    states: Any
+
+    def fail(self) -> None:
+        """Reject all further use but ``clear``, after an error in the middle of a change."""
+        self.states, self.fast_step = _FailedStates(), None
+
+    def _change(self, change: Callable[..., Any], *arguments: Any) -> Any:
+        """Call what changes the states; reject further use if the operator raises."""
+        try:
+            return change(*arguments)
+        except BaseException:
+            self.fail()
+            raise
 
     def copy(self) -> Self:
         """Return an equal window with its own memory."""

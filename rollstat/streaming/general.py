@@ -79,16 +79,6 @@ class OperatorStream(RollingStream, abstract=True):
         with self._times("t", time) as found:
             self._window.add(element, found)
 
-    def pop(self, n: int = 1) -> Any:
-        """Remove the `n` oldest rows of a window that was made with ``None``, and return the result.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If there are fewer rows, or the stream was not made with ``None``. The stream does not change.
-        """
-        return self._window.pop(self._rows_to_pop(n))
-
     def drop(self, n: int = 1) -> None:
         """Remove the `n` oldest rows as :meth:`pop` does, without computing the result."""
         self._window.drop(self._rows_to_pop(n))
@@ -341,7 +331,15 @@ class GreedyAggregate(Stream):
             return self._window.push(elements[:columns], time)
 
     def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> None:
-        """Add all elements of arrays, one for each column, and their times if rows have times."""
+        """Add all elements of arrays, one for each column, and their times if rows have times.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As :meth:`push`.
+        Exception
+            Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
+        """
         with self._times("times", times) as found:
             self._window.extend(columns, found)
 
@@ -363,7 +361,7 @@ class GreedyAggregate(Stream):
         OverflowError
             If an exact result does not fit in 64 bits; the window has moved.
         Exception
-            Whatever methods of the operator raise. The stream does not change.
+            Whatever methods of the operator raise. The stream then rejects all calls but :meth:`reset`.
         """
         if self._window.spec.timed:
             with self._times("start", start) as low, self._times("end", end) as high:

@@ -1,4 +1,7 @@
-"""Windows of an operator that are asked for one after another, with the fewest possible combinations."""
+"""Windows of an operator that are asked for one after another, with the fewest possible combinations.
+
+The states of numbers and of Python objects have a class each; see :mod:`rollstat.kernels.aggregate.greedy`.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -6,13 +9,158 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from rollstat.compile.bound_calls import bind
+from rollstat.kernels.aggregate import greedy
+from rollstat.kernels.aggregate.greedy import LEFT, MASK, RIGHT
+from rollstat.kernels.aggregate.operator_calls import take
+from rollstat.kernels.rings import SMALLEST, suitable_size
 from rollstat.options import whole_number
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
+from rollstat.streaming.operator_states import NEVER, ArrayState
 from rollstat.streaming.window_spec import Times, WindowSpec
-from rollstat.streaming.windows.operator_trees import NumberTree, ObjectTree
 
-__all__ = ["GreedyWindow"]
+__all__ = ["GreedyWindow", "NumberTree", "ObjectTree"]
+
+
+class _Tree(ArrayState):
+    """Rows, the last window and the states of its nodes, in arrays.
+
+    Parameters
+    ----------
+    adapter : OperatorAdapter
+        The operator.
+    dtype : dtype
+        Of a state.
+    """
+
+    def __init__(self, adapter: OperatorAdapter, dtype: np.dtype[Any]) -> None:
+        super().__init__(adapter)
+        self._state: Any = greedy.create_online(dtype, SMALLEST)
+
+    @property
+    def state(self) -> list[NDArray[Any]]:
+        """The whole state as arrays."""
+        return list(self._state)
+
+    @state.setter
+    def state(self, state: list[NDArray[Any]]) -> None:
+        self._state = greedy.Online(*state)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows that have arrived."""
+        return int(self._state.arrival[greedy.ROWS])
+
+    @property
+    def observations(self) -> int:
+        """Observations of the last window."""
+        return int(self._state.header[RIGHT] - self._state.header[LEFT])
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Bounds of the last window."""
+        arrival = self._state.arrival
+        return int(arrival[greedy.FIRST]), int(arrival[greedy.LAST])
+
+    def push(self, element: Any, observed: bool = True) -> None:
+        """Add a row."""
+        raise NotImplementedError  # every class of states has its own
+
+    def extend(self, values: Any, missing: NDArray[np.bool_]) -> None:
+        """Add the rows of arrays."""
+        for i in range(len(missing)):
+            self.push(take(values, i), not missing[i])
+
+    def _grow(self) -> None:
+        self._state = greedy.resize_online(self._state, 2 * len(self._state.cells))
+
+    def _shrink(self) -> None:
+        """Take smaller rings if few rows are left."""
+        cells = len(self._state.cells)
+        suitable = suitable_size(max(self.rows - self.bounds[0], 0), cells)
+        if suitable < cells:
+            self._state = greedy.resize_online(self._state, suitable)
+
+
+class NumberTree(_Tree):
+    """The greedy algorithm online over numbers."""
+
+    def __init__(self, adapter: OperatorAdapter) -> None:
+        super().__init__(adapter, adapter.layout.state)
+        operator, state = self.operator, self._state
+        self._append = bind(greedy.append, operator, state, adapter.example, True)
+        self._move = bind(greedy.move, operator, state, 0, 0, 1, *self._result)
+        self._evaluate = bind(greedy.evaluate, operator, state.header, state.cells, *self._result)
+
+    def adopt(self, state: list[NDArray[Any]]) -> None:
+        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent."""
+        self._adopt(state, lambda state: greedy.check_online(greedy.Online(*state)))
+
+    def push(self, element: Any, observed: bool = True) -> None:
+        """Add a row."""
+        while not self._append(self.operator, self._state, element, observed):
+            self._grow()
+
+    def move(self, left: int, right: int, min_periods: int = NEVER) -> int:
+        """Move to the window of rows [left, right), no bound decreasing; return its observations.
+
+        If they are at least `min_periods`, :meth:`result` returns the result.
+        """
+        size: int = self._move(self.operator, self._state, left, right, min_periods, *self._result)
+        self._shrink()
+        return size
+
+    def value(self) -> Any:
+        """Return the result of the window, which must have observations."""
+        self._evaluate(self.operator, self._state.header, self._state.cells, *self._result)
+        return self.result()
+
+
+class ObjectTree(_Tree):
+    """The greedy algorithm online over Python objects, with the methods of :class:`NumberTree`."""
+
+    def __init__(self, adapter: OperatorAdapter) -> None:
+        super().__init__(adapter, np.dtype(object))
+        self._answer: Any = None
+
+    def push(self, element: Any, observed: bool = True) -> None:
+        """Add a row."""
+        lift = getattr(self.operator, "lift", None)
+        kept = observed and self.rows >= self.bounds[0]
+        state = lift(element) if kept and lift is not None else element
+        while (cell := greedy.append_row(*self._state[:3], observed)) == greedy.FULL:
+            self._grow()
+        if cell >= 0:
+            self._state.cells[cell] = state
+
+    def value(self) -> Any:
+        """Return the result of the window, which must have observations."""
+        header, lower = self._state.header, getattr(self.operator, "lower", None)
+        state = self._state.cells[header[LEFT] & header[MASK]]
+        return state if lower is None else lower(state)
+
+    def move(self, left: int, right: int, min_periods: int = NEVER) -> int:
+        """Move to the window of rows [left, right), no bound decreasing; return its observations.
+
+        If they are at least `min_periods`, :meth:`result` returns the result.
+        """
+        header, arrival, ordinals, top, below, cells, older, newer = self._state
+        first = int(header[LEFT])
+        count = greedy.plan_move(header, arrival, ordinals, top, below, older, newer, left, right)
+        for i, j in zip(older[:count].tolist(), newer[:count].tolist()):
+            cells[i] = self.operator.combine(cells[i], cells[j])
+        if self.observations >= min_periods:
+            self._answer = self.value()
+        for position in range(first, min(int(header[LEFT]), first + len(cells))):
+            cells[position & header[MASK]] = None
+        self._shrink()
+        return self.observations
+
+    def result(self) -> Any:
+        """Return the result that the last move computed."""
+        result, self._answer = self._answer, None
+        return result
 
 
 class GreedyWindow(Window):
@@ -46,11 +194,7 @@ class GreedyWindow(Window):
     def clear(self) -> None:
         """Remove all rows."""
         adapter = self.adapter
-        self._tree: Any
-        if adapter.objects:
-            self._tree = ObjectTree(adapter.operator)
-        else:
-            self._tree = NumberTree(adapter.ready, adapter.layout, adapter.example)
+        self.states: Any = ObjectTree(adapter) if adapter.objects else NumberTree(adapter)
         self._observations = 0
         # Times of the rows from the start of the last window on, and that window.
         self._times = Times(self.spec.time_dtype)
@@ -62,7 +206,7 @@ class GreedyWindow(Window):
         element = self.adapter.element(elements, self.arrived)
         stored = self.spec.time_of_row(time, self._newest_time)
         value = self.value
-        self._tree.push(*element)
+        self.states.push(*element)  # an operator that raises has changed nothing
         if self.spec.timed:
             self._newest_time = stored
             self._times.append(stored)
@@ -72,7 +216,7 @@ class GreedyWindow(Window):
         """Add the rows of arrays."""
         values, missing = self.adapter.encode_columns(self.adapter.arrays(columns), self.arrived)
         stored = self.spec.times_of_rows(times, len(missing), self._newest_time)
-        self._tree.extend(values, missing)
+        self._change(self.states.extend, values, missing)
         if stored is not None and len(stored):
             self._newest_time = stored[-1].item()
             self._times.extend(stored)
@@ -80,10 +224,10 @@ class GreedyWindow(Window):
     def move(self, start: int, end: int) -> Any:
         """Move to the window of rows ``[start, end)``, and return its result."""
         first = self.bounds[0]
-        self._observations = self._tree.move(start, end, max(self.min_periods, 1))
+        self._observations = self._change(self.states.move, start, end, max(self.min_periods, 1))
         if self.spec.timed:
             self._times.drop(start - first)
-        return self.adapter.answer(self._observations, self.min_periods, self._tree.result)
+        return self.adapter.answer(self._observations, self.min_periods, self.states.result)
 
     def move_to_times(self, start: Any, end: Any) -> Any:
         """Move to the window of the rows whose times are in ``(start, end]``, and return its result."""
@@ -101,12 +245,12 @@ class GreedyWindow(Window):
     @property
     def value(self) -> Any:
         """The result of the last window; with too few observations the identity, NaN or None."""
-        return self.adapter.answer(self._observations, self.min_periods, self._tree.value)
+        return self.adapter.answer(self._observations, self.min_periods, self.states.value)
 
     @property
     def bounds(self) -> tuple[int, int]:
         """The last window."""
-        left, right = self._tree.bounds
+        left, right = self.states.bounds
         return left, right
 
     @property
@@ -118,10 +262,10 @@ class GreedyWindow(Window):
     @property
     def arrived(self) -> int:
         """Rows that have arrived."""
-        return int(self._tree.rows)
+        return int(self.states.rows)
 
     def _separate(self) -> None:
-        self._tree, self._times = self._tree.copy(), self._times.copy()
+        self.states, self._times = self.states.copy(), self._times.copy()
 
     def state(self) -> State:
         """Return parameters and arrays for a snapshot."""
@@ -131,7 +275,7 @@ class GreedyWindow(Window):
             "newest": self._newest_time,
             "last": None if self._last is None else list(self._last),
         }
-        return self._arguments(self.adapter.dtype_name) | own, [*self._tree.state, self._times.numbers]
+        return self._arguments(self.adapter.dtype_name) | own, [*self.states.state, self._times.numbers]
 
     @classmethod
     def from_state(cls, parameters: Mapping[str, Any], arrays: list[NDArray[Any]]) -> Self:
@@ -139,8 +283,8 @@ class GreedyWindow(Window):
         options = {name: parameters[name] for name in ("min_periods", "dtype", "times")}
         window = cls(operator_by_name(*parameters["operator"]), **options)
         spec, (*trees, times) = window.spec, arrays
-        window._tree.adopt(trees)
-        window._observations = window._tree.observations
+        window.states.adopt(trees)
+        window._observations = window.states.observations
         window._times.load(spec.restored_times(times, max(window.arrived - window.bounds[0], 0)))
         newest, last = spec.restored_time(parameters["newest"]), parameters["last"]
         has_newest = spec.timed and window.arrived > 0

@@ -8,7 +8,7 @@
                                   replace those in the window
 
 Numbers are combined in compiled code, Python objects by calls: see
-:mod:`rollstat.streaming.windows.operator`.
+:mod:`rollstat.streaming.operator_states`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,29 +27,14 @@ from rollstat.registry import REGISTRY
 from rollstat.statistics.sums.float_range import warn_of_range
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.operator_adapter import OperatorAdapter, operator_by_name
+from rollstat.streaming.operator_states import NEVER, NumberWindow, ObjectWindow, Written
 from rollstat.streaming.window_spec import Times, WindowSpec
-from rollstat.streaming.windows.operator import NumberWindow, ObjectWindow
-from rollstat.streaming.windows.operator_results import NEVER, Written
 
 __all__ = ["NamedOperatorWindow", "OperatorWindow"]
 
 _ALGORITHMS = ("auto", "two_stacks", "daba")
-_FIRST_CAPACITY = 64
-_MANY_ROWS = 2**62
 # Rows of an array that are added together, so that their scratch memory stays in the cache.
 _BLOCK = 2**15
-
-
-class _FailedStates:
-    """In place of states that an error has left in the middle of a change: any use raises."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise RuntimeError(
-            "the stream must not be used after its operator has raised; call reset(), or restore a snapshot"
-        )
-
-    def __reduce__(self) -> Any:
-        return self.__getattr__("")
 
 
 class OperatorWindow(Window):
@@ -83,19 +68,20 @@ class OperatorWindow(Window):
         self.algorithm = automatic if algorithm == "auto" else algorithm
         self.given_min_periods = min_periods
         self.min_periods = self.spec.check_min_periods(min_periods)
-        self._create()
+        self.needs = max(self.min_periods, 1)
+        self.clear()
 
-    def _create(self) -> None:
+    def clear(self) -> None:
+        """Remove all rows, and count rows from zero."""
         self._first_time: Any = None
         self._newest_time: Any = None
         # Times of the missing rows of a window by time, which have no states.
         self._absent = Times(self.spec.time_dtype)
-        self._set_states(self._make_states())
+        cls: Any = ObjectWindow if self.adapter.objects else NumberWindow
+        self._set_states(cls(self.adapter, self.spec, self.algorithm))
 
     def _set_states(self, states: Any) -> None:
-        self.states: Any = states
-        self.needs = max(self.min_periods, 1)
-        states.header[SPAN] = self.spec.fixed or _MANY_ROWS
+        self.states = states
         self.fast_step: BoundStep | None = None
         needs_observations = self.min_periods > 0 or self.adapter.identity is NOTHING
         if self.spec.fixed and self.adapter.is_plain and needs_observations:
@@ -107,20 +93,6 @@ class OperatorWindow(Window):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._set_states(self.states)
-
-    def _make_states(self) -> Any:
-        adapter = self.adapter
-        if adapter.objects:
-            return ObjectWindow(adapter.operator)
-        return NumberWindow(
-            adapter.ready,
-            adapter.layout,
-            adapter.example,
-            self.algorithm,
-            self.spec.fixed or _FIRST_CAPACITY,
-            self.spec.time_dtype,
-            "fixed" if self.spec.fixed else "folding" if self.spec.kind == "expanding" else "free",
-        )
 
     @property
     def observations(self) -> int:
@@ -166,11 +138,7 @@ class OperatorWindow(Window):
             limit = spec.limit(stamp)
         else:
             stamp, limit = row, int(header[FIRST]) - 1 if spec.free else row - int(header[SPAN])
-        try:
-            size: int = self.states.push(limit, stamp, element, observed, needs)
-        except BaseException:
-            self.fail()
-            raise
+        size: int = self._change(self.states.push, limit, stamp, element, observed, needs)
         header[NEXT] = row + 1
         if spec.timed:
             self._newest_time = stamp
@@ -199,17 +167,9 @@ class OperatorWindow(Window):
 
     def _pop(self, number: int, needs: int) -> int:
         first = int(self.states.header[FIRST]) + number
-        try:
-            size: int = self.states.push(first - 1, 0, self.adapter.example, False, needs)
-        except BaseException:
-            self.fail()
-            raise
+        size: int = self._change(self.states.push, first - 1, 0, self.adapter.example, False, needs)
         self.states.header[FIRST] = first
         return size
-
-    def fail(self) -> None:
-        """Reject all further use but :meth:`clear`, after an error in the middle of a change."""
-        self.states, self.fast_step = _FailedStates(), None
 
     # Arrays.
 
@@ -229,12 +189,7 @@ class OperatorWindow(Window):
             results = changed._finished(changed._add(arrays, stored))
             self.__dict__.update(changed.__dict__)
             return results
-        try:
-            written = self._add(arrays, stored)
-        except BaseException:
-            self.fail()
-            raise
-        return self._finished(written)
+        return self._finished(self._change(self._add, arrays, stored))
 
     def _push_objects(self, elements: Any, times: Any) -> NDArray[Any]:
         results = np.empty(len(elements), object)
@@ -250,9 +205,7 @@ class OperatorWindow(Window):
 
     def _add(self, arrays: list[Any], times: NDArray[Any] | None) -> Written:
         """Add rows of numbers by blocks; return unfinished results."""
-        states, width, layout = self.states, self.states.header[SPAN], self.adapter.layout
-        if times is not None:
-            width = times.dtype.type(self.spec.size)
+        states, layout = self.states, self.adapter.layout
         # If the first row has too few observations, integer results are floats from the start.
         incomplete = states.size + 1 < self.min_periods
         dtypes = [self.adapter.result_dtype(output.base, incomplete) for output in layout.outputs]
@@ -267,7 +220,7 @@ class OperatorWindow(Window):
             )
             stamps = numbers[: len(missing)] if times is None else times[block]
             part = written.part(block, scratch)
-            states.extend(stamps, width, values, missing, self.needs, part)
+            states.extend(stamps, values, missing, self.needs, part)
             written.convert(block, part)
             if times is not None:
                 self._absent.extend(stamps[missing])
@@ -289,10 +242,6 @@ class OperatorWindow(Window):
 
     # Whole windows.
 
-    def clear(self) -> None:
-        """Remove all rows, and count rows from zero."""
-        self._create()
-
     def is_like(self, other: Self) -> bool:
         """Return whether another window has the same operator and parameters."""
         mine, theirs = (
@@ -313,11 +262,7 @@ class OperatorWindow(Window):
         if self.adapter.with_row:
             raise TypeError("merge does not support operators with with_row = True")
         rows = other.states.header[NEXT]
-        try:
-            self.states.join(other.states)
-        except BaseException:
-            self.fail()
-            raise
+        self._change(self.states.join, other.states)
         self.states.header[NEXT] += rows
 
     def _separate(self) -> None:
@@ -354,7 +299,7 @@ class OperatorWindow(Window):
         if (newest is None) != (first is None) or (newest is not None and newest < first):
             raise ValueError("its first and its last time do not fit together")
         *states, absent = arrays
-        window.states.adopt(states, window.spec.fixed, newest)
+        window.states.adopt(states, newest)
         window._set_states(window.states)
         absent = window.spec.restored_times(absent, absent.size)
         in_window = newest is not None and not (absent[:1] <= window.spec.limit(newest)).any()

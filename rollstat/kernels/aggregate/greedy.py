@@ -25,8 +25,7 @@ Online, rows arrive one by one and a window is requested by its rows, some of wh
     cells         s   s       s   s          rows [7, 10) are the observations [6, 8)
                   ^ FIRST              ^ ROWS
 
-An operator may raise, so a move lists its combinations first, makes them into `fresh` cells, and only then
-changes tree and cells.
+A move in which the operator raises leaves a state that must not be used.
 
 State: `header` int64 (HEADER slots); `top` and `below`, rings with one slot a position, whose size is a power
 of two that is at least twice the width of every window, because they contain the old and the new window at
@@ -64,15 +63,12 @@ __all__ = [
     "append_row",
     "check",
     "check_online",
-    "commit_move",
-    "commit_window",
     "create",
     "create_online",
     "evaluate",
     "fold_windows",
-    "list_combinations",
-    "list_move",
     "move",
+    "plan_move",
     "plan_window",
     "plan_windows",
     "resize",
@@ -132,7 +128,7 @@ def _add_pair(older, newer, count, left, right):
 
 
 @kernel(forceinline=True)
-def list_combinations(header, top, below, left, right, older, newer, first):
+def _list_combinations(header, top, below, left, right, older, newer, first):
     """Write the combinations for the window [left, right) into `older` and `newer` from slot `first` on.
 
     They are pairs of positions. The newer operand of each but the first is what the one before has made.
@@ -167,22 +163,6 @@ def list_combinations(header, top, below, left, right, older, newer, first):
 
 
 @kernel(forceinline=True)
-def commit_window(header, top, below, left, right, older, newer, first, stop):
-    """Change the tree to that of [left, right) by the pairs in the slots `first` to `stop` - 1.
-
-    The positions there become places of cells.
-    """
-    mask, wide = header[MASK], len(top) - 1
-    for k in range(first, stop):
-        # The highest nodes at both positions become the children of a new node.
-        i, split = older[k], newer[k]
-        below[split & wide] = top[i & wide]
-        top[i & wide] = split
-        older[k], newer[k] = i & mask, split & mask
-    header[LEFT], header[RIGHT] = left, right
-
-
-@kernel(forceinline=True)
 def plan_window(header, top, below, left, right, older, newer, first):
     """Move to the window [left, right), and write its combinations from slot `first` of the plan on.
 
@@ -190,8 +170,15 @@ def plan_window(header, top, below, left, right, older, newer, first):
     holds the window. Neither bound may be smaller than that of the last window; the cells of new positions
     must hold their elements. Returns the slot after the last that was written.
     """
-    stop = list_combinations(header, top, below, left, right, older, newer, first)
-    commit_window(header, top, below, left, right, older, newer, first, stop)
+    mask, wide = header[MASK], len(top) - 1
+    stop = _list_combinations(header, top, below, left, right, older, newer, first)
+    for k in range(first, stop):
+        # The highest nodes at both positions become the children of a new node.
+        i, split = older[k], newer[k]
+        below[split & wide] = top[i & wide]
+        top[i & wide] = split
+        older[k], newer[k] = i & mask, split & mask
+    header[LEFT], header[RIGHT] = left, right
     return stop
 
 
@@ -210,9 +197,8 @@ def plan_windows(header, top, below, start, end, row, older, newer, stop):
 
 
 @kernel(forceinline=True)
-def _combine_window(operator, header, top, below, cells, older, newer, left, right):
-    """Plan the window [left, right), for which `older` and `newer` must have room, and execute the plan."""
-    count = plan_window(header, top, below, left, right, older, newer, 0)
+def _execute(operator, cells, older, newer, count):
+    """Make the first `count` combinations of a plan."""
     for k in range(count):
         i = older[k]
         save(cells, i, combine(operator, cells, load(cells, i), load(cells, newer[k])))
@@ -228,7 +214,8 @@ def fold_windows(operator, header, top, below, cells, older, newer, values, wind
             continue
         for position in range(max(left, header[RIGHT]), right):
             save(cells, position & mask, lift(operator, cells, values, position))
-        _combine_window(operator, header, top, below, cells, older, newer, left, right)
+        count = plan_window(header, top, below, left, right, older, newer, 0)
+        _execute(operator, cells, older, newer, count)
         emit(operator, load(cells, left & mask), out, i, failed)
 
 
@@ -286,63 +273,37 @@ def _ordinal(header, arrival, ordinals, row):
 
 
 @kernel(forceinline=True)
-def list_move(header, arrival, ordinals, top, below, older, newer, left, right):
-    """List the combinations for the window of rows [left, right), which has arrived or is empty.
+def plan_move(header, arrival, ordinals, top, below, older, newer, left, right):
+    """Move to the window of rows [left, right), which has arrived or is empty, and write its combinations.
 
-    Neither bound may be smaller than that of the last window. Returns the bounds of the observations, and the
-    number of combinations; see :func:`list_combinations`.
+    Neither bound may be smaller than that of the last window. Returns the number of combinations; see
+    :func:`plan_window`.
     """
     low = _ordinal(header, arrival, ordinals, left)
     high = _ordinal(header, arrival, ordinals, right) if left < right else low
-    return low, high, list_combinations(header, top, below, low, high, older, newer, 0)
-
-
-@kernel(forceinline=True)
-def commit_move(header, arrival, top, below, older, newer, left, right, low, high, count):
-    """Move to the window of :func:`list_move`."""
-    commit_window(header, top, below, low, high, older, newer, 0, count)
     arrival[FIRST], arrival[LAST] = left, right
-
-
-@kernel
-def _combine_into_fresh(operator, mask, cells, older, newer, count, fresh):
-    """Make the listed combinations; the k-th goes to cell k of `fresh`."""
-    if count > 0:
-        state = load(cells, newer[0] & mask)
-        save(fresh, 0, combine(operator, cells, load(cells, older[0] & mask), state))
-    for k in range(1, count):
-        state = load(fresh, k - 1)
-        save(fresh, k, combine(operator, cells, load(cells, older[k] & mask), state))
-
-
-@kernel
-def move(operator, state, fresh, left, right, min_periods, out, failed):
-    """Move to the window of rows [left, right), see :func:`list_move`; return its observations.
-
-    Writes the result into slot 0 of `out` if there are `min_periods` (>= 1) observations. If `fresh` has too
-    few cells, changes nothing and returns ~(cells that are needed).
-    """
-    header, arrival, ordinals, top, below, cells, older, newer = state
-    mask = header[MASK]
-    low, high, count = list_move(header, arrival, ordinals, top, below, older, newer, left, right)
-    if count > len(fresh):
-        return ~count
-    _combine_into_fresh(operator, mask, cells, older, newer, count, fresh)
-    if high - low >= min_periods:
-        if count > 0:
-            emit(operator, load(fresh, count - 1), out, 0, failed)
-        else:
-            emit(operator, load(cells, low & mask), out, 0, failed)
-    for k in range(count):
-        save(cells, older[k] & mask, load(fresh, k))
-    commit_move(header, arrival, top, below, older, newer, left, right, low, high, count)
-    return high - low
+    return plan_window(header, top, below, low, high, older, newer, 0)
 
 
 @kernel
 def evaluate(operator, header, cells, out, failed):
     """Write the result of the window, which must have observations, into slot 0 of `out`."""
     emit(operator, load(cells, header[LEFT] & header[MASK]), out, 0, failed)
+
+
+@kernel
+def move(operator, state, left, right, min_periods, out, failed):
+    """Move to the window of rows [left, right), see :func:`plan_move`; return its observations.
+
+    Writes the result into slot 0 of `out` if there are `min_periods` (>= 1) observations.
+    """
+    header, arrival, ordinals, top, below, cells, older, newer = state
+    count = plan_move(header, arrival, ordinals, top, below, older, newer, left, right)
+    _execute(operator, cells, older, newer, count)
+    size = header[RIGHT] - header[LEFT]
+    if size >= min_periods:
+        evaluate(operator, header, cells, out, failed)
+    return size
 
 
 def check(header, top, below):

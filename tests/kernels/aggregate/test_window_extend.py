@@ -7,12 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollstat.operators.layout import Layout, describe
-from rollstat.streaming.windows.operator import NumberWindow
-from tests.spans import STATE, counting_operator
+from rollstat.streaming.operator_adapter import OperatorAdapter
+from rollstat.streaming.operator_states import NumberWindow
+from rollstat.streaming.window_spec import WindowSpec
+from tests.spans import counting_operator
 
-SPANS = Layout(STATE, tuple(STATE[k] for k in range(3)), False)
-INT = np.dtype(np.int64)
 both = pytest.mark.parametrize("algorithm", ["two_stacks", "daba"])
 # How much later each row is, and whether it is an observation; in parts, each of them given as an array or
 # row by row.
@@ -40,13 +39,14 @@ def arrays_of(rows, first, time):
 def test_elements_are_combined_in_order_and_no_more_often(algorithm, parts, span):
     operator, counter = counting_operator()
     single, single_counter = counting_operator()
-    window = NumberWindow(operator, SPANS, 0, algorithm, 4)
-    steps = NumberWindow(single, SPANS, 0, algorithm, 4)
+    spec = WindowSpec("time", span)
+    window = NumberWindow(OperatorAdapter(operator, np.int64), spec, algorithm)
+    steps = NumberWindow(OperatorAdapter(single, np.int64), spec, algorithm)
     first = time = largest = results = 0
     held = []
     for at_once, rows in parts:
         times, values, missing = arrays_of(rows, first, time)
-        written = window.extend(times, span, values, missing) if at_once else None
+        written = window.extend(times, values, missing) if at_once else None
         for k, (t, x, gone) in enumerate(zip(times.tolist(), values.tolist(), missing.tolist())):
             held = [(s, y) for s, y in held if s > t - span] + [(t, x)] * (not gone)
             largest, results = max(largest, len(held)), results + bool(held)
@@ -74,17 +74,18 @@ def test_elements_are_combined_in_order_and_no_more_often(algorithm, parts, span
 
 
 @both
-@pytest.mark.parametrize("size", ["fixed", "free", "folding"])
+@pytest.mark.parametrize("limit", ["rows", "time", "expanding"])
 @given(parts=parts_strategy, span=st.sampled_from([1, 2, 3, 4, 5, 8, 13, 21]), whole=st.booleans())
-def test_every_combination_is_that_of_single_pushes(algorithm, size, parts, span, whole):
+def test_every_combination_is_that_of_single_pushes(algorithm, limit, parts, span, whole):
     def make():
-        return NumberWindow(Order(), describe(Order(), np.ones(1, INT)), 0, algorithm, 21, size=size)
+        spec = WindowSpec(limit, 0 if limit == "expanding" else span)
+        return NumberWindow(OperatorAdapter(Order(), np.int64), spec, algorithm)
 
-    window, steps, width = make(), make(), 2**62 if size == "folding" else span
+    window, steps, width = make(), make(), 2**62 if limit == "expanding" else span
     row = 0
     for at_once, rows in parts:
         times, values, missing = arrays_of([(1, observed or whole) for _, observed in rows], row, row - 1)
-        written = window.extend(times, width, values, missing, 2) if at_once else None
+        written = window.extend(times, values, missing, 2) if at_once else None
         for k, (t, x, gone) in enumerate(zip(times.tolist(), values.tolist(), missing.tolist())):
             held = steps.push(t - width, t, x, not gone, 2)
             if not at_once:

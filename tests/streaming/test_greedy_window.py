@@ -5,11 +5,21 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rollstat
 from rollstat import operators
+from rollstat.kernels.aggregate import greedy
 from rollstat.snapshots import SnapshotError
 from rollstat.streaming import GreedyAggregate
+from rollstat.streaming.greedy_window import NumberTree, ObjectTree
+from rollstat.streaming.operator_adapter import OperatorAdapter
+from tests.streaming.affine_maps import compose, composition, element
+
+moves_strategy = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.lists(st.booleans(), max_size=5)), max_size=40
+)
 
 
 def bounds(rng, rows, number):
@@ -149,3 +159,49 @@ def test_windows_of_times(rng):
         with pytest.raises(TypeError, match="times"):
             stream.extend([1.0])
         assert stream.snapshot() == before
+
+
+def number_tree():
+    return NumberTree(OperatorAdapter(operators.AffineMap(), np.float64))
+
+
+def object_tree():
+    return ObjectTree(composition())
+
+
+@pytest.mark.parametrize("make", [number_tree, object_tree])
+@given(moves=moves_strategy)
+def test_windows_as_they_are_asked_for(make, moves):
+    tree, rows = make(), []
+    left = right = 0
+    for left_step, right_step, arriving in moves:
+        for observed in arriving:
+            tree.push(element(len(rows)), observed)
+            rows.append(observed)
+        # Past the end of what has arrived, only an empty window can be asked for.
+        left += left_step
+        right = max(min(right + right_step, len(rows)), right, left)
+        left = left if right <= len(rows) else right
+        kept = [element(k) for k in range(left, min(right, len(rows))) if rows[k]]
+        assert tree.move(left, right) == len(kept)
+        assert tree.rows == len(rows)
+        assert tree.bounds == (left, right)
+        if kept:
+            assert tree.value() == compose(kept)
+
+
+def test_online_calls_are_as_few_as_planned_offline(rng):
+    left = np.sort(rng.integers(0, 100, 150))
+    right = np.minimum(np.maximum.accumulate(left + rng.integers(0, 20, 150)), 100)
+    header, top, below = greedy.create(100)
+    older, newer = np.empty((2, 100), np.int64)
+    planned = sum(greedy.plan_window(header, top, below, i, j, older, newer, 0) for i, j in zip(left, right))
+    calls = []
+    operator = operators.function_operator(lambda a, b: calls.append(a + b) or a + b)
+    tree = ObjectTree(OperatorAdapter(operator, object))
+    for i, j in zip(left.tolist(), right.tolist()):
+        while tree.rows < j:
+            tree.push(chr(97 + tree.rows))
+        if tree.move(i, j):
+            assert tree.value() == "".join(chr(97 + k) for k in range(i, j))
+    assert len(calls) == planned

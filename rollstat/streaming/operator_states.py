@@ -1,0 +1,448 @@
+"""States of an operator for the rows of a window over a stream: of numbers, in compiled code, or of objects.
+
+Both classes of windows have the methods ``push``, ``extend`` (numbers only), ``value`` and ``join``. A window
+in which the operator has raised in any of them but ``value`` must not be used; see
+:meth:`rollstat.streaming.base.Window.fail`.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from rollstat.compile.bound_calls import bind, kind
+from rollstat.kernels.aggregate import window, window_extend
+from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, resize
+from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, SPAN
+from rollstat.kernels.rings import SMALLEST, resized_ring, suitable_size
+from rollstat.kernels.stream.steps import push_row
+from rollstat.operators.layout import Layout
+from rollstat.results import convert
+from rollstat.streaming.operator_adapter import OperatorAdapter
+from rollstat.streaming.window_spec import WindowSpec
+from rollstat.thresholds import STREAM_HALVED_WINDOWS
+
+__all__ = ["NEVER", "ArrayState", "NumberWindow", "ObjectWindow", "Written"]
+
+# As `min_periods` of a step: do not compute the result.
+NEVER = 2**62
+_MANY_ROWS = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Results of rows, where compiled code writes them.
+
+    Attributes
+    ----------
+    arrays : list of ndarray
+        One for each output.
+    insufficient, failed : ndarray of bool
+        Rows with too few observations, and rows whose result does not fit; their items in `arrays` are not
+        meaningful.
+    single : bool
+        Whether there is one output, not a tuple of them.
+    """
+
+    arrays: list[NDArray[Any]]
+    insufficient: NDArray[np.bool_]
+    failed: NDArray[np.bool_]
+    single: bool
+
+    @classmethod
+    def of(cls, layout: Layout, rows: int, dtypes: Sequence[DTypeLike] | None = None) -> Self:
+        """Return memory for `rows` results, of the dtypes of the layout or of others."""
+        bases = [output.base for output in layout.outputs] if dtypes is None else dtypes
+        # Rows without a result are converted like the others, so they must not hold numbers that overflow.
+        make = np.zeros if dtypes is None else np.empty
+        arrays = [make((rows, *output.shape), base) for output, base in zip(layout.outputs, bases)]
+        return cls(arrays, np.zeros(rows, np.bool_), np.zeros(rows, np.bool_), layout.single)
+
+    @property
+    def out(self) -> Any:
+        """The argument `out` of kernels."""
+        return self.arrays[0] if self.single else tuple(self.arrays)
+
+    def part(self, rows: slice, spare: Self) -> Self:
+        """Return some of the rows, in the memory of `spare` for results whose dtype differs here."""
+        insufficient = self.insufficient[rows]
+        arrays = [
+            array[rows] if array.dtype == other.dtype else other[: len(insufficient)]
+            for array, other in zip(self.arrays, spare.arrays)
+        ]
+        return type(self)(arrays, insufficient, self.failed[rows], self.single)
+
+    def convert(self, rows: slice, part: Self) -> None:
+        """Copy the results of a part whose dtype differs here; warn if integers are rounded."""
+        for array, given in zip(self.arrays, part.arrays):
+            if array.dtype != given.dtype:
+                given[part.insufficient | part.failed] = 0
+                convert(given, array[rows])
+
+    def read(self, operator: Any) -> Any:
+        """Return the only result as Python numbers, or arrays; raise OverflowError if it does not fit."""
+        if self.failed[0]:
+            self.failed[0] = False
+            name, dtype = type(operator).__name__, self.arrays[0].dtype
+            raise OverflowError(f"the exact {name} of the window does not fit {dtype}")
+        values = tuple(a[0].copy() if a.ndim > 1 else a.item() for a in self.arrays)
+        return values[0] if self.single else values
+
+
+class ArrayState:
+    """States of an operator that are a list of arrays, with memory for a result: copying and pickling.
+
+    Parameters
+    ----------
+    adapter : OperatorAdapter
+        The operator, prepared for the elements.
+    *arguments
+        What else the class takes.
+    """
+
+    state: Any
+
+    def __init__(self, adapter: OperatorAdapter, *arguments: Any) -> None:
+        self._arguments = adapter, *arguments
+        self.operator, self.layout = adapter.ready, adapter.layout
+        self._make_result()
+
+    def _make_result(self) -> None:
+        if self.layout is not None:
+            self._written = Written.of(self.layout, 1)
+            # The last arguments of kernels.
+            self._result = self._written.out, self._written.failed
+
+    def __reduce__(self) -> Any:
+        return _with_state, (type(self), self._arguments, self.state)
+
+    def copy(self) -> Self:
+        """Return an equal one with its own memory."""
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.state = [array.copy() for array in self.state]
+        other._make_result()
+        return other
+
+    def result(self) -> Any:
+        """Return the result that the last push computed."""
+        return self._written.read(self.operator)
+
+    def _adopt(self, state: list[NDArray[Any]], consistent: Any) -> None:
+        """Take over the arrays of a snapshot; raise ValueError if they do not fit or are not `consistent`."""
+        own = self.state
+        alike = all(
+            ours.dtype == theirs.dtype and ours.shape[1:] == theirs.shape[1:] and ours.ndim == theirs.ndim
+            for ours, theirs in zip(own, state, strict=True)
+        )
+        if not (alike and consistent(state)):
+            raise ValueError("its arrays do not fit together")
+        # A dtype that is equal may be laid out without the mark of alignment.
+        self.state = [theirs.astype(ours.dtype) for ours, theirs in zip(own, state)]
+
+
+def _with_state(cls: type[ArrayState], arguments: tuple[Any, ...], state: list[NDArray[Any]]) -> Any:
+    made = cls(*arguments)
+    made.state = state
+    return made
+
+
+class NumberWindow(ArrayState):
+    """A two-buffer queue of states of numbers, each with a stamp: its row number or its time.
+
+    The ring of a window of a fixed number of rows has room for all of them. In a full ring of an expanding
+    window all states are combined into one, because the window drops nothing. Other rings are resized.
+
+    Parameters
+    ----------
+    adapter : OperatorAdapter
+        The operator.
+    spec : WindowSpec
+        The window.
+    algorithm : {"two_stacks", "daba"}
+        Amortised, or worst-case, O(1) combinations a step.
+
+    Attributes
+    ----------
+    header : ndarray of int64
+        Counters; the last slots are those of :mod:`rollstat.kernels.aggregate.window`.
+    """
+
+    header: NDArray[np.int64]
+    cells: Any
+    stamps: Any
+
+    def __init__(self, adapter: OperatorAdapter, spec: WindowSpec, algorithm: str) -> None:
+        super().__init__(adapter, spec, algorithm)
+        self.spec, self._algorithm = spec, algorithm
+        queue: Any = window.QUEUES[algorithm]
+        self.queue = queue
+        header, cells = queue.functions.create(self.layout.state, spec.fixed or SMALLEST)
+        header = np.concatenate([header, np.zeros(MORE, np.int64)])
+        header[SPAN] = spec.fixed or _MANY_ROWS
+        self.state = [header, cells, np.zeros(int(header[MASK]) + 1, spec.time_dtype)]
+        stamp = self.stamps[0].item()
+        arguments = stamp, stamp, adapter.example, True, 1, *self._result
+        self._push = bind(window.push, queue, self.operator, *self.state, *arguments)
+        self._evaluate = bind(window.evaluate, queue, self.operator, header, cells, *self._result)
+        self._extends: dict[Any, Any] = {}
+
+    @property
+    def state(self) -> list[NDArray[Any]]:
+        """The whole state as arrays."""
+        return [self.header, self.cells, self.stamps]
+
+    @state.setter
+    def state(self, state: Sequence[NDArray[Any]]) -> None:
+        self.header, self.cells, self.stamps = state
+
+    def quick_step(self, least: int) -> tuple[Any, ...]:
+        """Return the step that pushes a float into a window of SPAN rows, and what it takes before that."""
+        self.header[LEAST] = least
+        return push_row, self.queue, self.operator, *self.state
+
+    @property
+    def size(self) -> int:
+        """Number of observations in the window."""
+        return int(self.header[END] - self.header[FRONT] + self.header[FOLDED])
+
+    def push(self, limit: Any, stamp: Any, element: Any, observed: bool = True, min_periods: int = 1) -> int:
+        """Drop the states stamped at or before `limit`, and add an element if it is `observed`.
+
+        Returns the number of observations. If they are at least `min_periods` (>= 1), :meth:`result` returns
+        the result.
+        """
+        while True:
+            needs = max(min_periods - int(self.header[FOLDED]), 1)
+            row = limit, stamp, element, observed, needs
+            size: int = self._push(self.queue, self.operator, *self.state, *row, *self._result)
+            if size >= 0:
+                self._shrink(size)
+                return size + int(self.header[FOLDED])
+            self._make_room()
+
+    def _make_room(self) -> None:
+        if self.spec.kind == "expanding":
+            self.fold()
+        else:
+            self._resize(2 * len(self.stamps))
+
+    def _resize(self, size: int) -> None:
+        stamps = resized_ring(self.stamps, int(self.header[FRONT]), size)
+        self.cells, self.stamps = resize(self.header, self.cells, size), stamps
+
+    def _shrink(self, used: int) -> None:
+        """Take a smaller ring if few cells are used."""
+        suitable = suitable_size(used, len(self.stamps))
+        if suitable < len(self.stamps) and not self.spec.fixed:
+            self._resize(suitable)
+
+    def fold(self) -> None:
+        """Combine all states into one; the number of observations stays."""
+        size = self.size
+        if size:
+            window.fold(self.queue, self.operator, self.header, self.cells)
+            self.header[FOLDED] = size - 1
+
+    def join(self, other: Self) -> None:
+        """Add all that `other` holds, as if it had been pushed here, and combine all into one state."""
+        size = self.size + other.size
+        if other.size and not self.size:
+            counters = self.header[-MORE:].copy()
+            self.state = [array.copy() for array in other.state]
+            self.header[-MORE:] = counters
+            self.fold()
+        elif other.size:
+            others = other.header, other.cells
+            window.join(self.queue, self.operator, self.header, self.cells, *others)
+        self.header[FOLDED] = max(size - 1, 0)
+
+    def value(self) -> Any:
+        """Return the result of the window, which must have observations."""
+        self._evaluate(self.queue, self.operator, self.header, self.cells, *self._result)
+        return self.result()
+
+    def extend(
+        self,
+        stamps: NDArray[Any],
+        values: Any,
+        missing: NDArray[np.bool_],
+        min_periods: int = 1,
+        written: Written | None = None,
+    ) -> Written:
+        """Add many elements, and compute the result of the window that ends at each.
+
+        Parameters
+        ----------
+        stamps, values, missing
+            The elements; in a window without a width the stamps are row numbers.
+        min_periods : int
+            Observations that a result needs, at least 1.
+        written : Written, optional
+            Where to write.
+
+        Returns
+        -------
+        Written
+            The results.
+        """
+        written = Written.of(self.layout, len(stamps)) if written is None else written
+        fixed, observed = self.spec.fixed, not missing.any()
+        span = stamps.dtype.type(self.spec.size) if self.spec.timed else self.header[SPAN]
+        spans = window_extend.Spans(span, fixed > 0, observed)
+        halves = fixed > 0 and observed and self._algorithm == "daba"
+        halves = halves and len(stamps) >= STREAM_HALVED_WINDOWS * fixed
+        suffixes = np.empty(3 * (fixed // 2) if halves else 0, self.layout.state)
+        rows = window.Rows(stamps, values, missing)
+        # The other arguments of all calls have the same types.
+        of, row = kind(values), 0
+        while True:
+            needs = max(min_periods - int(self.header[FOLDED]), 1)
+            results = window.Results(written.out, written.insufficient, written.failed, needs)
+            arguments = self.queue, self.operator, *self.state, spans, rows, suffixes, results, row
+            if of not in self._extends:
+                self._extends[of] = bind(window_extend.extend, *arguments)
+            row = self._extends[of](*arguments)
+            if row == len(stamps):
+                break
+            self._make_room()
+        self._shrink(self.size)
+        return written
+
+    def load(self, stamps: NDArray[Any], values: Any, missing: NDArray[np.bool_]) -> None:
+        """Replace the contents of a fixed window by these elements."""
+        if missing.any():
+            several = isinstance(values, tuple)
+            values = tuple(column[~missing] for column in values) if several else values[~missing]
+            stamps = stamps[~missing]
+        rows = window.Rows(stamps, values, np.zeros(0, np.bool_))
+        arguments = self.queue, self.operator, *self.state, rows
+        bind(window.load_rows, *arguments)(*arguments)
+
+    def adopt(self, state: list[NDArray[Any]], newest: Any) -> None:
+        """Take over the arrays of a snapshot; raise ValueError if they are inconsistent.
+
+        `newest` is the time of the newest row or None.
+        """
+        spec, (own, _, ring) = self.spec, self.state
+
+        def consistent(state: list[NDArray[Any]]) -> bool:
+            header, _, stamps = state
+            fits = header.shape == own.shape and (not spec.fixed or len(stamps) == len(ring))
+            fits = fits and (spec.kind == "expanding" or header[FOLDED] == 0)
+            return fits and window.check(self.queue, *state, spec.fixed, newest)
+
+        self._adopt(state, consistent)
+        self.header[SPAN] = own[SPAN]
+
+
+class ObjectWindow:
+    """A two-buffer window of states of Python objects, with methods of :class:`NumberWindow`.
+
+    The older buffer is a list of suffixes whose last item is that of the oldest element, so that dropping
+    shortens it; see :mod:`rollstat.kernels.aggregate.two_stacks`. A total that was made here, by ``combine``,
+    and that nobody else has seen is owned: ``combine_into`` may change it in place.
+    """
+
+    def __init__(self, adapter: OperatorAdapter, spec: WindowSpec, algorithm: str) -> None:
+        self.header = [0] * MORE
+        self.header[SPAN] = spec.fixed or _MANY_ROWS
+        self.operator = operator = adapter.operator
+        self._lift = getattr(operator, "lift", None)
+        self._lower = getattr(operator, "lower", None)
+        self._combine_into = getattr(operator, "combine_into", None)
+        self._stamps: deque[Any] = deque()
+        self._older: list[Any] = []
+        self._newer: list[Any] = []
+        self._total: Any = None
+        self._owned = False
+        self._result: Any = None
+
+    @property
+    def size(self) -> int:
+        """Number of observations in the window."""
+        return len(self._stamps) + self.header[FOLDED]
+
+    def copy(self) -> Self:
+        """Return an equal window that shares the states, so that neither changes them in place."""
+        self._owned = False
+        other = type(self).__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.header, other._stamps = self.header.copy(), self._stamps.copy()
+        other._older, other._newer = self._older.copy(), self._newer.copy()
+        return other
+
+    def _suffixes(self, states: list[Any]) -> list[Any]:
+        """Return the suffixes of states, that of the oldest one last."""
+        suffixes = states[-1:]
+        for state in reversed(states[:-1]):
+            suffixes.append(self.operator.combine(state, suffixes[-1]))
+        return suffixes
+
+    def _lowered(self, state: Any) -> Any:
+        return state if self._lower is None else self._lower(state)
+
+    def push(self, limit: Any, stamp: Any, element: Any, observed: bool = True, min_periods: int = 1) -> int:
+        """Drop the states stamped at or before `limit`, add an element if `observed`; return the size.
+
+        If it is at least `min_periods`, :meth:`result` returns the result.
+        """
+        number = sum(1 for _ in takewhile(lambda stamp: stamp <= limit, self._stamps))
+        kept = len(self._older) - number
+        if kept < 0:
+            self._older, self._newer = self._suffixes(self._newer[-kept:]), []
+        else:
+            del self._older[kept:]
+        for _ in range(number):
+            self._stamps.popleft()
+        if observed:
+            self._append(element if self._lift is None else self._lift(element))
+            self._stamps.append(stamp)
+        if self.size >= min_periods:
+            self._result = self._lowered(self._state())
+        return self.size
+
+    def _append(self, state: Any) -> None:
+        """Append a state to the newer buffer, and combine its total."""
+        before = self._total
+        if not self._newer:
+            self._total, self._owned = state, False
+        elif self._owned and self._combine_into is not None:
+            self._total = self._combine_into(before, state)
+            self._owned = self._total is not state
+        else:
+            self._total = self.operator.combine(before, state)
+            self._owned = self._total is not before and self._total is not state
+        self._newer.append(state)
+
+    def _state(self) -> Any:
+        """Return all states combined; there is at least one."""
+        if not self._newer:
+            return self._older[-1]
+        state = self.operator.combine(self._older[-1], self._total) if self._older else self._total
+        self._owned = self._owned and state is not self._total  # a total that is returned is seen
+        return state
+
+    def join(self, other: Self) -> None:
+        """Add all that `other` holds, as if it had been pushed here, and combine all into one state."""
+        if not other.size:
+            return
+        state, size, stamp = other._state(), self.size + other.size, other._stamps[-1]
+        if self.size:
+            state = self.operator.combine(self._state(), state)
+        self._older, self._newer, self._total, self._owned = [], [state], state, False
+        self._stamps = deque([stamp])
+        self.header[FOLDED] = size - 1
+
+    def value(self) -> Any:
+        """Return the result of the window, which must have observations."""
+        return self._lowered(self._state())
+
+    def result(self) -> Any:
+        """Return the result that the last push or pop computed."""
+        result, self._result = self._result, None
+        return result
