@@ -27,7 +27,7 @@ from rollstat.registry import REGISTRY
 from rollstat.results import convert
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.codec import Codec
-from rollstat.streaming.window_spec import Times, WindowSpec, number_up_to
+from rollstat.streaming.window_spec import Times, WindowSpec
 
 __all__ = ["StatisticWindow"]
 
@@ -260,8 +260,9 @@ class StatisticWindow(Window):
         if self.spec.fixed:
             first = max(0, len(array) - self.spec.fixed)
         elif times is not None and len(array):
-            first = number_up_to(times, self.spec.limit(times[-1].item()))
-            self._times.load(times[first:])
+            self._times.load(times)
+            first = self._times.up_to(self.spec.limit(times[-1].item()))
+            self._times.drop(first)
         last = array[first:]
         if self.codec.kind == "f" and self.representation.finds_missing:
             self.representation.load(self.codec.encode_floats(last), None, pushed)

@@ -11,17 +11,18 @@ import copy
 import math
 import numbers
 import sys
+from array import array
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.rings import SMALLEST, read_ring, resized_ring, ring_size, suitable_size, write_ring
 from rollstat.options import parse_width, unmasked, whole_number
 from rollstat.windows import Expanding
 
-__all__ = ["Times", "WindowSpec", "number_up_to"]
+__all__ = ["Times", "WindowSpec"]
 
 _MOST_ROWS = 2**40
 _EARLIEST = -(2**63)
@@ -192,24 +193,24 @@ class WindowSpec:
 
     def encode_times(self, times: Any) -> NDArray[Any]:
         """Return times as int64 nanoseconds or float64 numbers; raise if they do not fit."""
-        array = unmasked("times", times)
+        given = unmasked("times", times)
         if self.kind == _NUMBER:
-            if array.dtype.kind not in "fiu":
-                raise TypeError(f"times must be numbers, like the window; their dtype was {array.dtype}")
-            plain = array.astype(np.float64)
+            if given.dtype.kind not in "fiu":
+                raise TypeError(f"times must be numbers, like the window; their dtype was {given.dtype}")
+            plain = given.astype(np.float64)
             if np.isnan(plain).any():
                 raise ValueError("times must not be missing")
             with np.errstate(invalid="ignore"):
-                exact = array.dtype.kind == "f" or (plain.astype(array.dtype) == array).all()
+                exact = given.dtype.kind == "f" or (plain.astype(given.dtype) == given).all()
             if not exact:
                 raise ValueError("times must be exact in float64")
             return plain
-        if array.dtype.kind not in "mM":
+        if given.dtype.kind not in "mM":
             raise TypeError(f"times must be datetimes or timedeltas; got {times!r}")
-        if np.isnat(array).any():
+        if np.isnat(given).any():
             raise ValueError("times must not be missing")
-        fine = array.astype(f"{array.dtype.kind}8[ns]")
-        if (fine.astype(array.dtype) != array).any():
+        fine = given.astype(f"{given.dtype.kind}8[ns]")
+        if (fine.astype(given.dtype) != given).any():
             raise ValueError(f"times must fit in 64 bits of nanoseconds; got {times!r}")
         return fine.view(np.int64)
 
@@ -229,13 +230,10 @@ def _float_limit(time: float, width: float) -> float:
     return math.nextafter(limit, -math.inf) if error < 0 else limit
 
 
-def number_up_to(times: NDArray[Any], limit: Any) -> int:
-    """Return how many times, which never decrease, are at most `limit`; none if it is NaN."""
-    return 0 if limit != limit else int(np.searchsorted(times, limit, side="right"))
-
-
 class Times:
-    """Times of rows, oldest first, in a ring; see :mod:`rollstat.kernels.rings`.
+    """Times of rows, oldest first.
+
+    Times that are dropped stay in the array until they are more than the others: O(1) amortised for each.
 
     Parameters
     ----------
@@ -244,62 +242,48 @@ class Times:
     """
 
     def __init__(self, dtype: Any) -> None:
-        self._ring: NDArray[Any] = np.zeros(SMALLEST, dtype)
-        self._first = self._end = 0
+        self._dtype = np.dtype(dtype)
+        self._held = array(self._dtype.char)
+        self._dropped = 0
 
     def __len__(self) -> int:
-        return self._end - self._first
+        return len(self._held) - self._dropped
 
     @property
     def numbers(self) -> NDArray[Any]:
         """A copy of all times."""
-        numbers: NDArray[Any] = read_ring(self._ring, self._first, len(self))
-        return numbers
+        return np.array(self._held[self._dropped :], self._dtype)
 
     def copy(self) -> Self:
         """Return an equal queue with its own memory."""
         other = copy.copy(self)
-        other._ring = self._ring.copy()
+        other._held = self._held[:]
         return other
 
     @property
     def newest(self) -> Any:
         """The newest time, or None."""
-        return self._ring[(self._end - 1) % len(self._ring)].item() if len(self) else None
+        return self._held[-1] if len(self) else None
 
     def extend(self, times: NDArray[Any]) -> None:
         """Add times."""
-        used = len(self) + len(times)
-        size = suitable_size(used, max(len(self._ring), ring_size(used)))
-        if size != len(self._ring):
-            self._ring = resized_ring(self._ring, self._first, size)
-        write_ring(self._ring, self._end, times)
-        self._end += len(times)
+        self._held.frombytes(times.tobytes())
 
     def append(self, time: Any) -> None:
         """Add a time."""
-        if len(self) == len(self._ring):
-            self._ring = resized_ring(self._ring, self._first, 2 * len(self._ring))
-        self._ring[self._end % len(self._ring)] = time
-        self._end += 1
+        self._held.append(time)
 
     def drop(self, number: int) -> None:
         """Remove the oldest times."""
-        self._first += number
-        if number and suitable_size(len(self), len(self._ring)) != len(self._ring):
-            self.load(self.numbers)
+        self._dropped += number
+        if 2 * self._dropped > len(self._held):
+            del self._held[: self._dropped]
+            self._dropped = 0
 
     def up_to(self, limit: Any) -> int:
-        """Return how many times are at most `limit`."""
-        start, number = self._first % len(self._ring), len(self)
-        if number == 0 or not self._ring[start] <= limit:
-            return 0
-        head = self._ring[start : start + number]
-        found = number_up_to(head, limit)
-        return found if found < len(head) else found + number_up_to(self._ring[: number - found], limit)
+        """Return how many times are at most `limit`; none if it is NaN."""
+        return 0 if limit != limit else bisect_right(self._held, limit, self._dropped) - self._dropped
 
     def load(self, times: NDArray[Any]) -> None:
         """Replace all times."""
-        self._first, self._end = 0, len(times)
-        self._ring = np.zeros(max(ring_size(2 * len(times)), SMALLEST), self._ring.dtype)
-        self._ring[: len(times)] = times
+        self._held, self._dropped = array(self._dtype.char, times.tobytes()), 0

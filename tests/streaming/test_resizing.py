@@ -112,7 +112,7 @@ def test_times_are_a_queue(rng):
             times.drop(gone)
             del expected[:gone]
         assert times.numbers.tolist() == expected
-        assert len(times._ring) <= max(64, 16 * len(expected))
+        assert len(times._held) <= 2 * len(expected)
     assert times.up_to(float("nan")) == 0
     twin = times.copy()
     times.drop(len(times))

@@ -5,12 +5,11 @@ Arrays:
 - van_herk: prefixes and suffixes around a pivot; the fastest, and what ``auto`` means.
 - greedy: the fewest combinations, planned from the bounds alone; also online, and for Python objects.
 
-Streams, on a queue of operator states (ring_queue), through operator_calls, which compiles the methods of an
-operator into the kernels:
+Streams, on a queue of operator states (ring_queue, also with suffixes or the total of many elements at once),
+through operator_calls, which compiles the methods of an operator into the kernels:
 
 - two_stacks: two buffers, amortised O(1) combinations a step; the idea is explained there.
 - daba: the same two buffers with the flip spread over the steps, so O(1) combinations in every step.
 - window: a window by row or by time on either queue: push, pop, value.
 - window_extend: many rows at once through such a window, with the combinations of the pushes.
-- bulk_load: the suffixes or the total of many elements, with which an array replaces a window.
 """

@@ -25,7 +25,6 @@ VLDB Journal 30 (2021), section 6, doi:10.1007/s00778-021-00668-3.
 """
 
 from rollstat.compile.jit import kernel
-from rollstat.kernels.aggregate.bulk_load import lift_suffixes, lift_total
 from rollstat.kernels.aggregate.operator_calls import combine, load, save
 from rollstat.kernels.aggregate.ring_queue import (
     END,
@@ -33,6 +32,8 @@ from rollstat.kernels.aggregate.ring_queue import (
     MASK,
     create_queue,
     fetch,
+    lift_suffixes,
+    lift_total,
     store,
     well_formed,
 )

@@ -29,7 +29,6 @@ doi:10.1007/s00778-021-00668-3 (two-stacks lite).
 """
 
 from rollstat.compile.jit import kernel
-from rollstat.kernels.aggregate.bulk_load import lift_total
 from rollstat.kernels.aggregate.operator_calls import combine, load, save
 from rollstat.kernels.aggregate.ring_queue import (
     END,
@@ -37,6 +36,7 @@ from rollstat.kernels.aggregate.ring_queue import (
     MASK,
     create_queue,
     fetch,
+    lift_total,
     store,
     well_formed,
 )

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.aggregate import daba, two_stacks
-from rollstat.kernels.aggregate.bulk_load import lift_suffixes, lift_total
-from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, fetch
+from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, fetch, lift_suffixes, lift_total
 from tests.kernels.aggregate.growing_queue import push
 from tests.spans import STATE, counting_operator
 
