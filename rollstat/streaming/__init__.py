@@ -7,8 +7,8 @@ r"""Streams: the statistics of rolling windows, one element at a time, with wind
                       base: Stream, RollingStream                   push, pop, extend, value, snapshots
                                 |
     statistic_window   operator_window   greedy_window              windows: bounds, codec, answers
-                                |
-    representations    windows/                                     rows and states in arrays
+            |                   |           /
+    representations    operator_states                              rows, or states of operators, in arrays
     kernels.stream.steps                                            one compiled call for a push
 
 ``table`` has one row for each named class, ``answers`` what those rows compute, ``named_classes`` the classes

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from rollstat.dtypes import is_large
 from rollstat.kernels.rank_space import gini
 from rollstat.kernels.rank_space.distances import middle
-from rollstat.kernels.rank_space.rank import DENSE, METHODS, finish
+from rollstat.kernels.rank_space.rank import DENSE, METHODS, place_of
+from rollstat.kernels.rank_space.sorted_windows import mode_of_sorted
 from rollstat.kernels.rank_space.trimmed_mean import mean_of_kept, sum_in_four
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
@@ -238,13 +239,11 @@ def sorted_window_of(window: Any) -> Any:
 def rank_answer(window: Any) -> Any:
     """Return the rank of the newest element."""
     held, p = window.representation, window.parameters
-    newest = held.newest
+    newest, method = held.newest, METHODS[p["method"]]
     if newest is None:
         return None
-    found, result, method = np.zeros((3, 1), np.int64), np.zeros(1), METHODS[p["method"]]
-    sorted_window.rank(held.arrays[3], held.count, newest, method == DENSE, found[:, 0])
-    finish(found[0], found[1], found[2], method, p["ascending"], p["pct"], result)
-    return result[0]
+    counts = sorted_window.rank(held.arrays[3], held.count, newest, method == DENSE)
+    return place_of(*counts, method, p["ascending"], p["pct"])
 
 
 def nunique_answer(window: Any) -> Any:
@@ -254,8 +253,7 @@ def nunique_answer(window: Any) -> Any:
 
 def mode_answer(window: Any) -> Any:
     """Return the most frequent value."""
-    ordered = window.representation.arrays[3]
-    return ordered[sorted_window.mode(ordered, window.observations)]
+    return mode_of_sorted(window.representation.arrays[3], window.observations)
 
 
 def _nearest_distances(ordered: NDArray[Any], low: Any, high: Any) -> tuple[Any, Any]:

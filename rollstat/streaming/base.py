@@ -10,8 +10,9 @@ r"""The stream class: one window behind push, pop, extend and value, with copies
 
 import json
 import numbers
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import repeat
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 import rollstat.streaming
 from rollstat.compile.bound_calls import BoundStep
 from rollstat.options import numpy_times, whole_number
+from rollstat.registry import REGISTRY
 from rollstat.snapshots import SnapshotError, read, write
 from rollstat.streaming.window_spec import WindowSpec
 
@@ -46,9 +48,9 @@ class _FailedStates:
 class Window:
     """The window of a stream and its statistic.
 
-    Its other methods are ``push(elements, time)``, ``extend(columns, times)``, ``load_tail(columns, times)``,
-    ``clear()`` and ``state()``, of all windows; and of all but those that are asked for ``pop(number)``,
-    ``is_like(other)`` and ``join(other)``.
+    Its other methods are ``extend(columns, times)``, ``load_tail(columns, times)``, ``clear()`` and
+    ``state()``, of all windows; and of all but those that are asked for ``pop(number)``, ``is_like(other)``
+    and ``join(other)``.
 
     Attributes
     ----------
@@ -63,6 +65,9 @@ class Window:
         that changes nothing. None after an error.
     states
         What the window of an operator keeps.
+    statistic, parameters, window_name
+        The registered statistic of the window, if it has one, its own parameters, and the name of the
+        parameter for the window.
     """
 
     spec: WindowSpec
@@ -71,6 +76,28 @@ class Window:
     columns = 1
     fast_step: BoundStep | None = None
     states: Any
+    statistic: str
+    parameters: dict[str, Any]
+    window_name = "window"
+
+    def push(self, elements: tuple[Any, ...], time: Any) -> Any:
+        """Add a row, remove the rows that leave the window, and return the result."""
+        raise NotImplementedError  # every window has its own
+
+    def _push_all(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
+        """Add the rows of arrays one by one, and return the results."""
+        stamps = repeat(None) if times is None else np.asarray(times)
+        return [self.push(elements, time) for elements, time in zip(zip(*columns), stamps)]
+
+    def _call_function(self, arrays: Iterable[Any], times: NDArray[Any] | None = None) -> list[Any]:
+        """Return what the function over arrays computes for every row, an array for each output."""
+        arguments = {name: value for name, value in self.parameters.items() if name != "algorithm"}
+        arguments[self.window_name] = self.spec.argument
+        if times is not None:
+            arguments["times"] = times.view("M8[ns]") if times.dtype == np.int64 else times
+        function = REGISTRY[self.statistic].function
+        results = function(*arrays, min_periods=self.given_min_periods, **arguments)
+        return list(results) if isinstance(results, tuple) else [results]
 
     def fail(self) -> None:
         """Reject all further use but ``clear``, after an error in the middle of a change."""

@@ -180,22 +180,18 @@ class OperatorWindow(Window):
     def extend(self, columns: tuple[Any, ...], times: Any) -> list[Any]:
         """Add the rows of arrays, and return the results after each row, an array for each output."""
         arrays, stored = self._check(columns, times)
-        if not self.adapter.objects:
-            warn_of_range(self.adapter.ready, arrays, self.spec.fixed or self.states.size + len(arrays[0]))
         if self.adapter.objects:
-            return [self._push_objects(arrays[0], times)]
+            results = np.empty(len(arrays[0]), object)
+            for i, result in enumerate(self._push_all(tuple(arrays), times)):
+                results[i] = result
+            return [results]
+        warn_of_range(self.adapter.ready, arrays, self.spec.fixed or self.states.size + len(arrays[0]))
         if self.adapter.exact:  # a result may not fit, or the warning that one is rounded be an error
             changed = self.copy()
-            results = changed._finished(changed._add(arrays, stored))
+            finished = changed._finished(changed._add(arrays, stored))
             self.__dict__.update(changed.__dict__)
-            return results
+            return finished
         return self._finished(self._change(self._add, arrays, stored))
-
-    def _push_objects(self, elements: Any, times: Any) -> NDArray[Any]:
-        results = np.empty(len(elements), object)
-        for i, element in enumerate(elements):
-            results[i] = self.push((element,), None if times is None else np.asarray(times)[i])
-        return results
 
     def _finished(self, written: Written) -> list[Any]:
         """Return results, filled where there are too few observations, or raise if one does not fit."""
@@ -340,6 +336,8 @@ class NamedOperatorWindow(OperatorWindow):
         algorithm: str,
     ) -> None:
         self.statistic = statistic
+        names = REGISTRY[statistic].parameters
+        self.parameters = {name: getattr(operator, name) for name in names if hasattr(operator, name)}
         # Whether the last result of the operator is the number of observations, because states are rows.
         self._last_is_count = bool(getattr(operator, "last_is_count", False))
         super().__init__(operator, window, min_periods=min_periods, dtype=dtype, algorithm=algorithm)
@@ -399,17 +397,6 @@ class NamedOperatorWindow(OperatorWindow):
         """Return parameters and arrays for a snapshot."""
         specification, arrays = super().state()
         return specification | {"statistic": self.statistic}, arrays
-
-    def _call_function(self, arrays: list[Any]) -> list[Any]:
-        """Return what the function over arrays computes for every row, an array for each output."""
-        statistic, operator = REGISTRY[self.statistic], self.adapter.operator
-        parameters = {
-            name: getattr(operator, name) for name in statistic.parameters if hasattr(operator, name)
-        }
-        results = statistic.function(
-            *arrays, window=self.spec.fixed, min_periods=self.given_min_periods, **parameters
-        )
-        return list(results) if isinstance(results, tuple) else [results]
 
 
 def _replace_first(results: list[Any], first: Sequence[Any]) -> list[Any]:

@@ -23,7 +23,6 @@ from rollstat.dtypes import warn_of_rounded
 from rollstat.kernels.extrema.positions import move_origin
 from rollstat.kernels.stream.steps import run
 from rollstat.options import choice
-from rollstat.registry import REGISTRY
 from rollstat.results import convert
 from rollstat.streaming.base import State, Window
 from rollstat.streaming.codec import Codec
@@ -52,7 +51,7 @@ class StatisticWindow(Window):
     def __init__(
         self, row: Any, window: Any, *, min_periods: Any, dtype: DTypeLike, parameters: dict[str, Any]
     ) -> None:
-        self.row = row
+        self.row, self.statistic, self.window_name = row, row.statistic, row.window_name
         self.spec = WindowSpec.parse(window)
         self.codec = Codec(dtype, row.kinds)
         self.given_min_periods = min_periods
@@ -154,7 +153,7 @@ class StatisticWindow(Window):
                 return self._extend_by_steps(*self._step, array)
             pushes = thresholds.STREAM_PUSHES + self.rows // thresholds.STREAM_ROWS_PER_PUSH
             if rows * thresholds.STREAM_PUSHED_SHARE < self.rows and rows < pushes:
-                return self._extend_unless_it_fails(array, stored)
+                return self._extend_by_pushes(array, times)
         return self._extend_by_function(array, stored)
 
     def _extend_by_steps(self, step: Any, arguments: tuple[Any, ...], array: Any) -> list[Any]:
@@ -164,33 +163,18 @@ class StatisticWindow(Window):
         bind(run, *given)(*given)
         return [out]
 
-    def _extend_unless_it_fails(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
+    def _extend_by_pushes(self, array: Any, times: Any) -> list[Any]:
         """Add rows by pushes; leave the window as it was if a result overflows or a warning is an error."""
         changed = self if self.codec.kind == "f" else self.copy()
-        results = changed._extend_by_pushes(array, times)
-        self.__dict__.update(changed.__dict__)
-        return results
-
-    def _extend_by_pushes(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
-        values, missing = self.codec.encode_array(array)
-        answers: list[tuple[Any, ...]] = []
-        for i in range(len(values)):
-            if times is not None:
-                number = self._times.up_to(self.spec.limit(times[i].item()))
-                self.representation.pop(number)
-                self._times.drop(number)
-                self._times.append(times[i])
-            self.representation.push(values[i], bool(missing[i]))
-            answers.append(self._answers())
-        empty = self.codec.decode_array(values[:0], missing[:0])
-        likes = self._call_function(empty, None if times is None else times[:0])
+        answers = changed._push_all((array,), times)
+        likes = self._call_function([array[:0]], None if times is None else self.spec.encode_times(times)[:0])
         results = []
-        for column, kind, like in zip(zip(*answers), self.outputs, likes):
-            decoded = [self.codec.decode(number, kind) for number in column]
-            results.append(np.array([np.nan if x is None else x for x in decoded], like.dtype))
-            whole = [x for x in decoded if isinstance(x, int)]
+        for column, like in zip(zip(*answers) if len(likes) > 1 else [answers], likes):
+            results.append(np.array([np.nan if x is None else x for x in column], like.dtype))
+            whole = [x for x in column if isinstance(x, int)]
             if whole:  # warn if integers are rounded
                 convert(np.array(whole), np.empty(len(whole), like.dtype))
+        self.__dict__.update(changed.__dict__)
         return results
 
     def _extend_by_function(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
@@ -201,12 +185,12 @@ class StatisticWindow(Window):
         if self._is_separable(array):
             # The array is not copied behind the rows of the window. The windows of its first rows reach into
             # those, so these results are computed again.
-            results = self._call_function(array, None)
+            results = self._call_function([array])
             self._shift_positions(results, pushed)
             self._write_first(array[: self.spec.fixed - 1], results)
         else:
             joined = self._with_rows(array) if rows else array
-            results = [result[rows:] for result in self._call_function(joined, times)]
+            results = [result[rows:] for result in self._call_function([joined], times)]
             self._shift_positions(results, pushed - rows)
         self._load(joined, times, pushed + len(array))
         return results
@@ -224,7 +208,7 @@ class StatisticWindow(Window):
     def _write_first(self, array: Any, results: list[Any]) -> None:
         """Write the results of the rows of `array` whose windows reach into the present window."""
         rows = self.rows
-        first = [result[rows:] for result in self._call_function(self._with_rows(array), None)]
+        first = [result[rows:] for result in self._call_function([self._with_rows(array)])]
         self._shift_positions(first, self.representation.pushed - rows)
         for result, part in zip(results, first):
             result[: len(array)] = part
@@ -243,16 +227,6 @@ class StatisticWindow(Window):
                 results[i] = np.ma.getdata(results[i])
                 if row:
                     move_origin(results[i], row)
-
-    def _call_function(self, array: Any, times: NDArray[Any] | None) -> list[Any]:
-        """Return what the function over arrays computes for every row, an array for each output."""
-        arguments = {key: value for key, value in self.parameters.items() if key != "algorithm"}
-        arguments[self.row.window_name] = self.spec.argument
-        if times is not None:
-            arguments["times"] = times.view("M8[ns]") if times.dtype == np.int64 else times
-        function = REGISTRY[self.row.statistic].function
-        results = function(array, min_periods=self.given_min_periods, **arguments)
-        return list(results) if isinstance(results, tuple) else [results]
 
     def _load(self, array: Any, times: NDArray[Any] | None, pushed: int) -> None:
         """Replace the rows by the last rows of `array`, as many as the window has."""
@@ -300,7 +274,7 @@ class StatisticWindow(Window):
 
     def _specification(self) -> dict[str, Any]:
         """Return what the window is made with, as JSON values."""
-        own = {"statistic": self.row.statistic, "own": self.parameters}
+        own = {"statistic": self.statistic, "own": self.parameters}
         return self._arguments(self.codec.dtype.str) | own
 
     def state(self) -> State:

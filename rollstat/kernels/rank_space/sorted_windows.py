@@ -48,6 +48,7 @@ __all__ = [
     "advance",
     "check",
     "insert",
+    "mode_of_sorted",
     "remove",
     "replace",
     "sorted_windows",
@@ -350,14 +351,20 @@ def _read_distinct(reader, values, missing, start, end, given, window, count, hi
 
 
 @kernel
-def _read_mode(reader, values, missing, start, end, given, window, count, hint, marks):
+def mode_of_sorted(window, count):
+    """Return the most frequent of the first `count` entries, the smallest of several."""
     best = 0
     run = longest = 1
     for i in range(1, count):
         run = run + 1 if window[i] == window[i - 1] else 1
         if run > longest:
             best, longest = i, run
-    return (window[best],), hint
+    return window[best]
+
+
+@kernel
+def _read_mode(reader, values, missing, start, end, given, window, count, hint, marks):
+    return (mode_of_sorted(window, count),), hint
 
 
 @kernel

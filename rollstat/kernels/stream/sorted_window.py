@@ -28,7 +28,6 @@ __all__ = [
     "below",
     "check",
     "create",
-    "mode",
     "pop",
     "push",
     "rank",
@@ -105,30 +104,17 @@ def push(header, rows, absent, ordered, value, missing):
 
 
 @kernel
-def rank(ordered, count, value, distinct, found):
-    """Write how many observations are smaller than `value`, equal to it, and in total; or distinct ones."""
+def rank(ordered, count, value, distinct):
+    """Return how many observations are smaller than `value`, equal to it, and in total; or distinct ones."""
     first, last = below(ordered, count, value, False), below(ordered, count, value, True)
     if not distinct:
-        found[0], found[1], found[2] = first, last - first, count
-        return
-    found[0] = found[1] = found[2] = 0
+        return first, last - first, count
+    smaller = total = 0
     for i in range(count):
         fresh = i == 0 or ordered[i - 1] != ordered[i]
-        found[0] += fresh and i < first
-        found[2] += fresh
-    found[1] = 1
-
-
-@kernel
-def mode(ordered, count):
-    """Return the index of the most frequent observation, the smallest of several, in a non-empty window."""
-    best = most = start = 0
-    for i in range(count):
-        if ordered[i] != ordered[start]:
-            start = i
-        if i - start + 1 > most:
-            most, best = i - start + 1, start
-    return best
+        smaller += fresh and i < first
+        total += fresh
+    return smaller, 1, total
 
 
 @kernel

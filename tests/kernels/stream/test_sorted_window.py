@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rollstat.kernels.rank_space.sorted_windows import mode_of_sorted
 from rollstat.kernels.stream import sorted_window
 from rollstat.kernels.stream.steps import distance
 
@@ -23,10 +24,14 @@ def test_rows_come_and_go(rng):
         assert state[0][sorted_window.DISTINCT] == len(set(held))
         if held:
             most = max(sorted(set(held)), key=held.count)
-            assert held[sorted_window.mode(state[3], len(held))] == most
-            found = np.zeros(3, np.int64)
-            sorted_window.rank(state[3], len(held), held[0], False, found)
-            assert found.tolist() == [0, held.count(held[0]), len(held)]
+            assert mode_of_sorted(state[3], len(held)) == most
+            counts = 0, held.count(held[0]), len(held)
+            assert sorted_window.rank(state[3], len(held), held[0], False) == counts
+            assert sorted_window.rank(state[3], len(held), most, True) == (
+                sorted(set(held)).index(most),
+                1,
+                len(set(held)),
+            )
 
 
 def test_equal_infinities_are_no_distance_apart():
