@@ -13,8 +13,9 @@ from numpy.typing import DTypeLike, NDArray
 
 import rollstat.operators as operators
 from rollstat.dtypes import warn_of_rounding
-from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype, is_builtin
+from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, is_builtin
 from rollstat.results import convert
+from rollstat.statistics.aggregate.drivers import prepare
 from rollstat.streaming.codec import ArrayCodec, Codec, ObjectCodec
 
 __all__ = ["OperatorAdapter", "operator_by_name", "operator_of_fields"]
@@ -57,14 +58,10 @@ class OperatorAdapter:
         self.ready: Any = self.operator
         self.layout: Any = None
         if not self.objects:
-            shape = self.codec.dtype.shape
-            self.ready = for_dtype(self.operator, self.codec.stored.base)
             # If the operator takes missing values as rows, their rows are inverted.
             self.counts_rows = bool(getattr(self.operator, "counts_rows", False))
             self._type: Any = self.codec.stored.base.type
-            columns = [np.ones((1, *shape), self._type)] * self.columns
-            columns += [np.zeros(1, np.int64)] * self.with_row
-            self.layout = operators.describe(self.ready, _one_or_all(columns))
+            self.ready, self.layout = prepare(self.operator, [self.codec.stored] * self.columns)
         self.identity = empty_result(self.ready)
         integers = not self.objects and self.codec.kind in "iu"
         rounding = ("rounds_integers", "rounds_results")

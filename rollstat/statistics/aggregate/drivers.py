@@ -80,7 +80,7 @@ def prepare(operator: Any, dtypes: Sequence[np.dtype[Any]]) -> tuple[Any, Layout
         name = type(operator).__name__
         raise ValueError(f"{name} takes {number} series, one an argument of lift; it got {len(dtypes)}")
     computing = [computing_dtype(dtype) for dtype in dtypes]
-    operator = for_dtype(operator, computing[0])
+    operator = for_dtype(operator, computing[0].base)
     samples = [np.ones(1, dtype) for dtype in computing]
     if getattr(operator, "with_row", False):
         samples.append(np.zeros(1, np.int64))

@@ -36,16 +36,6 @@ class ObjectCells:
         self.items: list[Any] = [None] * size
         self.owned = bytearray(size)
 
-    def put(self, i: int, state: Any) -> None:
-        """Put the state of an element, which may be the caller's own object, into cell `i`."""
-        self.items[i] = state
-        self.owned[i] = False
-
-    def release(self, i: int) -> Any:
-        """Return the state in cell `i` for use outside this class."""
-        self.owned[i] = False
-        return self.items[i]
-
     def execute(self, plan: Iterator[tuple[int, int]]) -> None:
         """Make combinations: for each (i, j), cell `i` becomes cell `i` combined with cell `j`."""
         items, combine = self.items, self.combine
@@ -139,7 +129,6 @@ def _fold(
         plan = zip(older[: stops[-1]].tolist(), newer[: stops[-1]].tolist())
         windows = start[row:following].tolist(), end[row:following].tolist(), rows[row:following].tolist()
         for left, right, i, count in zip(*windows, stops):
-            # `put` and `release` without the calls, which can take as long as a combination.
             for position in range(left if left > arrived else arrived, right):
                 item = values[position]
                 items[position & mask] = item if lift is None else lift(item)
