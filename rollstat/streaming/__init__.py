@@ -9,7 +9,7 @@ r"""Streams: the statistics of rolling windows, one element at a time, with wind
     statistic_window   operator_window   greedy_window              windows: bounds, codec, answers
             |                   |           /
     representations    operator_states                              rows, or states of operators, in arrays
-    kernels.stream.steps                                            one compiled call for a push
+    kernels.steps                                                   one compiled call for a push
 
 ``table`` has one row for each named class, ``answers`` what those rows compute, ``named_classes`` the classes
 by name. ``__init__.pyi`` lists the public names; each is loaded on first use.

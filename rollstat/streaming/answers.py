@@ -1,7 +1,7 @@
 """How the statistics of rows use their windows: representation, compiled step and answer.
 
 Each function takes the :class:`~rollstat.streaming.statistic_window.StatisticWindow`. A `..._window` makes
-the representation, a `..._step` returns a step of :mod:`rollstat.kernels.stream.steps` with its arguments,
+the representation, a `..._step` returns a step of :mod:`rollstat.kernels.steps` with its arguments,
 and a `..._answer` returns the stored form of the answer of a window with enough observations: a tuple for
 several outputs, None if there is no answer.
 """
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.dtypes import is_large
-from rollstat.kernels.rank_space import gini
+from rollstat.kernels import steps
+from rollstat.kernels.rank_space import gini, sorted_window
 from rollstat.kernels.rank_space.distances import middle
 from rollstat.kernels.rank_space.rank import DENSE, METHODS, place_of
 from rollstat.kernels.rank_space.sorted_windows import mode_of_sorted
@@ -25,7 +26,6 @@ from rollstat.kernels.selection.quantiles import (
     quantile_point,
     whole_spread,
 )
-from rollstat.kernels.stream import sorted_window, steps
 from rollstat.statistics.common import check_number
 from rollstat.statistics.ranks.mad import scaled_deviation
 from rollstat.statistics.selection.ranking import measurable

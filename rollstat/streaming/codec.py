@@ -13,6 +13,7 @@ A missing element is stored as NaN or 0 beside a mark. An answer of None means t
 
 import math
 import operator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -205,37 +206,24 @@ class Codec:
         array = values.astype(self.dtype)
         return np.ma.MaskedArray(array, missing) if missing.any() else array
 
-    def decode(self, number: Any, kind: str = "value") -> Any:
-        """Return an answer as a Python object; `kind` is one of :class:`rollstat.engine.Output`."""
-        if number is None:
-            return self.missing(kind)
-        if kind in ("position", "offset"):
-            return int(number)
-        if kind == "flag":
-            return bool(number)
-        if self.kind == "f":
-            return float(number) if self.dtype == np.float64 else float(np.float32(number))
-        if kind == "float" or (kind == "interpolated" and self.kind not in "mM"):
-            return float(number)
-        if self.kind in "mM" and kind != "integer":
-            unit = np.datetime_data(self.dtype)
-            duration: Any = np.timedelta64
-            return (duration if kind == "difference" else self.dtype.type)(int(number), unit)
-        return bool(number) if self.kind == "b" and kind == "value" else int(number)
+    def decoder(self, kind: str = "value") -> tuple[Callable[[Any], Any], Any]:
+        """Return what makes a Python object of an answer, and what a stream answers where there is none.
 
-    def missing(self, kind: str = "value") -> Any:
-        """Return what a stream answers where there is no answer."""
+        `kind` is one of :class:`rollstat.engine.Output`.
+        """
         if kind in ("position", "offset"):
-            return -1
+            return int, -1
         if kind == "flag":
-            return False
+            return bool, False
         if self.kind in "mM" and kind not in ("float", "integer"):
-            unit = np.datetime_data(self.dtype)
-            duration: Any = np.timedelta64
-            return (duration if kind == "difference" else self.dtype.type)("NaT", unit)
-        if self.kind == "f" or kind in ("float", "interpolated"):
-            return math.nan
-        return None
+            unit, duration = np.datetime_data(self.dtype), np.dtype("m8").type
+            cls: Any = duration if kind == "difference" else self.dtype.type
+            return (lambda number: cls(int(number), unit)), cls("NaT", unit)
+        if self.kind == "f":
+            return (float if self.dtype == np.float64 else lambda number: float(np.float32(number))), math.nan
+        if kind in ("float", "interpolated"):
+            return float, math.nan
+        return (bool if self.kind == "b" and kind == "value" else int), None
 
 
 class ArrayCodec:

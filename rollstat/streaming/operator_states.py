@@ -19,7 +19,7 @@ from rollstat.kernels.aggregate import window, window_extend
 from rollstat.kernels.aggregate.ring_queue import END, FRONT, MASK, resize
 from rollstat.kernels.aggregate.window import FOLDED, LEAST, MORE, SPAN
 from rollstat.kernels.rings import SMALLEST, resized_ring, suitable_size
-from rollstat.kernels.stream.steps import push_row
+from rollstat.kernels.steps import push_row
 from rollstat.operators.layout import Layout
 from rollstat.results import convert
 from rollstat.streaming.operator_adapter import OperatorAdapter

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.kernels.extrema import monotonic_deque, wedge
+from rollstat.kernels.rank_space import sorted_window
 from rollstat.kernels.rings import SMALLEST, read_ring, ring_size, suitable_size, write_ring
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.weight_balanced_tree import BEFORE, RECORD
-from rollstat.kernels.stream import sorted_window
-from rollstat.kernels.stream.steps import pack, views
+from rollstat.kernels.steps import pack, views
 from rollstat.statistics.selection.two_heaps import partitioned
 
 __all__ = ["HeapWindow", "MonotonicWindow", "SortedWindow", "TreeWindow", "WedgeWindow", "WindowPair"]
@@ -386,7 +386,7 @@ class MonotonicWindow(ArrayWindow):
 
 
 class SortedWindow(ArrayWindow):
-    """Rows, and the observations in ascending order; see :mod:`rollstat.kernels.stream.sorted_window`."""
+    """Rows, and the observations in ascending order; see :mod:`rollstat.kernels.rank_space.sorted_window`."""
 
     slots = sorted_window.ROWS, sorted_window.COUNT, sorted_window.PUSHED
 

@@ -21,7 +21,7 @@ import rollstat.thresholds as thresholds
 from rollstat.compile.bound_calls import BoundStep, bind, bind_push
 from rollstat.dtypes import warn_of_rounded
 from rollstat.kernels.extrema.positions import move_origin
-from rollstat.kernels.stream.steps import run
+from rollstat.kernels.steps import run
 from rollstat.options import choice
 from rollstat.results import convert
 from rollstat.streaming.base import State, Window
@@ -58,6 +58,7 @@ class StatisticWindow(Window):
         self.min_periods = self.spec.check_min_periods(min_periods)
         self.parameters = parameters
         self.outputs: tuple[str, ...] = row.outputs(self) if callable(row.outputs) else row.outputs
+        self._decoders = [self.codec.decoder(kind) for kind in self.outputs]
         self._times = Times(self.spec.time_dtype)
         self._set_representation(row.represent(self))
 
@@ -133,7 +134,8 @@ class StatisticWindow(Window):
     def value(self) -> Any:
         """The answer, a tuple if there are several outputs."""
         answers = tuple(
-            self.codec.decode(number, kind) for number, kind in zip(self._answers(), self.outputs)
+            missing if number is None else decode(number)
+            for number, (decode, missing) in zip(self._answers(), self._decoders)
         )
         return answers if len(answers) > 1 else answers[0]
 

@@ -16,9 +16,9 @@ import numpy as np
 
 import rollstat.operators as operators
 import rollstat.streaming.answers as answers
+from rollstat.kernels import steps
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
-from rollstat.kernels.stream import steps
 from rollstat.operators.moments import LinearFitByRow
 from rollstat.options import choice
 from rollstat.registry import REGISTRY

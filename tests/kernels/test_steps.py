@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rollstat.kernels.selection import three_trees, two_heaps
-from rollstat.kernels.stream.steps import KthByHeaps, KthByTrees, pack, views
+from rollstat.kernels.steps import KthByHeaps, KthByTrees, pack, views
 from tests.kernels.selection.invariants import linked_heaps
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from rollstat.kernels.rank_space import sorted_window
 from rollstat.kernels.rank_space.sorted_windows import mode_of_sorted
-from rollstat.kernels.stream import sorted_window
-from rollstat.kernels.stream.steps import distance
+from rollstat.kernels.steps import distance
 
 
 def test_rows_come_and_go(rng):
