@@ -13,7 +13,7 @@ os.environ.setdefault("ROLLSTAT_TIERS", "fast")
 # order, so that all processes of a run end together.
 LONGEST = (
     "tests/spark/",
-    "tests/streaming/test_aggregates.py",
+    "tests/streaming/test_general.py",
     "tests/test_contract.py",
     "tests/streaming/test_contract.py",
     "tests/streaming/test_short_arrays.py",

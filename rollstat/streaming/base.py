@@ -167,6 +167,13 @@ class Stream:
         yield found[()]  # a scalar, if it is one
         self._kind_of_times = kind or self._kind_of_times
 
+    def _parts(self, name: str, elements: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
+        """Return the element, one number for each column, and its time or None."""
+        columns, timed = self._window.columns, self._window.spec.timed
+        if len(elements) != columns + timed:
+            raise TypeError(f"{name} takes {columns + timed} arguments here; got {len(elements)}")
+        return elements[:columns], elements[-1] if timed else None
+
     def reset(self) -> None:
         """Remove all rows."""
         self._window.clear()

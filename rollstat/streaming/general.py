@@ -54,13 +54,6 @@ class OperatorStream(RollingStream, abstract=True):
         with self._times("t", time) as found:
             return self._window.push(element, found)
 
-    def _parts(self, name: str, elements: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any]:
-        """Return the element, one number for each column, and its time or None."""
-        columns, timed = self._window.columns, self._window.spec.timed
-        if len(elements) != columns + timed:
-            raise TypeError(f"{name} takes {columns + timed} arguments here; got {len(elements)}")
-        return elements[:columns], elements[-1] if timed else None
-
     def add(self, *elements: Any) -> None:
         """Add an element and remove what leaves the window, without computing the result.
 
@@ -324,11 +317,9 @@ class GreedyAggregate(Stream):
         Exception
             Whatever methods of the operator raise. The stream does not change.
         """
-        columns, timed = self._window.columns, self._window.spec.timed
-        if len(elements) != columns + timed:
-            raise TypeError(f"push takes {columns + timed} arguments here; got {len(elements)}")
-        with self._times("t", elements[-1] if timed else None) as time:
-            return self._window.push(elements[:columns], time)
+        element, time = self._parts("push", elements)
+        with self._times("t", time) as found:
+            return self._window.push(element, found)
 
     def extend(self, *columns: ArrayLike, times: ArrayLike | None = None) -> None:
         """Add all elements of arrays, one for each column, and their times if rows have times.
