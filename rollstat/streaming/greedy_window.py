@@ -195,7 +195,6 @@ class GreedyWindow(Window):
         """Remove all rows."""
         adapter = self.adapter
         self.states: Any = ObjectTree(adapter) if adapter.objects else NumberTree(adapter)
-        self._observations = 0
         # Times of the rows from the start of the last window on, and that window.
         self._times = Times(self.spec.time_dtype)
         self._newest_time: Any = None
@@ -224,10 +223,10 @@ class GreedyWindow(Window):
     def move(self, start: int, end: int) -> Any:
         """Move to the window of rows ``[start, end)``, and return its result."""
         first = self.bounds[0]
-        self._observations = self._change(self.states.move, start, end, max(self.min_periods, 1))
+        observations = self._change(self.states.move, start, end, max(self.min_periods, 1))
         if self.spec.timed:
             self._times.drop(start - first)
-        return self.adapter.answer(self._observations, self.min_periods, self.states.result)
+        return self.adapter.answer(observations, self.min_periods, self.states.result)
 
     def move_to_times(self, start: Any, end: Any) -> Any:
         """Move to the window of the rows whose times are in ``(start, end]``, and return its result."""
@@ -245,7 +244,7 @@ class GreedyWindow(Window):
     @property
     def value(self) -> Any:
         """The result of the last window; with too few observations the identity, NaN or None."""
-        return self.adapter.answer(self._observations, self.min_periods, self.states.value)
+        return self.adapter.answer(self.states.observations, self.min_periods, self.states.value)
 
     @property
     def bounds(self) -> tuple[int, int]:
@@ -284,7 +283,6 @@ class GreedyWindow(Window):
         window = cls(operator_by_name(*parameters["operator"]), **options)
         spec, (*trees, times) = window.spec, arrays
         window.states.adopt(trees)
-        window._observations = window.states.observations
         window._times.load(spec.restored_times(times, max(window.arrived - window.bounds[0], 0)))
         newest, last = spec.restored_time(parameters["newest"]), parameters["last"]
         has_newest = spec.timed and window.arrived > 0

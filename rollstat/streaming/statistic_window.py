@@ -119,25 +119,21 @@ class StatisticWindow(Window):
                 held.load(np.append(values, rest[0]), np.append(missing, rest[1]), pushed)
             raise
 
-    def _answers(self) -> tuple[Any, ...]:
-        """Return the answers in stored form, None where there is none."""
-        if self.observations < self.needs:
-            return (None,) * len(self.outputs)
-        answer = self.row.answer(self)
-        answers = answer if isinstance(answer, tuple) else (answer,)
-        # The filtered value of a missing element is missing.
-        if self.codec.kind in "iu" and self.outputs[0] == "interpolated" and answers[0] is not None:
-            warn_of_rounded(answers[0])
-        return answers
-
     @property
     def value(self) -> Any:
         """The answer, a tuple if there are several outputs."""
-        answers = tuple(
-            missing if number is None else decode(number)
-            for number, (decode, missing) in zip(self._answers(), self._decoders)
+        answers: tuple[Any, ...] = (None,) * len(self.outputs)
+        if self.observations >= self.needs:
+            answer = self.row.answer(self)
+            answers = answer if isinstance(answer, tuple) else (answer,)
+            # The filtered value of a missing element is missing.
+            if self.codec.kind in "iu" and self.outputs[0] == "interpolated" and answers[0] is not None:
+                warn_of_rounded(answers[0])
+        decoded = tuple(
+            missing if answer is None else decode(answer)
+            for answer, (decode, missing) in zip(answers, self._decoders)
         )
-        return answers if len(answers) > 1 else answers[0]
+        return decoded if len(decoded) > 1 else decoded[0]
 
     # Arrays.
 
