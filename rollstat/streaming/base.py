@@ -103,7 +103,7 @@ class Window:
         """Reject all further use but ``clear``, after an error in the middle of a change."""
         self.states, self.fast_step = _FailedStates(), None
 
-    def _change(self, change: Callable[..., Any], *arguments: Any) -> Any:
+    def _run(self, change: Callable[..., Any], *arguments: Any) -> Any:
         """Call what changes the states; reject further use if the operator raises."""
         try:
             return change(*arguments)

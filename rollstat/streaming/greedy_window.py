@@ -215,7 +215,7 @@ class GreedyWindow(Window):
         """Add the rows of arrays."""
         values, missing = self.adapter.encode_columns(self.adapter.arrays(columns), self.arrived)
         stored = self.spec.times_of_rows(times, len(missing), self._newest_time)
-        self._change(self.states.extend, values, missing)
+        self._run(self.states.extend, values, missing)
         if stored is not None and len(stored):
             self._newest_time = stored[-1].item()
             self._times.extend(stored)
@@ -223,7 +223,7 @@ class GreedyWindow(Window):
     def move(self, start: int, end: int) -> Any:
         """Move to the window of rows ``[start, end)``, and return its result."""
         first = self.bounds[0]
-        observations = self._change(self.states.move, start, end, max(self.min_periods, 1))
+        observations = self._run(self.states.move, start, end, max(self.min_periods, 1))
         if self.spec.timed:
             self._times.drop(start - first)
         return self.adapter.answer(observations, self.min_periods, self.states.result)

@@ -331,10 +331,10 @@ class NumberWindow(ArrayState):
         spec, (own, _, ring) = self.spec, self.state
 
         def consistent(state: list[NDArray[Any]]) -> bool:
-            header, _, stamps = state
+            header, cells, stamps = state
             fits = header.shape == own.shape and (not spec.fixed or len(stamps) == len(ring))
             fits = fits and (spec.kind == "expanding" or header[FOLDED] == 0)
-            return fits and window.check(self.queue, *state, spec.fixed, newest)
+            return fits and window.check(self.queue, header, cells, stamps, spec.fixed, newest)
 
         self._adopt(state, consistent)
         self.header[SPAN] = own[SPAN]

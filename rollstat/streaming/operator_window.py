@@ -138,7 +138,7 @@ class OperatorWindow(Window):
             limit = spec.limit(stamp)
         else:
             stamp, limit = row, int(header[FIRST]) - 1 if spec.free else row - int(header[SPAN])
-        size: int = self._change(self.states.push, limit, stamp, element, observed, needs)
+        size: int = self._run(self.states.push, limit, stamp, element, observed, needs)
         header[NEXT] = row + 1
         if spec.timed:
             self._newest_time = stamp
@@ -167,7 +167,7 @@ class OperatorWindow(Window):
 
     def _pop(self, number: int, needs: int) -> int:
         first = int(self.states.header[FIRST]) + number
-        size: int = self._change(self.states.push, first - 1, 0, self.adapter.example, False, needs)
+        size: int = self._run(self.states.push, first - 1, 0, self.adapter.example, False, needs)
         self.states.header[FIRST] = first
         return size
 
@@ -191,7 +191,7 @@ class OperatorWindow(Window):
             finished = changed._finished(changed._add(arrays, stored))
             self.__dict__.update(changed.__dict__)
             return finished
-        return self._finished(self._change(self._add, arrays, stored))
+        return self._finished(self._run(self._add, arrays, stored))
 
     def _finished(self, written: Written) -> list[Any]:
         """Return results, filled where there are too few observations, or raise if one does not fit."""
@@ -258,7 +258,7 @@ class OperatorWindow(Window):
         if self.adapter.with_row:
             raise TypeError("merge does not support operators with with_row = True")
         rows = other.states.header[NEXT]
-        self._change(self.states.join, other.states)
+        self._run(self.states.join, other.states)
         self.states.header[NEXT] += rows
 
     def _separate(self) -> None:
