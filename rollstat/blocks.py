@@ -11,7 +11,8 @@ timing can change a bit of any result. A block is immutable: an algorithm report
 :class:`Outcome`.
 """
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -20,12 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.dtypes import EXACT, greatest_magnitude
-from rollstat.kernels.integers import to_floats
 from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan, mark_nan
+from rollstat.kernels.numbers import to_floats
 
 __all__ = [
     "UNKNOWN",
     "Block",
+    "Kept",
     "Missing",
     "Outcome",
     "Point",
@@ -70,6 +72,25 @@ class Outcome(NamedTuple):
     insufficient: NDArray[np.bool_] | None = None
     base_added: bool = False
     algorithm: str = ""
+
+
+class Kept(threading.local):
+    """Memory that each thread keeps from one call to the next: new memory would cost as much as a small call.
+
+    A call has the memory for itself until the next one.
+    """
+
+    key: Any = None
+    memory: Any = None
+
+    def get(self, key: Any, make: Callable[[], Any], keep: bool = True) -> Any:
+        """Return the memory of the last call if its key was the same, else new memory; `keep` it or not."""
+        if key == self.key:
+            return self.memory
+        memory = make()
+        if keep:
+            self.key, self.memory = key, memory
+        return memory
 
 
 class Block:

@@ -206,10 +206,8 @@ def reject_missing(arrays: Sequence[NDArray[Any]], mask: NDArray[np.bool_] | Non
     """Raise if any value is missing, naming the first."""
     found = mask if mask is not None else np.zeros((), np.bool_)
     for array in arrays:
-        if array.dtype.kind == "f":
+        if array.dtype.kind in "fmM":
             found = found | np.isnan(array)
-        elif array.dtype.kind in "mM":
-            found = found | np.isnat(array)
     if found.any():
         where = tuple(int(i) for i in np.argwhere(found)[0])
         raise ValueError(f"arr must have no missing value with nan_policy='raise'; one is at {where}")
@@ -222,8 +220,6 @@ def union_mask(arrays: Sequence[ArrayLike], checked: list[NDArray[Any]]) -> NDAr
         return None
     mask: NDArray[np.bool_] = np.logical_or.reduce(masks)
     for array in checked:
-        if array.dtype.kind == "f":
+        if array.dtype.kind in "fmM":
             mask |= np.isnan(array)
-        elif array.dtype.kind in "mM":
-            mask |= np.isnat(array)
     return mask

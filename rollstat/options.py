@@ -4,10 +4,11 @@ import math
 import numbers
 import os
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
@@ -27,11 +28,13 @@ from rollstat.windows import (
 )
 
 __all__ = [
+    "DEFAULTS",
     "CommonOptions",
     "Options",
     "OrderedTimes",
     "Window",
     "as_integers",
+    "check_flag",
     "choice",
     "get_threads",
     "numpy_times",
@@ -48,10 +51,6 @@ Closed = Literal["right", "left", "both", "neither"]
 NanPolicy = Literal["omit", "propagate", "raise"]
 Mode = Literal["same", "valid"]
 
-_SIMPLE = {"min_periods", "center", "closed", "axis", "algorithm"}
-_CLOSED = (*get_args(Closed), None)
-_NAN_POLICIES = get_args(NanPolicy)
-_MODES = get_args(Mode)
 _PROCESSORS = os.cpu_count() or 1
 _NO_TIMES = np.empty(0, np.int64)
 _NAT = np.iinfo(np.int64).min
@@ -131,10 +130,48 @@ def whole_number(name: str, value: Any, minimum: int, most: float = 2**63 - 1) -
     return number
 
 
-def choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
-    """Raise unless `value` is one of the choices."""
+def choice(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
+    """Return `value`; raise unless it is one of the choices."""
     if not isinstance(value, (str, type(None))) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}")
+    return value
+
+
+def check_flag(name: str, value: Any) -> bool:
+    """Return `value` as a bool; raise TypeError unless it is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def _axis(name: str, value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer; got {value!r}")
+    return value
+
+
+def _algorithm(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a name; got {value!r}")
+    return value
+
+
+def _threads(name: str, value: Any) -> int:
+    return min(get_threads() if value is None else whole_number(name, value, 1), _PROCESSORS)
+
+
+# What checks an option, in this order, and returns its value.
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "min_periods": lambda name, value: None if value is None else whole_number(name, value, 0),
+    "step": lambda name, value: 1 if value is None else whole_number(name, value, 1),
+    "threads": _threads,
+    "center": check_flag,
+    "closed": partial(choice, choices=(*get_args(Closed), None)),
+    "nan_policy": partial(choice, choices=get_args(NanPolicy)),
+    "mode": partial(choice, choices=get_args(Mode)),
+    "axis": _axis,
+    "algorithm": _algorithm,
+}
 
 
 @dataclass(frozen=True)
@@ -157,41 +194,12 @@ class Options:
 
     @classmethod
     def check(cls, **options: Unpack[CommonOptions]) -> "Options":
-        """Return the checked options with defaults; the same object for equal simple options."""
-        if options.keys() <= _SIMPLE:
-            try:
-                given: dict[str, Any] = dict(options)
-                return _check_again(get_threads(), **given)
-            except TypeError:  # a bad option, or one without a hash: check again without the cache
-                pass
-        return cls._check(**options)
-
-    @classmethod
-    def _check(cls, **options: Unpack[CommonOptions]) -> "Options":
-        unknown = set(options) - set(cls.__dataclass_fields__)
+        """Return the checked options with defaults."""
+        given = DEFAULTS | options
+        unknown = given.keys() - DEFAULTS.keys()
         if unknown:
-            raise TypeError(
-                f"unexpected option {min(unknown)!r}; the options are {', '.join(cls.__dataclass_fields__)}"
-            )
-        checked: dict[str, Any] = dict(options)
-        if checked.get("min_periods") is not None:
-            checked["min_periods"] = whole_number("min_periods", checked["min_periods"], 0)
-        step = checked.get("step")
-        checked["step"] = 1 if step is None else whole_number("step", step, 1)
-        threads = checked.get("threads")
-        checked["threads"] = get_threads() if threads is None else whole_number("threads", threads, 1)
-        checked["threads"] = min(checked["threads"], _PROCESSORS)
-        if not isinstance(checked.get("center", False), (bool, np.bool_)):
-            raise TypeError(f"center must be True or False; got {checked['center']!r}")
-        choice("closed", checked.get("closed"), _CLOSED)
-        choice("nan_policy", checked.get("nan_policy", "omit"), _NAN_POLICIES)
-        choice("mode", checked.get("mode", "same"), _MODES)
-        axis = checked.get("axis", -1)
-        if isinstance(axis, (bool, np.bool_)) or not isinstance(axis, numbers.Integral):
-            raise TypeError(f"axis must be an integer; got {axis!r}")
-        if not isinstance(checked.get("algorithm", "auto"), str):
-            raise TypeError(f"algorithm must be a name; got {checked['algorithm']!r}")
-        return cls(**checked)
+            raise TypeError(f"unexpected option {min(unknown)!r}; the options are {', '.join(DEFAULTS)}")
+        return cls(**given | {name: check(name, given[name]) for name, check in _CHECKS.items()})
 
     def offsets(self, length: int) -> NDArray[np.int64]:
         """Return the rows where segments start, and the length of the series."""
@@ -310,10 +318,9 @@ class Options:
         return time_windows(windows)
 
 
-@lru_cache(maxsize=64, typed=True)
-def _check_again(threads: int, **options: Any) -> Options:
-    """Return checked options; `threads`, the present default, is part of the key of the cache."""
-    return Options._check(**options)
+DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Options)}
+DEFAULTS |= {"step": None, "threads": None}
+"""The common options and their defaults, in the order of the signatures."""
 
 
 def _is_forward(window: Window) -> bool:

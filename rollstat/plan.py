@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Missing, Outcome, read_only
 from rollstat.dtypes import compute_dtype, missing_value, plain, result_dtype
-from rollstat.kernels.search import subtract_row
+from rollstat.kernels.bounds import subtract_row
 from rollstat.options import Options, OrderedTimes, Window, as_integers
 from rollstat.results import MinPeriods
 from rollstat.thresholds import ONE_CALL_ROWS, ONE_CALL_SECONDS, SHORT_LINE

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Outcome
 from rollstat.dtypes import EXACT, is_large, warn_of_precision
-from rollstat.kernels.integers import to_floats
 from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
+from rollstat.kernels.numbers import to_floats
 from rollstat.windows import Windows
 
 __all__ = ["MinPeriods", "allocate_lines", "as_lines", "check_out", "convert", "lines_of_out", "shaped"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.kernels.row_bounds import row_bounds
+from rollstat.kernels.bounds import row_bounds
 from rollstat.kernels.time_bounds import lags_agree, time_bounds
 
 __all__ = [

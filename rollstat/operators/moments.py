@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rollstat.compile.lowering import jitable
-from rollstat.kernels.integers import difference
+from rollstat.kernels.numbers import difference
 
 __all__ = [
     "Correlation",

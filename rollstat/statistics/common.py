@@ -21,7 +21,7 @@ from rollstat.dtypes import check_array
 from rollstat.engine import Call, execute, key_of_arrays
 from rollstat.foreign import call_like
 from rollstat.operators.interface import key_of
-from rollstat.options import CommonOptions, Options, Window, get_threads
+from rollstat.options import DEFAULTS, CommonOptions, Options, Window, get_threads
 from rollstat.plan import PLAIN_DTYPES, Computation, kept_plans
 from rollstat.registry import REGISTRY, Statistic, check_algorithm
 from rollstat.statistics.aggregate.computation import Combination
@@ -33,7 +33,6 @@ __all__ = [
     "NORMAL",
     "call",
     "check_decay",
-    "check_flag",
     "check_number",
     "check_scale",
     "check_share",
@@ -135,22 +134,6 @@ _SHARED = {
     "float": _FLOAT,
 }
 
-_COMMON = {
-    "min_periods": None,
-    "center": False,
-    "closed": None,
-    "step": None,
-    "times": None,
-    "segments": None,
-    "axis": -1,
-    "nan_policy": "omit",
-    "mode": "same",
-    "fill_value": None,
-    "out": None,
-    "threads": None,
-    "algorithm": "auto",
-}
-
 
 def _document(text: str, error_bound: tuple[str, ...]) -> str:
     """Return a docstring with the shared text in place of ``{window}``, ``{options}`` and so on."""
@@ -168,7 +151,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     own = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
     common = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
-        for name, default in _COMMON.items()
+        for name, default in DEFAULTS.items()
         if name not in signature.parameters
     ]
     return signature.replace(parameters=[*own, *common])
@@ -397,10 +380,3 @@ def check_decay(decay: Any) -> float:
     if not 0 < float(decay) <= 1:
         raise ValueError(f"decay must be above 0 and at most 1; got {decay!r}")
     return float(decay)
-
-
-def check_flag(name: str, value: Any) -> bool:
-    """Return `value` as a bool; raise TypeError unless it is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise TypeError(f"{name} must be True or False; got {value!r}")
-    return bool(value)

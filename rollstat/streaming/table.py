@@ -20,9 +20,9 @@ from rollstat.kernels import steps
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.operators.moments import LinearFitByRow
-from rollstat.options import choice
+from rollstat.options import check_flag, choice
 from rollstat.registry import REGISTRY
-from rollstat.statistics.common import check_decay, check_flag, check_number, check_scale, check_share
+from rollstat.statistics.common import check_decay, check_number, check_scale, check_share
 
 __all__ = ["NO_STREAM", "TABLE", "OperatorRow", "StatisticRow", "StreamRow"]
 

@@ -7,7 +7,7 @@ import pytest
 
 import rollstat
 from rollstat.blocks import read_only
-from rollstat.kernels.magnitudes import magnitudes
+from rollstat.kernels.numbers import magnitudes
 from rollstat.operators import Product, scaled
 from rollstat.statistics.aggregate.drivers import without_exponents
 from rollstat.statistics.sums.float_range import combine_within_range

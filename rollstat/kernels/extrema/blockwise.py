@@ -49,7 +49,7 @@ from rollstat.kernels.extrema.van_herk import prefixes, suffixes
 from rollstat.kernels.missing import counting
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
 from rollstat.kernels.simd.comparator import best_of, better, missing_of, prefer, where_equal, worst_of
-from rollstat.kernels.simd.fill_copy import fill, fill_and_prefetch
+from rollstat.kernels.simd.loops import fill, fill_and_prefetch
 
 __all__ = ["best_in", "growing", "occurs", "rolling", "room_for", "scratch_length", "shrinking", "totals"]
 

@@ -24,7 +24,7 @@ from rollstat.compile.simd.vectors import lanes_of
 from rollstat.kernels.extrema import doubling_arg
 from rollstat.kernels.extrema.blockwise import room_for, totals
 from rollstat.kernels.simd.comparator import better, prefer, worst_of
-from rollstat.kernels.simd.fill_copy import copy, count_up, fill
+from rollstat.kernels.simd.loops import copy, count_up, fill
 
 __all__ = ["rolling", "scratch_length"]
 

@@ -69,7 +69,7 @@ from rollstat.kernels.extrema.nan_policy import (
 )
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
 from rollstat.kernels.simd.comparator import best_of, missing_of, prefer, where_equal, worst_of
-from rollstat.kernels.simd.fill_copy import copy
+from rollstat.kernels.simd.loops import copy
 
 __all__ = [
     "EIGHT",

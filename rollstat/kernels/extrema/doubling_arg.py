@@ -42,7 +42,7 @@ from rollstat.kernels.extrema.doubling import (
     values_of,
 )
 from rollstat.kernels.simd.comparator import prefer, worst_of
-from rollstat.kernels.simd.fill_copy import count_up
+from rollstat.kernels.simd.loops import count_up
 
 __all__ = ["correct_positions", "rolling", "scratch_length", "write_shifted"]
 

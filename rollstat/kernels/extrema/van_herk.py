@@ -33,7 +33,7 @@ from rollstat.compile.simd.vectors import broadcast, lanes_of, load, replace_nan
 from rollstat.kernels.extrema.doubling import best_lane, doubled
 from rollstat.kernels.extrema.nan_policy import NO, YES
 from rollstat.kernels.simd.comparator import prefer, worst_of
-from rollstat.kernels.simd.fill_copy import store_and_prefetch
+from rollstat.kernels.simd.loops import store_and_prefetch
 
 __all__ = ["prefixes", "suffixes"]
 

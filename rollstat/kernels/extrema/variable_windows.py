@@ -19,7 +19,7 @@ instead of every `width` rows.
 """
 
 from rollstat.compile.jit import INDEX, kernel
-from rollstat.kernels.search import first_from
+from rollstat.kernels.bounds import first_from
 from rollstat.kernels.simd.comparator import prefer, worst_of
 
 __all__ = ["scan"]

@@ -18,7 +18,7 @@ from numba import types
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.lowering import overloaded
-from rollstat.kernels.integers import half_integer
+from rollstat.kernels.numbers import half_integer
 
 __all__ = [
     "centers",

@@ -18,7 +18,7 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.kernels.rank_space.distances import middle
-from rollstat.kernels.simd.fill_copy import copy
+from rollstat.kernels.simd.loops import copy
 
 __all__ = ["BATCH", "distances_of_columns", "sums_of_columns"]
 

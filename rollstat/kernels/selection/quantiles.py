@@ -13,7 +13,7 @@ Statistical Packages*, definition 7, doi:10.2307/2684934, with the rounding of p
 import numpy as np
 
 from rollstat.compile.jit import kernel
-from rollstat.kernels.integers import half_integer
+from rollstat.kernels.numbers import half_integer
 
 __all__ = [
     "INTERPOLATIONS",

@@ -38,7 +38,7 @@ from rollstat.compile.lowering import dispatched
 from rollstat.compile.simd.masks import append_between
 from rollstat.compile.simd.vectors import first_lane, lanes_of, load, shift_in_previous
 from rollstat.kernels.simd.comparator import Greatest, Least, prefer
-from rollstat.kernels.simd.fill_copy import copy
+from rollstat.kernels.simd.loops import copy
 
 __all__ = [
     "SortScratch",

@@ -62,7 +62,7 @@ from rollstat.compile.simd.vectors import (
     store_2d,
     zeros_like,
 )
-from rollstat.kernels.missing.simd_counts import is_observed, observations_between
+from rollstat.kernels.missing.counting import is_observed, observations_between
 from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
 from rollstat.kernels.sums.short_windows import (
     GROUP,

@@ -35,7 +35,7 @@ from rollstat.compile.simd.vectors import (
     store,
     store_2d,
 )
-from rollstat.kernels.missing.simd_counts import count_vectors, observations_between
+from rollstat.kernels.missing.counting import count_vectors, observations_between
 from rollstat.kernels.sums.moment_formulas import channel_count, finish, lift, series_of, traits
 
 __all__ = [

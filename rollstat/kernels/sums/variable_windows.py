@@ -45,7 +45,7 @@ from rollstat.compile.simd.vectors import (
     store_2d,
     zeros_like,
 )
-from rollstat.kernels.search import first_from
+from rollstat.kernels.bounds import first_from
 from rollstat.kernels.sums.moment_formulas import finish, lift
 
 __all__ = ["Scratch", "allocate", "sum_variable_windows", "sum_windows"]

@@ -15,7 +15,7 @@ from rollstat.blocks import Block
 from rollstat.kernels.aggregate import greedy
 from rollstat.kernels.aggregate.van_herk import scan, scan_fixed
 from rollstat.kernels.aggregate.window import QUEUES, aggregate_windows
-from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
+from rollstat.kernels.missing.observations import keep_observed, observed_bounds
 from rollstat.operators.interface import NOTHING, arguments_of_lift, empty_result, for_dtype
 from rollstat.operators.layout import Layout, computing_dtype, describe
 from rollstat.statistics.sums.float_range import combine_within_range, warn_of_range

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.kernels.aggregate import greedy
-from rollstat.kernels.missing.compaction import observed_bounds
+from rollstat.kernels.missing.observations import observed_bounds
 from rollstat.operators.interface import NOTHING, empty_result
 
 __all__ = ["ObjectCells", "aggregate_objects"]

@@ -5,8 +5,8 @@ from typing import Any, Unpack
 from numpy.typing import ArrayLike, NDArray
 
 from rollstat.kernels.rank_space.rank import METHODS
-from rollstat.options import CommonOptions, Window
-from rollstat.statistics.common import call, check_flag, statistic
+from rollstat.options import CommonOptions, Window, check_flag
+from rollstat.statistics.common import call, statistic
 from rollstat.statistics.ranks.computation import RANK_ALGORITHMS, Distinct, Mode, RankOfNewest
 
 __all__ = ["rolling_mode", "rolling_nunique", "rolling_rank"]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Point, Selection, read_only
+from rollstat.blocks import Block, Kept, Point, Selection, read_only
 from rollstat.compile.simd.vectors import VECTOR_BYTES
 from rollstat.kernels.selection.network_five import point_of_five
 from rollstat.kernels.selection.quantiles import interpolate_constant
@@ -29,7 +29,6 @@ from rollstat.kernels.selection.selection_network import (
     run_network,
 )
 from rollstat.kernels.selection.series_order import direction
-from rollstat.statistics.kept import Kept
 from rollstat.statistics.selection.networks import selection_network
 
 __all__ = [

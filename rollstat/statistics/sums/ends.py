@@ -11,10 +11,19 @@ from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Outcome
 from rollstat.compile.bound_calls import BoundKernel
-from rollstat.kernels.missing.counting import count_fixed, count_observed, has_nan
-from rollstat.kernels.missing.filling import copy_until_nan, fill
-from rollstat.kernels.missing.simd_counts import count_series
-from rollstat.kernels.missing.window_ends import ALL, ANY, COUNT, NEWEST, OLDEST, ends_of_windows
+from rollstat.kernels.missing.counting import (
+    ALL,
+    ANY,
+    COUNT,
+    NEWEST,
+    OLDEST,
+    count_fixed,
+    count_observed,
+    count_series,
+    ends_of_windows,
+    has_nan,
+)
+from rollstat.kernels.missing.observations import copy_until_nan, fill
 from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
 from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.statistics.sums.window_sums import block_rows

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rollstat import operators
 from rollstat.dtypes import warn_of_precision
-from rollstat.kernels.magnitudes import magnitudes
+from rollstat.kernels.numbers import magnitudes
 
 __all__ = ["MODERATE", "combine_within_range", "is_moderate", "may_leave_range", "warn_of_range"]
 
@@ -41,7 +41,7 @@ _POWERS = {
 def _exponents(values: NDArray[Any], longest: int = 1) -> tuple[int, int, int, int, bool]:
     """Return exponents of 2 below the least magnitude above 0 and above the greatest finite one.
 
-    The other results are those of :func:`rollstat.kernels.magnitudes.magnitudes`.
+    The other results are those of :func:`rollstat.kernels.numbers.magnitudes`.
     """
     floats = np.ascontiguousarray(values, np.float64).view(np.uint64)
     floats.flags.writeable = False

@@ -38,13 +38,13 @@ from numpy.typing import NDArray
 
 from rollstat import operators as built_in
 from rollstat import thresholds
-from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.blocks import UNKNOWN, Block, Kept, Outcome, read_only
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.compile.jit import plain
 from rollstat.compile.simd.vectors import aligned_empty
 from rollstat.dtypes import EXACT, is_large
-from rollstat.kernels.missing.compaction import keep_observed, observed_bounds
 from rollstat.kernels.missing.counting import subtract_mean_row
+from rollstat.kernels.missing.observations import keep_observed, observed_bounds
 from rollstat.kernels.sums import variable_windows
 from rollstat.kernels.sums.fixed_windows import recompute_unshifted, sum_fixed_windows
 from rollstat.kernels.sums.moment_formulas import traits
@@ -52,7 +52,6 @@ from rollstat.kernels.sums.short_windows import GAVE_UP, RANGE_LEFT, scratch_siz
 from rollstat.plan import Bounds, Choice, Computation, OneCall, Output
 from rollstat.statistics.aggregate.drivers import aggregate, prepare
 from rollstat.statistics.extrema.drivers import Extrema, automatic
-from rollstat.statistics.kept import Kept
 from rollstat.statistics.one_call import SHORT, OverFloats
 from rollstat.statistics.sums.float_range import MODERATE, is_moderate
 from rollstat.windows import Windows

@@ -5,7 +5,7 @@ import pytest
 
 from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.kernels.extrema import van_herk
-from rollstat.kernels.simd import fill_copy
+from rollstat.kernels.simd import loops
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
 
 LENGTHS = (0, 1, 7, 8, 9, 64, 100, 192)
@@ -49,7 +49,7 @@ def test_arrays_filled_while_the_cache_fetches_others(dtype, rng):
         for shift in (0, 1, 3):
             memory = np.zeros(shift + length + lanes_in(dtype), dtype)
             out = memory[shift : shift + length]
-            fill_copy.fill_and_prefetch(values[0], out, prefetch_source)
+            loops.fill_and_prefetch(values[0], out, prefetch_source)
             np.testing.assert_array_equal(out, values[0])
             assert not memory[:shift].any()
             assert not memory[shift + length :].any()

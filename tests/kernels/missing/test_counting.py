@@ -1,10 +1,20 @@
-"""Counts of observations against counting each window."""
+"""Counts of observations and ends of windows against each window alone."""
 
 import numpy as np
 import pytest
 
-from rollstat.kernels.missing.counting import count_fixed, count_observed, observed_prefix
-from rollstat.kernels.missing.simd_counts import count_series
+from rollstat.kernels.missing.counting import (
+    ALL,
+    ANY,
+    COUNT,
+    NEWEST,
+    OLDEST,
+    count_fixed,
+    count_observed,
+    count_series,
+    ends_of_windows,
+    observed_prefix,
+)
 
 
 @pytest.mark.parametrize("width", [1, 2, 7, 50])
@@ -51,3 +61,30 @@ def test_count_observed():
     count = np.empty(40, np.int64)
     count_observed(missing, start, end, count)
     np.testing.assert_array_equal(count, [np.sum(~missing[s:e]) for s, e in zip(start, end)])
+
+
+KINDS = {
+    COUNT: (len, 0),
+    OLDEST: (lambda x: x[0], 1),
+    NEWEST: (lambda x: x[-1], 1),
+    ANY: (any, 0),
+    ALL: (all, 0),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("share", [0.0, 0.4])
+def test_ends_agree_with_each_window_alone(kind, share, rng):
+    values = rng.integers(0, 3, 60) * 1.0
+    values[rng.random(60) < share] = np.nan
+    start = np.sort(rng.integers(0, 61, 80))
+    end = np.maximum.accumulate(np.minimum(start + rng.integers(0, 6, 80), 60))
+    for array in (values, start, end):
+        array.flags.writeable = False
+    expected, required = KINDS[kind]
+    for least in {required, 2}:
+        result = np.empty(80)
+        ends_of_windows(values, start, end, kind, least, -7.0, result)
+        for i in range(80):
+            seen = [x for x in values[start[i] : end[i]] if x == x]
+            assert result[i] == (expected(seen) if len(seen) >= least else -7)

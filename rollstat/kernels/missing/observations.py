@@ -1,18 +1,44 @@
-"""The last observation up to each row, or the first one from each row on.
+"""The observations of a series alone, the bounds of windows among them, and the nearest ones of each row.
 
 ::
+
+    missing   0 0 1 0 1 0      rows          0 1 2 3 4 5
+              [-------)        observations  0 1   2   3      rows [0, 4) hold the observations [0, 3)
 
     values          5.0  N   N  2.0  N
     forward         5.0 5.0 5.0 2.0 2.0      (before the first observation: the first value)
     backward        5.0 2.0 2.0 2.0  N       (after the last observation: the last value)
 
-State: the last observation so far. Cost: O(1) per row.
+State: a running count, or the last observation so far. Invariant: the bound of a row is the number of
+observations before it. Cost: O(1) amortised per row.
 """
 
 from rollstat.compile.jit import kernel
 from rollstat.kernels.missing.counting import has_nan
 
-__all__ = ["copy_until_nan", "fill"]
+__all__ = ["copy_until_nan", "fill", "keep_observed", "observed_bounds"]
+
+
+@kernel
+def observed_bounds(missing, bound, observed):
+    """Write the number of observations before each of the rows `bound`, which never decrease."""
+    row = count = 0
+    for i in range(len(bound)):
+        while row < bound[i]:
+            count += not missing[row]
+            row += 1
+        observed[i] = count
+
+
+@kernel
+def keep_observed(values, missing, kept):
+    """Write the values that are not missing to the front of `kept`, which has room for one more."""
+    count = 0
+    for i in range(len(values)):
+        # Storing always and advancing only for an observation avoids a branch.
+        kept[count] = values[i]
+        count += not missing[i]
+
 
 # Values that stay in the fastest cache between the search for NaN and the copy.
 _BLOCK = 2048

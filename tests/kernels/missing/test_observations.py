@@ -1,9 +1,9 @@
-"""The nearest observation at or before, or at or after, each row."""
+"""Observations alone, bounds among them, and the nearest observation before or after each row."""
 
 import numpy as np
 import pytest
 
-from rollstat.kernels.missing.filling import copy_until_nan, fill
+from rollstat.kernels.missing.observations import copy_until_nan, fill, keep_observed, observed_bounds
 
 N = np.nan
 CASES = [
@@ -38,3 +38,15 @@ def test_copy_until_nan(length):
     if length:
         values[-1] = N
         assert not copy_until_nan(values, out)
+
+
+def test_bounds_and_values_of_observations(rng):
+    missing = rng.random(200) < 0.3
+    values = rng.standard_normal(200)
+    bound = np.sort(rng.integers(0, 201, 50))
+    observed = np.empty(50, np.int64)
+    observed_bounds(missing, bound, observed)
+    assert observed.tolist() == [int((~missing[:row]).sum()) for row in bound]
+    kept = np.empty((~missing).sum() + 1)
+    keep_observed(values, missing, kept)
+    np.testing.assert_array_equal(kept[:-1], values[~missing])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rollstat.kernels.search import first_from
+from rollstat.kernels.bounds import first_from
 
 
 def test_first_from_by_definition(rng):
