@@ -192,7 +192,7 @@ def plain(function):
     return getattr(function, "py_func", function)
 
 
-def kernel(function=None, *, inline="never", forceinline=False, noinline=False, boundscheck=None):
+def kernel(function=None, *, inline="never", forceinline=False, noinline=False):
     """Compile `function` on first call: no GIL, cached by content, NumPy's rules for division.
 
     Parameters
@@ -211,8 +211,6 @@ def kernel(function=None, *, inline="never", forceinline=False, noinline=False, 
     noinline : bool
         Whether LLVM must not inline the compiled function into other kernels: for long steps that a loop
         seldom takes. They would occupy the registers that the rest of the loop needs.
-    boundscheck : bool, optional
-        Check every index. The default follows ``NUMBA_BOUNDSCHECK``.
 
     Returns
     -------
@@ -229,7 +227,6 @@ def kernel(function=None, *, inline="never", forceinline=False, noinline=False, 
             "error_model": "numpy",
             "inline": inline,
             "forceinline": forceinline,
-            "boundscheck": boundscheck,
             "no_cfunc_wrapper": True,
         }
         inner = _dispatcher(_InnerKernel, _InnerCompiler, function, options | {"no_cpython_wrapper": True})

@@ -133,21 +133,22 @@ def store_lanes(context, builder, channels, array_type, array, index):
         builder.store(channel, place, align=array_type.dtype.bitwidth // 8)
 
 
-def elementwise(function, generate, arity):
-    """Compile calls of `function` with vectors channel by channel.
+def elementwise(function, generate, arity=0):
+    """Compile calls of `function` channel by channel; all arguments have the type of the first.
 
-    ``generate(builder, dtype, *channels)`` returns one channel of the result from one of each argument, or
-    None for a dtype that it does not support.
+    ``generate(builder, dtype, *channels)`` returns one channel of the result from one of each argument.
+    With an `arity`, all are vectors; without, scalars are compiled as well.
     """
 
     @lowered(function, *[Vector] * arity)
-    def _resolve(*operands):
-        vector = operands[0]
-        if not isinstance(vector, Vector) or any(operand != vector for operand in operands):
+    def _resolve(first, *others):
+        if arity and not (isinstance(first, Vector) and all(other == first for other in others)):
             return None
 
         def code(context, builder, signature, arguments):
-            channels = zip(*(split_channels(builder, argument, vector) for argument in arguments))
-            return join_channels(builder, [generate(builder, vector.dtype, *each) for each in channels])
+            if not isinstance(first, Vector):
+                return generate(builder, first, *arguments)
+            channels = zip(*(split_channels(builder, argument, first) for argument in arguments))
+            return join_channels(builder, [generate(builder, first.dtype, *each) for each in channels])
 
-        return vector(*operands), code
+        return first(first, *[first] * len(others)), code

@@ -54,7 +54,6 @@ __all__ = [
     "lanes_in",
     "lanes_of",
     "load",
-    "load_2d",
     "load_like",
     "propagate_nan",
     "replace_nan",
@@ -116,11 +115,6 @@ def load_like(values, i, model):
     return values[i : i + model.size].reshape(model.shape).copy()
 
 
-def load_2d(values, i, model):
-    """Return a vector with as many channels as `model`: channel k is ``values[k, i : i + lanes]``."""
-    return values[:, i : i + model.shape[-1]].reshape(model.shape).copy()
-
-
 def _generate_load(context, builder, signature, arguments):
     vector, values = signature.return_type, signature.args[0]
     return load_lanes(context, builder, values, *arguments[:2], vector.lanes, vector.channels)
@@ -138,12 +132,6 @@ def _load_like(values, i, model):
         return model(values, types.intp, model), _generate_load
 
 
-@lowered(load_2d)
-def _load_2d(values, i, model):
-    if _is_contiguous(values, 2) and values.dtype == model.dtype:
-        return model(values, types.intp, model), _generate_load
-
-
 def store(vector, values, i):
     """Write the channels of `vector`, one after the other, to `values` from `i` on."""
     _check(values, i, vector.size)
@@ -155,10 +143,11 @@ def store_2d(vector, values, i):
     values[:, i : i + vector.shape[-1]] = vector
 
 
-def _storing(dimensions):
-    """Return what :func:`lowered` needs for stores to arrays of so many dimensions."""
+def _compile_store(function, dimensions):
+    """Compile a function that stores to arrays of so many dimensions."""
 
-    def resolve(vector, values, i):
+    @lowered(function)
+    def _store(vector, values, i):
         def generate(context, builder, signature, arguments):
             value, array, index = arguments
             store_lanes(context, builder, split_channels(builder, value, vector), values, array, index)
@@ -167,11 +156,9 @@ def _storing(dimensions):
         if _is_contiguous(values, dimensions) and values.dtype == vector.dtype:
             return types.void(vector, values, types.intp), generate
 
-    return resolve
 
-
-lowered(store)(_storing(1))
-lowered(store_2d)(_storing(2))
+_compile_store(store, 1)
+_compile_store(store_2d, 2)
 
 
 def unaligned(values):
@@ -218,12 +205,10 @@ def zeros(values):
 
 @lowered(zeros)
 def _zeros(values):
-    vector = Vector(values.dtype)
-
     def generate(context, builder, signature, arguments):
-        return ir.Constant(context.get_value_type(vector), None)
+        return ir.Constant(context.get_value_type(signature.return_type), None)
 
-    return vector(values), generate
+    return Vector(values.dtype)(values), generate
 
 
 def zeros_like(vector):
@@ -373,21 +358,13 @@ def replace_nan(value, sentinel):
     return np.where(value == value, value, sentinel)[()]
 
 
-@lowered(replace_nan)
-def _replace_nan(value, sentinel):
-    def generate(context, builder, signature, arguments):
-        if not isinstance(getattr(value, "dtype", value), types.Float):
-            return arguments[0]
-        if not isinstance(value, Vector):
-            return _select_ordered(builder, *arguments)
-        pairs = zip(*(split_channels(builder, argument, value) for argument in arguments))
-        return join_channels(builder, [_select_ordered(builder, *pair) for pair in pairs])
-
-    return value(value, value), generate
-
-
-def _select_ordered(builder, value, sentinel):
+def _generate_replace_nan(builder, dtype, value, sentinel):
+    if not isinstance(dtype, types.Float):
+        return value
     return builder.select(builder.fcmp_ordered("ord", value, value), value, sentinel)
+
+
+elementwise(replace_nan, _generate_replace_nan)
 
 
 def propagate_nan(vector, tested):
@@ -401,14 +378,11 @@ def propagate_nan(vector, tested):
         return vector + tested
 
 
-@lowered(propagate_nan)
-def _propagate_nan(vector, tested):
-    def generate(context, builder, signature, arguments):
-        if not isinstance(vector.dtype, types.Float):
-            return arguments[0]
-        return builder.fadd(*arguments)
+def _generate_propagate_nan(builder, dtype, vector, tested):
+    return builder.fadd(vector, tested) if isinstance(dtype, types.Float) else vector
 
-    return vector(vector, tested), generate
+
+elementwise(propagate_nan, _generate_propagate_nan)
 
 
 def contains(vector, value):

@@ -19,7 +19,7 @@ from numba import types
 from numba.np.numpy_support import as_dtype
 
 from rollstat.compile.lowering import constant, lowered
-from rollstat.compile.simd.codegen import Vector, compare, join_channels, split_channels
+from rollstat.compile.simd.codegen import Vector, compare, elementwise, join_channels, split_channels
 
 __all__ = [
     "Arg",
@@ -122,13 +122,11 @@ def where_equal(value, sought, first, second):
     return np.where(value == sought, first, second)[()]
 
 
-@lowered(where_equal)
-def _where_equal(value, sought, first, second):
-    def generate(context, builder, signature, arguments):
-        equal = compare(builder, _element(value), "==", *arguments[:2])
-        return builder.select(equal, *arguments[2:])
+def _generate_where_equal(builder, dtype, value, sought, first, second):
+    return builder.select(compare(builder, dtype, "==", value, sought), first, second)
 
-    return value(value, value, value, value), generate
+
+elementwise(where_equal, _generate_where_equal)
 
 
 def _extreme(dtype, lowest):
