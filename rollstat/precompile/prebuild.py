@@ -63,46 +63,27 @@ def settings(level: str, folder: Path) -> dict[str, str]:
     }
 
 
-def _compile(statistics: Sequence[str], dtype: str) -> None:
-    """Compile in this process, and print a line for each statistic."""
+def _make_calls(statistics: Sequence[str], dtype: str) -> None:
+    """Make the usual calls in this process; print the files loaded, and the kernels compiled instead."""
     for number, statistic in enumerate(statistics, 1):
         done = warmup(statistic, dtype, progress=False)
         level = os.environ["ROLLSTAT_BUILD_LEVEL"]
         print(f"{level} {dtype} {number}/{len(statistics)} {statistic}: {done}", file=sys.stderr, flush=True)
-
-
-def _load(statistics: Sequence[str], dtype: str) -> None:
-    """Print the files that the same calls load in this process, and nothing else."""
-    warmup(statistics, dtype, progress=False)
     compiled = [kernel.name for kernel in compiled_kernels if kernel.origin == "compiled"]
-    if compiled:
-        raise RuntimeError(f"these kernels cannot be stored: {', '.join(compiled)}")
-    print(json.dumps(sorted({kernel.key for kernel in compiled_kernels if kernel.key})))
+    print(json.dumps([sorted({kernel.key for kernel in compiled_kernels if kernel.key}), compiled]))
 
 
 def _files_of(level: str, dtype: str, statistics: Sequence[str], work: Path) -> list[str]:
     """Compile for a level and a dtype; return the names of the files to bring."""
+    command = [sys.executable, "-m", "rollstat.precompile.prebuild", str(work), "--calls"]
+    command += ["--dtypes", dtype, "--statistics", *statistics]
     environment = settings(level, work / level)
-    for step in ("compile", "load"):
-        command = [
-            sys.executable,
-            "-m",
-            "rollstat.precompile.prebuild",
-            str(work),
-            "--step",
-            step,
-            "--dtypes",
-            dtype,
-        ]
-        done = subprocess.run(
-            [*command, "--statistics", *statistics],
-            env=environment,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-    files: list[str] = json.loads(done.stdout.splitlines()[-1])
-    return files
+    for _ in range(2):  # to compile, and to see what is loaded then
+        done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    files, compiled = json.loads(done.stdout.splitlines()[-1])
+    if compiled:
+        raise RuntimeError(f"these kernels cannot be stored: {', '.join(compiled)}")
+    return list(files)
 
 
 def prebuild(
@@ -164,11 +145,10 @@ def main() -> None:
     parser.add_argument("--levels", nargs="+", help="CPU levels, those of a wheel by default")
     parser.add_argument("--jobs", type=int, help="processes at a time")
     parser.add_argument("--work", type=Path, help="folder that keeps compiled kernels for the next build")
-    parser.add_argument("--step", choices=("compile", "load"), help=argparse.SUPPRESS)
+    parser.add_argument("--calls", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.step:
-        step = _compile if given.step == "compile" else _load
-        step(given.statistics, given.dtypes[0])
+    if given.calls:
+        _make_calls(given.statistics, given.dtypes[0])
         return
     number = prebuild(given.folder, given.levels, given.statistics, given.dtypes, given.jobs, given.work)
     size = sum(file.stat().st_size for file in given.folder.iterdir())
