@@ -109,25 +109,25 @@ def result_dtype(kind: str, dtype: np.dtype[Any], exact: bool) -> np.dtype[Any]:
     return np.dtype(np.float64)
 
 
-def lossless(value: Any, dtype: np.dtype[Any], name: str) -> Any:
-    """Return a scalar in `dtype`, or raise: only floats may be rounded, and within their range."""
-    if hasattr(value, "to_numpy"):
-        value = value.to_numpy()
-    array = np.asarray(value)
+def lossless(fill_value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a `fill_value` in `dtype`, or raise: only floats may be rounded, and within their range."""
+    if hasattr(fill_value, "to_numpy"):
+        fill_value = fill_value.to_numpy()
+    array = np.asarray(fill_value)
     if array.ndim != 0:
-        raise ValueError(f"{name} must be a scalar; its shape was {array.shape}")
-    if np.ma.is_masked(value):
-        raise TypeError(f"{name} must not be masked; got {value!r}")
-    if dtype.kind in "mM" and isinstance(value, (datetime, timedelta)) and array.dtype.kind == "O":
+        raise ValueError(f"fill_value must be a scalar; its shape was {array.shape}")
+    if np.ma.is_masked(fill_value):
+        raise TypeError(f"fill_value must not be masked; got {fill_value!r}")
+    if dtype.kind in "mM" and isinstance(fill_value, (datetime, timedelta)) and array.dtype.kind == "O":
         array = array.astype(f"{dtype.kind}8[us]")
     times = dtype.kind in "mM"
     if array.dtype.kind not in (dtype.kind if times else "iubf"):
-        raise TypeError(f"{name} must fit {dtype}; got {value!r}")
+        raise TypeError(f"fill_value must fit {dtype}; got {fill_value!r}")
     try:
         with np.errstate(all="ignore"):
             converted = array.astype(dtype)
     except OverflowError as error:  # of times, since NumPy 2.5; earlier versions wrap
-        raise ValueError(f"{name} must be exact in {dtype}; got {value!r}") from error
+        raise ValueError(f"fill_value must be exact in {dtype}; got {fill_value!r}") from error
     if dtype.kind == "f":
         same = bool(np.isfinite(converted)) or not np.isfinite(array)
     elif times:
@@ -135,14 +135,14 @@ def lossless(value: Any, dtype: np.dtype[Any], name: str) -> Any:
     else:
         same = converted.item() == array.item()
     if not same:
-        raise ValueError(f"{name} must be exact in {dtype}; got {value!r}")
+        raise ValueError(f"fill_value must be exact in {dtype}; got {fill_value!r}")
     return converted[()]
 
 
-def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any, name: str = "fill_value") -> Any:
+def missing_value(kind: str, dtype: np.dtype[Any], fill_value: Any) -> Any:
     """Return the value of a missing result: `fill_value`, or the dtype's own missing value."""
     if fill_value is not None and kind != "flag":
-        return lossless(fill_value, dtype, name)
+        return lossless(fill_value, dtype)
     if kind in ("position", "offset"):
         return -1
     if dtype.kind in "mM":

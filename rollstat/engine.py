@@ -36,7 +36,7 @@ from rollstat.explain import Explanation, explain_plan
 from rollstat.options import Options, Window, ordered_times
 from rollstat.plan import PLAIN_DTYPES, BlockRows, MakeComputation, OneCall, Plan, Split, keep_plan
 from rollstat.results import allocate_lines, as_lines, check_out, convert, lines_of_out, shaped
-from rollstat.tiers import note_ready, note_work, serves_quickly
+from rollstat.tiers import call_of, note_ready, note_work
 
 __all__ = ["Call", "WholeCall", "begin_to_work", "execute", "key_of_arrays"]
 
@@ -92,7 +92,7 @@ class Execution:
 
     def run(self) -> None:
         """Compute all lines: short ones in one call each, others by blocks on the threads of the options."""
-        call = in_place_of_blocks(self.plan)
+        call = call_of(self.plan)
         lines = range(len(self.arrays[0]))
         left = [line for line in lines if call is None or not self._in_one_call(call, line)]
         if left:
@@ -130,8 +130,7 @@ class Execution:
         series = [read_only(plain(array[line])) for array in self.arrays]
         if self.mask is not None:
             series = [read_only(np.where(self.mask[line], np.nan, values)) for values in series]
-        if plan.one_call is None:
-            note_work(plan)
+        note_work(plan)
         served = call.write(series, plan.bounds, [result[line] for result in self.results])
         if served and plan.marks_after_call:
             block = Block(series[0], UNKNOWN, plan.bounds.start, plan.bounds.end, others=tuple(series[1:]))
@@ -222,13 +221,6 @@ class Execution:
         """Put the missing value into every output of these rows."""
         for output in range(len(self.plan.fill)):
             self._mark(output, line, rows, slice(None))
-
-
-def in_place_of_blocks(plan: Plan) -> OneCall | None:
-    """Return the one call to try: for a short series, or until the kernels of the blocks are compiled."""
-    if plan.one_call is not None:
-        return plan.one_call
-    return plan.call if serves_quickly(plan) else None
 
 
 class _Thread(threading.local):
@@ -338,22 +330,14 @@ class WholeCall:
 
     Attributes
     ----------
-    compute : callable
+    run : callable
         Returns what the public function returns.
-    describe : callable
+    explain : callable
         Takes the name of the statistic and returns the :class:`rollstat.explain.Explanation`.
     """
 
-    compute: Callable[[], Any]
-    describe: Callable[[str], Explanation]
-
-    def run(self) -> Any:
-        """Compute the call and return what the function returns."""
-        return self.compute()
-
-    def explain(self, statistic: str) -> Explanation:
-        """Return the plan as text and attributes."""
-        return self.describe(statistic)
+    run: Callable[[], Any]
+    explain: Callable[[str], Explanation]
 
 
 def _reject_table(names: Sequence[str], arrays: Sequence[ArrayLike], axis: Any) -> None:
@@ -421,7 +405,7 @@ def execute(
         for kind, result in zip(plan.kinds, results):
             if kind == "position":  # from rows of the joined lines to rows of each
                 result -= np.where(result >= 0, np.arange(len(result))[:, None] * plan.shape[plan.axis], 0)
-    elif plan.split is not None and in_place_of_blocks(plan) is None:
+    elif plan.split is not None and call_of(plan) is None:
         _execute_split(plan.split, Execution(plan, lines, line_mask, results, masks))
     else:
         Execution(plan, lines, line_mask, results, masks).run()

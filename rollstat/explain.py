@@ -20,7 +20,7 @@ import numpy as np
 from rollstat.foreign import adapted
 from rollstat.plan import BlockRows, Choice, Plan
 from rollstat.registry import REGISTRY
-from rollstat.tiers import serves_quickly
+from rollstat.tiers import call_of
 
 __all__ = ["Explanation", "Step", "explain", "explain_plan"]
 
@@ -200,11 +200,10 @@ def explain_plan(plan: Plan, statistic: str) -> Explanation:
         Step(choice.name, windows, choice.reason, choice.at_run_time, lines * blocks, lines * rows)
         for (windows, choice), (blocks, rows) in counts.items()
     ]
-    quick = plan.one_call is None and serves_quickly(plan)
-    call = plan.call if quick else plan.one_call
+    call = call_of(plan)
     if call is not None:
         choice, computed = call.choice, sum(step.rows for step in steps)
-        if quick:
+        if plan.one_call is None:
             choice = Choice(choice.name, "the kernels of blocks are not compiled yet")
         steps = [Step(choice.name, "all", choice.reason, rows=computed)] if computed else []
     windows = plan.windows

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 import numpy as np
@@ -33,7 +33,6 @@ __all__ = [
     "Options",
     "OrderedTimes",
     "Window",
-    "as_integers",
     "check_flag",
     "choice",
     "get_threads",
@@ -62,7 +61,43 @@ _DESCRIBE_WINDOW = (
 
 
 class CommonOptions(TypedDict, total=False):
-    """Keyword options of every ``rolling_*`` function."""
+    """Keyword options of every ``rolling_*`` function.
+
+    Parameters
+    ----------
+    min_periods : int, optional
+        Minimum number of observations (non-missing values) for a result. Default: the window size for row
+        windows, otherwise 1.
+    center : bool, default False
+        Whether the window is centred on its row.
+    closed : {"right", "left", "both", "neither"}, optional
+        Which ends the window includes, as in pandas. Default: ``"right"``.
+    step : int, optional
+        Compute only every `step`-th row. Default: 1.
+    times : array_like of datetime64, timedelta64, int or float, shape (n,), optional
+        Time or position of each row, in ascending or descending order, for windows given by a width.
+    segments : array_like of int, shape (segments + 1,), optional
+        For several segments laid end to end along `axis`: the first row of each segment, and the number of
+        rows. Windows do not cross segments.
+    axis : int, default -1
+        Axis along which the window slides.
+    nan_policy : {"omit", "propagate", "raise"}, default "omit"
+        What to do with missing values (NaN, NaT, masked elements): ignore them; return a missing result for
+        every window that contains one; or raise ValueError.
+    mode : {"same", "valid"}, default "same"
+        Return a result for every row, or only for windows that lie entirely inside the data.
+    fill_value : scalar, optional
+        Value of a missing result, which the result dtype must be able to hold exactly. With it, or with
+        ``mode="valid"`` if no result can be missing, integers keep their dtype. An undefined result, such as
+        the correlation with a constant, is still NaN.
+    out : ndarray, or tuple of ndarray for several results, optional
+        Array for the result, of its shape and dtype. It may share memory with the input, the times or the
+        bounds, but not with another result.
+    threads : int, optional
+        Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend on it.
+    algorithm : str, default "auto"
+        Name of an algorithm, see :ref:`algorithms`. ``"auto"`` selects the fastest exact one.
+    """
 
     min_periods: int | None
     center: bool
@@ -221,9 +256,9 @@ class Options:
         """Return the windows over segments that start at `offsets`; its last entry is the length."""
         length = int(offsets[-1])
         windows = self._windows(window, offsets, length)
-        if self.min_periods is not None and isinstance(windows, FixedWindows) and not _is_forward(window):
-            if self.min_periods > window:
-                raise ValueError(f"min_periods must be at most the window, {window}; got {self.min_periods}")
+        rows = isinstance(windows, FixedWindows) and not isinstance(window, (Expanding, Forward))
+        if rows and self.min_periods is not None and self.min_periods > window:
+            raise ValueError(f"min_periods must be at most the window, {window}; got {self.min_periods}")
         return windows
 
     def _windows(self, window: Window, offsets: NDArray[np.int64], length: int) -> Windows:
@@ -282,9 +317,9 @@ class Options:
             )
         size = getattr(window, "window_size", 0)
         # pandas' own indexers return some empty windows with a start after their end.
-        bounds = _checked_bounds(start, np.maximum(start, end), length, size if isinstance(size, int) else 1)
-        bounds.step, bounds.kind = self.step, "pandas indexer"
-        return bounds
+        periods = size if isinstance(size, int) else 1
+        bounds = _checked_bounds(start, np.maximum(start, end), length)
+        return ExplicitWindows(*bounds, length, periods, "pandas indexer", self.step)
 
     def _explicit_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
         self._only_rows("(start, end)")
@@ -296,7 +331,7 @@ class Options:
             raise ValueError("window must not be (start, end) together with segments")
         if len(window) != 2:
             raise ValueError(f"window as a tuple must be (start, end); it had {len(window)} entries")
-        return _checked_bounds(window[0], window[1], length, 1)
+        return ExplicitWindows(*_checked_bounds(window[0], window[1], length), length)
 
     def _time_windows(self, window: Any, offsets: NDArray[np.int64], length: int) -> Windows:
         if isinstance(self.times, OrderedTimes):
@@ -321,10 +356,6 @@ class Options:
 DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Options)}
 DEFAULTS |= {"step": None, "threads": None}
 """The common options and their defaults, in the order of the signatures."""
-
-
-def _is_forward(window: Window) -> bool:
-    return isinstance(window, (Forward, Expanding))
 
 
 def unmasked(name: str, values: Any) -> NDArray[Any]:
@@ -383,7 +414,8 @@ def _times_of_objects(name: str, array: NDArray[Any]) -> tuple[NDArray[Any], str
     return plain.reshape(array.shape), kinds.pop() if kinds else ""
 
 
-def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> ExplicitWindows:
+def _checked_bounds(start: Any, end: Any, length: int) -> list[NDArray[np.int64]]:
+    """Return both bounds of windows over `length` rows; raise unless they are monotone and in order."""
     bounds = []
     for name, values in (("start", start), ("end", end)):
         array = unmasked(f"window {name}", values)
@@ -414,7 +446,7 @@ def _checked_bounds(start: Any, end: Any, length: int, min_periods: int) -> Expl
             "window start must be at most its end; "
             f"at row {row} they were {bounds[0][row]} and {bounds[1][row]}"
         )
-    return ExplicitWindows(bounds[0], bounds[1], length, min_periods)
+    return bounds
 
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
@@ -453,8 +485,6 @@ def parse_width(window: Any) -> Fraction | None:
 
 def _width(window: Any, unit: Fraction | None, dtype: np.dtype[Any], parts: int) -> tuple[Any, bool]:
     """Return the width divided by `parts`, in units of the times, and whether that is exact."""
-    if type(window) is int and unit is None and parts == 1 and dtype.kind == "i" and 0 < window < 2**63:
-        return np.int64(window), True
     length = parse_width(window)
     if (length is None) != (unit is None):
         expected = "a plain number" if unit is None else "a width such as '5min' or a Timedelta"
@@ -519,18 +549,6 @@ def _gap(times: NDArray[np.int64]) -> int:
     return max(int(regular_gap(times)), 0)  # a difference that overflows is negative
 
 
-@lru_cache(maxsize=64)
-def _one_segment(length: int) -> NDArray[np.int64]:
-    return np.array([0, length], np.int64)
-
-
-def as_integers(times: NDArray[Any]) -> NDArray[np.int64]:
-    """Return a read-only view of times that :func:`ordered_times` accepts."""
-    view = times.view(np.int64)
-    view.flags.writeable = False
-    return view
-
-
 def ordered_times(times: Any) -> OrderedTimes | None:
     """Return the form of regular times, or of a few ascending ones, in 64 bits; None for any others."""
     if type(times) is not np.ndarray or times.ndim != 1 or not len(times):
@@ -540,11 +558,11 @@ def ordered_times(times: Any) -> OrderedTimes | None:
         return None
     if not (flags.c_contiguous and flags.aligned):
         return None
-    integers, rows = as_integers(times), len(times)
+    integers, rows = read_only(times.view(np.int64)), len(times)
     if dtype.kind != "i" and integers[0] == _NAT:
         return None
     gap = _gap(integers)
-    if not gap and (rows > ONE_CALL_ROWS or first_unordered(integers, _one_segment(rows)) >= 0):
+    if not gap and (rows > ONE_CALL_ROWS or first_unordered(integers, np.array([0, rows])) >= 0):
         return None
     return OrderedTimes(dtype, rows, gap)
 

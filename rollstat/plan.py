@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from rollstat.blocks import Block, Missing, Outcome, read_only
 from rollstat.dtypes import compute_dtype, missing_value, plain, result_dtype
 from rollstat.kernels.bounds import subtract_row
-from rollstat.options import Options, OrderedTimes, Window, as_integers
+from rollstat.options import Options, OrderedTimes, Window
 from rollstat.results import MinPeriods
 from rollstat.thresholds import ONE_CALL_ROWS, ONE_CALL_SECONDS, SHORT_LINE
-from rollstat.windows import FixedWindows, OffsetWindows, SomeWindows, TimeWindows, Windows
+from rollstat.windows import FixedWindows, OffsetWindows, TimeWindows, Windows
 
 __all__ = [
     "NAMED",
@@ -368,7 +368,7 @@ class Plan:
         """Return the plan for these times, which are of the form that it was made for."""
         assert isinstance(self.windows, TimeWindows)
         _ = self.call  # which does not depend on times: kept for the next ones
-        return self.with_windows(self.windows.over(as_integers(times)), self.computation)
+        return self.with_windows(self.windows.over(read_only(times.view(np.int64))), self.computation)
 
     @cached_property
     def split(self) -> "Split | None":
@@ -393,7 +393,7 @@ class Plan:
             return None
         across, cut = (
             self.with_windows(part, self._make(self.dtype, part))
-            for part in (windows.across(), SomeWindows(windows, computed))
+            for part in (windows.across(), windows.of_rows(computed))
         )
         return Split(across, cut, computed, rows[~enough])
 

@@ -23,10 +23,10 @@ from typing import Any
 from numba import config
 
 from rollstat.compile.cache import is_marked, mark
-from rollstat.plan import Plan, forget_plans
+from rollstat.plan import OneCall, Plan, forget_plans
 from rollstat.thresholds import QUICK_CALL_SECONDS, QUICK_SECONDS
 
-__all__ = ["note_ready", "note_work", "serves_quickly", "using"]
+__all__ = ["call_of", "note_ready", "note_work", "using"]
 
 _MODES = ("auto", "fast", "quick")
 _setting = SimpleNamespace(mode=os.environ.get("ROLLSTAT_TIERS", "auto"))
@@ -48,7 +48,12 @@ def using(mode: str) -> Iterator[None]:
         forget_plans()
 
 
-def serves_quickly(plan: Plan) -> bool:
+def call_of(plan: Plan) -> OneCall | None:
+    """Return the one call to try: for a short series, or until the kernels of the blocks are compiled."""
+    return plan.one_call or (plan.call if _serves_quickly(plan) else None)
+
+
+def _serves_quickly(plan: Plan) -> bool:
     """Return whether the one call of a long series is to serve in place of blocks."""
     if _setting.mode == "fast" or config.DISABLE_JIT or plan.call is None or plan.computation.rounds:
         return False
@@ -62,8 +67,9 @@ def serves_quickly(plan: Plan) -> bool:
 
 
 def note_work(plan: Plan) -> None:
-    """Note that the one call has served in place of blocks."""
-    _spent[plan.variant] = _spent.get(plan.variant, 0.0) + plan.call_seconds
+    """Note that the one call serves a line, in place of blocks if it is a long one."""
+    if plan.one_call is None:
+        _spent[plan.variant] = _spent.get(plan.variant, 0.0) + plan.call_seconds
 
 
 def note_ready(plan: Plan) -> None:

@@ -7,7 +7,6 @@ block at a time, so that windows over a long series take no memory of their own.
 
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +22,6 @@ __all__ = [
     "FixedWindows",
     "Forward",
     "OffsetWindows",
-    "SomeWindows",
     "TimeWindows",
     "Windows",
     "time_windows",
@@ -32,8 +30,6 @@ __all__ = [
 Bounds = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _NO_ROWS = np.empty(0, np.int64)
-# Time windows of so many rows keep their bounds.
-_FEW_ROWS = 1000
 # No array has as many rows, and sums with their numbers do not overflow.
 _MOST_ROWS = 2**62
 
@@ -230,6 +226,11 @@ class OffsetWindows(_RowWindows):
         windows.offsets = np.array([0, self.length], np.int64)
         return windows
 
+    def of_rows(self, rows: NDArray[np.int64]) -> "ExplicitWindows":
+        """Return the windows of these rows, which ascend."""
+        bounds = self.bounds_around(rows)
+        return ExplicitWindows(*bounds, self.length, self.min_periods, self.kind, position=rows)
+
     def cut(self) -> NDArray[np.int64]:
         """Return the rows whose windows the ends of their segments cut; `step` must be 1."""
         start, end = self.offsets[:-1], self.offsets[1:]
@@ -363,18 +364,6 @@ class TimeWindows(_RowWindows):
 
     def bounds(self, first: int, last: int) -> Bounds:
         """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
-        if self.rows <= _FEW_ROWS:
-            start, end = self._all_bounds
-            return start[first:last], end[first:last]
-        return self._bounds_of_rows(first, last)
-
-    @cached_property
-    def _all_bounds(self) -> Bounds:
-        """The bounds of all output rows; the plan of a short series asks for some of them several times."""
-        return self._bounds_of_rows(0, self.rows)
-
-    def _bounds_of_rows(self, first: int, last: int) -> Bounds:
-        """Return the bounds of the output rows ``first, ..., last - 1``, computed anew."""
         position = _NO_ROWS if self._positions is None else self._positions[first:last]
         return self._bounds_of(self._times, position, first * self.step, last - first)
 
@@ -400,34 +389,6 @@ def time_windows(windows: TimeWindows) -> Windows:
     return windows if found is None else OffsetWindows(*found, windows.offsets, windows.step, "time", 1)
 
 
-class SomeWindows(Windows):
-    """The windows of some rows of other windows.
-
-    Parameters
-    ----------
-    windows : OffsetWindows
-        The windows of all rows.
-    rows : ndarray of int64
-        The rows, in order.
-    """
-
-    def __init__(self, windows: OffsetWindows, rows: NDArray[np.int64]) -> None:
-        self.length = windows.length
-        self.rows = len(rows)
-        self.min_periods = windows.min_periods
-        self.kind = windows.kind
-        self._position = rows
-        self._start, self._end = windows.bounds_around(rows)
-
-    def bounds(self, first: int, last: int) -> Bounds:
-        """Return the bounds of the output rows ``first, ..., last - 1``, int64."""
-        return self._start[first:last], self._end[first:last]
-
-    def position(self, first: int, last: int) -> NDArray[np.int64]:
-        """Return the data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
-        return self._position[first:last]
-
-
 class ExplicitWindows(Windows):
     """Windows given by their bounds.
 
@@ -439,20 +400,30 @@ class ExplicitWindows(Windows):
         Rows of data.
     min_periods : int
         Observations that a result needs where the caller names no number.
-
-    Attributes
-    ----------
+    kind : str
+        Kind of windows, for explanations.
     step : int
         The windows belong to every `step`-th row of data, if they are as many as these rows.
+    position : ndarray of int64, shape (rows,), optional
+        The rows that they belong to instead.
     """
 
     def __init__(
-        self, start: NDArray[np.int64], end: NDArray[np.int64], length: int, min_periods: int = 1
+        self,
+        start: NDArray[np.int64],
+        end: NDArray[np.int64],
+        length: int,
+        min_periods: int = 1,
+        kind: str = "bounds",
+        step: int = 1,
+        position: NDArray[np.int64] | None = None,
     ) -> None:
         self.length = length
         self.rows = len(start)
         self.min_periods = min_periods
-        self.step = 1
+        self.kind = kind
+        self._step = step
+        self._position = position
         self._start = start
         self._end = end
         self.memory = (start, end)
@@ -463,8 +434,10 @@ class ExplicitWindows(Windows):
 
     def position(self, first: int, last: int) -> NDArray[np.int64]:
         """Return the data rows that the output rows ``first, ..., last - 1`` belong to, int64."""
-        if self.rows != -(-self.length // self.step):
+        if self._position is not None:
+            return self._position[first:last]
+        if self.rows != -(-self.length // self._step):
             raise ValueError(
                 f"window must hold one pair of bounds for each of the {self.length} rows; it held {self.rows}"
             )
-        return np.arange(first * self.step, last * self.step, self.step, dtype=np.int64)
+        return np.arange(first * self._step, last * self._step, self._step, dtype=np.int64)

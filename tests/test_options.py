@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import rollstat
-from rollstat.options import Options, parse_width
+from rollstat.options import parse_width
 
 CLOSED = ("right", "left", "both", "neither")
 
@@ -145,11 +145,6 @@ def test_options_that_do_not_apply_to_objects_are_rejected():
 def test_an_error_names_the_option_and_its_value(options, error, text):
     with pytest.raises(error, match=re.escape(text)):
         rollstat.rolling_median([1.0, 2.0, 3.0], 2, **options)
-
-
-def test_equal_simple_options_are_checked_once():
-    assert Options.check(min_periods=2) is Options.check(min_periods=2)
-    assert Options.check(min_periods=2) is not Options.check(min_periods=3)
 
 
 @pytest.mark.parametrize(

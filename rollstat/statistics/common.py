@@ -70,41 +70,6 @@ ddof : int, default 1
     Delta degrees of freedom: the divisor is the number of observations minus `ddof`.
 """
 
-_OPTIONS = """\
-min_periods : int, optional
-    Minimum number of observations (non-missing values) for a result. Default: the window size for row
-    windows, otherwise 1.
-center : bool, default False
-    Whether the window is centred on its row.
-closed : {"right", "left", "both", "neither"}, optional
-    Which ends the window includes, as in pandas. Default: ``"right"``.
-step : int, optional
-    Compute only every `step`-th row. Default: 1.
-times : array_like of datetime64, timedelta64, int or float, shape (n,), optional
-    Time or position of each row, in ascending or descending order, for windows given by a width.
-segments : array_like of int, shape (segments + 1,), optional
-    For several segments laid end to end along `axis`: the first row of each segment, and the number of
-    rows. Windows do not cross segments.
-axis : int, default -1
-    Axis along which the window slides.
-nan_policy : {"omit", "propagate", "raise"}, default "omit"
-    What to do with missing values (NaN, NaT, masked elements): ignore them; return a missing result for every
-    window that contains one; or raise ValueError.
-mode : {"same", "valid"}, default "same"
-    Return a result for every row, or only for windows that lie entirely inside the data.
-fill_value : scalar, optional
-    Value of a missing result, which the result dtype must be able to hold exactly. With it, or with
-    ``mode="valid"`` if no result can be missing, integers keep their dtype. An undefined result, such as the
-    correlation with a constant, is still NaN.
-out : ndarray, or tuple of ndarray for several results, optional
-    Array for the result, of its shape and dtype. It may share memory with the input, the times or the bounds,
-    but not with another result.
-threads : int, optional
-    Number of threads. Default: the setting of :func:`rollstat.set_threads`. Results do not depend on it.
-algorithm : str, default "auto"
-    Name of an algorithm, see :ref:`algorithms`. ``"auto"`` selects the fastest exact one.
-"""
-
 _RAISES = """\
 ValueError, TypeError
     If an array, the window or an option is invalid. Raised before anything is computed.
@@ -128,7 +93,7 @@ _SHARED = {
     "window": _WINDOW,
     "m": _WINDOW.replace("window", "m", 1),
     "ddof": _DDOF,
-    "options": _OPTIONS,
+    "options": inspect.cleandoc(CommonOptions.__doc__ or "").partition("----------\n")[2] + "\n",
     "raises": _RAISES,
     "in dtype": _IN_DTYPE,
     "float": _FLOAT,

@@ -204,7 +204,7 @@ def _beyond_edges(mode: str, dtype: np.dtype[Any], fill_value: Any) -> tuple[str
         raise ValueError("fill_value must be a time with mode='constant'; got None, and times have no zero")
     if isinstance(fill_value, (float, np.floating)) and np.isnan(fill_value):
         return "cut", zero  # a missing value is no observation: there is nothing beyond the edges
-    outside = lossless(zero if fill_value is None else fill_value, dtype, "fill_value")
+    outside = lossless(zero if fill_value is None else fill_value, dtype)
     return "cut" if outside != outside else mode, outside
 
 
