@@ -23,7 +23,6 @@ import tempfile
 import time
 import warnings
 from functools import partial
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def with_other_window(statistic: str, kind: str, job: Any) -> None:
     from rollstat.registry import REGISTRY
 
     row = REGISTRY[statistic]
-    width = "m" if "m" in signature(row.function).parameters else "window"
+    width = row.window_name
     options = {width: Expanding()}
     if kind == "times":
         gaps = np.random.default_rng(1).exponential(size=len(job.values))

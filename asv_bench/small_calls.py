@@ -13,7 +13,6 @@ import statistics
 import sys
 import time
 import warnings
-from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +51,7 @@ def calls(name, values, index=None):
     series = [values, values[::-1].copy()][: row.series]
     options = row.samples[0]
     window = WINDOW if index is None else f"{WINDOW}s"
-    width = {"m" if "m" in signature(row.function).parameters else "window": window}
+    width = {row.window_name: window}
     if index is not None:
         width["times"] = index.to_numpy()
     found = {"function": lambda: row.function(*series, **width, **options)}

@@ -73,7 +73,7 @@ def _bound(name: str, rest: tuple[Any, ...], options: dict[str, Any]) -> dict[st
 
 def _check(name: str, bound: dict[str, Any], return_dtype: Any) -> None:
     """Raise if arguments of an expression cannot work: polars hides errors of its trial call."""
-    key = "m" if "m" in bound else "window"
+    key = REGISTRY[name].window_name
     window, alone = bound[key], dict(bound)
     if isinstance(window, pl.Expr):
         raise TypeError(f"{key} must not be one expression; the bounds of windows are two, (start, end)")

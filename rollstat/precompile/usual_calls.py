@@ -13,7 +13,6 @@ are what the pandas accessor and Spark workers pass. Most calls need only kernel
 compiled.
 """
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
@@ -81,11 +80,10 @@ def _series(kind: str, rows: int, dtype: np.dtype[Any], number: int = 0) -> NDAr
 
 def _function(statistic: Statistic, parameters: Mapping[str, Any]) -> Callable[..., Any]:
     """Return a function of arrays, window and options."""
-    name = "m" if "m" in inspect.signature(statistic.function).parameters else "window"
 
     def call(arrays: list[Any], window: Any, **options: Any) -> Any:
         options.setdefault("threads", 1)  # whatever the setting of the process is
-        return statistic.function(*arrays, **parameters, **{name: window}, **options)
+        return statistic.function(*arrays, **parameters, **{statistic.window_name: window}, **options)
 
     return call
 

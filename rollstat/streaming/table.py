@@ -115,8 +115,7 @@ class StreamRow:
         """The positional parameters of the class: those of the function that are not series or rejected."""
         registered = REGISTRY[self.statistic]
         accepted = {*registered.parameters, "window", "m"} - set(self.rejected)
-        parameters = inspect.signature(registered.function).parameters.values()
-        return [p for p in parameters if p.name in accepted and p.kind is not p.KEYWORD_ONLY]
+        return [p for p in registered.arguments if p.name in accepted]
 
     def check(self, **given: Any) -> dict[str, Any]:
         """Return the statistic's own parameters, checked; raise if one does not fit."""
@@ -128,7 +127,7 @@ class StreamRow:
     @property
     def window_name(self) -> str:
         """The name of the parameter for the window."""
-        return "m" if any(p.name == "m" for p in self.positional) else "window"
+        return REGISTRY[self.statistic].window_name
 
 
 @dataclass(frozen=True)
