@@ -33,6 +33,7 @@ __all__ = [
     "NORMAL",
     "call",
     "check_decay",
+    "check_k",
     "check_number",
     "check_scale",
     "check_share",
@@ -314,6 +315,16 @@ def check_number(name: str, value: Any, least: float, most: float) -> float:
     if not least <= float(value) <= most:
         raise ValueError(f"{name} must be {span}; got {value!r}")
     return float(value)
+
+
+def check_k(k: Any, most: int | None = None) -> int:
+    """Return k as an int; raise if it is none, or not one of at most `most` order statistics."""
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
+        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); got {k!r}")
+    if k == 0 or (most is not None and most >= 1 and abs(k) > most):
+        span = "1..m or -m..-1" if most is None else f"1..{most} or -{most}..-1"
+        raise ValueError(f"k must lie in {span}; got {k}")
+    return int(k)
 
 
 def check_scale(scale: Any) -> float:

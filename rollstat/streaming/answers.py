@@ -26,7 +26,7 @@ from rollstat.kernels.selection.quantiles import (
     quantile_point,
     whole_spread,
 )
-from rollstat.statistics.common import check_number
+from rollstat.statistics.common import check_k, check_number
 from rollstat.statistics.ranks.mad import scaled_deviation
 from rollstat.statistics.selection.ranking import measurable
 from rollstat.streaming.representations import (
@@ -54,9 +54,7 @@ def _heaps_or_trees(window: Any, **rule: Any) -> Any:
 
 def kth_window(window: Any, ties: bool = False) -> Any:
     """Make heaps or trees for the k-th smallest observation; with `ties` equal values are ordered by row."""
-    k, fixed = window.parameters["k"], window.spec.fixed
-    if fixed and abs(k) > fixed:
-        raise ValueError(f"k must lie in 1..{fixed} or -{fixed}..-1; got {k}")
+    k = check_k(window.parameters["k"], window.spec.fixed or None)
     return _heaps_or_trees(window, k=k, ties=ties)
 
 

@@ -22,17 +22,9 @@ from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.operators.moments import LinearFitByRow
 from rollstat.options import check_flag, choice
 from rollstat.registry import REGISTRY
-from rollstat.statistics.common import check_decay, check_number, check_scale, check_share
+from rollstat.statistics.common import check_decay, check_k, check_number, check_scale, check_share
 
 __all__ = ["NO_STREAM", "TABLE", "OperatorRow", "StatisticRow", "StreamRow"]
-
-
-def _check_k(k: Any) -> int:
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); got {k!r}")
-    if k == 0:
-        raise ValueError("k must lie in 1..m or -m..-1; got 0")
-    return int(k)
 
 
 def _one_of(name: str, choices: Iterable[str]) -> Callable[[Any], Any]:
@@ -51,7 +43,7 @@ def _number(name: str, most: float) -> Callable[[Any], float]:
 
 # What checks the statistics' own parameters, by name; operators check those that are not here.
 _CHECKS: dict[str, Callable[[Any], Any]] = {
-    "k": _check_k,
+    "k": check_k,
     "q": _number("q", 1.0),
     "q_low": _number("q_low", 1.0),
     "q_high": _number("q_high", 1.0),

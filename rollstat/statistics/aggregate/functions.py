@@ -74,11 +74,7 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
     start, end = windows.bounds(0, windows.rows)
     ready, layout = prepare(operator, [np.dtype((array.dtype, array.shape[1:]))])
     masked = isinstance(values, np.ma.MaskedArray)
-    absent = np.isnan(array) if array.dtype.kind == "f" else None
-    if masked:
-        absent = np.ma.getmaskarray(values) if absent is None else absent | np.ma.getmaskarray(values)
-    if absent is not None:
-        absent = absent.any(axis=tuple(range(1, array.ndim)))
+    absent = ((array != array) | np.ma.getmaskarray(values)).any(axis=tuple(range(1, array.ndim)))
     min_periods = max(checked.min_periods_for(windows), 1)
     chosen = "operator_scan" if checked.algorithm == "auto" else checked.algorithm
     bases = tuple(output.base for output in layout.outputs)
@@ -86,13 +82,11 @@ def _over_matrices(values: Any, window: Window, operator: Any, options: CommonOp
 
     def compute() -> Any:
         results = [np.empty((windows.rows, *output.shape), output.base) for output in layout.outputs]
-        block = Block(array, absent if absent is not None and absent.any() else None, start, end)
+        block = Block(array, absent if absent.any() else None, start, end)
         aggregate(block, ready, layout, results, checked.algorithm, min_periods)
-        observations = end - start
-        if absent is not None:
-            before = np.concatenate([[0], np.cumsum(~absent)])
-            observations = before[end] - before[start]
-        few, kept = observations < min_periods, windows.whole if checked.mode == "valid" else slice(None)
+        before = np.concatenate([[0], np.cumsum(~absent)])
+        few = before[end] - before[start] < min_periods
+        kept = windows.whole if checked.mode == "valid" else slice(None)
         for k, result in enumerate(results):
             if few.any():
                 results[k] = result.astype(np.result_type(result, np.float64), copy=False)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
 from rollstat.options import CommonOptions, Window
 from rollstat.statistics.boxes.selection import box_order_statistics
-from rollstat.statistics.common import call, statistic
+from rollstat.statistics.common import call, check_k, statistic
 from rollstat.statistics.selection.computation import ALGORITHMS, Kth, OrderStatistics, Quantile
 
 __all__ = ["rolling_argkth", "rolling_kth", "rolling_median", "rolling_quantile"]
@@ -39,18 +39,12 @@ def _several(name: str, value: Any) -> tuple[list[Any], bool]:
 
 def _check_k(k: Any, window: Window, options: CommonOptions) -> int:
     """Return k as an int; raise if it is not an integer in the range that the window allows."""
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, (int, np.integer)):
-        raise TypeError(f"k must be a whole number (1 is the smallest, -1 the largest); got {k!r}")
     rows = isinstance(window, numbers.Integral) and options.get("times") is None
     most = int(window) + (options.get("closed") == "both") if rows else None
     if isinstance(options.get("axis"), tuple) and isinstance(window, tuple):
         cells = [width for width in window if isinstance(width, numbers.Integral)]
         most = int(prod(cells)) if len(cells) == len(window) else None
-    k = int(k)
-    if k == 0 or (most is not None and most >= 1 and abs(k) > most):
-        span = "1..m or -m..-1" if most is None else f"1..{most} or -{most}..-1"
-        raise ValueError(f"k must lie in {span}; got {k}")
-    return int(k)
+    return check_k(k, most)
 
 
 def _select(
