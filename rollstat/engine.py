@@ -431,8 +431,8 @@ def _returned(plan: Plan, results: list[NDArray[Any]], masks: list[Any], targets
         masks = [shaped(mask, *where) for mask in masks]
         arrays = [np.ma.MaskedArray(array, mask) for array, mask in zip(arrays, masks)]
     if plan.stack:
-        out = plan.options.out
-        stacked = shaped(results[0].base, *where) if out is None else out
+        whole: Any = results[0].base  # of which the results are views
+        stacked = shaped(whole, *where) if plan.options.out is None else plan.options.out
         return np.ma.MaskedArray(stacked, np.stack(masks)) if masks else stacked
     if plan.finish is not None:
         return plan.finish(*arrays)

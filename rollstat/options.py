@@ -230,7 +230,7 @@ class Options:
     @classmethod
     def check(cls, **options: Unpack[CommonOptions]) -> "Options":
         """Return the checked options with defaults."""
-        given = DEFAULTS | options
+        given: dict[str, Any] = {**DEFAULTS, **options}
         unknown = given.keys() - DEFAULTS.keys()
         if unknown:
             raise TypeError(f"unexpected option {min(unknown)!r}; the options are {', '.join(DEFAULTS)}")
@@ -414,7 +414,7 @@ def _times_of_objects(name: str, array: NDArray[Any]) -> tuple[NDArray[Any], str
     return plain.reshape(array.shape), kinds.pop() if kinds else ""
 
 
-def _checked_bounds(start: Any, end: Any, length: int) -> list[NDArray[np.int64]]:
+def _checked_bounds(start: Any, end: Any, length: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return both bounds of windows over `length` rows; raise unless they are monotone and in order."""
     bounds = []
     for name, values in (("start", start), ("end", end)):
@@ -446,7 +446,7 @@ def _checked_bounds(start: Any, end: Any, length: int) -> list[NDArray[np.int64]
             "window start must be at most its end; "
             f"at row {row} they were {bounds[0][row]} and {bounds[1][row]}"
         )
-    return bounds
+    return bounds[0], bounds[1]
 
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
