@@ -539,8 +539,8 @@ class Plan:
     @cached_property
     def bounds(self) -> Bounds:
         """All windows of a line."""
-        start, end = (np.array(bound) for bound in self.windows.bounds(0, self.rows))
-        longest = int(subtract_row(start, end, 0))
+        start, end = self.windows.bounds(0, self.rows)
+        longest = int((end - start).max(initial=0))
         reads = self.computation.reads_own_row
         own = self.windows.position(0, self.rows) if reads else np.empty(0, np.int64)
         return Bounds(read_only(start), read_only(end), longest, read_only(own))
