@@ -25,6 +25,7 @@ from rollstat.kernels.missing.counting import count_fixed, count_observed, has_n
 from rollstat.kernels.numbers import to_floats
 
 __all__ = [
+    "NOTHING_MISSING",
     "UNKNOWN",
     "Block",
     "Kept",
@@ -37,6 +38,7 @@ __all__ = [
 ]
 
 
+NOTHING_MISSING = np.zeros(0, np.bool_)
 _FLOAT64 = np.dtype(np.float64)
 
 
@@ -218,6 +220,11 @@ class Block:
                         self._missing = np.zeros(len(series), np.bool_)
                     mark_nan(series, self._missing)
         return self._missing
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """What is `missing`, as kernels take it: empty where every value is an observation."""
+        return NOTHING_MISSING if self.missing is None else self.missing
 
     @property
     def magnitude(self) -> int:

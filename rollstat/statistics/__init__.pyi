@@ -12,13 +12,13 @@ from .extrema.functions import rolling_max as rolling_max
 from .extrema.functions import rolling_min as rolling_min
 from .extrema.functions import rolling_minmax as rolling_minmax
 from .extrema.functions import rolling_ptp as rolling_ptp
-from .ranks.counting import rolling_mode as rolling_mode
-from .ranks.counting import rolling_nunique as rolling_nunique
-from .ranks.counting import rolling_rank as rolling_rank
 from .ranks.functions import hampel_filter as hampel_filter
 from .ranks.functions import rolling_gini as rolling_gini
 from .ranks.functions import rolling_iqr as rolling_iqr
 from .ranks.functions import rolling_mad as rolling_mad
+from .ranks.functions import rolling_mode as rolling_mode
+from .ranks.functions import rolling_nunique as rolling_nunique
+from .ranks.functions import rolling_rank as rolling_rank
 from .ranks.functions import rolling_trimmed_mean as rolling_trimmed_mean
 from .ranks.functions import rolling_winsorized_mean as rolling_winsorized_mean
 from .selection.functions import rolling_argkth as rolling_argkth

@@ -13,7 +13,7 @@ import numpy as np
 from numba import config
 from numpy.typing import NDArray
 
-from rollstat.blocks import exact_floats, read_only
+from rollstat.blocks import NOTHING_MISSING, exact_floats, read_only
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import EXACT, same_memory
 from rollstat.kernels.aggregate.van_herk import scan
@@ -25,7 +25,6 @@ from rollstat.operators.layout import Layout, computing_dtype
 from rollstat.plan import Bounds, Choice, OneCall
 from rollstat.results import convert
 from rollstat.statistics.aggregate.drivers import without_exponents
-from rollstat.statistics.selection.ranking import NOTHING_MISSING
 from rollstat.statistics.sums.float_range import combine_within_range, may_leave_range
 
 __all__ = ["SHORT", "OverFloats", "extrema_in_one_call", "operator_in_one_call", "sorted_in_one_call"]

@@ -1,6 +1,5 @@
 """Rank of the newest value, number of distinct values, most frequent value, mean difference."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,25 +8,14 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.blocks import Block, Outcome, read_only
 from rollstat.kernels.rank_space import gini
+from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.rank_space.mode import count_distinct, find_modes
 from rollstat.kernels.rank_space.mode import create as create_tree
-from rollstat.kernels.rank_space.rank import (
-    DENSE,
-    METHODS,
-    compare_newest,
-    count_newest,
-    finish,
-)
-from rollstat.kernels.rank_space.sorted_windows import Distinct as Distincts
-from rollstat.kernels.rank_space.sorted_windows import MeanDifference as MeanDifferences
-from rollstat.kernels.rank_space.sorted_windows import Mode as Modes
-from rollstat.kernels.rank_space.sorted_windows import RankOf
+from rollstat.kernels.rank_space.rank import DENSE, METHODS, compare_newest, count_newest, finish
 from rollstat.kernels.selection.rank_set import create as create_set
-from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
+from rollstat.plan import NAMED, Choice, Output
 from rollstat.registry import reject_algorithm
-from rollstat.statistics.one_call import sorted_in_one_call
-from rollstat.statistics.ranks import rank_space
-from rollstat.statistics.ranks.rank_space import rank_set, ranked_blocks, read_sorted, small_blocks
+from rollstat.statistics.ranks.rank_space import RankComputation, ranked_blocks, read_sorted
 from rollstat.statistics.selection.ranking import measurable
 from rollstat.windows import OffsetWindows, Windows
 
@@ -53,22 +41,7 @@ RANK_ALGORITHMS = {
 }
 
 
-class _InRankSpace(Computation):
-    """A computation over the ranks of the values of each segment of a block."""
-
-    def __init__(self, dtype: np.dtype[Any], windows: Windows, algorithm: str = "auto") -> None:
-        pass
-
-    def block_rows(self, width: int, alone: bool = False) -> int:
-        """Return the output rows of a block that suit windows of `width` rows."""
-        return rank_space.block_rows(width)
-
-    def choose(self, block: Block) -> Choice:
-        """Return the algorithm for a block."""
-        return rank_set(block)
-
-
-class RankOfNewest(_InRankSpace):
+class RankOfNewest(RankComputation):
     """Rank of the last row's value among the observations of its window.
 
     Parameters
@@ -96,10 +69,12 @@ class RankOfNewest(_InRankSpace):
         pct: bool,
         algorithm: str,
     ) -> None:
+        super().__init__(dtype, windows, algorithm)
         self.method = METHODS[method]
         self.ascending = ascending
         self.pct = pct
-        self.algorithm = algorithm
+        if self.method != DENSE:
+            self.reader = readers.RankOf(self.method, ascending, pct)
         self._floats = dtype.kind == "f"
         if algorithm == "comparisons" and not self._can_compare(windows):
             reject_algorithm(algorithm, RANK_ALGORITHMS, "call")
@@ -114,23 +89,15 @@ class RankOfNewest(_InRankSpace):
         if self.algorithm == "rank_set":
             return Choice("rank_set", NAMED)
         if self.method == DENSE:
-            return rank_set(block, "method='dense' counts distinct values")
+            return Choice("rank_set", "method='dense' counts distinct values")
         if not block.width:
-            return rank_set(block, "the width of the windows varies")
+            return Choice("rank_set", "the width of the windows varies")
         if block.width > thresholds.COMPARED_RANK:
-            return rank_set(block, f"windows of more than {thresholds.COMPARED_RANK} rows")
-        if self._floats:
-            return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows")
-        if not complete:
-            return rank_set(block, "a missing value has no NaN to compare with")
-        missing = (("rank_set", "a value is missing"),)
+            return Choice("rank_set", f"windows of more than {thresholds.COMPARED_RANK} rows")
+        if not (self._floats or complete):
+            return Choice("rank_set", "a missing value has no NaN to compare with")
+        missing = () if self._floats else (("rank_set", "a value is missing"),)
         return Choice("comparisons", f"windows of at most {thresholds.COMPARED_RANK} rows", missing)
-
-    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
-        if self.method == DENSE:
-            return None
-        return sorted_in_one_call(RankOf(self.method, self.ascending, self.pct), least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the rank of every row; rows whose last value is missing are insufficient."""
@@ -141,7 +108,10 @@ class RankOfNewest(_InRankSpace):
             total = block.count
         else:
             total = np.empty(block.rows, np.int64)
-            self._count(block, smaller, equal, total)
+            for rows, part, rank, ordered in ranked_blocks(block):
+                state = np.zeros(len(ordered), np.int64), create_set(len(ordered))
+                counts = smaller[rows], equal[rows], total[rows]
+                count_newest(rank, part.start, part.end, self.method == DENSE, *state, *counts)
         insufficient = None
         if block.missing is not None and block.width > 0:
             insufficient = block.missing[block.width - 1 :]
@@ -149,21 +119,6 @@ class RankOfNewest(_InRankSpace):
             insufficient = (block.end > block.start) & block.missing[np.maximum(block.end - 1, 0)]
         finish(smaller, equal, total, self.method, self.ascending, self.pct, results[0])
         return Outcome(insufficient=insufficient, algorithm=algorithm)
-
-    def _count(self, block: Block, smaller: NDArray[Any], equal: NDArray[Any], total: NDArray[Any]) -> None:
-        for rows, part, rank, ordered in ranked_blocks(block):
-            ranks = len(ordered)
-            count_newest(
-                rank,
-                part.start,
-                part.end,
-                self.method == DENSE,
-                np.zeros(ranks, np.int64),
-                create_set(ranks),
-                smaller[rows],
-                equal[rows],
-                total[rows],
-            )
 
 
 def _comparable(block: Block) -> NDArray[Any]:
@@ -178,14 +133,11 @@ def _comparable(block: Block) -> NDArray[Any]:
     return read_only(values)
 
 
-class Distinct(_InRankSpace):
+class Distinct(RankComputation):
     """Number of distinct observations."""
 
     outputs = (Output("integer", 0),)
-
-    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
-        return sorted_in_one_call(Distincts(), least, marks)
+    reader = readers.Distinct()
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the number of distinct values of every window."""
@@ -196,14 +148,11 @@ class Distinct(_InRankSpace):
         return Outcome(algorithm="rank_set")
 
 
-class Mode(_InRankSpace):
+class Mode(RankComputation):
     """The most frequent observation, the smallest of several."""
 
     outputs = (Output("value"),)
-
-    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
-        return sorted_in_one_call(Modes(), least, marks)
+    reader = readers.Mode()
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mode of every window."""
@@ -216,63 +165,47 @@ class Mode(_InRankSpace):
         return Outcome(algorithm="rank_set")
 
 
-class MeanDifference(_InRankSpace):
-    """Mean distance of all pairs of observations.
-
-    Parameters
-    ----------
-    dtype : numpy.dtype
-        Of the input.
-    windows : Windows
-        The windows of the call.
-    algorithm : str
-        ``"auto"`` or a key of `MEAN_DIFFERENCE_ALGORITHMS`.
-    """
+class MeanDifference(RankComputation):
+    """Mean distance of all pairs of observations."""
 
     rounds = True
     outputs = (Output("float", 2),)
-
-    def __init__(self, dtype: np.dtype[Any], windows: Windows, algorithm: str) -> None:
-        if dtype.kind not in "fiub":
-            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
-        self.algorithm = algorithm
-
-    def choose(self, block: Block) -> Choice:
-        """Return the algorithm for a block."""
-        if self.algorithm != "auto":
-            return Choice(self.algorithm, NAMED)
-        widest = thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES
-        if block.longest <= widest:
-            return Choice("sorted_window", f"windows of at most {widest} rows")
-        return rank_set(block, f"windows of more than {widest} rows")
-
-    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
-        return sorted_in_one_call(MeanDifferences(), least, marks, distances=True)
+    algorithms = MEAN_DIFFERENCE_ALGORITHMS
+    widest = thresholds.SORTED_WINDOW_OF_MEAN_DIFFERENCES
+    numbers_only = True
+    reader = readers.MeanDifference()
+    distances = True
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the mean difference of every window."""
         algorithm = self.choose(block).name
         mean = np.zeros(block.rows)
         if algorithm == "sorted_window":
-            for rows, part in small_blocks(block):
-                read_sorted(part, measurable(part.values), MeanDifferences(), 2, [mean[rows]])
+            read_sorted(block, measurable, self.reader, 2, [mean])
         else:
             for rows, part, rank, ordered in ranked_blocks(block):
-                first, last = 0, len(ordered) - 1
-                if ordered.dtype.kind == "f":
-                    first = int(np.searchsorted(ordered, -np.inf, side="right"))
-                    last = int(np.searchsorted(ordered, np.inf)) - 1
-                values = measurable(ordered)
-                windows = part.start, part.end, gini.create(len(ordered))
-                gini.mean_differences(rank, values, first, last, *windows, mean[rows])
-                if ordered.dtype.kind == "f" and np.isinf(mean[rows]).any():
-                    # Distances or their sums may have overflowed.
-                    again, windows = np.zeros(part.rows), (*windows[:2], gini.create(len(ordered)))
-                    scaled = read_only(values * gini.SCALE)
-                    gini.mean_differences(rank, scaled, first, last, *windows, again)
-                    with np.errstate(over="ignore"):
-                        mean[rows] = np.where(np.isinf(mean[rows]), again / gini.SCALE, mean[rows])
+                _write_mean_differences(part, rank, ordered, mean[rows])
         with np.errstate(over="ignore"):
             results[0][...] = mean
         return Outcome(algorithm=algorithm)
+
+
+def _write_mean_differences(
+    block: Block, rank: NDArray[Any], ordered: NDArray[Any], mean: NDArray[np.float64]
+) -> None:
+    """Write the mean difference of every window of a block, whose values are ranked."""
+    finite = 0, len(ordered) - 1
+    if ordered.dtype.kind == "f":
+        finite = int(np.searchsorted(ordered, -np.inf, "right")), int(np.searchsorted(ordered, np.inf)) - 1
+
+    def write(values: NDArray[Any], result: NDArray[np.float64]) -> None:
+        state = gini.create(len(values))
+        gini.mean_differences(rank, values, *finite, block.start, block.end, state, result)
+
+    values = measurable(ordered)
+    write(values, mean)
+    if ordered.dtype.kind == "f" and np.isinf(mean).any():  # distances or their sums may have overflowed
+        again = np.zeros(block.rows)
+        write(read_only(values * gini.SCALE), again)
+        with np.errstate(over="ignore"):
+            mean[...] = np.where(np.isinf(mean), again / gini.SCALE, mean)

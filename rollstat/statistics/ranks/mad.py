@@ -1,6 +1,5 @@
 """Median absolute deviation, and the Hampel filter, which compares with it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,22 +8,17 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.blocks import Block, Outcome
 from rollstat.kernels.rank_space import mad_tree
+from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.rank_space.distances import float_deviations, integer_deviations, integer_distances
 from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns
-from rollstat.kernels.rank_space.sorted_windows import Deviation as MedianDistance
-from rollstat.kernels.rank_space.sorted_windows import Distances, Outlier
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
-from rollstat.plan import Choice, Computation, OneCall, Output
-from rollstat.statistics.one_call import sorted_in_one_call
-from rollstat.statistics.ranks import rank_space
+from rollstat.plan import Output
 from rollstat.statistics.ranks.rank_space import (
-    check_network,
-    choose,
+    RankComputation,
     ranked_blocks,
     read_sorted,
-    small_blocks,
+    sorted_columns,
 )
-from rollstat.statistics.ranks.sorted_columns import sorted_columns
 from rollstat.statistics.selection.ranking import SIGN_BIT, measurable
 from rollstat.windows import Windows
 
@@ -37,20 +31,12 @@ DEVIATION_ALGORITHMS = {
 }
 
 
-class _Distances(Computation):
+class _Distances(RankComputation):
     """The two middle observations of every window, and the two middle distances from the median."""
 
-    def __init__(self, algorithm: str, windows: Windows) -> None:
-        check_network(algorithm, windows, DEVIATION_ALGORITHMS)
-        self.algorithm = algorithm
-
-    def block_rows(self, width: int, alone: bool = False) -> int:
-        """Return the output rows of a block that suit windows of `width` rows."""
-        return rank_space.block_rows(width)
-
-    def choose(self, block: Block, complete: bool = True) -> Choice:
-        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
-        return choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_DEVIATIONS, complete)
+    algorithms = DEVIATION_ALGORITHMS
+    widest = thresholds.SORTED_WINDOW_OF_DEVIATIONS
+    distances = True
 
     def _algorithm(self, block: Block) -> str:
         """Return the algorithm for a block with values."""
@@ -63,8 +49,7 @@ class _Distances(Computation):
             return _sort_all(measurable(block.values), block.width)
         found = [np.zeros(block.rows, dtype) for _ in range(4)]
         if algorithm in ("sorted_window", "network"):
-            for rows, part in small_blocks(block):
-                read_sorted(part, measurable(part.values), Distances(), 1, [array[rows] for array in found])
+            read_sorted(block, measurable, readers.Distances(), 1, found)
             return found
         for rows, part, rank, ordered in ranked_blocks(block):
             mad_tree.find_distances(
@@ -104,14 +89,11 @@ class Deviation(_Distances):
     """
 
     def __init__(self, dtype: np.dtype[Any], windows: Windows, scale: float, algorithm: str) -> None:
-        super().__init__(algorithm, windows)
+        super().__init__(dtype, windows, algorithm)
         self.scale = scale
+        self.reader = readers.Deviation(float(scale))
         self.can_fail = dtype.kind in "mM"
         self.outputs = [Output("difference" if self.can_fail else "interpolated")]
-
-    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
-        return sorted_in_one_call(MedianDistance(float(self.scale)), least, marks, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the deviation of every window."""
@@ -165,18 +147,14 @@ class Hampel(_Distances):
     """
 
     reads_own_row = True
+    numbers_only = True
     outputs = (Output("interpolated"), Output("flag"))
 
     def __init__(self, dtype: np.dtype[Any], windows: Windows, factor: float, algorithm: str) -> None:
-        super().__init__(algorithm, windows)
-        if dtype.kind not in "fiub":
-            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
+        super().__init__(dtype, windows, algorithm)
         windows.position(0, 0)
         self.factor = factor
-
-    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
-        """Return what writes all results of a series in one call, see :class:`Computation`."""
-        return sorted_in_one_call(Outlier(float(self.factor)), least, marks, distances=True)
+        self.reader = readers.Outlier(float(factor))
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
         """Write the cleaned values and the outliers; rows whose own value is missing are insufficient."""

@@ -1,76 +1,100 @@
-"""Windows in rank space: a block is cut into smaller ones, and each is sorted once."""
+"""Computations over ranks and over sorted windows: what their classes share.
 
-from collections.abc import Iterator, Mapping, Sequence
+A block is cut into smaller ones. Each is sorted once, so that kernels work on ranks. Otherwise every window
+is kept as a sorted array, from which a reader takes the result, or a network sorts many small windows at once.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, read_only
+from rollstat.blocks import Block, Selection, read_only
 from rollstat.kernels.rank_space.sorted_windows import sorted_windows
-from rollstat.plan import NAMED, Choice
-from rollstat.statistics.ranks import sorted_columns
+from rollstat.plan import NAMED, Choice, Computation, OneCall
+from rollstat.registry import reject_algorithm
+from rollstat.statistics.one_call import sorted_in_one_call
+from rollstat.statistics.selection import small_window
 from rollstat.statistics.selection.rank_bits import split_rows
-from rollstat.statistics.selection.ranking import NOTHING_MISSING, tied_ranks
+from rollstat.statistics.selection.ranking import tied_ranks
 from rollstat.windows import Windows
 
-__all__ = [
-    "block_rows",
-    "check_network",
-    "choose",
-    "missing_mask",
-    "rank_set",
-    "ranked_blocks",
-    "read_sorted",
-    "small_blocks",
-]
+__all__ = ["RANK_SET", "RankComputation", "ranked_blocks", "read_sorted", "sorted_columns"]
+
+RANK_SET = {"rank_set": "every window and dtype"}
 
 _RANKED_ROWS = 8192
+_SORTED_ROWS = 1 << 16
+_VALUES_AT_ONCE = 1 << 17  # few calls of a network, and results that stay in the cache
 
 
-def block_rows(width: int) -> int:
-    """Return the output rows of a block: several windows, so that few values are sorted twice."""
-    return max(1 << 15, 3 * width)
+class RankComputation(Computation):
+    """A computation over ranks, or over sorted windows where these are narrow.
 
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call.
+    algorithm : str
+        ``"auto"`` or a key of `algorithms`.
 
-def choose(algorithm: str, block: Block, widest: int, complete: bool) -> Choice:
-    """Return the algorithm for a block: a sorted array for up to `widest` rows, else a set of ranks.
-
-    ``"network"`` sorts many windows at once, which only small ones of one width allow, and only if the
-    values are `complete`: none is missing.
+    Attributes
+    ----------
+    algorithms : mapping of str to str
+        What `algorithm` may be, and what each supports.
+    widest : int
+        Rows of the widest windows that are kept as sorted arrays; 0 if none are.
+    numbers_only : bool
+        Whether datetimes are rejected.
+    reader : NamedTuple or None
+        What the one call of a short series reads from a sorted window; None if there is no such call.
+    distances : bool
+        Whether that call adds or subtracts values.
     """
-    if algorithm not in ("auto", "network"):
-        return Choice(algorithm, NAMED)
-    narrow = block.longest <= widest
-    other = "sorted_window" if narrow else "rank_set"
-    if complete and 0 < block.width <= thresholds.SORTED_BY_NETWORK:
-        reason = (
-            NAMED if algorithm == "network" else f"windows of at most {thresholds.SORTED_BY_NETWORK} rows"
-        )
-        return Choice("network", reason, ((other, "a value is missing"),))
-    reason = f"windows of {'at most' if narrow else 'more than'} {widest} rows"
-    return Choice(other, reason) if narrow else rank_set(block, reason)
+
+    algorithms: Mapping[str, str] = RANK_SET
+    widest = 0
+    numbers_only = False
+    reader: Any = None
+    distances = False
+
+    def __init__(self, dtype: np.dtype[Any], windows: Windows, algorithm: str = "auto") -> None:
+        if algorithm == "network" and not 0 < windows.fixed_width <= thresholds.SORTED_BY_NETWORK:
+            reject_algorithm(algorithm, self.algorithms, "window")
+        if self.numbers_only and dtype.kind not in "fiub":
+            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
+        self.algorithm = algorithm
+
+    def block_rows(self, width: int, alone: bool = False) -> int:
+        """Return the output rows of a block: several windows, so that few values are sorted twice."""
+        return max(1 << 15, 3 * width)
+
+    def choose(self, block: Block, complete: bool = True) -> Choice:
+        """Return the algorithm for a block, all values of which are observations if it is `complete`."""
+        if not self.widest:
+            return Choice("rank_set", "supports every window")
+        if self.algorithm not in ("auto", "network"):
+            return Choice(self.algorithm, NAMED)
+        narrow = block.longest <= self.widest
+        other = "sorted_window" if narrow else "rank_set"
+        by_network = thresholds.SORTED_BY_NETWORK
+        if "network" in self.algorithms and complete and 0 < block.width <= by_network:
+            reason = f"windows of at most {by_network} rows" if self.algorithm == "auto" else NAMED
+            return Choice("network", reason, ((other, "a value is missing"),))
+        return Choice(other, f"windows of {'at most' if narrow else 'more than'} {self.widest} rows")
+
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        if self.reader is None:
+            return None
+        return sorted_in_one_call(self.reader, least, marks, distances=self.distances)
 
 
-def rank_set(block: Block, reason: str = "supports every window") -> Choice:
-    """Return the choice of a set of ranks; the reason tells how values are sorted for it."""
-    return Choice("rank_set", reason)
-
-
-def check_network(algorithm: str, windows: Windows, algorithms: Mapping[str, str]) -> None:
-    """Raise ValueError if `algorithm` is ``"network"`` and the network does not serve the windows."""
-    if algorithm == "network" and not sorted_columns.serves(windows):
-        supported = "; ".join(f"{name!r} ({what})" for name, what in algorithms.items())
-        raise ValueError(f"algorithm {algorithm!r} does not support this window; supported: {supported}")
-
-
-def missing_mask(block: Block) -> NDArray[np.bool_]:
-    """Return the mask of missing values as kernels take it: empty where every value is an observation."""
-    return NOTHING_MISSING if block.missing is None else block.missing
-
-
-def small_blocks(block: Block, smallest: int = 1 << 16) -> Iterator[tuple[slice, Block]]:
+def _small_blocks(block: Block, smallest: int) -> Iterator[tuple[slice, Block]]:
     """Cut a block into blocks of a few windows, so that memory does not grow with the step or with gaps.
 
     Yields
@@ -89,28 +113,61 @@ def small_blocks(block: Block, smallest: int = 1 << 16) -> Iterator[tuple[slice,
 
 
 def read_sorted(
-    block: Block, values: NDArray[Any], reader: NamedTuple, least: int, results: Sequence[NDArray[Any]]
+    block: Block,
+    convert: Callable[[NDArray[Any]], NDArray[Any]],
+    reader: NamedTuple,
+    least: int,
+    results: Sequence[NDArray[Any]],
 ) -> None:
     """Write what `reader` finds in a sorted array of each window of a block, 0 below `least` observations.
 
-    `values` takes the place of those of the block; kernels are compiled for float64 and uint64.
+    `convert` makes float64 or uint64 of the values, for which kernels are compiled.
     """
-    series = read_only(values), missing_mask(block), block.start, block.end, np.empty(0, np.int64)
-    window, marks = np.empty(block.longest + 1, values.dtype), np.zeros(len(results))
-    sorted_windows(reader, *series, least, window, marks, tuple(results))
+    marks = np.zeros(len(results))
+    for rows, part in _small_blocks(block, _SORTED_ROWS):
+        values = convert(part.values)
+        series = read_only(values), part.mask, part.start, part.end, np.empty(0, np.int64)
+        window = np.empty(part.longest + 1, values.dtype)
+        sorted_windows(reader, *series, least, window, marks, tuple(result[rows] for result in results))
 
 
 def ranked_blocks(block: Block) -> Iterator[tuple[slice, Block, NDArray[Any], NDArray[Any]]]:
-    """Cut a block as :func:`small_blocks` does, and sort each of the blocks.
+    """Cut a block into blocks of a few windows, and sort each of them.
 
     Yields
     ------
-    rows, part
-        As :func:`small_blocks` yields them.
+    rows : slice
+        Output rows of `block`.
+    part : Block
+        The same rows as a block by themselves.
     rank : ndarray of int
         Tied rank of every row of `part`, negative where missing.
     ordered : ndarray
         The observations of `part` in order.
     """
-    for rows, part in small_blocks(block, _RANKED_ROWS):
+    for rows, part in _small_blocks(block, _RANKED_ROWS):
         yield rows, part, *tied_ranks(part.values, part.missing)
+
+
+def sorted_columns(
+    values: NDArray[Any], width: int, low: int, high: int
+) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Sort every window of `width` values by a network, some windows at a time.
+
+    Yields
+    ------
+    rows : slice
+        The windows, by their first value.
+    found : ndarray, shape (high - low + 1, windows)
+        Their values of rank `low` to `high`, one row for each rank.
+    """
+    windows = len(values) - width + 1
+    step = max(_VALUES_AT_ONCE // width, 1)
+    constant = tuple(range(low, high + 1))
+    for first in range(0, windows, step):
+        count = min(step, windows - first)
+        found = np.empty((len(constant), count), values.dtype)
+        rank = np.broadcast_to(np.array(constant)[:, None], found.shape)
+        part = Block.regular(values[first : first + count + width - 1], None, width)
+        small_window.select(part, Selection(rank, constant, found))
+        yield slice(first, first + count), found

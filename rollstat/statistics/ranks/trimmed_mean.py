@@ -10,23 +10,17 @@ from numpy.typing import NDArray
 from rollstat import thresholds
 from rollstat.blocks import Block, Outcome
 from rollstat.dtypes import is_large
+from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.rank_space.sorted_columns import sums_of_columns
-from rollstat.kernels.rank_space.sorted_windows import TrimmedMean as Trimmed
-from rollstat.kernels.rank_space.trimmed_mean import (
-    create,
-    trimmed_means,
-)
-from rollstat.plan import Choice, Computation, OneCall, Output
+from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means
+from rollstat.plan import Choice, OneCall, Output
 from rollstat.statistics.one_call import sorted_in_one_call
-from rollstat.statistics.ranks import rank_space
 from rollstat.statistics.ranks.rank_space import (
-    check_network,
-    choose,
+    RankComputation,
     ranked_blocks,
     read_sorted,
-    small_blocks,
+    sorted_columns,
 )
-from rollstat.statistics.ranks.sorted_columns import sorted_columns
 from rollstat.windows import Windows
 
 __all__ = ["TRIMMED_ALGORITHMS", "TrimmedMean"]
@@ -45,7 +39,7 @@ _EXACT_BITS = 50
 _LARGE = "rank_set", "integers beyond 2**53"
 
 
-class TrimmedMean(Computation):
+class TrimmedMean(RankComputation):
     """Mean without the outermost observations, or with them replaced by the outermost that is kept.
 
     Parameters
@@ -64,38 +58,28 @@ class TrimmedMean(Computation):
 
     rounds = True
     outputs = (Output("interpolated"),)
+    algorithms = TRIMMED_ALGORITHMS
+    widest = thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS
+    numbers_only = True
 
     def __init__(
         self, dtype: np.dtype[Any], windows: Windows, proportion: float, winsorize: bool, algorithm: str
     ) -> None:
-        check_network(algorithm, windows, TRIMMED_ALGORITHMS)
-        if dtype.kind not in "fiub":
-            raise TypeError(f"arr must hold floats, integers or bool; its dtype was {dtype}")
-        self.proportion = proportion
+        super().__init__(dtype, windows, algorithm)
+        self.proportion = float(proportion)
         self.winsorize = winsorize
-        self.algorithm = algorithm
-
-    def block_rows(self, width: int, alone: bool = False) -> int:
-        """Return the output rows of a block that suit windows of `width` rows."""
-        return rank_space.block_rows(width)
 
     def choose(self, block: Block, complete: bool = True) -> Choice:
         """Return the algorithm for a block, all values of which are observations if it is `complete`."""
-        choice = choose(self.algorithm, block, thresholds.SORTED_WINDOW_OF_TRIMMED_MEANS, complete)
-        if (
-            block.values.dtype.kind not in "iu"
-            or block.values.dtype.itemsize < 8
-            or choice.name == "rank_set"
-        ):
+        choice, dtype = super().choose(block, complete), block.values.dtype
+        if dtype.kind not in "iu" or dtype.itemsize < 8 or choice.name == "rank_set":
             return choice
         return replace(choice, at_run_time=(*choice.at_run_time, _LARGE))
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call, see :class:`Computation`."""
-        width = longest
-        block = Block.regular(np.empty(width), None, width)
-        name = self.choose(block).name
-        reader = Trimmed(float(self.proportion), self.winsorize, width if name == "network" else 0)
+        in_pairs = self.choose(Block.regular(np.empty(longest), None, longest)).name == "network"
+        reader = readers.TrimmedMean(self.proportion, self.winsorize, longest if in_pairs else 0)
         return sorted_in_one_call(reader, least, marks, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
@@ -118,12 +102,11 @@ class TrimmedMean(Computation):
         if algorithm == "network":
             self._sort_all(block.values.astype(np.float64, copy=False), block.width, result)
         elif algorithm == "rank_set":
-            self._follow(block, result)
+            for rows, part, rank, ordered in ranked_blocks(block):
+                self._means(part, rank, ordered, result[rows])
         else:
-            reader = Trimmed(float(self.proportion), self.winsorize, 0)
-            for rows, part in small_blocks(block):
-                values = part.values.astype(np.float64, copy=False)
-                read_sorted(part, values, reader, 1, [result[rows]])
+            reader = readers.TrimmedMean(self.proportion, self.winsorize, 0)
+            read_sorted(block, lambda values: values.astype(np.float64, copy=False), reader, 1, [result])
 
     def _sort_all(self, values: NDArray[Any], width: int, result: NDArray[Any]) -> None:
         """Write the means from all windows of `width` values sorted at once."""
@@ -134,10 +117,6 @@ class TrimmedMean(Computation):
             if self.winsorize and cut:
                 total += cut * found[0] + cut * found[-1]
         result /= width if self.winsorize else width - 2 * cut
-
-    def _follow(self, block: Block, result: NDArray[Any]) -> None:
-        for rows, part, rank, ordered in ranked_blocks(block):
-            self._means(part, rank, ordered, result[rows])
 
     def _follow_parts(self, block: Block, result: NDArray[Any]) -> None:
         """Write the means of integers of 64 bits, each rounded once.

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Kept, Point, Selection, read_only
+from rollstat.blocks import NOTHING_MISSING, Block, Kept, Point, Selection, read_only
 from rollstat.kernels.selection import bulk_select
 from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.rank_set import create, slide_any
 from rollstat.kernels.selection.series_order import direction
 from rollstat.kernels.selection.value_band import Sample, allocate_sample
-from rollstat.statistics.selection.ranking import NOTHING_MISSING, ranks, unsigned_keys, write_values
+from rollstat.statistics.selection.ranking import ranks, unsigned_keys, write_values
 
 __all__ = ["at_run_time", "block_rows", "select", "select_points", "split_rows"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import read_only
+from rollstat.blocks import NOTHING_MISSING, read_only
 from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
     bits_for,
@@ -22,7 +22,6 @@ from rollstat.kernels.selection.radix_sort import (
 from rollstat.kernels.selection.series_order import number, number_tied
 
 __all__ = [
-    "NOTHING_MISSING",
     "SIGN_BIT",
     "measurable",
     "order",
@@ -32,7 +31,6 @@ __all__ = [
     "write_values",
 ]
 
-NOTHING_MISSING = np.zeros(0, np.bool_)
 _FLOAT64, _UINT64 = np.dtype(np.float64), np.dtype(np.uint64)
 SIGN_BIT = np.uint64(1 << 63)
 

@@ -6,18 +6,18 @@ import pytest
 import rollstat
 from rollstat import thresholds
 from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns, sums_of_columns
-from rollstat.statistics.ranks import sorted_columns
+from rollstat.statistics.ranks import rank_space
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8, 23])
 def test_sorted_windows_their_distances_and_sums(rng, m, monkeypatch):
-    monkeypatch.setattr(sorted_columns, "_VALUES_AT_ONCE", 700 * m)
+    monkeypatch.setattr(rank_space, "_VALUES_AT_ONCE", 700 * m)
     values = np.concatenate([rng.standard_normal(900), rng.integers(0, 3, 700)])
     values[[100, 150]] = np.inf, -np.inf
     windows = np.sort(np.lib.stride_tricks.sliding_window_view(values, m), axis=1)
     for low, high in ((0, m - 1), (m // 3, m - 1 - m // 3)):
         reached = 0
-        for rows, found in sorted_columns.sorted_columns(values, m, low, high):
+        for rows, found in rank_space.sorted_columns(values, m, low, high):
             assert rows.start == reached
             reached = rows.stop
             assert np.array_equal(found, windows[rows, low : high + 1].T)
