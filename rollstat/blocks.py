@@ -261,8 +261,6 @@ class Selection:
     ----------
     rank : ndarray of int64, shape (requests, rows)
         The rank to find, ``0 <= rank < count``; negative where the row needs no result.
-    constant : tuple of int, or None
-        The rank of each request where it is the same in every row and every row needs a result.
     lower : ndarray, shape (requests, rows), dtype of the values
         Receives the value of that rank.
     upper : ndarray, shape (requests, rows), or None
@@ -272,14 +270,12 @@ class Selection:
     """
 
     rank: NDArray[np.int64]
-    constant: tuple[int, ...] | None
     lower: NDArray[Any]
     upper: NDArray[Any] | None = None
     position: NDArray[np.int64] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """A point at an order statistic or between two neighbouring ones.
 
     Attributes

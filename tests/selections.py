@@ -33,12 +33,11 @@ def kth_rank(block, k):
     return np.where(block.count >= abs(k), rank, -1)
 
 
-def check_selection(select, block, rank, constant=None, upper=True, position=True):
+def check_selection(select, block, rank, upper=True, position=True):
     """Run `select` on the ranks and compare with the sorted observations of every window."""
     rank = np.atleast_2d(rank)
     request = Selection(
         rank,
-        constant,
         np.zeros(rank.shape, block.values.dtype),
         np.zeros(rank.shape, block.values.dtype) if upper else None,
         np.zeros(rank.shape, np.int64) if position else None,

@@ -21,7 +21,7 @@ from rollstat.kernels.rings import SMALLEST, read_ring, ring_size, suitable_size
 from rollstat.kernels.selection import three_trees, two_heaps
 from rollstat.kernels.selection.weight_balanced_tree import BEFORE, RECORD
 from rollstat.kernels.steps import pack, views
-from rollstat.statistics.selection.two_heaps import partitioned
+from rollstat.statistics.selection.row_by_row import partitioned
 
 __all__ = ["HeapWindow", "MonotonicWindow", "SortedWindow", "TreeWindow", "WedgeWindow", "WindowPair"]
 

@@ -6,18 +6,26 @@
                                   |------ rows ------|--- width - 1 ---|
     band       from a sample or from the last answers; only what lies in it is sorted
 
-State: `Scratch`, the memory of :mod:`rollstat.kernels.selection.radix_sort`,
-:mod:`rollstat.kernels.selection.band_codes` and :mod:`rollstat.kernels.selection.value_band`. Where few rows
-are active, they are gathered first, see :mod:`rollstat.kernels.selection.band_codes`.
+    values     . ' . , ' . ; ' . , . ' , ; . ' .      one of every `step` values, at a random place in it
+    sample       '     ;     .     ,     ;   '        windows of width / step
+    band       from the lowest of rank / step - margin, to the highest of rank / step + margin
 
-Invariant: a row is done when its answer lies within the band, which makes it exact. From the first row whose
-answer does not, the rows are done again with a band of all values. After f blocks in a row whose band failed,
-the next 2**f blocks use none, and twice as many where a sample gave none.
+State: `Scratch`, the memory of :mod:`rollstat.kernels.selection.radix_sort` and
+:mod:`rollstat.kernels.selection.band_codes`, and a `Band` with the answers that it is made from. Where few
+rows are active, they are gathered first, see :mod:`rollstat.kernels.selection.band_codes`.
 
-Cost: O(rows + width) to sort a block and O(1) a row, each at most twice. Blocks that `rank_band` or
-`slide_fixed` abandons are left to the caller.
+Invariant: the limits of a band are observations. A row is done when its answer lies within the band, which
+makes it exact. From the first row whose answer does not, the rows are done again with a band of all values.
+After f blocks in a row whose band failed, the next 2**f blocks use none, and twice as many where a sample
+gave none.
 
-Source: see the modules above.
+Cost: O(rows + width) to sort a block and O(1) a row, each at most twice. A band from a sample costs to rank a
+`step`-th of the values and to slide two order statistics over them, a band from earlier answers two binary
+searches. Blocks that `rank_band` or `slide_fixed` abandons are left to the caller.
+
+Source: R. W. Floyd and R. L. Rivest, Expected time bounds for selection (1975),
+doi:10.1145/360680.360691: an order statistic lies between those of a sample whose ranks are a few standard
+deviations to either side. For the rest see the modules above.
 """
 
 from typing import NamedTuple
@@ -44,26 +52,87 @@ from rollstat.kernels.selection.radix_sort import (
     row_mask,
     value_range,
 )
-from rollstat.kernels.selection.value_band import (
-    RECENT,
-    Band,
-    allocate_band,
-    band_from_answers,
-    band_from_sample,
-)
 
-__all__ = ["Scratch", "allocate", "select_fixed"]
+__all__ = [
+    "RECENT",
+    "Band",
+    "Sample",
+    "Scratch",
+    "allocate",
+    "allocate_band",
+    "allocate_sample",
+    "band_from_answers",
+    "band_from_sample",
+    "select_fixed",
+]
 
 # Most blocks that are ranked without a band after bands have failed.
 _LONGEST_PAUSE = 64
 # The first block with a band from a sample has the rows of a window divided by this.
 _FIRST_BLOCK_SHARE = 4
-# Standard deviations of a rank that a band from answers has on each side, and those where windows are wide.
+# Standard deviations of a rank that a band has on each side: from answers, where windows are wide, and from a
+# sample.
 _DEVIATIONS = 1.5
 _DEVIATIONS_OF_WIDE = 5.0
+_DEVIATIONS_OF_SAMPLE = 3.0
+# Blocks whose answers a band is made from.
+RECENT = 4
+# Fewest values of a window that are in its sample.
+_SAMPLE_WIDTH = 512
+# Largest share of the observations that a band may hold: sorting more saves too little.
+_LARGEST_SHARE = 0.35
 
 # Where a band comes from.
 _ANSWERS, _SAMPLE = 0, 1
+
+
+class Band(NamedTuple):
+    """A band of values, and the answers that it is made from.
+
+    Attributes
+    ----------
+    limits : ndarray, shape (2,)
+        Lowest and highest value.
+    bounded : ndarray of bool, shape (2,)
+        Whether the lower and the upper limit hold; the band has no end on a side that is not bounded.
+    recent : ndarray, shape (2, RECENT)
+        Lowest and highest answers of the last blocks, as a ring.
+    """
+
+    limits: np.ndarray
+    bounded: np.ndarray
+    recent: np.ndarray
+
+
+class Sample(NamedTuple):
+    """Memory for a sample of up to n rows.
+
+    Attributes
+    ----------
+    values : ndarray, shape (n,)
+        The values drawn.
+    read_only : ndarray, shape (n,)
+        The same memory, of the type that the kernels are already compiled for.
+    missing : ndarray of bool, shape (n,)
+        Which of them are missing.
+    """
+
+    values: np.ndarray
+    read_only: np.ndarray
+    missing: np.ndarray
+
+
+def allocate_band(dtype):
+    """Return a Band for values of this dtype, not bounded and without answers."""
+    return Band(np.zeros(2, dtype), np.zeros(2, np.bool_), np.zeros((2, RECENT), dtype))
+
+
+def allocate_sample(rows, dtype):
+    """Return a Sample for up to this many rows."""
+    values = np.zeros(rows, dtype)
+    read_only = values.view()
+    read_only.flags.writeable = False
+    return Sample(values, read_only, np.empty(rows, np.bool_))
 
 
 class Scratch(NamedTuple):
@@ -103,6 +172,149 @@ def allocate(rows, dtype):
 
 
 @kernel
+def _rank_of(records, mask, values, value):
+    """Number of sorted observations that are below `value`."""
+    low, high = 0, len(records)
+    while low < high:
+        middle = (low + high) // 2
+        if values[np.int64(records[middle] & mask)] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def band_from_answers(records, row_bits, values, deviation, seen, band):
+    """Choose a band around the last answers, with a margin; return whether it is narrow enough to use.
+
+    Parameters
+    ----------
+    records : ndarray of uint64
+        The sorted records of the last block, those within its band.
+    row_bits : int
+        Bits of a row in a record.
+    values : ndarray
+        The values of the last block.
+    deviation : int
+        Ranks by which the next answers would differ from the last ones if the values were independent.
+    seen : int
+        Number of blocks with answers so far.
+    band : Band
+        The last band, replaced by the next. A bounded side never moves outward, since the values beyond
+        it were not sorted.
+    """
+    mask = row_mask(row_bits)
+    count = len(records)
+    limits, bounded, recent = band
+    lowest, highest = recent[0, 0], recent[1, 0]
+    for i in range(1, min(seen, RECENT)):
+        lowest, highest = min(lowest, recent[0, i]), max(highest, recent[1, i])
+    low = _rank_of(records, mask, values, lowest)
+    high = _rank_of(records, mask, values, highest)
+    margin = (high - low) // 4 + 8 + deviation
+    low, high = low - margin, high + margin
+    low = max(low, 0) if bounded[0] else low
+    high = min(high, count - 1) if bounded[1] else high
+    if high - low > _LARGEST_SHARE * len(values):
+        return False
+    bounded[0], bounded[1] = low >= 0, high < count
+    if bounded[0]:
+        limits[0] = values[np.int64(records[low] & mask)]
+    if bounded[1]:
+        limits[1] = values[np.int64(records[high] & mask)]
+    return True
+
+
+@kernel
+def _sample_step(width):
+    """Number of values of which one is drawn, for windows of this width."""
+    return max(np.int64(width / max(_SAMPLE_WIDTH, width ** (2.0 / 3.0))), 2)
+
+
+@kernel
+def _draw(values, missing, step, sample, sample_missing):
+    """Draw one of every `step` values, at a random place, so that no period of the data biases the sample."""
+    state = np.uint64(0x9E3779B97F4A7C15)
+    for i in range(len(sample)):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        row = i * step + np.int64((state >> np.uint64(32)) % np.uint64(step))
+        sample[i] = values[row]
+        if len(missing) > 0:
+            sample_missing[i] = missing[row]
+
+
+@kernel
+def band_from_sample(values, missing, width, fewest, most, sample, sort, index, band):
+    """Choose a band from a sample of a block; return whether it is narrow enough to use.
+
+    Parameters
+    ----------
+    values : ndarray
+        The values of the block, of whole windows.
+    missing : ndarray of bool
+        As long as `values`, or empty where no value is missing.
+    width : int
+        Rows of a window, at least eight.
+    fewest, most : int
+        Bounds of the wanted ranks.
+    sample : Sample
+    sort : SortScratch
+    index : BandIndex
+        Scratch.
+    band : Band
+        Receives the limits.
+    """
+    step = _sample_step(width)
+    rows = len(values) // step
+    drawn = sample.read_only[:rows]
+    drawn_missing = sample.missing[:rows] if len(missing) > 0 else missing
+    _draw(values, missing, step, sample.values[:rows], drawn_missing)
+    if len(drawn_missing) > 0 and np.sum(drawn_missing) > rows // 2:
+        return False
+    lowest, highest = value_range(drawn, drawn_missing)
+    count = rank_band(drawn, drawn_missing, lowest, highest, len(drawn_missing) == 0, sort, index)
+    if count < 0:
+        return False
+    mask = row_mask(bits_for(rows))
+    narrow = width // step
+    windows = rows - narrow + 1
+    share = most / width
+    margin = np.int64(_DEVIATIONS_OF_SAMPLE * np.sqrt(narrow * share * (1.0 - share))) + 2
+    low, high = 0, count - 1
+    for side in range(2):
+        target = fewest // step - margin if side == 0 else most // step + 1 + margin
+        band.bounded[side] = 0 <= target < narrow
+        if band.bounded[side]:
+            found = sort.spare[:windows]
+            done, bottom, top = slide_fixed(
+                index.code[: windows - 1],
+                index.code[narrow:rows],
+                narrow,
+                target,
+                None,
+                index,
+                begin(index.code[:narrow], index.bits, count),
+                count,
+                count < 0,  # false, but not a literal, for which another version would be compiled
+                rows,
+                found,
+                found,
+            )
+            if done < windows:
+                band.bounded[side] = False
+            elif side == 0:
+                low = bottom - FIRST
+                band.limits[0] = drawn[np.int64(sort.records[low] & mask)]
+            else:
+                high = top - FIRST
+                band.limits[1] = drawn[np.int64(sort.records[high] & mask)]
+    return high - low < _LARGEST_SHARE * count
+
+
+@kernel
 def _count_observed(missing):
     """Number of rows that are not missing."""
     absent = 0
@@ -112,20 +324,12 @@ def _count_observed(missing):
 
 
 @kernel
-def _part(targets, first, last):
-    """Slice of an array, or None for None."""
-    if targets is None:
-        return None
-    return targets[first:last]
-
-
-@kernel
-def _rank_range(target, targets, width):
-    """Lowest and highest wanted rank; the highest is negative where no rank is wanted."""
+def _rank_range(target, targets, first, last, width):
+    """Lowest and highest wanted rank of some rows; the highest is negative where no rank is wanted."""
     if targets is None:
         return target, target
     fewest, most = np.int64(width), np.int64(-1)
-    for rank in targets:
+    for rank in targets[first:last]:
         if rank >= 0:
             fewest, most = min(fewest, rank), max(most, rank)
     return fewest, most
@@ -146,34 +350,12 @@ def _value_limits(values, missing, banded, band):
 
 
 @kernel
-def _slide_values(size, width, target, targets, ranks, scratch, lower, upper):
-    """Write the order statistics of a block of `size` values, and the next ones unless `upper` is empty.
-
-    Returns what `slide_fixed` returns.
-    """
-    rows, index = len(lower), scratch.index
-    code = index.code[:size]
-    leaving, entering = code[: rows - 1], code[width : width + rows - 1]
-    below = begin(code[:width], index.bits, ranks)
-    needs_following = scratch.band.bounded[1] and len(upper) > 0
-    lower = lower.view(np.uint64)
-    upper = upper.view(np.uint64) if len(upper) > 0 else lower
-    width = 0 if targets is not None else width
-    return slide_fixed(
-        leaving, entering, width, target, targets, index, below, ranks, needs_following, size, lower, upper
-    )
-
-
-@kernel
-def _slide_points(size, width, target, ranks, banded, fraction, middle, scratch, result):
+def _slide_points(leaving, entering, width, target, below, ranks, banded, fraction, middle, scratch, result):
     """Write a point between two order statistics into the rows of a block, see `select_fixed`.
 
     Returns what `slide_fixed` returns.
     """
-    rows, index = len(result), scratch.index
-    code = index.code[:size]
-    leaving, entering = code[: rows - 1], code[width : width + rows - 1]
-    below = begin(code[:width], index.bits, ranks)
+    rows, size = len(result), len(entering) + width
     above = above_band_code(ranks)
     answers, active = rows, scratch.active
     few = banded and active_rows_are_few(leaving, entering, above)
@@ -189,7 +371,7 @@ def _slide_points(size, width, target, ranks, banded, fraction, middle, scratch,
     needs_following = scratch.band.bounded[1] and blended
     width = 0 if few else width
     done, bottom, top = slide_fixed(
-        leaving, entering, width, target, None, index, below, ranks, needs_following, size, low, high
+        leaving, entering, width, target, None, scratch.index, below, ranks, needs_following, size, low, high
     )
     if blended:
         interpolate_constant(lower, upper, fraction, middle, lower if few else result)
@@ -237,7 +419,7 @@ def _rank_deviation(fewest, most, width, rows, wide):
 def select_fixed(
     values, missing, width, target, targets, block_rows, fraction, middle, lower, upper, scratch, sample
 ):
-    """Write an order statistic of every window and the next one, or a point between the two.
+    """Write an order statistic of every window and the next one, or the same point of every window.
 
     Parameters
     ----------
@@ -247,19 +429,19 @@ def select_fixed(
     width : int
         Rows of a window.
     target : int
-        The rank, if it is the same in every row.
+        The rank at or below the point.
     targets : ndarray of int64, shape (rows,), or None
-        The rank in every row otherwise, negative where nothing is wanted. None where `fraction` is given.
+        The rank in every row, negative where nothing is wanted; None if a point is wanted.
     block_rows : int
         Rows of a block, at least one.
-    fraction : float, or None
-        How far the point lies from the order statistic towards the next one; None for both as they are.
+    fraction : float
+        How far the point lies from the order statistic towards the next one.
     middle : bool
         Whether the point is their mean.
     lower : ndarray, shape (rows,)
-        Receives the order statistics, or the points if `fraction` is given.
-    upper : ndarray, shape (rows,), or None
-        Receives the next order statistics; empty where they are not wanted. None if `fraction` is given.
+        Receives the order statistics, or the points.
+    upper : ndarray, shape (rows,)
+        Receives the next order statistics unless empty or a point is wanted.
     scratch : Scratch
         For ``block_rows + width`` rows.
     sample : Sample, or None
@@ -282,7 +464,7 @@ def select_fixed(
         block = values[first : last + width - 1]
         block_missing = missing[first : last + width - 1] if len(missing) > 0 else missing
         observed = _count_observed(block_missing) if len(block_missing) > 0 else len(block)
-        fewest, most = _rank_range(target, _part(targets, first, last), width)
+        fewest, most = _rank_range(target, targets, first, last, width)
         if most < 0 or observed == 0:
             first = last
             continue
@@ -301,17 +483,32 @@ def select_fixed(
         ranks = rank_band(block, block_missing, lowest, highest, everything, sort, index)
         if ranks < 0:
             return first
+        code, part = index.code[: len(block)], lower[first:last]
+        leaving, entering = code[: last - first - 1], code[width:]
+        below = begin(code[:width], index.bits, ranks)
         # Numba compiles no branch on a parameter that is None, so a call compiles one of these two.
-        size = len(block)
         done, bottom, top = 0, 0, 0
-        if upper is not None:
-            wanted = _part(targets, first, last)
-            done, bottom, top = _slide_values(
-                size, width, target, wanted, ranks, scratch, lower[first:last], upper[first:last]
+        if targets is not None:
+            low, high = part.view(np.uint64), upper[first:last].view(np.uint64)
+            needs_following = band.bounded[1] and len(upper) > 0
+            high = high if len(upper) > 0 else low
+            done, bottom, top = slide_fixed(
+                leaving,
+                entering,
+                0,
+                0,
+                targets[first:last],
+                index,
+                below,
+                ranks,
+                needs_following,
+                len(block),
+                low,
+                high,
             )
-        if fraction is not None:
+        if targets is None:
             done, bottom, top = _slide_points(
-                size, width, target, ranks, banded, fraction, middle, scratch, lower[first:last]
+                leaving, entering, width, target, below, ranks, banded, fraction, middle, scratch, part
             )
         first += done
         if first < last:

@@ -9,9 +9,8 @@
     float key   -inf ... -1.0 ... -0.0 = 0.0 ... 1.0 ... inf       the bits of negative floats run
     key           0 <------------- 2**63 -------------> 2**64 - 1   backwards and are reversed
 
-The code of a float is its place between the lowest and the highest value, scaled to an integer; the code of
-an unsigned key is the leading bits of its distance from the lowest key. `keys_of_floats` and
-`keys_of_integers` make keys of all other dtypes.
+The code of a value, a float or an unsigned key, is its distance from the lowest value, as a float, scaled to
+an integer. `keys_of_floats` and `keys_of_integers` make keys of all other dtypes.
 
 State: `SortScratch`; the first two rows of its histograms count digits 0 and 1 of the records.
 
@@ -31,10 +30,8 @@ Radix tricks (2001).
 from typing import NamedTuple
 
 import numpy as np
-from numba import types
 
 from rollstat.compile.jit import INDEX, kernel
-from rollstat.compile.lowering import dispatched
 from rollstat.compile.simd.masks import append_between
 from rollstat.compile.simd.vectors import first_lane, lanes_of, load, shift_in_previous
 from rollstat.kernels.simd.comparator import Greatest, Least, prefer
@@ -59,7 +56,6 @@ _LARGEST_DIGIT_BITS = 11
 # Most moves for each record in the insertion sort after the last digit; with more, the sort is abandoned.
 _MOVES_PER_RECORD = 32
 
-_FLOAT64 = np.dtype(np.float64)
 _ONE = np.uint64(1)
 _SIGN = np.uint64(1 << 63)
 
@@ -200,82 +196,26 @@ def _rows_inside(values, missing, lowest, highest, rows):
     return n
 
 
-@kernel(forceinline=True)
-def _record_of_float(value, row, base, limit, scale, row_bits):
-    value = np.float64(value)
-    value = value if value > base else base
-    value = value if value < limit else limit
-    return (np.uint64(np.int64((value - base) * scale)) << row_bits) | np.uint64(row)
-
-
 @kernel
-def _records_of_floats(values, lowest, highest, row_bits, gathered, records):
-    """Write a record for every float, coded in proportion to its value; return whether the scale is finite.
+def _write_records(values, lowest, highest, row_bits, gathered, records):
+    """Write a record for every value, coded in proportion to it; return whether the scale is finite.
 
-    If `gathered`, `records` holds the rows to take, else all rows are taken. Values outside the bounds and
-    NaN get an arbitrary code. The code is monotone in the value however the operations round, since
-    subtraction, multiplication and truncation never reverse an order.
+    If `gathered`, `records` holds the rows to take, else all rows are taken. The code is monotone in the
+    value however the operations round, since subtraction, conversion, multiplication and truncation never
+    reverse an order.
     """
-    base = np.float64(lowest)
-    limit = np.float64(highest)
-    if np.isinf(base) or np.isinf(limit):
-        return False
+    distance = np.float64(highest - lowest)
     scale = 0.0
-    if limit > base:
-        scale = np.float64(np.int64(1) << (63 - row_bits)) * (2.0 - 2.0**-40) / (limit - base)
-    if not np.isfinite(limit - base) or not np.isfinite(scale):
+    if distance > 0.0:
+        scale = np.float64(np.int64(1) << (63 - row_bits)) * (2.0 - 2.0**-40) / distance
+    if not (np.isfinite(distance) and np.isfinite(scale)):
         return False
     row_bits = np.uint64(row_bits)
-    if gathered:
-        for i in range(len(records)):
-            row = np.int64(records[i])
-            records[i] = _record_of_float(values[row], row, base, limit, scale, row_bits)
-    else:
-        for i in range(len(values)):
-            records[i] = _record_of_float(values[i], i, base, limit, scale, row_bits)
+    for i in range(len(records)):
+        row = np.int64(records[i]) if gathered else i
+        code = np.int64(np.float64(values[row] - lowest) * scale)
+        records[i] = (np.uint64(code) << row_bits) | np.uint64(row)
     return True
-
-
-@kernel(forceinline=True)
-def _record_of_key(key, row, base, limit, shift, code_mask):
-    key = np.uint64(key)
-    key = key if key > base else base
-    key = key if key < limit else limit
-    return (((key - base) << shift) & code_mask) | np.uint64(row)
-
-
-@kernel
-def _records_of_keys(keys, lowest, highest, row_bits, gathered, records):
-    """Write a record for every unsigned key, coded by the leading bits of its distance from `lowest`.
-
-    If `gathered`, `records` holds the rows to take, else all rows are taken. Returns True.
-    """
-    base, limit = np.uint64(lowest), np.uint64(highest)
-    distance = limit - base
-    shift = 0
-    while shift < 63 and distance >> np.uint64(63 - shift) == 0:
-        shift += 1
-    code_mask = ~row_mask(row_bits)
-    shift = np.uint64(shift)
-    if gathered:
-        for i in range(len(records)):
-            row = np.int64(records[i])
-            records[i] = _record_of_key(keys[row], row, base, limit, shift, code_mask)
-    else:
-        for i in range(len(keys)):
-            records[i] = _record_of_key(keys[i], i, base, limit, shift, code_mask)
-    return True
-
-
-def _records_of(values, lowest, highest, row_bits, gathered, records):
-    """Write records as the function for the dtype of the values does, and return what it returns."""
-    write = _records_of_floats if values.dtype == _FLOAT64 else _records_of_keys
-    return write(values, lowest, highest, row_bits, gathered, records)
-
-
-@dispatched(_records_of)
-def _choose_records(values, lowest, highest, row_bits, gathered, records):
-    return _records_of_floats if values.dtype == types.float64 else _records_of_keys
 
 
 @kernel
@@ -404,7 +344,7 @@ def sort_records(values, missing, lowest, highest, everything, scratch):
     if not everything:
         count = _rows_inside(values, missing, lowest, highest, scratch.records)
     records, spare = scratch.records[:count], scratch.spare[:count]
-    if not _records_of(values, lowest, highest, row_bits, not everything, records):
+    if not _write_records(values, lowest, highest, row_bits, not everything, records):
         return -1
     _count_digits(records, digit_bits, scratch.histograms)
     digits = _digits_needed(count, digit_bits, scratch.histograms)

@@ -50,13 +50,12 @@ from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.simd.loops import exchange, lower_of, upper_of
 
 __all__ = [
+    "AT_RANK",
     "EXCHANGE",
     "LINEAR",
-    "LOWER",
     "MAXIMUM",
     "MIDPOINT",
     "MINIMUM",
-    "UPPER",
     "LaneScratch",
     "Network",
     "pick",
@@ -69,8 +68,8 @@ __all__ = [
 # Operations of a network.
 EXCHANGE, MINIMUM, MAXIMUM = range(3)
 
-# Kinds of output: a result that goes to `lower` or to `upper`, or a point between a result and the next one.
-LOWER, UPPER, LINEAR, MIDPOINT = range(4)
+# Kinds of output: a result, or a point between a result and the next one.
+AT_RANK, LINEAR, MIDPOINT = range(3)
 
 
 class Network(NamedTuple):
@@ -186,7 +185,7 @@ def _write_output(scratch, results, output, fraction, lanes, target):
     for j in range(block):
         row = _result_row(work, stride, results[which, j], lanes)
         out = points[j % 4 * room : j % 4 * room + lanes]
-        if kind < LINEAR:
+        if kind == AT_RANK:
             _copy_row(row, out)
         else:
             above = _result_row(work, stride, results[which + 1, j], lanes)
@@ -196,7 +195,7 @@ def _write_output(scratch, results, output, fraction, lanes, target):
 
 
 @kernel
-def run_network(values, network, scratch, outputs, fractions, lower, upper):
+def run_network(values, network, scratch, outputs, fractions, out):
     """Write ranks of every window of `values`, or points between neighbouring ranks.
 
     Parameters
@@ -205,25 +204,23 @@ def run_network(values, network, scratch, outputs, fractions, lower, upper):
     network : Network
         Its blocks must have a multiple of 4 windows.
     scratch : LaneScratch
-    outputs : ndarray of int64, shape (outputs, 3)
-        Number of a result; kind: ``LOWER`` or ``UPPER`` says where the result goes, ``LINEAR`` or
-        ``MIDPOINT`` writes a point between it and the next result to `lower`; and the row to write.
+    outputs : ndarray of int64, shape (outputs, 2)
+        Number of a result, and the kind: ``AT_RANK`` for the result itself, ``LINEAR`` or ``MIDPOINT`` for a
+        point between it and the next result.
     fractions : ndarray of float64, shape (outputs,)
         Where between the two results a ``LINEAR`` output lies.
-    lower, upper : ndarray, shape (any, rows)
-        Receive the outputs.
+    out : ndarray, shape (outputs, rows)
+        Receives the outputs.
     """
     results, lanes = network.results, scratch.lanes
     block = results.shape[1]
-    rows = lower.shape[1]
+    rows = out.shape[1]
     for start in range(0, rows, block * lanes):
         group = min(lanes, (rows - start + block - 1) // block)
         _transpose_in(values[start:], block, group + network.reach, scratch.work, scratch.stride)
         _execute(network.instructions, group, lanes_of(values), scratch.work, scratch.stride)
         for i in range(len(outputs)):
-            row = outputs[i, 2]
-            target = upper[row, start:] if outputs[i, 1] == UPPER else lower[row, start:]
-            _write_output(scratch, results, outputs[i], fractions[i], group, target)
+            _write_output(scratch, results, outputs[i], fractions[i], group, out[i, start:])
 
 
 @kernel

@@ -29,8 +29,7 @@ from rollstat.statistics.ranks.computation import (
 from rollstat.statistics.ranks.mad import DEVIATION_ALGORITHMS, Deviation, Hampel
 from rollstat.statistics.ranks.rank_space import RANK_SET
 from rollstat.statistics.ranks.trimmed_mean import TRIMMED_ALGORITHMS, TrimmedMean
-from rollstat.statistics.selection.computation import ALGORITHMS, Quantile
-from rollstat.statistics.selection.quantile_range import Spread
+from rollstat.statistics.selection.computation import ALGORITHMS, Quantile, Spread
 from rollstat.thresholds import (
     SORTED_WINDOW_OF_DEVIATIONS,
     SORTED_WINDOW_OF_MEAN_DIFFERENCES,

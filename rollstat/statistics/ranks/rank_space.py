@@ -1,7 +1,7 @@
 """Computations over ranks and over sorted windows: what their classes share.
 
 A block is cut into smaller ones. Each is sorted once, so that kernels work on ranks. Otherwise every window
-is kept as a sorted array, from which a reader takes the result, or a network sorts many small windows at once.
+is kept as a sorted array, from which a reader takes the result, or a network sorts many windows at once.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Selection, read_only
+from rollstat.blocks import Block, Point, read_only
 from rollstat.kernels.rank_space.sorted_windows import sorted_windows
 from rollstat.plan import NAMED, Choice, Computation, OneCall
 from rollstat.registry import reject_algorithm
 from rollstat.statistics.one_call import sorted_in_one_call
 from rollstat.statistics.selection import small_window
 from rollstat.statistics.selection.rank_bits import split_rows
-from rollstat.statistics.selection.ranking import tied_ranks
+from rollstat.statistics.selection.ranking import tied_ranks, write_sorted
 from rollstat.windows import Windows
 
 __all__ = ["RANK_SET", "RankComputation", "ranked_blocks", "read_sorted", "sorted_columns"]
@@ -163,11 +163,11 @@ def sorted_columns(
     """
     windows = len(values) - width + 1
     step = max(_VALUES_AT_ONCE // width, 1)
-    constant = tuple(range(low, high + 1))
+    points = tuple(Point(rank) for rank in range(low, high + 1))
     for first in range(0, windows, step):
         count = min(step, windows - first)
-        found = np.empty((len(constant), count), values.dtype)
-        rank = np.broadcast_to(np.array(constant)[:, None], found.shape)
-        part = Block.regular(values[first : first + count + width - 1], None, width)
-        small_window.select(part, Selection(rank, constant, found))
+        found = np.empty((len(points), count), values.dtype)
+        part = read_only(values[first : first + count + width - 1])
+        if not write_sorted(part, width, points, list(found)):
+            small_window.run(part, width, points, found)
         yield slice(first, first + count), found

@@ -2,8 +2,7 @@
 
 - `functions`: the public functions.
 - `computation`: chooses the algorithm, and turns a statistic into ranks and an interpolation.
-- `quantile_range`: the difference of two quantiles.
-- `small_window`, `networks`: selection networks and sorted samples, for windows of up to some hundred rows.
+- `small_window`, `networks`: selection networks, for windows of up to some hundred rows.
 - `rank_bits`, `ranking`: bit sets of ranks, for all other windows, and how a block is ranked.
-- `sorted_window`, `two_heaps`, `three_trees`: the other algorithms.
+- `row_by_row`: the other algorithms: sorted arrays, two heaps and three trees.
 """

@@ -1,34 +1,34 @@
 """k-th smallest, median, quantiles: ranks for the selection algorithms, and interpolation between ranks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import Block, Outcome, Point, Selection
-from rollstat.dtypes import EXACT
-from rollstat.kernels.rank_space.sorted_windows import Kth as KthOf
-from rollstat.kernels.rank_space.sorted_windows import Position, QuantileOf
+from rollstat.blocks import Block, Outcome, Point, Selection, read_only
+from rollstat.dtypes import EXACT, compute_dtype
+from rollstat.kernels.rank_space import sorted_windows as readers
 from rollstat.kernels.selection.quantiles import (
     INTERPOLATIONS,
     interpolate,
-    interpolate_constant,
     interpolate_large,
     interpolate_whole,
     picks_upper,
     wanted_ranks,
+    whole_spread,
 )
 from rollstat.plan import NAMED, Choice, Computation, OneCall, Output
 from rollstat.registry import reject_algorithm
 from rollstat.statistics.extrema import drivers as extrema
+from rollstat.statistics.extrema.computation import write_distance
 from rollstat.statistics.one_call import sorted_in_one_call
-from rollstat.statistics.selection import rank_bits, small_window, sorted_window, three_trees, two_heaps
+from rollstat.statistics.selection import rank_bits, row_by_row, small_window
+from rollstat.statistics.selection.ranking import write_sorted
 from rollstat.windows import Windows
 
-__all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile"]
+__all__ = ["ALGORITHMS", "Kth", "OrderStatistics", "Quantile", "Spread"]
 
 ALGORITHMS = {
     "rank_bits": "every window and dtype",
@@ -38,13 +38,15 @@ ALGORITHMS = {
     "two_heaps": "every window and dtype",
 }
 
-_DRIVERS: dict[str, Any] = {
-    "rank_bits": rank_bits,
-    "small_window": small_window,
-    "sorted_window": sorted_window,
-    "three_trees": three_trees,
-    "two_heaps": two_heaps,
+_DRIVERS: dict[str, Callable[[Block, Selection], None]] = {
+    "rank_bits": rank_bits.select,
+    "small_window": small_window.select,
+    "sorted_window": row_by_row.sorted_window,
+    "three_trees": row_by_row.three_trees,
+    "two_heaps": row_by_row.two_heaps,
 }
+_BLOCK_ROWS = {"rank_bits": rank_bits.block_rows, "small_window": small_window.block_rows}
+_POINTS = {"rank_bits": rank_bits.select_points, "small_window": small_window.select_points}
 _FIXED_ONLY = {"small_window": small_window.LARGEST_WIDTH, "three_trees": None}
 
 
@@ -59,17 +61,13 @@ class Kth:
         """Fewest observations for which there is a result."""
         return abs(self.k)
 
-    def constant_rank(self, count: int) -> int:
-        """Return its rank among `count` observations."""
-        return self.k - 1 if self.k > 0 else count + self.k
-
     def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
         """Write the rank of every row."""
         wanted_ranks(count, self.k, 0.0, max(min_periods, self.required), rank)
 
     def point(self, count: int) -> Point:
         """Return where it lies among `count` observations."""
-        return Point(self.constant_rank(count))
+        return Point(self.k - 1 if self.k > 0 else count + self.k)
 
     def needs_upper(self, count: int | None) -> bool:
         """Return whether the next order statistic is needed too."""
@@ -88,17 +86,13 @@ class Quantile:
     interpolation: str = "linear"
     required = 1
 
-    def constant_rank(self, count: int) -> int:
-        """Return the rank of the observation at or below the quantile, among `count`."""
-        return int(self.q * (count - 1))
-
     def ranks(self, count: NDArray[np.int64], min_periods: int, rank: NDArray[np.int64]) -> None:
         """Write the rank of every row."""
         wanted_ranks(count, 0, self.q, max(min_periods, 1), rank)
 
     def point(self, count: int) -> Point:
         """Return where it lies among `count` observations."""
-        rank = self.constant_rank(count)
+        rank = int(self.q * (count - 1))
         fraction = self.q * (count - 1) - rank
         if fraction == 0 or self.interpolation == "lower":
             return Point(rank)
@@ -117,15 +111,6 @@ class Quantile:
     def kind(self) -> str:
         """Return the kind of the output."""
         return "interpolated" if self.interpolation in ("linear", "midpoint") else "value"
-
-
-@lru_cache(maxsize=32)
-def _full(rank: tuple[int, ...], rows: int) -> NDArray[np.int64]:
-    """Return the same ranks for every row."""
-    ranks = np.empty((len(rank), rows), np.int64)
-    ranks[...] = np.array(rank, np.int64)[:, None]
-    ranks.setflags(write=False)
-    return ranks
 
 
 class OrderStatistics(Computation):
@@ -168,8 +153,7 @@ class OrderStatistics(Computation):
 
     def block_rows(self, width: int, alone: bool = False) -> int:
         """Return the output rows of a block that suit windows of `width` rows."""
-        rows: int = _DRIVERS[self._choose_selection(width).name].block_rows(width)
-        return rows
+        return _BLOCK_ROWS.get(self._choose_selection(width).name, row_by_row.block_rows)(width)
 
     def _choose_selection(self, fixed: int) -> Choice:
         """Return the selection algorithm for windows of `fixed` rows, 0 where that varies."""
@@ -187,7 +171,8 @@ class OrderStatistics(Computation):
         widest = small_window.widest(fixed, self.rows, self.dtype)
         if fixed > widest:
             reason = f"windows of more than {widest} rows, over {self.rows} rows"
-            return Choice("rank_bits", reason, rank_bits.at_run_time())
+            at_run_time = (("sortedness", "the values only rise or only fall"),)
+            return Choice("rank_bits", reason, at_run_time)
         reason = f"windows of at most {widest} rows, over {self.rows} rows"
         return Choice("small_window", reason)
 
@@ -215,9 +200,9 @@ class OrderStatistics(Computation):
             return None
         (request,) = self.requests
         if isinstance(request, Quantile):
-            reader: Any = QuantileOf(request.q, INTERPOLATIONS[request.interpolation])
+            reader: Any = readers.QuantileOf(request.q, INTERPOLATIONS[request.interpolation])
         else:
-            reader = Position(request.k) if self.positions else KthOf(request.k)
+            reader = readers.Position(request.k) if self.positions else readers.Kth(request.k)
         return sorted_in_one_call(reader, least, marks)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
@@ -226,30 +211,19 @@ class OrderStatistics(Computation):
             return Outcome(complete=True, algorithm="small_window")
         algorithm = self.choose(block, block.missing is None).name
         if algorithm in _DRIVERS:
-            self._select(_DRIVERS[algorithm], block, min_periods, results)
+            self._select(algorithm, block, min_periods, results)
         else:
             self._write_ends(block, results)
         return Outcome(algorithm=algorithm)
 
-    def _constant_ranks(self, block: Block) -> tuple[int, ...] | None:
-        """Return the rank of each request, if it is the same in all rows and every row needs a result."""
-        if not block.width or block.missing is not None:
-            return None
-        if any(request.required > block.width for request in self.requests):
-            return None
-        return tuple(request.constant_rank(block.width) for request in self.requests)
-
-    def _select(self, driver: Any, block: Block, min_periods: int, results: list[NDArray[Any]]) -> None:
-        """Have `driver` select, and write what lies between two ranks."""
-        requests, constant = self.requests, self._constant_ranks(block)
-        if constant is not None and self._write_points(driver, block, results):
+    def _select(self, algorithm: str, block: Block, min_periods: int, results: list[NDArray[Any]]) -> None:
+        """Run a selection algorithm, and write what lies between two ranks."""
+        if self._write_points(algorithm, block, results):
             return
-        if constant is not None:
-            rank = _full(constant, block.rows)
-        else:
-            rank = np.empty((len(requests), block.rows), np.int64)
-            for request, row in zip(requests, rank):
-                request.ranks(block.count, min_periods, row)
+        requests = self.requests
+        rank = np.empty((len(requests), block.rows), np.int64)
+        for request, row in zip(requests, rank):
+            request.ranks(block.count, min_periods, row)
         fixed = block.width if block.missing is None else 0
         pair = not self.positions and any(r.needs_upper(fixed or None) for r in requests)
         direct = len(requests) == 1 and not pair and not self.positions
@@ -257,12 +231,11 @@ class OrderStatistics(Computation):
         lower = results[0][None, :] if direct else np.empty(rank.shape, block.values.dtype)
         selection = Selection(
             rank,
-            constant,
             lower,
             np.empty_like(lower) if pair else None,
             np.empty(rank.shape, np.int64) if self.positions else None,
         )
-        driver.select(block, selection)
+        _DRIVERS[algorithm](block, selection)
         if self.positions:
             assert selection.position is not None
             for result, position in zip(results, selection.position):
@@ -281,18 +254,18 @@ class OrderStatistics(Computation):
             return False
         return small_window.select_points_of_five(block, points, results)
 
-    def _write_points(self, driver: Any, block: Block, results: list[NDArray[Any]]) -> bool:
-        """Have the driver write quantiles without their two ranks; return whether it can."""
-        if self.positions or not hasattr(driver, "select_points"):
+    def _write_points(self, algorithm: str, block: Block, results: list[NDArray[Any]]) -> bool:
+        """Write points that have the same rank in every row; return whether the algorithm can."""
+        width, write = block.width, _POINTS.get(algorithm)
+        if write is None or not width or block.missing is not None or self.positions:
             return False
-        points = [request.point(block.width) for request in self.requests]
+        if any(request.required > width for request in self.requests) or block.magnitude > EXACT:
+            return False
+        points = [request.point(width) for request in self.requests]
         between = any(point.between for point in points)
         if results[0].dtype.kind != "f" and (between or results[0].dtype != block.values.dtype):
             return False
-        if block.magnitude > EXACT:
-            return False
-        written: bool = driver.select_points(block, points, results)
-        return written
+        return write_sorted(read_only(block.values), width, points, results) or write(block, points, results)
 
     def _write_ends(self, block: Block, results: list[NDArray[Any]]) -> None:
         """Write smallest and largest values, which an extremum algorithm finds faster than a selection."""
@@ -315,15 +288,6 @@ class OrderStatistics(Computation):
                 words, signed = (x.view(np.uint64) for x in (lower, upper)), lower.dtype.kind == "i"
                 interpolate_large(*words, signed, block.count, request.q, code, result)
                 continue
-            if floating and selection.constant is not None and request.kind() == "interpolated":
-                position = request.q * (block.width - 1)
-                fraction = position - int(position)
-                if fraction == 0:
-                    result[...] = lower
-                else:
-                    middle = request.interpolation == "midpoint"
-                    interpolate_constant(lower, upper, fraction, middle, result)
-                continue
             blend = interpolate if floating else interpolate_whole
             blend(lower, upper, block.count, request.q, code, result)
 
@@ -331,3 +295,63 @@ class OrderStatistics(Computation):
 def _is_end(point: Point, width: int) -> bool:
     """Return whether a point is the smallest or the largest value of every window."""
     return point.rank in (0, width - 1) and point.fraction == 0 and not point.midpoint
+
+
+class Spread(OrderStatistics):
+    """Difference of two quantiles of every window, from one selection.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the input.
+    windows : Windows
+        The windows of the call.
+    low, high : Quantile
+        The two, of one interpolation.
+    algorithm : str
+        ``"auto"`` or a name of `ALGORITHMS`.
+    """
+
+    def __init__(
+        self, dtype: np.dtype[Any], windows: Windows, low: Quantile, high: Quantile, algorithm: str
+    ) -> None:
+        super().__init__(dtype, windows, [low, high], algorithm)
+        kind = low.kind()
+        self.can_fail = dtype.kind in "mM"
+        self._wide = dtype.kind in "iu" and dtype.itemsize == 8 and kind == "interpolated"
+        self._inner = compute_dtype(kind, dtype)
+        whole = self.can_fail or (dtype.kind in "iub" and kind == "value")
+        self.outputs = [Output("difference" if whole else "interpolated")]
+
+    def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
+        """Return what writes all results of a series in one call, see :class:`Computation`."""
+        low, high = self.requests
+        assert isinstance(low, Quantile)
+        assert isinstance(high, Quantile)
+        if self.dtype == np.float32:  # whose quantiles are rounded before they are subtracted
+            return None
+        reader = readers.SpreadOf(low.q, high.q, INTERPOLATIONS[low.interpolation], self._wide)
+        return sorted_in_one_call(reader, least, marks, distances=True)
+
+    def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
+        """Write the distance of every row with at least `min_periods` observations."""
+        low, high = np.zeros(block.rows, self._inner), np.zeros(block.rows, self._inner)
+        outcome = super().compute(block, min_periods, [low, high])
+        write_distance(block, min_periods, low, high, results[0])
+        return outcome
+
+    def _write_points(self, algorithm: str, block: Block, results: list[NDArray[Any]]) -> bool:
+        return not self._wide and super()._write_points(algorithm, block, results)
+
+    def _combine(self, block: Block, selection: Selection, results: list[NDArray[Any]]) -> None:
+        """Subtract 64-bit integers before they are rounded: 0 and the distance replace the two quantiles."""
+        if not self._wide:
+            super()._combine(block, selection, results)
+            return
+        low, high = self.requests
+        assert isinstance(low, Quantile)
+        assert isinstance(high, Quantile)
+        upper = selection.lower if selection.upper is None else selection.upper
+        results[0][...] = 0
+        middle = low.interpolation == "midpoint"
+        whole_spread(selection.lower, upper, block.count, low.q, high.q, middle, results[1])

@@ -8,29 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat import thresholds
-from rollstat.blocks import NOTHING_MISSING, Block, Kept, Point, Selection, read_only
+from rollstat.blocks import Block, Kept, Point, Selection, exact_floats, read_only
 from rollstat.kernels.selection import bulk_select
-from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.rank_set import create, slide_any
-from rollstat.kernels.selection.series_order import direction
-from rollstat.kernels.selection.value_band import Sample, allocate_sample
-from rollstat.statistics.selection.ranking import ranks, unsigned_keys, write_values
+from rollstat.statistics.selection.ranking import ranks, unsigned_keys, write_point, write_values
 
-__all__ = ["at_run_time", "block_rows", "select", "select_points", "split_rows"]
+__all__ = ["block_rows", "select", "select_points", "split_rows"]
 
 # Most rows whose ranking memory a thread keeps for the next block.
 _MOST_ROWS_KEPT = 1 << 19
+_NOTHING = np.empty((0, 0), np.int64)
 
 
 def block_rows(width: int) -> int:
     """Return the rows of a block of windows of `width` values: a multiple of the rows ranked at a time."""
     rows = _rows_at_a_time(width)
     return rows * max(1, round((1 << 18) / rows))
-
-
-def at_run_time() -> tuple[tuple[str, str], ...]:
-    """Return what runs for some values in place of ranking, and when."""
-    return (("sortedness", "the values only rise or only fall"),)
 
 
 def _slides_fixed(block: Block) -> bool:
@@ -60,46 +53,32 @@ def split_rows(start: NDArray[np.int64], end: NDArray[np.int64], fewest: int) ->
 def select(block: Block, request: Selection) -> None:
     """Answer the request, see :class:`rollstat.blocks.Selection`."""
     if _slides_fixed(block) and request.position is None:
-        _select_fixed(block, request)
+        for i, rank in enumerate(request.rank):
+            _select_fixed(block, rank, request.lower[i], None if request.upper is None else request.upper[i])
         return
     for first, last in split_rows(block.start, block.end, thresholds.RANKED_VALUES):
         _select_any(block, request, first, last)
 
 
 def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
-    """Write one point of every window for each of `points`, if the values are floats, or sorted.
+    """Write one point of every window for each of `points`, if float64 holds the values.
 
     See :func:`rollstat.statistics.selection.small_window.select_points`. Returns whether they are written.
     """
-    values = read_only(block.values)
-    rising = direction(values)
-    if rising:
-        for point, result in zip(points, results):
-            _write_sorted(values, rising, block.width, point, result)
-        return True
-    if values.dtype.kind != "f" or not _slides_fixed(block):
+    keys = exact_floats(read_only(block.values)) if _slides_fixed(block) else None
+    if keys is None:
         return False
-    keys = next(_comparable(values))
     for point, result in zip(points, results):
-        rows = _FixedRows(keys, block, point.rank, (result,), point=point)
-        rows.finish(rows.by_ranks(0))
+        same = result.dtype == keys.dtype and result.flags.c_contiguous
+        found = result if same else np.empty(block.rows)
+        first = 0
+        while first < block.rows:
+            first = _by_ranks(keys, block, first, point, None, found, found[:0])
+            if first < block.rows:
+                first = _points_by_any(block, point, first, found)
+        if found is not result:
+            result[...] = found
     return True
-
-
-def _write_sorted(values: NDArray[Any], rising: int, width: int, point: Point, result: NDArray[Any]) -> None:
-    """Write points of values in ascending order, or in descending order for negative `rising`."""
-    rank = point.rank if rising > 0 else width - 1 - point.rank
-    following = rank + rising if point.between else rank
-    rows = len(result)
-    _write_point(point, values[rank : rank + rows], values[following : following + rows], result)
-
-
-def _write_point(point: Point, lower: NDArray[Any], upper: NDArray[Any], result: NDArray[Any]) -> None:
-    """Write a point of every window from its order statistics; a point at one of them is `lower`."""
-    if point.between:
-        interpolate_constant(lower, upper, point.fraction, point.midpoint, result)
-    else:
-        result[...] = lower
 
 
 def _select_any(block: Block, request: Selection, first: int, last: int) -> None:
@@ -112,17 +91,10 @@ def _select_any(block: Block, request: Selection, first: int, last: int) -> None
         return
     wanted = request.rank[:, first:last]
     lower = np.zeros(wanted.shape, np.int64)
-    upper = np.zeros(wanted.shape if request.upper is not None else (0, 0), np.int64)
-    slide_any(
-        rank,
-        block.start[first:last] - low,
-        block.end[first:last] - low,
-        wanted,
-        create(len(row)),
-        np.zeros((len(wanted), 2), np.int64),
-        lower,
-        upper,
-    )
+    upper = np.zeros(wanted.shape, np.int64) if request.upper is not None else _NOTHING
+    windows = block.start[first:last] - low, block.end[first:last] - low
+    cursors = np.zeros((len(wanted), 2), np.int64)
+    slide_any(rank, *windows, wanted, create(len(row)), cursors, lower, upper)
     ordered = values[row]
     request.lower[:, first:last] = ordered[lower]
     if request.upper is not None:
@@ -140,19 +112,6 @@ def _rows_at_a_time(width: int) -> int:
     return min(thresholds.RANKED_WINDOWS * width, values) - width + 1
 
 
-def _select_fixed(block: Block, request: Selection) -> None:
-    """Answer a request about windows of equal width."""
-    done = [0] * len(request.rank)
-    for keys in _comparable(block.values):
-        for i, first in enumerate(done):
-            if first < block.rows:
-                done[i] = _rows_of(keys, block, request, i).by_ranks(first)
-        if min(done) == block.rows:
-            return
-    for i, first in enumerate(done):
-        _rows_of(keys, block, request, i).finish(first)
-
-
 def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
     """Yield the values in forms that kernels are compiled for: float64 where it holds them all, then keys."""
     if values.dtype.kind == "f" or values.itemsize <= 4:
@@ -160,125 +119,90 @@ def _comparable(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
     yield read_only(unsigned_keys(values))
 
 
-def _new_memory(rows: int, dtype: np.dtype[Any], sampled: bool) -> tuple[Any, Sample | None]:
+def _new_memory(rows: int, dtype: np.dtype[Any], sampled: bool) -> tuple[Any, bulk_select.Sample | None]:
     """Return memory to rank up to `rows` rows, and for samples of them, or None."""
-    return bulk_select.allocate(rows, dtype), allocate_sample(rows, dtype) if sampled else None
+    return bulk_select.allocate(rows, dtype), bulk_select.allocate_sample(rows, dtype) if sampled else None
 
 
 # Clearing new memory would cost the system more than using it.
 _memory = Kept()
 
 
-class _FixedRows:
-    """One order statistic, or one point, of all windows of a block of equal windows.
+def _by_ranks(
+    keys: NDArray[Any],
+    block: Block,
+    first: int,
+    point: Point,
+    targets: NDArray[np.int64] | None,
+    lower: NDArray[Any],
+    upper: NDArray[Any],
+) -> int:
+    """Select by ranks of `keys` from row `first` on; return the row up to which rows are done.
 
-    Parameters
-    ----------
-    keys : ndarray
-        What is compared in place of the values: float64 or uint64.
-    block : Block
-        The windows.
-    rank : int
-        The rank, if it is the same in every row.
-    results : tuple of ndarray, each of shape (rows,)
-        Receive the order statistic and, if there are two, the next one; or the point.
-    targets : ndarray of int64, shape (rows,), optional
-        The rank in every row otherwise.
-    point : Point, optional
-        The point, if one is wanted; the values are floats then and none is missing.
+    Without `targets`, the point of each window is written to `lower`.
     """
+    width = block.width
+    rows = _rows_at_a_time(width)
+    size = 1 << (rows + width - 1).bit_length()  # of which there are few
+    rows = min(rows, block.rows - first)
+    key = size, keys.dtype, width >= thresholds.SAMPLED
+    scratch, sample = _memory.get(key, partial(_new_memory, *key), size <= _MOST_ROWS_KEPT)
+    with np.errstate(over="ignore"):  # kernels compute modulo 2**64; plain Python would warn
+        done = bulk_select.select_fixed(
+            keys[first:],
+            block.mask[first:],
+            width,
+            point.rank,
+            None if targets is None else targets[first:],
+            rows,
+            point.fraction,
+            point.midpoint,
+            lower[first:],
+            upper[first:],
+            scratch,
+            sample,
+        )
+    return first + int(done)
 
-    def __init__(
-        self,
-        keys: NDArray[Any],
-        block: Block,
-        rank: int,
-        results: tuple[NDArray[Any], ...],
-        targets: NDArray[np.int64] | None = None,
-        point: Point | None = None,
-    ) -> None:
-        self.keys = keys
-        self.block = block
-        self.rank = rank
-        self.results = results
-        self.targets = targets
-        self.point = point
-        self.needs_upper = len(results) > 1 if point is None else point.between
-        same = all(result.dtype == keys.dtype and result.flags.c_contiguous for result in results)
-        self.found = results if same else tuple(np.empty(len(result), keys.dtype) for result in results)
-        if targets is not None and not same:
-            for found in self.found:
-                found.fill(keys[0])  # rows where nothing is wanted must convert without a warning
 
-    def by_ranks(self, first: int) -> int:
-        """Select by ranks from row `first` on; return the row up to which rows are done."""
-        width, point, found = self.block.width, self.point, self.found
-        rows = _rows_at_a_time(width)
-        size = 1 << (rows + width - 1).bit_length()  # of which there are few
-        rows = min(rows, self.block.rows - first)
-        key = size, self.keys.dtype, width >= thresholds.SAMPLED
-        scratch, sample = _memory.get(key, partial(_new_memory, *key), size <= _MOST_ROWS_KEPT)
-        missing = self.block.missing
-        upper = None
-        if point is None:
-            upper = found[1][first:] if self.needs_upper else found[0][:0]
-        with np.errstate(over="ignore"):  # kernels compute modulo 2**64; plain Python would warn
-            done = bulk_select.select_fixed(
-                self.keys[first:],
-                NOTHING_MISSING if missing is None else missing[first:],
-                width,
-                self.rank,
-                None if self.targets is None else self.targets[first:],
-                rows,
-                None if point is None else point.fraction,
-                point is not None and point.midpoint,
-                found[0][first:],
-                upper,
-                scratch,
-                sample,
-            )
-        return self._write(first, first + int(done))
+def _points_by_any(block: Block, point: Point, first: int, found: NDArray[np.float64]) -> int:
+    """Write points where no scale suits the values; return the row up to which rows are done."""
+    last = min(first + _rows_at_a_time(block.width), block.rows)
+    lower, upper = np.empty((2, 1, block.rows), block.values.dtype)
+    request = Selection(np.full((1, block.rows), point.rank), lower, upper if point.between else None)
+    _select_any(block, request, first, last)
+    write_point(point, lower[0, first:last], upper[0, first:last], found[first:last])
+    return last
 
-    def finish(self, first: int) -> None:
-        """Select from row `first` on, where `by_ranks` stopped, then continue with `by_ranks`."""
-        while first < self.block.rows:
-            first = self._by_any(first)
-            if first < self.block.rows:
-                first = self.by_ranks(first)
 
-    def _by_any(self, first: int) -> int:
-        """Select where no scale suits the values; return the row up to which rows are done."""
-        block = self.block
+def _select_fixed(
+    block: Block, targets: NDArray[np.int64], lower: NDArray[Any], upper: NDArray[Any] | None
+) -> None:
+    """Write the order statistics of equal windows, and the next ones."""
+    found = [lower] if upper is None else [lower, upper]
+    first = 0
+    for keys in _comparable(block.values):
+        first = _targets_by_ranks(keys, block, first, targets, found)
+        if first == block.rows:
+            return
+    while first < block.rows:
         last = min(first + _rows_at_a_time(block.width), block.rows)
-        if self.point is None:
-            lower, upper = self.results[0], self.results[-1]
-        else:
-            lower, upper = np.empty((2, block.rows), block.values.dtype)
-        rank = np.full(block.rows, self.rank) if self.targets is None else self.targets
-        request = Selection(rank[None, :], None, lower[None, :], upper[None, :] if self.needs_upper else None)
+        request = Selection(targets[None], lower[None], None if upper is None else upper[None])
         _select_any(block, request, first, last)
-        if self.point is not None:
-            self._blend(lower[first:last], upper[first:last], first, last)
-            self._write(first, last)
-        return last
-
-    def _blend(self, lower: NDArray[Any], upper: NDArray[Any], first: int, last: int) -> None:
-        """Find the points of some rows from their order statistics."""
-        assert self.point is not None
-        _write_point(self.point, lower, upper, self.found[0][first:last])
-
-    def _write(self, first: int, last: int) -> int:
-        """Convert what was found to the dtype of the results."""
-        if self.found is not self.results:
-            for result, found in zip(self.results, self.found):
-                write_values(found[first:last], result[first:last])
-        return last
+        first = _targets_by_ranks(keys, block, last, targets, found) if last < block.rows else last
 
 
-def _rows_of(keys: NDArray[Any], block: Block, request: Selection, i: int) -> _FixedRows:
-    """Return one of the order statistics of a request, to be selected by `keys`."""
-    rank = 0 if request.constant is None else request.constant[i]
-    results: tuple[NDArray[Any], ...] = (request.lower[i],)
-    if request.upper is not None and rank + 1 < block.width:
-        results = (request.lower[i], request.upper[i])
-    return _FixedRows(keys, block, rank, results, request.rank[i] if request.constant is None else None)
+def _targets_by_ranks(
+    keys: NDArray[Any], block: Block, first: int, targets: NDArray[np.int64], results: list[NDArray[Any]]
+) -> int:
+    """Do what :func:`_by_ranks` does, and convert what is found to the dtype of the results."""
+    if all(result.dtype == keys.dtype and result.flags.c_contiguous for result in results):
+        found = results
+    else:  # rows where nothing is wanted must convert without a warning
+        found = [np.full(block.rows, keys[0]) for _ in results]
+    upper = found[1] if len(found) > 1 else found[0][:0]
+    done = _by_ranks(keys, block, first, Point(0), targets, found[0], upper)
+    if found is not results:
+        for result, values in zip(results, found):
+            write_values(values[first:done], result[first:done])
+    return done

@@ -4,12 +4,14 @@ A radix sort takes a few nanoseconds an element on every machine; NumPy sorts wh
 are stable, so ties are in row order.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import NOTHING_MISSING, read_only
+from rollstat.blocks import NOTHING_MISSING, Point, read_only
+from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
     bits_for,
@@ -19,7 +21,7 @@ from rollstat.kernels.selection.radix_sort import (
     sort_records,
     value_range,
 )
-from rollstat.kernels.selection.series_order import number, number_tied
+from rollstat.kernels.selection.series_order import direction, number, number_tied
 
 __all__ = [
     "SIGN_BIT",
@@ -28,6 +30,8 @@ __all__ = [
     "ranks",
     "tied_ranks",
     "unsigned_keys",
+    "write_point",
+    "write_sorted",
     "write_values",
 ]
 
@@ -70,6 +74,27 @@ def write_values(keys: NDArray[Any], result: NDArray[Any]) -> None:
         signed = bits.view(np.int64)
         bits = signed ^ ((signed >> 63) & np.iinfo(f"i{dtype.itemsize}").max)
     result[...] = bits.astype(f"{'u' if flip == 0 else 'i'}{dtype.itemsize}").view(dtype)
+
+
+def write_point(point: Point, lower: NDArray[Any], upper: NDArray[Any], result: NDArray[Any]) -> None:
+    """Write a point of every window from its order statistics; a point at one of them is `lower`."""
+    if point.between:
+        interpolate_constant(lower, upper, point.fraction, point.midpoint, result)
+    else:
+        result[...] = lower
+
+
+def write_sorted(
+    values: NDArray[Any], width: int, points: Sequence[Point], results: Sequence[NDArray[Any]]
+) -> bool:
+    """Write points of windows of `width` values if these only rise or only fall; return whether they do."""
+    rising = direction(values)
+    for point, result in zip(points, results if rising else ()):
+        rank = point.rank if rising > 0 else width - 1 - point.rank
+        following = rank + rising if point.between else rank
+        rows = len(result)
+        write_point(point, values[rank : rank + rows], values[following : following + rows], result)
+    return rising != 0
 
 
 def _radix_order(keys: NDArray[Any], missing: NDArray[np.bool_], observed: int) -> NDArray[np.int64] | None:

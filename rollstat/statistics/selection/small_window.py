@@ -1,12 +1,12 @@
 """Selection in small windows of constant width, by selection networks over blocks of windows.
 
-Besides :func:`select`, which every selection algorithm has, :func:`select_points` writes points between
-two ranks (quantiles, the median of an even number) while both ranks are in the cache.
+Besides :func:`select`, which every selection algorithm has, :func:`select_points` writes points that have one
+rank in all windows, or lie between two (the median of an even number) while both are in the cache.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +15,10 @@ from rollstat import thresholds
 from rollstat.blocks import Block, Kept, Point, Selection, read_only
 from rollstat.compile.simd.vectors import VECTOR_BYTES
 from rollstat.kernels.selection.network_five import point_of_five
-from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.selection_network import (
+    AT_RANK,
     LINEAR,
-    LOWER,
     MIDPOINT,
-    UPPER,
     LaneScratch,
     Network,
     pick,
@@ -28,17 +26,15 @@ from rollstat.kernels.selection.selection_network import (
     rank_in_all,
     run_network,
 )
-from rollstat.kernels.selection.series_order import direction
 from rollstat.statistics.selection.networks import selection_network
 
 __all__ = [
     "LARGEST_WIDTH",
     "block_rows",
+    "run",
     "select",
     "select_points",
     "select_points_of_five",
-    "serves",
-    "serves_points",
     "widest",
 ]
 
@@ -48,24 +44,6 @@ LARGEST_WIDTH = 512
 _ROW_BYTES = 2048  # of a group: with fewer, each instruction has more overhead; more exceed the cache
 _LONGEST_KEPT = 1 << 14  # elements of scratch that a thread keeps: clearing new memory takes time
 _RANKS_AT_ONCE = 4  # if ranks vary: one network finds them all, and its results fit in the cache
-
-
-class _Asked(NamedTuple):
-    """Ranges of ranks that are wanted, and the outputs and fractions of :func:`run_network`."""
-
-    ranges: tuple[tuple[int, int], ...]
-    outputs: tuple[tuple[int, int, int], ...]
-    fractions: tuple[float, ...]
-
-
-def serves(block: Block, request: Selection) -> bool:
-    """Whether :func:`select` can answer the request: windows of one small width; no positions."""
-    return 0 < block.width <= LARGEST_WIDTH and request.position is None
-
-
-def serves_points(block: Block) -> bool:
-    """Whether :func:`select_points` serves the block: windows of one small width; none missing."""
-    return 0 < block.width <= LARGEST_WIDTH and block.missing is None
 
 
 def widest(width: int, rows: int, dtype: np.dtype[Any]) -> int:
@@ -84,29 +62,13 @@ def block_rows(width: int) -> int:
     return 1 << 17
 
 
-def select(block: Block, request: Selection) -> None:
-    """Answer the request, see :class:`rollstat.blocks.Selection`."""
-    if not serves(block, request):
-        raise ValueError(
-            f"small_window supports only windows of constant width, 1 to {LARGEST_WIDTH} values, "
-            "and no positions"
-        )
-    if block.rows == 0:
-        return
-    if block.missing is None and request.constant is not None:
-        _select_constant(block, request)
-    else:
-        for i in range(len(request.rank)):
-            _select_varying(block, request, i)
-
-
 def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
     """Write one point of every window for each of `points`.
 
     Parameters
     ----------
     block : Block
-        One that :func:`serves_points` is true for.
+        Windows of one width, up to `LARGEST_WIDTH` rows, with no value missing.
     points : sequence of Point
         Between neighbouring ranks of windows of ``block.width`` values.
     results : sequence of ndarray, each of shape (rows,)
@@ -118,32 +80,17 @@ def select_points(block: Block, points: Sequence[Point], results: Sequence[NDArr
     bool
         True, since the points of any values are found.
     """
-    if not serves_points(block):
-        raise ValueError(
-            f"points are supported only for windows of constant width, 1 to {LARGEST_WIDTH}, none missing"
-        )
     if select_points_of_five(block, points, results):
         return True
     if len(results) == 1 and results[0].flags.c_contiguous:
         stacked = results[0][None, :]
     else:
         stacked = np.empty((len(results), block.rows), results[0].dtype)
-    _find(block.values, block.width, _asked(points), stacked, stacked)
+    run(read_only(block.values), block.width, tuple(points), stacked)
     for row, result in zip(stacked, results):
         if not np.may_share_memory(row, result):
             result[...] = row
     return True
-
-
-def _asked(points: Sequence[Point]) -> _Asked:
-    """Return what :func:`_find` is asked to write points."""
-    ranges, outputs, first = [], [], 0
-    for i, point in enumerate(points):
-        above = int(point.between)
-        ranges.append((point.rank, point.rank + above))
-        outputs.append((first, MIDPOINT if point.midpoint else LINEAR if above else LOWER, i))
-        first += 1 + above
-    return _Asked(tuple(ranges), tuple(outputs), tuple(point.fraction for point in points))
 
 
 def select_points_of_five(block: Block, points: Sequence[Point], results: Sequence[NDArray[Any]]) -> bool:
@@ -178,41 +125,23 @@ def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return array[-array.ctypes.data % VECTOR_BYTES // dtype.itemsize :]
 
 
-def _find(
-    values: NDArray[Any],
-    width: int,
-    asked: _Asked,
-    lower: NDArray[Any],
-    upper: NDArray[Any],
-) -> None:
-    """Find ranges of ranks in every window of `values` and write the `outputs` of :func:`run_network`."""
-    rows = lower.shape[1]
-    values = read_only(values)
-    rising = direction(values)
-    if rising:
-        ranks = [rank for low, high in asked.ranges for rank in range(low, high + 1)]
-        first = ranks if rising > 0 else [width - 1 - rank for rank in ranks]
-        found = [values[i : i + rows] for i in first]
-        for (which, kind, row), fraction in zip(asked.outputs, asked.fractions):
-            if kind < LINEAR:
-                (upper if kind == UPPER else lower)[row] = found[which]
-            else:
-                interpolate_constant(found[which], found[which + 1], fraction, kind == MIDPOINT, lower[row])
-        return
-    run_network(*_arguments(values, width, asked, lower, upper))
-
-
 @lru_cache(maxsize=64)
 def _prepare(
-    width: int, asked: _Asked, rows: int, itemsize: int
+    width: int, points: tuple[Point, ...], rows: int, itemsize: int
 ) -> tuple[Network, int, int, NDArray[np.int64], NDArray[np.float64]]:
-    """Return the network, the lanes and the stride of its scratch, the outputs and the fractions."""
-    network = selection_network(width, asked.ranges, _windows_per_lane(width))
+    """Return the network, the lanes and the stride of its scratch, and what it writes for each point."""
+    ranges = tuple((point.rank, point.rank + point.between) for point in points)
+    network = selection_network(width, ranges, _windows_per_lane(width))
     vector_lanes = VECTOR_BYTES // itemsize
     blocks = -(-rows // network.results.shape[1])
     lanes = min(_ROW_BYTES // itemsize, -(-blocks // vector_lanes) * vector_lanes)
     stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
-    return network, lanes, stride, np.array(asked.outputs, np.int64), np.array(asked.fractions, np.float64)
+    outputs, first = [], 0
+    for point in points:
+        outputs.append((first, MIDPOINT if point.midpoint else LINEAR if point.between else AT_RANK))
+        first += 1 + point.between
+    fractions = np.array([point.fraction for point in points])
+    return network, lanes, stride, np.array(outputs, np.int64), fractions
 
 
 def _new_scratch(rows: int, lanes: int, stride: int, values: Any, points: Any) -> LaneScratch:
@@ -224,64 +153,35 @@ def _new_scratch(rows: int, lanes: int, stride: int, values: Any, points: Any) -
 _scratch = Kept()
 
 
-def _arguments(
-    values: NDArray[Any],
-    width: int,
-    asked: _Asked,
-    lower: NDArray[Any],
-    upper: NDArray[Any],
-) -> tuple[Any, ...]:
-    """Return the arguments of :func:`run_network`."""
-    rows = lower.shape[1]
-    network, lanes, stride, *rest = _prepare(width, asked, rows, values.itemsize)
-    key = network.rows, lanes, stride, values.dtype, lower.dtype
+def run(values: NDArray[Any], width: int, points: tuple[Point, ...], results: NDArray[Any]) -> None:
+    """Write the points of every window of `values`, one row of `results` for each of `points`."""
+    network, lanes, stride, *outputs = _prepare(width, points, results.shape[1], values.itemsize)
+    key = network.rows, lanes, stride, values.dtype, results.dtype
     scratch = _scratch.get(key, partial(_new_scratch, *key), network.rows * stride <= _LONGEST_KEPT)
-    return values, network, scratch, *rest, lower, upper
+    run_network(values, network, scratch, *outputs, results)
 
 
-def _select_constant(block: Block, request: Selection) -> None:
-    """Answer requests with constant ranks and no missing values, all in one pass."""
-    assert request.constant is not None
-    last = block.width - 1
-    pair = request.upper is not None
-    ranges = tuple((rank, min(rank + pair, last)) for rank in request.constant)
-    outputs, first = [], 0
-    for i, (low, high) in enumerate(ranges):
-        outputs.append((first, LOWER, i))
-        if high > low:
-            outputs.append((first + 1, UPPER, i))
-        first += high + 1 - low
-    lower = _contiguous(request.lower)
-    upper = lower if request.upper is None else _contiguous(request.upper)
-    asked = _Asked(ranges, tuple(outputs), (0.0,) * len(outputs))
-    _find(block.values, block.width, asked, lower, upper)
-    if lower is not request.lower:
-        request.lower[...] = lower
-    if request.upper is not None and upper is not request.upper:
-        request.upper[...] = upper
+def select(block: Block, request: Selection) -> None:
+    """Answer the request, see :class:`rollstat.blocks.Selection`; it has no positions.
 
-
-def _contiguous(array: NDArray[Any]) -> NDArray[Any]:
-    """Return the array, or a new one of its shape where it is not contiguous."""
-    return array if array.flags.c_contiguous else np.empty(array.shape, array.dtype)
-
-
-def _select_varying(block: Block, request: Selection, i: int) -> None:
-    """Answer a request with varying ranks or missing values: find each rank that occurs, pick by row."""
-    keys, rank = block.values, request.rank[i]
-    if block.missing is not None:
-        keys, rank, first, top = _rank_in_all(block, rank)
-    else:
-        first, top = int(rank.min(where=rank >= 0, initial=block.width)), int(rank.max())
-    pair = request.upper is not None
-    upper = np.empty(0, keys.dtype) if request.upper is None else request.upper[i]
-    for low in range(first, top + 1, _RANKS_AT_ONCE):
-        high = min(low + _RANKS_AT_ONCE - 1, top)
-        found = np.empty((min(high + pair, block.width - 1) - low + 1, block.rows), keys.dtype)
-        outputs = tuple((number, LOWER, number) for number in range(len(found)))
-        ranges = ((low, low + len(found) - 1),)
-        _find(keys, block.width, _Asked(ranges, outputs, (0.0,) * len(found)), found, found)
-        pick(found, low, high, rank, request.lower[i], upper)
+    The windows have one width, up to `LARGEST_WIDTH` rows. Each rank that occurs is found in every window.
+    """
+    for i, rank in enumerate(request.rank):
+        keys, first, top = (
+            block.values,
+            int(rank.min(where=rank >= 0, initial=block.width)),
+            int(rank.max(initial=-1)),
+        )
+        if block.missing is not None:
+            keys, rank, first, top = _rank_in_all(block, rank)
+        pair = request.upper is not None
+        upper = np.empty(0, keys.dtype) if request.upper is None else request.upper[i]
+        for low in range(first, top + 1, _RANKS_AT_ONCE):
+            high = min(low + _RANKS_AT_ONCE - 1, top)
+            points = tuple(map(Point, range(low, min(high + pair, block.width - 1) + 1)))
+            found = np.empty((len(points), block.rows), keys.dtype)
+            run(read_only(keys), block.width, points, found)
+            pick(found, low, high, rank, request.lower[i], upper)
 
 
 def _rank_in_all(block: Block, rank: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64], int, int]:

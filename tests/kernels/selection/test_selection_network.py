@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rollstat.kernels.selection.selection_network import (
+    AT_RANK,
     LINEAR,
-    LOWER,
     MIDPOINT,
-    UPPER,
     LaneScratch,
     pick,
     place_sentinels,
@@ -19,19 +18,19 @@ from rollstat.kernels.selection.selection_network import (
 from rollstat.statistics.selection.networks import selection_network
 
 
-def run(values, m, ranges, block, lanes, outputs, fractions, lower, upper):
+def run(values, m, ranges, block, lanes, outputs, fractions, out):
     values.flags.writeable = False  # as the driver passes them
     network = selection_network(m, ranges, block)
     vector_lanes = 64 // values.itemsize
     stride = lanes + (network.reach // vector_lanes + 2) * vector_lanes
     scratch = LaneScratch(np.zeros(network.rows * stride, values.dtype), np.zeros(4 * lanes), lanes, stride)
-    run_network(values, network, scratch, np.array(outputs), np.array(fractions, float), lower, upper)
+    run_network(values, network, scratch, np.array(outputs), np.array(fractions, float), out)
 
 
 def select(values, m, low, high, block, lanes):
     lower = np.zeros((high + 1 - low, len(values) - m + 1), values.dtype)
-    outputs = [(i, LOWER, i) for i in range(len(lower))]
-    run(values, m, ((low, high),), block, lanes, outputs, [0] * len(outputs), lower, lower)
+    outputs = [(i, AT_RANK) for i in range(len(lower))]
+    run(values, m, ((low, high),), block, lanes, outputs, [0] * len(outputs), lower)
     return lower
 
 
@@ -58,15 +57,12 @@ def test_infinities_and_small_numbers():
 def test_kinds_of_output():
     values = np.random.default_rng(1).standard_normal(400)
     ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, 10), axis=1).T
-    lower, upper = np.zeros((4, 391)), np.zeros((4, 391))
-    outputs = [(0, LOWER, 3), (1, UPPER, 2), (0, LINEAR, 0), (2, MIDPOINT, 1)]
-    run(values, 10, ((2, 3), (4, 5)), 4, 16, outputs, [0, 0, 0.3, 0], lower, upper)
-    np.testing.assert_array_equal(lower[3], ranks[2])
-    np.testing.assert_array_equal(upper[2], ranks[3])
-    np.testing.assert_array_equal(lower[0], ranks[2] + (ranks[3] - ranks[2]) * 0.3)
-    np.testing.assert_array_equal(lower[1], (ranks[4] + ranks[5]) / 2)
-    assert not upper[[0, 1, 3]].any()
-    assert not lower[2].any()
+    out = np.zeros((4, 391))
+    outputs = [(0, LINEAR), (2, MIDPOINT), (1, AT_RANK), (0, AT_RANK)]
+    run(values, 10, ((2, 3), (4, 5)), 4, 16, outputs, [0.3, 0, 0, 0], out)
+    np.testing.assert_array_equal(out[0], ranks[2] + (ranks[3] - ranks[2]) * 0.3)
+    np.testing.assert_array_equal(out[1], (ranks[4] + ranks[5]) / 2)
+    np.testing.assert_array_equal(out[2:], ranks[[3, 2]])
 
 
 def test_midpoint_of_numbers_whose_sum_overflows():
@@ -74,7 +70,7 @@ def test_midpoint_of_numbers_whose_sum_overflows():
     lower = np.zeros((1, 3))
     values = np.array([largest, largest, -largest, np.inf])
     with np.errstate(over="ignore", invalid="ignore"):  # without compilation NumPy would warn
-        run(values, 2, ((0, 1),), 4, 8, [(0, MIDPOINT, 0)], [0], lower, lower)
+        run(values, 2, ((0, 1),), 4, 8, [(0, MIDPOINT)], [0], lower)
     np.testing.assert_array_equal(lower, [[largest, 0.0, np.inf]])
 
 

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from rollstat.statistics.selection.ranking import order, ranks, tied_ranks, unsigned_keys, write_values
+from rollstat.blocks import Point
+from rollstat.statistics.selection.ranking import (
+    order,
+    ranks,
+    tied_ranks,
+    unsigned_keys,
+    write_sorted,
+    write_values,
+)
 
 DTYPES = ["f8", "f4", "f2", "i8", "u8", "i4", "u1", "M8[s]", "S3", "g"]
 
@@ -73,3 +81,18 @@ def test_keys_lead_back_to_values(dtype):
         found[...] = 0
         write_values(values.astype(float), found)
         np.testing.assert_array_equal(found, values)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int32])
+def test_points_of_sorted_values(sign, dtype):
+    values = (sign * np.repeat(np.arange(40), 3)).astype(dtype)
+    points = [Point(0), Point(9), Point(3, 0.25), Point(4, midpoint=True)]
+    results = np.full((len(points), len(values) - 9), np.nan)
+    assert write_sorted(values, 10, points, list(results))
+    low = np.sort(np.lib.stride_tricks.sliding_window_view(values, 10), axis=1).astype(float).T
+    expected = [low[0], low[9], low[3] + (low[4] - low[3]) * 0.25, (low[4] + low[5]) / 2]
+    np.testing.assert_array_equal(results, expected)
+    results[...], values[60] = 0, sign * 99
+    assert not write_sorted(values, 10, points, list(results))
+    assert not results.any()

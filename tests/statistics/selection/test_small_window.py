@@ -6,13 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rollstat import thresholds
-from rollstat.blocks import Block, Point, Selection
+from rollstat.blocks import Point, Selection
 from rollstat.statistics.selection import small_window
 from tests.selections import check_selection, fixed_block, quantile_rank, values_at_limits
 
 
-def check(block, rank, constant=None, upper=True):
-    check_selection(small_window.select, block, rank, constant, upper, position=False)
+def check(block, rank, upper=True):
+    check_selection(small_window.select, block, rank, upper, position=False)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "u8", "u1"])
@@ -24,8 +24,8 @@ def test_dtypes_up_to_their_limits(dtype):
         block = fixed_block(values, width)
         for q in (0.0, 0.3, 1.0):
             rank = quantile_rank(block, q)
-            check(block, rank, (int(rank[0]),))
-            check(block, rank, (int(rank[0]),), upper=False)
+            check(block, rank)
+            check(block, rank, upper=False)
         block = fixed_block(values, width, missing)
         for q in (0.0, 0.5, 1.0):
             check(block, quantile_rank(block, q))
@@ -36,7 +36,7 @@ def test_widths(width):
     values = np.random.default_rng(width).integers(0, 50, 400 + width).astype(float)
     block = fixed_block(values, width)
     for rank in {0, width // 20, (width - 1) // 2, width - 1}:
-        check(block, np.full(block.rows, rank), (rank,))
+        check(block, np.full(block.rows, rank))
 
 
 def test_several_requests():
@@ -44,8 +44,8 @@ def test_several_requests():
     block = fixed_block(values, 21)
     constant = (10, 0, 20, 5)
     rank = np.array(constant)[:, None].repeat(block.rows, axis=1)
-    check(block, rank, constant)
-    check(block, rank, constant, upper=False)
+    check(block, rank)
+    check(block, rank, upper=False)
 
 
 def test_a_constant_rank_from_either_end_with_missing_values():
@@ -79,7 +79,7 @@ def test_read_only_values_are_left_alone():
     values.flags.writeable = False
     before = values.copy()
     block = fixed_block(values, 6)
-    check(block, np.full(block.rows, 2), (2,))
+    check(block, np.full(block.rows, 2))
     np.testing.assert_array_equal(values, before)
     assert not values.flags.writeable
 
@@ -88,31 +88,13 @@ def test_results_do_not_depend_on_where_blocks_are_cut():
     values = np.random.default_rng(8).standard_normal(3000)
     whole, parts = np.empty((1, 2976)), np.empty((1, 2976))
     block = fixed_block(values, 25)
-    small_window.select(block, Selection(np.full((1, 2976), 12), (12,), whole))
+    small_window.select(block, Selection(np.full((1, 2976), 12), whole))
     for low in range(0, 2976, 700):
         high = min(low + 700, 2976)
         part = fixed_block(values[low : high + 24], 25)
-        request = Selection(np.full((1, high - low), 12), (12,), parts[:, low:high])
+        request = Selection(np.full((1, high - low), 12), parts[:, low:high])
         small_window.select(part, request)
     np.testing.assert_array_equal(parts, whole)
-
-
-def test_what_is_not_served():
-    values = np.zeros(600)
-    start = np.arange(10)
-    position = np.zeros((1, 10), np.int64)
-    request = Selection(np.zeros((1, 10), np.int64), (0,), np.zeros((1, 10)))
-    for block, asked in (
-        (Block(values, None, start, start + 3), request),
-        (
-            Block(values[:10], None, start, start + 1, 1),
-            Selection(request.rank, (0,), request.lower, None, position),
-        ),
-        (fixed_block(values, small_window.LARGEST_WIDTH + 1), request),
-    ):
-        assert not small_window.serves(block, asked)
-        with pytest.raises(ValueError, match="small_window supports only windows of constant width"):
-            small_window.select(block, asked)
 
 
 @pytest.mark.parametrize("dtype", ["f8", "f4", "u8"])
@@ -143,20 +125,13 @@ def test_a_rank_alone_keeps_the_dtype():
     np.testing.assert_array_equal(result, np.array([2**63 + 1, 2**63 + 1], np.uint64))
 
 
-def test_points_are_not_served_with_missing_values():
-    block = fixed_block(np.zeros(9), 3, np.arange(9) == 4)
-    assert not small_window.serves_points(block)
-    with pytest.raises(ValueError, match="none missing"):
-        small_window.select_points(block, [Point(1)], [np.zeros(7)])
-
-
 @pytest.mark.parametrize("width", [1, 2, 5, 20])
 def test_series_that_rise_or_fall(width):
     rising = np.sort(np.random.default_rng(9).integers(0, 40, 100)).astype(float)
     for values in (rising, rising[::-1].copy(), np.full(100, 2.5)):
         block = fixed_block(values, width)
         for rank in {0, width // 2, width - 1}:
-            check(block, np.full(block.rows, rank), (rank,))
+            check(block, np.full(block.rows, rank))
         ranks = np.sort(np.lib.stride_tricks.sliding_window_view(values, width), axis=1).T
         if width > 1:
             results = np.empty((2, block.rows))
