@@ -47,6 +47,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rollstat.compile.jit import kernel
+from rollstat.kernels.rank_space.distances import BATCH
 from rollstat.kernels.selection import rank_set
 from rollstat.kernels.selection.rank_set import (
     BELOW,
@@ -59,6 +60,7 @@ from rollstat.kernels.selection.rank_set import (
     cursor_remove,
     remove_observation,
 )
+from rollstat.kernels.simd.fill_copy import copy
 
 __all__ = [
     "Scratch",
@@ -69,6 +71,7 @@ __all__ = [
     "mean_of_kept",
     "mean_of_sorted_kept",
     "sum_in_four",
+    "sums_of_columns",
     "trimmed_means",
 ]
 
@@ -199,12 +202,31 @@ def sum_in_four(window):
 
 @kernel
 def _sum_in_pairs(window):
-    """Return the sum in the order of :func:`rollstat.kernels.rank_space.sorted_columns.sums_of_columns`."""
+    """Return the sum in the order of :func:`sums_of_columns`."""
     odd = len(window) % 2 == 1
     total = window[len(window) - 1] if odd else 0.0
     for i in range(0, len(window) - 1, 2):
         total += window[i] + window[i + 1]
     return total
+
+
+@kernel
+def _add(one, two, total):
+    for i in range(len(total)):
+        total[i] += one[i] + two[i]
+
+
+@kernel
+def sums_of_columns(found, total):
+    """Write the sum of every column of `found` into `total`, two rows at a time."""
+    for start in range(0, len(total), BATCH):
+        part = total[start : start + BATCH]
+        end = start + len(part)
+        part[:] = 0.0
+        if len(found) % 2 == 1:
+            copy(found[len(found) - 1, start:end], part)
+        for i in range(0, len(found) - 1, 2):
+            _add(found[i, start:end], found[i + 1, start:end], part)
 
 
 @kernel

@@ -12,6 +12,9 @@
 The code of a value, a float or an unsigned key, is its distance from the lowest value, as a float, scaled to
 an integer. `keys_of_floats` and `keys_of_integers` make keys of all other dtypes.
 
+A series that only rises or only falls needs no sort: `direction` finds out in one pass over vectors, which
+ends with the part that has steps of both kinds. `number` and `number_tied` turn sorted rows into ranks.
+
 State: `SortScratch`; the first two rows of its histograms count digits 0 and 1 of the records.
 
 Invariant: the code never decreases with the value, every pass is stable and rows enter in ascending order. As
@@ -41,9 +44,12 @@ __all__ = [
     "SortScratch",
     "allocate_sort",
     "bits_for",
+    "direction",
     "insertion_sort",
     "keys_of_floats",
     "keys_of_integers",
+    "number",
+    "number_tied",
     "row_mask",
     "rows_of",
     "sort_records",
@@ -53,6 +59,8 @@ __all__ = [
 # Most digits, and most bits of a digit: the counts of all digits fit in the first-level cache.
 _DIGITS = 4
 _LARGEST_DIGIT_BITS = 11
+# Values examined for their direction between two chances to stop.
+_PART = 256
 # Most moves for each record in the insertion sort after the last digit; with more, the sort is abandoned.
 _MOVES_PER_RECORD = 32
 
@@ -131,6 +139,43 @@ def rows_of(records, row_bits, row):
 def _digit_bits_for(n):
     """Bits of a digit: the histograms stay smaller than the records, and fit into the first-level cache."""
     return min(max(bits_for(n) - 4, 8), _LARGEST_DIGIT_BITS)
+
+
+@kernel
+def direction(values):
+    """Return 1 if no value is less than the one before it, -1 if none is greater, otherwise 0.
+
+    Constant values count as ascending. There must be no NaN.
+    """
+    rising = falling = True
+    for first in range(0, len(values) - 1, _PART):
+        after = values[first + 1 : first + 1 + _PART]
+        before = values[first : first + len(after)]
+        ups = downs = 0
+        for i in range(len(after)):
+            ups += after[i] > before[i]
+            downs += after[i] < before[i]
+        rising = rising and downs == 0
+        falling = falling and ups == 0
+        if not rising and not falling:
+            return 0
+    return 1 if rising else -1
+
+
+@kernel
+def number(row, rank):
+    """Write the inverse of the permutation `row`."""
+    for i in range(len(row)):
+        rank[row[i]] = i
+
+
+@kernel
+def number_tied(row, first, rank):
+    """Write tied ranks: the rank of the first of equal values. `first` marks where a new value begins."""
+    r = 0
+    for i in range(len(row)):
+        r = i if first[i] else r
+        rank[row[i]] = r
 
 
 @kernel

@@ -42,7 +42,7 @@ ranks that move go beyond the paper.
 import numpy as np
 
 from rollstat.compile.jit import INDEX, kernel
-from rollstat.kernels.selection.indexed_heaps import is_older
+from rollstat.kernels.selection.two_heaps import is_older
 from rollstat.kernels.selection.weight_balanced_tree import (
     BEFORE,
     LEFT,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,11 +29,12 @@ from rollstat.engine import Call, WholeCall
 from rollstat.explain import Explanation, Step
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
 from rollstat.options import Options, choice, whole_number
+from rollstat.plan import Output
 from rollstat.results import check_out, convert
 from rollstat.statistics.boxes.separable import box_extremum, extended_rows
 from rollstat.statistics.extrema.computation import ExtremaOf
 
-__all__ = ["Box", "BoxOutput", "box_call", "box_extrema"]
+__all__ = ["Box", "box_call", "box_extrema"]
 
 _EXTENSIONS = ("reflect", "nearest", "mirror", "wrap", "constant")
 _FOR_ONE_AXIS = ("closed", "step", "times", "segments", "threads", "algorithm")
@@ -208,17 +209,10 @@ def _beyond_edges(mode: str, dtype: np.dtype[Any], fill_value: Any) -> tuple[str
     return "cut" if outside != outside else mode, outside
 
 
-class BoxOutput(NamedTuple):
-    """What a result is, see :func:`rollstat.dtypes.result_dtype`, and observations that it needs anyway."""
-
-    kind: str
-    required: int = 1
-
-
 def box_call(
     box: Box,
     step: Step,
-    outputs: Sequence[BoxOutput],
+    outputs: Sequence[Output],
     find: Callable[[Box], list[NDArray[Any]]],
     stack: bool = False,
 ) -> WholeCall:
@@ -230,7 +224,7 @@ def box_call(
         The checked box.
     step : Step
         How it is computed, for an explanation.
-    outputs : sequence of BoxOutput
+    outputs : sequence of Output
         The results, all of one dtype.
     find : callable
         Returns an array of its own for each result: values for the boxes of :meth:`Box.kept`, or anything
@@ -273,7 +267,7 @@ def box_call(
 
 def _write(
     box: Box,
-    outputs: Sequence[BoxOutput],
+    outputs: Sequence[Output],
     found: list[NDArray[Any]],
     results: Sequence[NDArray[Any]],
     fills: Sequence[Any],
@@ -329,7 +323,7 @@ def box_extrema(
         return [_extremum(box, name) for name in names]
 
     step = Step("separable", "all", "a box is a window along one axis after the other", rows=box.array.size)
-    return box_call(box, step, [BoxOutput("position" if positions else "value")] * len(names), find)
+    return box_call(box, step, [Output("position" if positions else "value")] * len(names), find)
 
 
 def _extremum(box: Box, name: str) -> NDArray[Any]:

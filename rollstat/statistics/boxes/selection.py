@@ -21,8 +21,8 @@ from rollstat import thresholds
 from rollstat.engine import Call, WholeCall
 from rollstat.explain import Step
 from rollstat.options import Options
-from rollstat.plan import MakeComputation
-from rollstat.statistics.boxes.boxes import Box, BoxOutput, box_call
+from rollstat.plan import MakeComputation, Output
+from rollstat.statistics.boxes.boxes import Box, box_call
 from rollstat.statistics.boxes.separable import extended_rows
 from rollstat.statistics.selection.computation import Kth, OrderStatistics, Quantile
 
@@ -123,7 +123,7 @@ def box_order_statistics(
     box = Box.check(arr, window, options)
     reason = "a box is a window over columns laid end to end"
     step = Step("strips", "all", reason, rows=box.array.size)
-    outputs = [BoxOutput(request.kind(), request.required) for request in requests]
+    outputs = [Output(request.kind(), request.required) for request in requests]
     return box_call(box, step, outputs, partial(_found, requests=requests), stack=not one)
 
 

@@ -9,8 +9,13 @@ from rollstat import thresholds
 from rollstat.blocks import Block, Outcome
 from rollstat.kernels.rank_space import mad_tree
 from rollstat.kernels.rank_space import sorted_windows as readers
-from rollstat.kernels.rank_space.distances import float_deviations, integer_deviations, integer_distances
-from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns
+from rollstat.kernels.rank_space.distances import (
+    BATCH,
+    distances_of_columns,
+    float_deviations,
+    integer_deviations,
+    integer_distances,
+)
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS, interpolate_large
 from rollstat.plan import Output
 from rollstat.statistics.ranks.rank_space import (

@@ -11,8 +11,7 @@ from rollstat import thresholds
 from rollstat.blocks import Block, Outcome
 from rollstat.dtypes import is_large
 from rollstat.kernels.rank_space import sorted_windows as readers
-from rollstat.kernels.rank_space.sorted_columns import sums_of_columns
-from rollstat.kernels.rank_space.trimmed_mean import create, trimmed_means
+from rollstat.kernels.rank_space.trimmed_mean import create, sums_of_columns, trimmed_means
 from rollstat.plan import Choice, OneCall, Output
 from rollstat.statistics.one_call import sorted_in_one_call
 from rollstat.statistics.ranks.rank_space import (

@@ -15,13 +15,15 @@ from rollstat.kernels.selection.quantiles import interpolate_constant
 from rollstat.kernels.selection.radix_sort import (
     allocate_sort,
     bits_for,
+    direction,
     keys_of_floats,
     keys_of_integers,
+    number,
+    number_tied,
     rows_of,
     sort_records,
     value_range,
 )
-from rollstat.kernels.selection.series_order import direction, number, number_tied
 
 __all__ = [
     "SIGN_BIT",

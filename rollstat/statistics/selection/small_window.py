@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from rollstat import thresholds
 from rollstat.blocks import Block, Kept, Point, Selection, read_only
-from rollstat.compile.simd.vectors import VECTOR_BYTES
-from rollstat.kernels.selection.network_five import point_of_five
+from rollstat.compile.simd.vectors import VECTOR_BYTES, aligned_empty
 from rollstat.kernels.selection.selection_network import (
     AT_RANK,
     LINEAR,
@@ -23,6 +22,7 @@ from rollstat.kernels.selection.selection_network import (
     Network,
     pick,
     place_sentinels,
+    point_of_five,
     rank_in_all,
     run_network,
 )
@@ -118,13 +118,6 @@ def _windows_per_lane(width: int) -> int:
     return 128
 
 
-def _aligned_zeros(size: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return zeros that start at a multiple of a vector: vectors across cache lines cost half more."""
-    extra = VECTOR_BYTES // dtype.itemsize
-    array = np.zeros(size + extra, dtype)
-    return array[-array.ctypes.data % VECTOR_BYTES // dtype.itemsize :]
-
-
 @lru_cache(maxsize=64)
 def _prepare(
     width: int, points: tuple[Point, ...], rows: int, itemsize: int
@@ -145,9 +138,8 @@ def _prepare(
 
 
 def _new_scratch(rows: int, lanes: int, stride: int, values: Any, points: Any) -> LaneScratch:
-    return LaneScratch(
-        _aligned_zeros(rows * stride, values), _aligned_zeros(4 * lanes, points), lanes, stride
-    )
+    """Return aligned memory: vectors across cache lines cost half more."""
+    return LaneScratch(aligned_empty(rows * stride, values), aligned_empty(4 * lanes, points), lanes, stride)
 
 
 _scratch = Kept()

@@ -4,8 +4,8 @@ import numpy as np
 
 from rollstat.compile.jit import kernel
 from rollstat.kernels.selection import three_trees, two_heaps
-from rollstat.kernels.selection.indexed_heaps import CAPACITY, HIGH, LOW, NEWEST, TIES, comes_above
 from rollstat.kernels.selection.radix_sort import row_mask
+from rollstat.kernels.selection.two_heaps import CAPACITY, HIGH, LOW, NEWEST, TIES, comes_above
 from rollstat.kernels.selection.weight_balanced_tree import BEFORE, LEFT, RECORD, RIGHT, WORK, comes_after
 
 _COUNT, _ROWS, _OLDEST = two_heaps.COUNT, two_heaps.ROWS, two_heaps.OLDEST

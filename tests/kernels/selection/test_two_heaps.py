@@ -247,3 +247,11 @@ def test_check_sees_damage(rng):
         assert not linked_heaps(*state)
         array[place] = kept
     assert linked_heaps(*state)
+
+
+def test_all_pairs_in_a_ring_of_seven():
+    for newest in range(7):
+        rows = [(slot - newest - 1) % 7 for slot in range(7)]
+        for slot in range(7):
+            for other in range(7):
+                assert two_heaps.is_older(slot, other, newest) == (rows[slot] < rows[other])

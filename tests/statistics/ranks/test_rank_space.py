@@ -5,7 +5,8 @@ import pytest
 
 import rollstat
 from rollstat import thresholds
-from rollstat.kernels.rank_space.sorted_columns import BATCH, distances_of_columns, sums_of_columns
+from rollstat.kernels.rank_space.distances import BATCH, distances_of_columns
+from rollstat.kernels.rank_space.trimmed_mean import sums_of_columns
 from rollstat.statistics.ranks import rank_space
 
 
