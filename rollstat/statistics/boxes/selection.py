@@ -83,18 +83,14 @@ def _of_lines(lines: Any, width: int, cells: int, make: MakeComputation) -> list
     """Return the results of the windows of `width` values in each line that begin `cells` values apart."""
     count, length = lines.shape
     options = Options.check(min_periods=1, fill_value=0 if lines.dtype.kind in "iub" else None)
-    if width <= thresholds.BOX_AS_ROWS:
-        found = _several(Call([lines.reshape(-1)], width, make, options).run())
-        return [np.ma.getdata(each).reshape(count, length)[:, width - 1 :: cells] for each in found]
+    as_rows = width <= thresholds.BOX_AS_ROWS
     start = np.arange(0, length - width + 1, cells) + np.arange(0, count * length, length)[:, None]
-    shape, start = start.shape, start.ravel()
-    found = _several(Call([lines.reshape(-1)], (start, start + width), make, options).run())
-    return [np.ma.getdata(each).reshape(shape) for each in found]
-
-
-def _several(found: Any) -> Sequence[Any]:
-    """Return the results of a call as a sequence, even a single one."""
-    return found if isinstance(found, tuple) else (found,)
+    window = width if as_rows else (start.ravel(), start.ravel() + width)
+    found = Call([lines.reshape(-1)], window, make, options).run()
+    results = [np.ma.getdata(each) for each in (found if isinstance(found, tuple) else (found,))]
+    if as_rows:
+        return [each.reshape(count, length)[:, width - 1 :: cells] for each in results]
+    return [each.reshape(start.shape) for each in results]
 
 
 def box_order_statistics(

@@ -14,9 +14,8 @@ from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least
 from rollstat.statistics.extrema.drivers import chunk_rows
 
-__all__ = ["MODES", "box_extremum", "extended_rows"]
+__all__ = ["box_extremum", "extended_rows"]
 
-MODES = ("cut", "reflect", "nearest", "mirror", "wrap", "constant")
 # Bytes of scratch memory for the columns scanned at once, to stay in the second-level cache.
 _SCRATCH_BYTES = 1 << 18
 
@@ -98,7 +97,7 @@ def box_extremum(
     before, after : sequence of int
         Elements before and after each element, for each axis.
     mode : str
-        One of `MODES`: the values outside of the array.
+        The values outside of the array, see :func:`extended_rows`.
     outside : scalar
         The value there if `mode` is ``"constant"`` or ``"cut"``.
 

@@ -316,7 +316,7 @@ class Spread(OrderStatistics):
         self, dtype: np.dtype[Any], windows: Windows, low: Quantile, high: Quantile, algorithm: str
     ) -> None:
         super().__init__(dtype, windows, [low, high], algorithm)
-        kind = low.kind()
+        self.low, self.high, kind = low, high, low.kind()
         self.can_fail = dtype.kind in "mM"
         self._wide = dtype.kind in "iu" and dtype.itemsize == 8 and kind == "interpolated"
         self._inner = compute_dtype(kind, dtype)
@@ -325,12 +325,9 @@ class Spread(OrderStatistics):
 
     def one_call(self, least: int, marks: Sequence[float], longest: int) -> OneCall | None:
         """Return what writes all results of a series in one call, see :class:`Computation`."""
-        low, high = self.requests
-        assert isinstance(low, Quantile)
-        assert isinstance(high, Quantile)
         if self.dtype == np.float32:  # whose quantiles are rounded before they are subtracted
             return None
-        reader = readers.SpreadOf(low.q, high.q, INTERPOLATIONS[low.interpolation], self._wide)
+        reader = readers.SpreadOf(self.low.q, self.high.q, INTERPOLATIONS[self.low.interpolation], self._wide)
         return sorted_in_one_call(reader, least, marks, distances=True)
 
     def compute(self, block: Block, min_periods: int, results: list[NDArray[Any]]) -> Outcome:
@@ -348,10 +345,7 @@ class Spread(OrderStatistics):
         if not self._wide:
             super()._combine(block, selection, results)
             return
-        low, high = self.requests
-        assert isinstance(low, Quantile)
-        assert isinstance(high, Quantile)
         upper = selection.lower if selection.upper is None else selection.upper
         results[0][...] = 0
-        middle = low.interpolation == "midpoint"
-        whole_spread(selection.lower, upper, block.count, low.q, high.q, middle, results[1])
+        middle, q = self.low.interpolation == "midpoint", (self.low.q, self.high.q)
+        whole_spread(selection.lower, upper, block.count, *q, middle, results[1])

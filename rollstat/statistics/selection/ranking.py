@@ -188,7 +188,9 @@ def tied_ranks(
     row = order(values, missing)
     rank = _unranked(values, row)
     ordered = values[row]
-    number_tied(row, _begins_value(ordered), rank)
+    begins_value = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=begins_value[1:])
+    number_tied(row, begins_value, rank)
     return rank, ordered
 
 
@@ -198,11 +200,3 @@ def _unranked(values: NDArray[Any], row: NDArray[np.int64]) -> NDArray[Any]:
     if len(row) < len(values):
         rank.fill(-1)
     return rank
-
-
-def _begins_value(ordered: NDArray[Any]) -> NDArray[np.bool_]:
-    """Mark where a new value begins in sorted values."""
-    first = np.empty(len(ordered), np.bool_)
-    first[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return first

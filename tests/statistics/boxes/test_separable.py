@@ -7,9 +7,11 @@ import pytest
 from scipy import ndimage
 
 from rollstat.kernels.simd.comparator import Greatest, Least, worst
-from rollstat.statistics.boxes.separable import MODES, box_extremum, extended_rows
+from rollstat.statistics.boxes.separable import box_extremum, extended_rows
 
 FILTERS = [(Least(), ndimage.minimum_filter), (Greatest(), ndimage.maximum_filter)]
+
+MODES = ("cut", "reflect", "nearest", "mirror", "wrap", "constant")
 
 
 def assert_like_scipy(values, size, axes, mode, filters=FILTERS, constant=3):
