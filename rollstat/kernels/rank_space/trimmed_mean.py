@@ -60,7 +60,7 @@ from rollstat.kernels.selection.rank_set import (
     cursor_remove,
     remove_observation,
 )
-from rollstat.kernels.simd.fill_copy import copy
+from rollstat.kernels.simd.loops import copy
 
 __all__ = [
     "Scratch",

@@ -350,6 +350,20 @@ def _value_limits(values, missing, banded, band):
 
 
 @kernel
+def _slide_targets(leaving, entering, width, targets, below, ranks, scratch, lower, upper):
+    """Write the order statistics of a block, and the next ones unless `upper` is empty.
+
+    Returns what `slide_fixed` returns.
+    """
+    size, needs_following = len(entering) + width, scratch.band.bounded[1] and len(upper) > 0
+    low = lower.view(np.uint64)
+    high = upper.view(np.uint64) if len(upper) > 0 else low
+    return slide_fixed(
+        leaving, entering, 0, 0, targets, scratch.index, below, ranks, needs_following, size, low, high
+    )
+
+
+@kernel
 def _slide_points(leaving, entering, width, target, below, ranks, banded, fraction, middle, scratch, result):
     """Write a point between two order statistics into the rows of a block, see `select_fixed`.
 
@@ -489,22 +503,9 @@ def select_fixed(
         # Numba compiles no branch on a parameter that is None, so a call compiles one of these two.
         done, bottom, top = 0, 0, 0
         if targets is not None:
-            low, high = part.view(np.uint64), upper[first:last].view(np.uint64)
-            needs_following = band.bounded[1] and len(upper) > 0
-            high = high if len(upper) > 0 else low
-            done, bottom, top = slide_fixed(
-                leaving,
-                entering,
-                0,
-                0,
-                targets[first:last],
-                index,
-                below,
-                ranks,
-                needs_following,
-                len(block),
-                low,
-                high,
+            wanted, following = targets[first:last], upper[first:last]
+            done, bottom, top = _slide_targets(
+                leaving, entering, width, wanted, below, ranks, scratch, part, following
             )
         if targets is None:
             done, bottom, top = _slide_points(

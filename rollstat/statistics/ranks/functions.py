@@ -8,11 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from rollstat.kernels.rank_space.rank import METHODS
 from rollstat.kernels.selection.quantiles import INTERPOLATIONS
-from rollstat.options import CommonOptions, Window
+from rollstat.options import CommonOptions, Window, check_flag
 from rollstat.statistics.common import (
     NORMAL,
     call,
-    check_flag,
     check_number,
     check_scale,
     check_share,

@@ -24,7 +24,7 @@ def means(values, start, end, missing=None):
     gini.mean_differences(rank, ordered, first, last, start, end, scratch, result)
     assert gini.check(ordered, first, last, scratch)
     small = np.full(len(start), -1.0)
-    read_sorted(Block(values, missing, start, end), values, MeanDifference(), 2, [small])
+    read_sorted(Block(values, missing, start, end), lambda part: part, MeanDifference(), 2, [small])
     small[result == -1] = -1
     np.testing.assert_allclose(small, result, rtol=1e-14)
     return result, scratch
