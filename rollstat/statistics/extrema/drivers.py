@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rollstat.blocks import UNKNOWN, Block, Outcome, read_only
+from rollstat.blocks import Block, Outcome, read_only
 from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
 from rollstat.kernels.extrema import doubling as doubling_kernel
@@ -41,7 +41,6 @@ __all__ = [
     "choose",
     "chunk_rows",
     "doubling",
-    "lower_upper_envelope",
     "wedge",
 ]
 
@@ -351,26 +350,3 @@ ALGORITHMS: dict[str, Callable[[Block, Extrema], Outcome]] = {
 def block_rows(width: int, alone: bool = False) -> int:
     """Return the number of rows of a block for windows of `width` rows; `alone` on one thread."""
     return max(1 << 20 if alone else 1 << 17, 8 * width)
-
-
-def lower_upper_envelope(values: NDArray[Any], radius: int, low: NDArray[Any], high: NDArray[Any]) -> bool:
-    """Write the extrema of ``values[max(i - radius, 0):i + radius + 1]`` for every i, LB_Keogh's envelope.
-
-    Returns whether there may be a NaN; NaN is no observation.
-    """
-    length = len(values)
-    row = np.arange(length)
-    nan = False
-    first, last = min(radius, length), max(length - radius, min(radius, length))
-    for begin, end in ((0, first), (first, last), (last, length)):
-        if begin == end:
-            continue
-        part = values[max(begin - radius, 0) : end + radius]
-        if begin == first and end == last:
-            block = Block.regular(part, UNKNOWN, 2 * radius + 1)
-        else:
-            start = (row[begin:end] - radius).clip(0) - max(begin - radius, 0)
-            stop = (row[begin:end] + radius + 1).clip(None, length) - max(begin - radius, 0)
-            block = Block(part, UNKNOWN, start, stop)
-        nan |= not automatic(block, Extrema(low[begin:end], high[begin:end])).complete
-    return nan

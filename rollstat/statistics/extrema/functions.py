@@ -10,7 +10,6 @@ from rollstat.dtypes import check_array, plain, union_mask
 from rollstat.options import CommonOptions, Window, choice, whole_number
 from rollstat.statistics.boxes.boxes import box_extrema
 from rollstat.statistics.common import call, statistic
-from rollstat.statistics.extrema import drivers
 from rollstat.statistics.extrema.computation import ALGORITHMS, ExtremaOf
 
 __all__ = [
@@ -444,9 +443,6 @@ def lower_upper_envelope(arr: ArrayLike, radius: int) -> tuple[NDArray[Any], NDA
             raise ValueError(f"arr must have no masked entries; got a masked array of {array.dtype}")
         values = np.where(mask, values.dtype.type(np.nan), values)
     radius = min(whole_number("radius", radius, 0, math.inf), len(values))
-    low, high = np.empty_like(values), np.empty_like(values)
-    nan = drivers.lower_upper_envelope(values, radius, low, high)
-    if nan:
-        empty = low > high  # without an observation both are their sentinels
-        low[empty] = high[empty] = np.nan
+    whole: Any = {} if array.dtype.kind == "f" else {"fill_value": 0}  # of integers no result is missing
+    low, high = rolling_minmax(values, 2 * radius + 1, center=True, min_periods=1, **whole)
     return low, high

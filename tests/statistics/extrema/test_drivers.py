@@ -164,18 +164,17 @@ def test_envelope_like_a_time_warping_library(rng):
 
     for length, radius in [(1, 1), (2, 5), (30, 1), (30, 14), (30, 15), (30, 40), (500, 100)]:
         series = rng.standard_normal(length)
-        low, high = np.empty((2, length))
-        assert not drivers.lower_upper_envelope(series, radius, low, high)
+        low, high = rollstat.lower_upper_envelope(series, radius)
         lower, upper = lb_envelope(series, radius)
         np.testing.assert_array_equal(low, lower[:, 0])
         np.testing.assert_array_equal(high, upper[:, 0])
 
 
 def test_envelope_of_no_radius_and_of_nothing():
-    low, high = np.empty((2, 2))
-    assert drivers.lower_upper_envelope(np.array([1.0, np.nan]), 0, low, high)
-    assert (low[0], high[0]) == (1, 1)
-    assert not drivers.lower_upper_envelope(np.empty(0), 3, low[:0], high[:0])
+    for envelope in rollstat.lower_upper_envelope(np.array([1.0, np.nan]), 0):
+        np.testing.assert_array_equal(envelope, [1.0, np.nan])
+    for envelope in rollstat.lower_upper_envelope(np.empty(0), 3):
+        assert envelope.shape == (0,)
 
 
 @pytest.mark.parametrize("last", [False, True])
