@@ -75,7 +75,8 @@ class MinPeriods:
     def insufficient(self, block: Block, outcome: Outcome) -> list[NDArray[np.bool_]] | None:
         """Return the rows of a block without a result, for each output; None where every row has one."""
         missing = None if outcome.complete else block.missing
-        if outcome.insufficient is None and missing is None and block.width >= max(self.needs):
+        shortest = block.width or block.reach or 0
+        if outcome.insufficient is None and missing is None and shortest >= max(self.needs):
             return None
         count = block.end - block.start if missing is None else block.count
         rows = [count < need for need in self.needs]

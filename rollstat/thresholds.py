@@ -9,7 +9,7 @@ of one algorithm, such as the length of its blocks, is defined beside that algor
 __all__ = [
     "ACTIVE_PROBED_ROWS",
     "ACTIVE_SHARE",
-    "BLOCKWISE_BYTES",
+    "BLOCKWISE",
     "BLOCKWISE_POSITIONS",
     "BOX_AS_ROWS",
     "COMPARED_RANK",
@@ -138,11 +138,11 @@ STREAM_FUNCTION_WINDOWS = {"f": 1, "i": 4, "u": 4, "b": 4}
 FEW_EXTREMA_ROWS = 64
 """Below this number of rows, extrema are found by one scan, which is done before vectors are set up."""
 
-BLOCKWISE_BYTES = 4_000
-"""Bytes of a window from which extrema are found block by block."""
+BLOCKWISE = 256
+"""Rows of a window above which extrema are found block by block."""
 
-BLOCKWISE_POSITIONS = 64
-"""Rows of a window from which positions of extrema are found block by block."""
+BLOCKWISE_POSITIONS = 128
+"""Rows of a window above which positions of extrema are found block by block."""
 
 ONE_CALL_ROWS = 8192
 """Most windows of a series whose results are written in one kernel call."""

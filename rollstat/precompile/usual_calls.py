@@ -55,8 +55,10 @@ _EDGES = (
     thresholds.COMPARED_RANK,
     thresholds.SORTED_WINDOW_OF_DEVIATIONS,
     thresholds.SAMPLED,
+    thresholds.BLOCKWISE,
+    thresholds.BLOCKWISE_POSITIONS,
 )
-_WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES), thresholds.BLOCKWISE_BYTES // 4})
+_WIDTHS = sorted({5, *_EDGES, *(edge + 1 for edge in _EDGES)})
 _NARROW, _WIDE, _ROWS = 5, 100, 400
 _BOXES = ("min", "max", "minmax")  # take boxes of arrays with several dimensions
 

@@ -17,8 +17,7 @@ from rollstat.blocks import NOTHING_MISSING, exact_floats, read_only
 from rollstat.compile.bound_calls import BoundKernel
 from rollstat.dtypes import EXACT, same_memory
 from rollstat.kernels.aggregate.van_herk import scan
-from rollstat.kernels.extrema.any_windows import extremes_of_windows
-from rollstat.kernels.extrema.distances import write_distances
+from rollstat.kernels.extrema.any_windows import extremes_of_windows, write_distances
 from rollstat.kernels.missing.counting import has_nan
 from rollstat.kernels.rank_space.sorted_windows import sorted_windows
 from rollstat.operators.layout import Layout, computing_dtype

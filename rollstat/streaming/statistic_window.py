@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 import rollstat.thresholds as thresholds
 from rollstat.compile.bound_calls import BoundStep, bind, bind_push
 from rollstat.dtypes import warn_of_rounded
-from rollstat.kernels.extrema.positions import move_origin
+from rollstat.kernels.extrema.any_windows import move_origin
 from rollstat.kernels.steps import run
 from rollstat.options import choice
 from rollstat.results import convert

@@ -33,7 +33,6 @@ from rollstat.compile.simd.codegen import (
     VECTOR_BYTES,
     Vector,
     any_lane,
-    compare,
     elementwise,
     join_channels,
     load_lanes,
@@ -48,12 +47,13 @@ __all__ = [
     "broadcast",
     "broadcast_lane",
     "channels_of",
-    "contains",
     "contains_nan",
+    "count_in_bits",
     "first_lane",
     "lanes_in",
     "lanes_of",
     "load",
+    "load_2d",
     "load_like",
     "propagate_nan",
     "replace_nan",
@@ -62,6 +62,7 @@ __all__ = [
     "stack_channels",
     "store",
     "store_2d",
+    "store_bits",
     "transpose_four",
     "unaligned",
     "zeros",
@@ -115,6 +116,11 @@ def load_like(values, i, model):
     return values[i : i + model.size].reshape(model.shape).copy()
 
 
+def load_2d(values, i, model):
+    """Return a vector with as many channels as `model`: channel k is ``values[k, i : i + lanes]``."""
+    return values[:, i : i + model.shape[-1]].reshape(model.shape).copy()
+
+
 def _generate_load(context, builder, signature, arguments):
     vector, values = signature.return_type, signature.args[0]
     return load_lanes(context, builder, values, *arguments[:2], vector.lanes, vector.channels)
@@ -129,6 +135,12 @@ def _load(values, i):
 @lowered(load_like)
 def _load_like(values, i, model):
     if _is_contiguous(values, 1) and values.dtype == model.dtype:
+        return model(values, types.intp, model), _generate_load
+
+
+@lowered(load_2d)
+def _load_2d(values, i, model):
+    if _is_contiguous(values, 2) and values.dtype == model.dtype:
         return model(values, types.intp, model), _generate_load
 
 
@@ -159,6 +171,50 @@ def _compile_store(function, dimensions):
 
 _compile_store(store, 1)
 _compile_store(store_2d, 2)
+
+
+def store_bits(vector, shift, values, i):
+    """Write the lanes of `vector`, read as integers, plus `shift` to the int64 `values` from `i` on."""
+    values[i : i + len(vector)] = vector.view(f"i{vector.itemsize}") + np.int64(shift)
+
+
+@lowered(store_bits)
+def _store_bits(vector, shift, values, i):
+    if not _is_contiguous(values, 1) or values.dtype != types.int64:
+        return None
+
+    def generate(context, builder, signature, arguments):
+        bits = builder.bitcast(arguments[0], _integers(vector, vector.dtype.bitwidth))
+        wide = _integers(vector, 64)
+        wide_bits = bits if bits.type == wide else builder.sext(bits, wide)
+        shifted = builder.add(wide_bits, splat(builder, arguments[1], wide))
+        store_lanes(context, builder, [shifted], values, *arguments[2:])
+        return context.get_dummy_value()
+
+    return types.void(vector, types.int64, values, types.intp), generate
+
+
+def _integers(vector, width):
+    """Return the LLVM type of as many integers of `width` bits as `vector` has lanes."""
+    return ir.VectorType(ir.IntType(width), vector.lanes)
+
+
+def count_in_bits(vector, start):
+    """Return a vector like `vector` whose lanes, read as integers, are ``start, start + 1, ...``."""
+    return np.arange(start, start + len(vector), dtype=f"i{vector.itemsize}").view(vector.dtype)
+
+
+@lowered(count_in_bits)
+def _count_in_bits(vector, start):
+    def generate(context, builder, signature, arguments):
+        integers = _integers(vector, vector.dtype.bitwidth)
+        first = arguments[1]
+        if first.type != integers.element:
+            first = builder.trunc(first, integers.element)
+        lanes = ir.Constant(integers, list(range(vector.lanes)))
+        return builder.bitcast(builder.add(splat(builder, first, integers), lanes), arguments[0].type)
+
+    return vector(vector, types.int64), generate
 
 
 def unaligned(values):
@@ -383,20 +439,6 @@ def _generate_propagate_nan(builder, dtype, vector, tested):
 
 
 elementwise(propagate_nan, _generate_propagate_nan)
-
-
-def contains(vector, value):
-    """Return whether any lane equals `value`."""
-    return bool((vector == value).any())
-
-
-@lowered(contains)
-def _contains(vector, value):
-    def generate(context, builder, signature, arguments):
-        same = splat(builder, arguments[1], arguments[0].type)
-        return any_lane(builder, compare(builder, vector.dtype, "==", arguments[0], same))
-
-    return types.boolean(vector, vector.dtype), generate
 
 
 def contains_nan(vector):

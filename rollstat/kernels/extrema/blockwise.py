@@ -1,4 +1,4 @@
-"""Extrema of long windows of a fixed number of rows, block by block.
+"""Extrema of long windows of a fixed number of rows, or their positions, block by block.
 
 ::
 
@@ -7,25 +7,24 @@
     begin in block k       [===========================================)
                        suffix   [   common to all, M       ]   prefix
 
-All windows that begin in one block have the blocks between in common. Their best is a window over the best
-values of whole blocks, a series many times shorter. If neither the block in which the windows begin nor the
-two in which they end hold anything better, that is the answer to all of them. Otherwise the scans of
-:mod:`rollstat.kernels.extrema.van_herk`, suffixes of the first block and prefixes of the last ones, are done
-for this block alone, in vectors.
+All windows that begin in one block have the blocks between in common. Their best is the front of a monotonic
+deque of blocks. If neither the block in which the windows begin nor the two in which they end hold anything
+better, that is the answer to all of them. Otherwise the scans of van Herk, Gil and Werman, suffixes of the
+first block and prefixes of the last ones, are done for this block alone, in vectors: shifts by 1, 2, 4, ...
+lanes scan a vector, and its last or first lane goes on to the next one.
 
-Blocks are answered in groups, as soon as the values of their windows are known and still in the cache. After
-each block that is answered, one block of the next group is read, whose values the cache fetches while the
-results are written, so that reading and writing memory overlap.
+Entries and what replaces NaN are as in :mod:`rollstat.kernels.extrema.doubling`.
 
-NaN is no observation; or, under a rule, a sentinel replaces it, and results that equal the sentinel are
-written as NaN.
+State: scratch memory alone. Invariant: ``total[b]`` is the best of block b, and the blocks of the deque
+``queue[head:tail]`` are those that no newer block wins against. Cost: one operation for each vector of
+values, and about ``2 * log2(lanes) + 6`` more for each vector where the extremum of the windows changes
+within a block; three times as much for positions.
 
-State: scratch memory alone. Invariant: ``total[b]`` is the best of block b, and ``common[k - first]`` that of
-the blocks ``k + 1, ..., q - 1``. Cost: one vector operation for each vector of values, and
-a few more where the extremum of the windows changes within a block; at most about 12 for each vector.
-
-Source: the scans are those of :mod:`rollstat.kernels.extrema.van_herk`; that the extremum of a window seldom
-changes is D. Lemire's observation, arXiv:cs/0610046, section 3.
+Source: M. van Herk, A fast algorithm for local minimum and maximum filters on rectangular and octagonal
+kernels, Pattern Recognition Letters 13 (1992) 517-521, doi:10.1016/0167-8655(92)90069-C; J. Gil and
+M. Werman, Computing 2-D min, median, and max filters, IEEE TPAMI 15 (1993) 504-507,
+doi:10.1109/34.211471. That the extremum of a window seldom changes is D. Lemire's observation,
+arXiv:cs/0610046, section 3.
 """
 
 from typing import NamedTuple
@@ -33,58 +32,37 @@ from typing import NamedTuple
 from numpy.typing import NDArray
 
 from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import prefetch
 from rollstat.compile.simd.vectors import (
     broadcast,
+    broadcast_lane,
     contains_nan,
+    first_lane,
     lanes_of,
     load,
+    load_2d,
     propagate_nan,
-    replace_nan,
+    shift_in_next,
+    shift_in_previous,
+    store_2d,
     unaligned,
     zeros,
 )
-from rollstat.kernels.extrema import doubling
-from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
-from rollstat.kernels.extrema.van_herk import prefixes, suffixes
-from rollstat.kernels.missing import counting
+from rollstat.kernels.extrema.doubling import copy_values, store_and_prefetch
 from rollstat.kernels.missing.nan_bitmap import record_nan_if
-from rollstat.kernels.simd.comparator import best_of, better, missing_of, prefer, where_equal, worst_of
-from rollstat.kernels.simd.loops import fill, fill_and_prefetch
+from rollstat.kernels.simd.comparator import better, entry, prefer, store_result, tie_rule, worst_of
+from rollstat.kernels.simd.loops import copy
 
-__all__ = ["best_in", "growing", "occurs", "rolling", "room_for", "scratch_length", "shrinking", "totals"]
-
-# Blocks of results that are answered together.
-_GROUP = 64
+__all__ = ["best_in", "rolling"]
 
 
 class Windows(NamedTuple):
-    """Windows ``values[i:i + width]`` in blocks of `block` rows."""
+    """Windows ``values[i:i + width]`` in blocks of `block` rows; the first begins at row `origin`."""
 
     values: NDArray
     width: int
     block: int
-
-
-@kernel
-def room_for(count, block, lanes):
-    """Return the space for one number for each block of `count` values, and for two more."""
-    return ((count + block - 1) // block // lanes + 1) * lanes + lanes
-
-
-def scratch_length(width, rows, block, lanes):
-    """Return the length of the scratch memory for `rows` windows of `width` and blocks of `block` values."""
-    room = room_for(rows + width - 1, block, lanes)
-    return room + _GROUP + doubling.scratch_length(max(width // block, 1), _GROUP, lanes)
-
-
-@kernel
-def occurs(values, value):
-    """Return whether `value` is among the values."""
-    # A sum of comparisons without an early exit compiles to vector code.
-    found = 0
-    for i in range(len(values)):
-        found += values[i] == value
-    return found > 0
+    origin: int
 
 
 @kernel
@@ -93,202 +71,199 @@ def best_in(order, values):
     lanes = lanes_of(values)
     # Four accumulators: no comparison waits for the one before.
     one = two = three = four = broadcast(worst_of(order, values))
-    first = second = zeros(values)
+    nan = zeros(values)
     i, step = 0, 4 * lanes
     while i + step <= len(values):
         a, b = load(values, i), load(values, i + lanes)
-        one, two = prefer(order, a, one), prefer(order, b, two)
-        first, second = propagate_nan(first, a), propagate_nan(second, b)
         c, d = load(values, i + 2 * lanes), load(values, i + 3 * lanes)
-        three, four = prefer(order, c, three), prefer(order, d, four)
-        first, second = propagate_nan(first, c), propagate_nan(second, d)
+        one, two, three, four = (
+            prefer(order, a, one),
+            prefer(order, b, two),
+            prefer(order, c, three),
+            prefer(order, d, four),
+        )
+        nan = propagate_nan(propagate_nan(nan, propagate_nan(a, b)), propagate_nan(c, d))
         i += step
     while i + lanes <= len(values):
         a = load(values, i)
-        one, first = prefer(order, a, one), propagate_nan(first, a)
+        one, nan = prefer(order, a, one), propagate_nan(nan, a)
         i += lanes
     vector = prefer(order, prefer(order, one, two), prefer(order, three, four))
-    best = doubling.best_lane(order, vector)
-    nan = contains_nan(propagate_nan(first, second))
+    best = first_lane(_suffixes_within(order, vector))
+    found = contains_nan(nan)
     while i < len(values):
         best = prefer(order, values[i], best)
-        nan |= values[i] != values[i]
+        found |= values[i] != values[i]
         i += 1
-    return best, nan
-
-
-@kernel
-def totals(order, values, block, total):
-    """Write the best of each `block` of values to `total`, and the worst value behind them.
-
-    Returns whether there may be a NaN.
-    """
-    nan = False
-    for b in range(len(total)):
-        total[b], found = best_in(order, values[b * block : (b + 1) * block])
-        nan |= found
-    return nan
-
-
-@kernel
-def _with_sentinel(order, values, best, nan, sentinel):
-    """Return the best of `values` where NaN counts as `sentinel`, from the best of the observations."""
-    # `nan` may be set by an overflow: the values are searched again.
-    decides = nan and sentinel != worst_of(order, values) and counting.has_nan(values)
-    return sentinel if decides else best
-
-
-@kernel
-def _found_in(order, values, best, nan, sentinel, rule):
-    """Return what was found, `HAS_NAN`, `HAS_SENTINEL` or both, in `values` with this best."""
-    confused = best == sentinel if rule == ANY else rule == ALL and occurs(values, sentinel)
-    return HAS_NAN * int(nan) + HAS_SENTINEL * int(confused)
-
-
-@kernel
-def _decode_all(sentinel, results):
-    """Write NaN to all results that equal the sentinel."""
-    missing = missing_of(results)
-    for i in range(len(results)):
-        results[i] = where_equal(results[i], sentinel, missing, results[i])
-
-
-@kernel
-def _best_of_few(order, values, best, sentinel):
-    """Return the best of a few values and of `best`, and what was found."""
-    found = 0
-    for i in range(len(values)):
-        found |= HAS_NAN * int(values[i] != values[i]) + HAS_SENTINEL * int(values[i] == sentinel)
-        best = prefer(order, replace_nan(values[i], sentinel), best)
     return best, found
 
 
-@kernel
-def _first_windows(order, values, width, count, out, sentinel, rule):
-    """Write the `count` first windows one by one; return what was found."""
-    if count == 0:
-        return 0
-    common = values[count:width]
-    best, nan = best_in(order, common)
-    found = _found_in(order, common, best, nan, sentinel, rule)
-    shared = _with_sentinel(order, common, best, nan, sentinel)
-    for i in range(count):
-        best, older = _best_of_few(order, values[i:count], shared, sentinel)
-        out[i], newer = _best_of_few(order, values[width : i + width], best, sentinel)
-        found |= older | newer
-    if found & HAS_NAN and rule != SKIP:
-        _decode_all(sentinel, out[:count])
-    return found
+@kernel(forceinline=True)
+def _prefixes_within(order, best):
+    """Return the best entry up to each lane."""
+    # Shifts bring in the first entry, with which every prefix begins.
+    first = broadcast_lane(best, 0)
+    best = prefer(order, best, shift_in_previous(first, best, 1))
+    best = prefer(order, best, shift_in_previous(first, best, 2))
+    best = prefer(order, best, shift_in_previous(first, best, 4))
+    if lanes_of(best) > 8:
+        best = prefer(order, best, shift_in_previous(first, best, 8))
+    if lanes_of(best) > 16:
+        best = prefer(order, best, shift_in_previous(first, best, 16))
+    if lanes_of(best) > 32:
+        best = prefer(order, best, shift_in_previous(first, best, 32))
+    return best
+
+
+@kernel(forceinline=True)
+def _suffixes_within(order, best):
+    """Return the best entry from each lane on."""
+    last = broadcast_lane(best, -1)
+    best = prefer(order, shift_in_next(best, last, 1), best)
+    best = prefer(order, shift_in_next(best, last, 2), best)
+    best = prefer(order, shift_in_next(best, last, 4), best)
+    if lanes_of(best) > 8:
+        best = prefer(order, shift_in_next(best, last, 8), best)
+    if lanes_of(best) > 16:
+        best = prefer(order, shift_in_next(best, last, 16), best)
+    if lanes_of(best) > 32:
+        best = prefer(order, shift_in_next(best, last, 32), best)
+    return best
+
+
+@kernel(forceinline=True)
+def _entry_at(order, values, i, position):
+    """Return the entry of the values from index `i` on, the worst value in place of NaN."""
+    return entry(order, prefer(order, load(values, i), broadcast(worst_of(order, values))), position + i)
 
 
 @kernel
-def _fill_common(order, total, first, last, between, rest, common, no_words):
-    """Write the best of the `between` whole blocks of windows from blocks ``first, ..., last - 1``."""
-    if between == 0:
-        fill(worst_of(order, total), common)
-        return
-    inner = total[first + 1 : last + between]
-    doubling.rolling(order, inner, between, _GROUP, rest, common[: last - first], SKIP, no_words)
+def _scan_suffixes(order, values, position, newer, entries):
+    """Write the best of ``values[i:]`` and the entry `newer` to ``entries[:, i]``."""
+    for i in range(len(values) - lanes_of(values), -1, -lanes_of(values)):
+        within = _suffixes_within(order, _entry_at(order, values, i, position))
+        store_2d(prefer(order, newer, within), entries, i)
+        newer = prefer(order, newer, broadcast_lane(within, 0))
 
 
 @kernel
-def _answer(order, windows, k, total, best, results, sentinel, decode, prefetch_source):
-    """Write the windows that begin in block `k`, which have `best` in common, to `results`."""
-    values, width, block = windows
-    begin, last = k * block, k + width // block
-    older, newer = values[begin : begin + block], values[begin + width - 1 :]
-    # Can a value of the first block win, or one of the two last blocks?
-    first_wins = better(order, total[k], best)
-    last_wins = better(order, prefer(order, total[last], total[last + 1]), best)
-    if not (first_wins or last_wins):
-        decoded = missing_of(results) if decode and best == sentinel else best
-        fill_and_prefetch(decoded, results, prefetch_source)
-        return
-    before = after = best
-    if len(results) < block:
-        part = older[len(results) :]
-        value, has_nan = best_in(order, part)
-        after = prefer(order, _with_sentinel(order, part, value, has_nan, sentinel), best)
-    if better(order, total[last], best):
-        part = values[last * block : begin + width - 1]
-        value, has_nan = best_in(order, part)
-        before = prefer(order, _with_sentinel(order, part, value, has_nan, sentinel), best)
-    older = older[: len(results)]
-    if first_wins:
-        newer = newer[: len(results) if last_wins else 0]
-        suffixes(order, older, after, newer, before, results, sentinel, prefetch_source)
-    else:
-        prefixes(order, newer, before, results, sentinel, prefetch_source)
-    if decode:
-        _decode_all(sentinel, results)
+def _write_suffixes(order, values, position, newer, results, shift, following):
+    """Write the best of ``values[i:]`` and the entry `newer`, or its position, to ``results[i]``."""
+    for i in range(len(values) - lanes_of(values), -1, -lanes_of(values)):
+        within = _suffixes_within(order, _entry_at(order, values, i, position))
+        prefetch(following, i)
+        store_result(order, prefer(order, newer, within), results, i, shift)
+        newer = prefer(order, newer, broadcast_lane(within, 0))
 
 
 @kernel
-def _read_block(order, windows, b, total, sentinel, rule):
-    """Write the best of block `b` to `total`; return what was found."""
-    values = windows.values[b * windows.block : (b + 1) * windows.block]
-    best, nan = best_in(order, values)
-    total[b] = _with_sentinel(order, values, best, nan, sentinel)
-    return _found_in(order, values, best, nan, sentinel, rule)
+def _write_prefixes(order, values, position, older, entries, with_entries, results, shift, following):
+    """Write the best of the entry `older`, ``values[:i + 1]`` and any ``entries[:, i]`` to ``results[i]``."""
+    for i in range(0, len(values), lanes_of(values)):
+        within = _prefixes_within(order, _entry_at(order, values, i, position))
+        best = prefer(order, within, older)
+        if with_entries:
+            best = prefer(order, best, load_2d(entries, i, best))
+        store_and_prefetch(order, best, results, i, shift, following)
+        older = prefer(order, broadcast_lane(within, -1), older)
 
 
 @kernel
-def rolling(order, values, width, block, scratch, out, rule, words):
-    """Write the best of every ``values[i:i + width]`` to ``out[i]``.
-
-    Parameters and result are those of :func:`rollstat.kernels.extrema.doubling.rolling`, but windows hold a
-    `block` of whole vectors or more, and `scratch` has the length that :func:`scratch_length` gives.
-    """
-    sentinel = best_of(order, scratch) if rule == ANY else worst_of(order, scratch)
-    # So many windows are written one by one that the first block of results begins at a cache line.
-    done = min(unaligned(out), len(out))
-    found = _first_windows(order, values, width, done, out, sentinel, rule)
-    if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
+def _position_of(values, value, last):
+    """Return the first or last position of `value`; any position if there is none."""
+    # No early exit, so that the loop compiles to vector code.
+    found, none = 0, len(values)
+    if last:
+        for i in range(len(values)):
+            found = max(found, i if values[i] == value else 0)
         return found
-    noted = record_nan_if(found, values, 0, done + width - 1 if done else 0, words)
-    windows, out = Windows(values[done:], width, block), out[done:]
-    blocks = (len(out) + block - 1) // block
-    room = room_for(len(windows.values), block, lanes_of(scratch))
-    total, common, rest = scratch[:room], scratch[room : room + _GROUP], scratch[room + _GROUP :]
-    whole = width // block
-    known = 0
-    for first in range(0, blocks, _GROUP):
-        last, next_last = min(first + _GROUP, blocks), min(first + 2 * _GROUP, blocks)
-        while known <= last + whole:
-            found |= _read_block(order, windows, known, total, sentinel, rule)
-            known += 1
-        if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
-            return found
-        noted = record_nan_if(found, values, noted, done + known * block, words)
-        decode = rule != SKIP and found & HAS_NAN != 0
-        _fill_common(order, total, first, last, whole - 1, rest, common, words[:0])
-        for k in range(first, last):
-            best, results = common[k - first], out[k * block : (k + 1) * block]
-            prefetch_source = windows.values[known * block :]
-            target = results, sentinel, decode, prefetch_source
-            _answer(order, windows, k, total, best, *target)
-            if known <= next_last + whole:
-                found |= _read_block(order, windows, known, total, sentinel, rule)
-                known += 1
-    return found & HAS_NAN
+    found = none
+    for i in range(len(values)):
+        found = min(found, i if values[i] == value else none)
+    return found % none
+
+
+@kernel(forceinline=True)
+def _wins(order, value, other, wins_ties):
+    """Return whether `value` wins against `other`; equal values if `wins_ties`."""
+    return better(order, value, other) or (wins_ties and value == other)
 
 
 @kernel
-def growing(order, values, out):
-    """Write the best of all but the last ``len(out) - 1`` values to ``out[0]``, ..., of all to ``out[-1]``.
+def _answer(order, windows, k, best, position, scratch, results, shift, following):
+    """Write the windows that begin in block `k`, which have `best` at `position` in common, to `results`."""
+    values, width, block, origin = windows
+    lanes, rule, end = lanes_of(values), tie_rule(order), k + width // block
+    common = broadcast_lane(entry(order, broadcast(best), position), 0)
+    # Can a value of the first block win, or one of the two last blocks?
+    first_wins = _wins(order, scratch.total[k], best, rule < 0)
+    newest = prefer(order, scratch.total[end], scratch.total[end + 1])
+    last_wins = _wins(order, newest, best, rule > 0)
+    if not (first_wins or last_wins):
+        for i in range(0, block, lanes):
+            store_and_prefetch(order, common, results, i, shift, following)
+        return
+    begin, border = origin + k * block, origin + end * block
+    if first_wins:
+        older = values[max(begin, 0) : begin + block]
+        if len(older) < block:
+            copy_values(order, values, begin, block, scratch.values)
+            older = scratch.values[:block]
+        if not last_wins:
+            _write_suffixes(order, older, begin, common, results, shift, following)
+            return
+        _scan_suffixes(order, older, begin, common, scratch.entries)
+    rest = values[border : max(begin + width - 1, border)]  # in all windows
+    value = best_in(order, rest)[0]
+    if len(rest) > 0 and _wins(order, value, best, rule > 0):
+        place = border + (_position_of(rest, value, rule > 0) if rule != 0 else 0)
+        common = broadcast_lane(entry(order, broadcast(value), place), 0)
+    border = begin + width - 1
+    newer = values[border : border + block]
+    if len(newer) < block:
+        copy_values(order, values, border, block, scratch.values)
+        newer = scratch.values[:block]
+    rest_of_call = scratch.entries, first_wins, results, shift, following
+    _write_prefixes(order, newer, border, common, *rest_of_call)
 
-    Returns whether there may have been a NaN.
+
+@kernel
+def rolling(order, values, width, block, scratch, shift, out):
+    """Write the best of every ``values[i:i + width]``, or its position counted from `shift`, to ``out[i]``.
+
+    As :func:`rollstat.kernels.extrema.doubling.rolling`; windows have at least two blocks of `block` rows, a
+    number of whole vectors. `scratch` has room for a block, and for as many totals as there are blocks of
+    values, and four more.
     """
-    known = len(values) - len(out)
-    best, nan = best_in(order, values[:known])
-    prefixes(order, values[known:], best, out, worst_of(order, values), values)
-    return nan or best_in(order, values[known:])[1]
-
-
-@kernel
-def shrinking(order, values, out):
-    """Write the best of ``values[i:]`` to ``out[i]``; return whether there may have been a NaN."""
-    worst = worst_of(order, values)
-    best, nan = best_in(order, values[len(out) :])
-    suffixes(order, values[: len(out)], best, values[:0], worst, out, worst, values)
-    return nan or best_in(order, values[: len(out)])[1]
+    early, whole, rule = unaligned(out), width // block, tie_rule(order)
+    origin = early - block if early > 0 else 0  # later blocks of results begin at a cache line
+    windows, total, queue = Windows(values, width, block, origin), scratch.total, scratch.queue
+    nan, noted, known, head, tail, row, position = False, 0, 0, 0, 0, -1, 0
+    for k in range((len(out) - origin + block - 1) // block):
+        while known <= k + whole + 1:
+            first = origin + known * block
+            total[known], found = best_in(order, values[max(first, 0) : first + block])
+            nan |= found
+            known += 1
+            noted = record_nan_if(nan, values, noted, max(first + block, 0), scratch.bitmap)
+        for b in range(k + whole - 1 if k > 0 else 1, k + whole):
+            while tail > head and _wins(order, total[b], total[queue[tail - 1]], rule >= 0):
+                tail -= 1
+            queue[tail] = b
+            tail += 1
+        while queue[head] <= k:
+            head += 1
+        if rule != 0 and queue[head] != row:
+            row = queue[head]
+            first = max(origin + row * block, 0)
+            position = first + _position_of(values[first : origin + (row + 1) * block], total[row], rule > 0)
+        first = origin + k * block
+        begin, end = max(first, 0), min(first + block, len(out))
+        results = out[begin:end]
+        if end - begin < block:
+            results = scratch.results[:block]
+        following = values[min(origin + known * block, len(values)) :]
+        _answer(order, windows, k, total[queue[head]], position, scratch, results, shift, following)
+        if end - begin < block:
+            copy(results[begin - first : end - first], out[begin:end])
+    return nan

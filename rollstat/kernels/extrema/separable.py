@@ -11,8 +11,8 @@ read in memory order: each step of van Herk's and Gil and Werman's scan is done 
 columns, and nothing is transposed.
 
 State: scratch memory. ``source[p]`` is the row at index p of the extended axis, -1 for the constant.
-Invariant: that of :mod:`rollstat.kernels.extrema.van_herk`, for every column. Cost: 3 vector comparisons for
-each vector of results along rows, whatever the window; that of doubling along lines.
+Invariant: that of :mod:`rollstat.kernels.aggregate.van_herk`, for every column. Cost: 3 vector comparisons
+for each vector of results along rows, whatever the window; that of doubling along lines.
 
 Source: J. Gil and M. Werman, Computing 2-D min, median, and max filters, IEEE TPAMI 15 (1993) 504-507,
 doi:10.1109/34.211471; separability is theirs too.
@@ -20,8 +20,7 @@ doi:10.1109/34.211471; separability is theirs too.
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import lanes_of, load, store
-from rollstat.kernels.extrema.doubling import rolling
-from rollstat.kernels.extrema.nan_policy import SKIP
+from rollstat.kernels.extrema import blockwise, doubling
 from rollstat.kernels.simd.comparator import prefer, worst_of
 
 __all__ = ["scan_lines", "scan_rows"]
@@ -90,33 +89,38 @@ def scan_rows(order, values, across, source, constant, width, columns, scratch, 
 
 
 @kernel
-def scan_lines(order, values, length, stride, before, source, constant, width, chunk, scratch, out, words):
+def _slide(order, values, width, size, scratch, out):
+    """Write the best of every ``values[i:i + width]`` to ``out[i]``."""
+    if width <= doubling.WIDEST:
+        doubling.rolling(order, values, width, size, scratch, 0, out)
+    else:
+        blockwise.rolling(order, values, width, size, scratch, 0, out)
+
+
+@kernel
+def scan_lines(order, values, stride, before, source, constant, width, size, memory, scratch, out):
     """Write the best of `width` elements of the extended axis to every element of every line of `out`.
 
-    A line is `length` elements of `values`, `stride` apart; `values` and `out` may be the same array.
-    `before` elements of the extended axis precede the first one of a line. `scratch` has room for an extended
-    line, a line of results, and what `rolling` needs for `chunk` rows; `words` has no length, since no
-    observations are counted.
+    The elements of a line are `stride` apart; `values` and `out` may be the same array. `before` elements of
+    the extended axis precede the first one of a line. `memory` has room for an extended line and a line of
+    results; `size` and `scratch` are those of :mod:`rollstat.kernels.extrema.doubling` or `blockwise`.
     """
-    extended = scratch[: len(source)]
-    results = scratch[len(source) : len(source) + length]
-    rest = scratch[(len(source) + length) // lanes_of(scratch) * lanes_of(scratch) + lanes_of(scratch) :]
+    extended, results = memory[: len(source)], memory[len(source) :]
+    length = len(results)
     for line in range(len(out) // length):
         first = line // stride * stride * length + line % stride
-        for p in range(before):
-            extended[p] = values[first + source[p] * stride] if source[p] >= 0 else constant
-        for p in range(before + length, len(source)):
-            extended[p] = values[first + source[p] * stride] if source[p] >= 0 else constant
+        for p in range(len(source)):
+            if not before <= p < before + length:
+                extended[p] = values[first + source[p] * stride] if source[p] >= 0 else constant
         inside = extended[before : before + length]
         if stride == 1:
             read = values[first : first + length]
             for j in range(length):
                 inside[j] = read[j]
-            write = out[first : first + length]
-            rolling(order, extended, width, chunk, rest, write, SKIP, words)
+            _slide(order, extended, width, size, scratch, out[first : first + length])
         else:
             for j in range(length):
                 inside[j] = values[first + j * stride]
-            rolling(order, extended, width, chunk, rest, results, SKIP, words)
+            _slide(order, extended, width, size, scratch, results)
             for j in range(length):
                 out[first + j * stride] = results[j]

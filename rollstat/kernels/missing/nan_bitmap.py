@@ -19,9 +19,7 @@ from rollstat.compile.jit import INDEX, kernel
 from rollstat.compile.lowering import count_ones, count_trailing_zeros
 from rollstat.compile.simd.masks import nan_bits
 
-__all__ = ["NO_BITMAP", "empty_bitmap", "mark_insufficient", "record_nan", "record_nan_if"]
-
-NO_BITMAP = np.empty(0, np.uint64)
+__all__ = ["empty_bitmap", "mark_insufficient", "record_nan", "record_nan_if"]
 
 _ONE = np.uint64(1)
 _BYTE = np.uint64(255)

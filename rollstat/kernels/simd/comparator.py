@@ -4,6 +4,11 @@
 
     prefer(Least(), 3, 5)     3        prefer(Greatest(), 3, 5)     5
     prefer(Arg(Least(), Oldest()), newer, older)      the smaller values and their positions
+    entry(Arg(Least(), Oldest()), values, 100)        values, and positions 100, 101, ...
+
+One kernel serves values and positions as well: it compares *entries*, which are vectors of values, with a
+second channel for their positions if the order is an :class:`Arg`. Positions are integers as large as a
+value, and their bits are stored as values.
 
 The functions take scalars or vectors of :mod:`rollstat.compile.simd.vectors`.
 
@@ -18,8 +23,10 @@ import numpy as np
 from numba import types
 from numba.np.numpy_support import as_dtype
 
-from rollstat.compile.lowering import constant, lowered
-from rollstat.compile.simd.codegen import Vector, compare, elementwise, join_channels, split_channels
+from rollstat.compile.jit import kernel
+from rollstat.compile.lowering import constant, dispatched, lowered
+from rollstat.compile.simd.codegen import Vector, compare, join_channels, split_channels
+from rollstat.compile.simd.vectors import channels_of, count_in_bits, stack_channels, store, store_bits
 
 __all__ = [
     "Arg",
@@ -27,11 +34,11 @@ __all__ = [
     "Least",
     "Newest",
     "Oldest",
-    "best_of",
     "better",
-    "missing_of",
+    "entry",
     "prefer",
-    "where_equal",
+    "store_result",
+    "tie_rule",
     "worst",
     "worst_of",
 ]
@@ -65,9 +72,14 @@ def _is(rule, cls):
     return isinstance(rule, cls) or getattr(rule, "instance_class", None) is cls
 
 
+def _by_value(order):
+    """Return the order of the values alone."""
+    return order[0] if _is(order, Arg) else order
+
+
 def _comparison(order):
     """Return the comparison by which a value wins."""
-    return "<" if _is(order, Least) else ">"
+    return "<" if _is(_by_value(order), Least) else ">"
 
 
 def _element(operand):
@@ -78,12 +90,12 @@ def _element(operand):
 def prefer(order, first, second):
     """Return the winner of two scalars or vectors; `second` where neither wins.
 
-    With an :class:`Arg`, the vectors have a channel of values and one of positions, and `first` is newer.
+    With an :class:`Arg`, `first` is newer if these are entries with positions; values are compared as values.
     """
-    if isinstance(order, Arg):
+    if isinstance(order, Arg) and np.ndim(first) == 2:
         if isinstance(order.ties, Newest):
             first, second = second, first
-        return np.where(better(order.order, first[0], second[0]), first, second)
+        return np.where(better(order, first[0], second[0]), first, second)
     wins = better(order, first, second)
     return np.where(wins, first, second) if isinstance(first, np.ndarray) else first if wins else second
 
@@ -91,14 +103,14 @@ def prefer(order, first, second):
 @lowered(prefer)
 def _prefer(order, first, second):
     def generate(context, builder, signature, arguments):
-        if not _is(order, Arg):
+        if getattr(first, "channels", 1) == 1:
             # LLVM turns this comparison and selection into one min or max instruction.
             wins = compare(builder, _element(first), _comparison(order), *arguments[1:])
             return builder.select(wins, *arguments[1:])
         newer, older = (split_channels(builder, pair, first) for pair in arguments[1:])
         if _is(order[1], Newest):
             newer, older = older, newer
-        wins = compare(builder, first.dtype, _comparison(order[0]), newer[0], older[0])
+        wins = compare(builder, first.dtype, _comparison(order), newer[0], older[0])
         return join_channels(builder, [builder.select(wins, *pair) for pair in zip(newer, older)])
 
     return first(order, first, first), generate
@@ -106,7 +118,7 @@ def _prefer(order, first, second):
 
 def better(order, first, second):
     """Return whether the scalar `first` wins against `second`."""
-    return first < second if isinstance(order, Least) else first > second
+    return first < second if isinstance(_by_value(order), Least) else first > second
 
 
 @lowered(better)
@@ -117,36 +129,63 @@ def _better(order, first, second):
     return types.boolean(order, first, first), generate
 
 
-def where_equal(value, sought, first, second):
-    """Return `first` in lanes where `value` equals `sought`, else `second`; vectors or scalars."""
-    return np.where(value == sought, first, second)[()]
+def tie_rule(order):
+    """Return 1 if the newer of equal values wins, -1 if the older one does, 0 if only values count."""
+    return (1 if _is(order[1], Newest) else -1) if _is(order, Arg) else 0
 
 
-def _generate_where_equal(builder, dtype, value, sought, first, second):
-    return builder.select(compare(builder, dtype, "==", value, sought), first, second)
+@lowered(tie_rule)
+def _tie_rule(order):
+    return constant(types.intp(order), tie_rule(order))
 
 
-elementwise(where_equal, _generate_where_equal)
+@kernel(forceinline=True)
+def _value(order, vector, position):
+    return vector
 
 
-def _extreme(dtype, lowest):
-    if dtype.kind == "f":
-        return dtype.type(-np.inf if lowest else np.inf)
-    limits = np.iinfo(dtype)
-    return dtype.type(limits.min if lowest else limits.max)
+@kernel(forceinline=True)
+def _value_and_position(order, vector, position):
+    return stack_channels((vector, count_in_bits(vector, position)))
+
+
+def entry(order, vector, position):
+    """Return a vector of values, with their positions ``position, position + 1, ...`` for an :class:`Arg`."""
+    return (_value_and_position if isinstance(order, Arg) else _value)(order, vector, position)
+
+
+@dispatched(entry)
+def _entry(order, vector, position):
+    return _value_and_position if _is(order, Arg) else _value
+
+
+@kernel(forceinline=True)
+def _store_values(order, best, out, i, shift):
+    store(best, out, i)
+
+
+@kernel(forceinline=True)
+def _store_positions(order, best, out, i, shift):
+    store_bits(channels_of(best)[1], shift, out, i)
+
+
+def store_result(order, best, out, i, shift):
+    """Write values to `out` from `i` on; with an :class:`Arg` their positions, counted from `shift`."""
+    (_store_positions if isinstance(order, Arg) else _store_values)(order, best, out, i, shift)
+
+
+@dispatched(store_result)
+def _store_result(order, best, out, i, shift):
+    return _store_positions if _is(order, Arg) else _store_values
 
 
 def worst(order, dtype):
     """Return the value of `dtype` that never wins; not for kernels."""
-    return _extreme(np.dtype(dtype), _comparison(order) == ">")
-
-
-def _best(order, dtype):
-    return _extreme(dtype, _comparison(order) == "<")
-
-
-def _missing(dtype):
-    return dtype.type(np.nan if dtype.kind == "f" else 0)
+    dtype, lowest = np.dtype(dtype), _comparison(order) == ">"
+    if dtype.kind == "f":
+        return dtype.type(-np.inf if lowest else np.inf)
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.min if lowest else limits.max)
 
 
 def worst_of(order, values):
@@ -154,26 +193,6 @@ def worst_of(order, values):
     return worst(order, values.dtype)
 
 
-def best_of(order, values):
-    """Return the value of the dtype of `values` against which no other wins, as a constant."""
-    return _best(order, values.dtype)
-
-
-def missing_of(values):
-    """Return NaN in the dtype of `values`, or 0 if it has none, as a constant."""
-    return _missing(values.dtype)
-
-
 @lowered(worst_of)
 def _worst_of(order, values):
     return constant(values.dtype(order, values), worst(order, as_dtype(values.dtype)).item())
-
-
-@lowered(best_of)
-def _best_of(order, values):
-    return constant(values.dtype(order, values), _best(order, as_dtype(values.dtype)).item())
-
-
-@lowered(missing_of)
-def _missing_of(values):
-    return constant(values.dtype(values), _missing(as_dtype(values.dtype)).item())

@@ -2,7 +2,7 @@
 
 ::
 
-    fill(7, out)        7  7  7  7        count_up(7, out)        7  8  9 10
+    fill(7, out)        7  7  7  7        copy(values, out)        the first values
 
     work    [ . . a a a a . . b b b b . . l l l l . . u u u u . . ]
                   |first      |second     |lower      |upper           lower = min(a, b), upper = max(a, b)
@@ -19,18 +19,14 @@ Values that compare equal are interchangeable (also -0.0 and 0.0), and both are 
 """
 
 from rollstat.compile.jit import kernel
-from rollstat.compile.lowering import prefetch, prefetch_to_write
-from rollstat.compile.simd.vectors import broadcast, lanes_of, load, store, unaligned
+from rollstat.compile.simd.vectors import lanes_of, load, store
 from rollstat.kernels.simd.comparator import Greatest, Least, prefer
 
 __all__ = [
     "copy",
-    "count_up",
     "exchange",
     "fill",
-    "fill_and_prefetch",
     "lower_of",
-    "store_and_prefetch",
     "upper_of",
 ]
 
@@ -47,38 +43,6 @@ def copy(values, out):
     """Write the first values to all of `out`."""
     for i in range(len(out)):
         out[i] = values[i]
-
-
-@kernel
-def count_up(start, out):
-    """Write ``start, start + 1, ...`` to `out`."""
-    for i in range(len(out)):
-        out[i] = start + i
-
-
-# A cache line is requested this many vectors before it is written.
-_AHEAD = 8
-
-
-@kernel(forceinline=True)
-def store_and_prefetch(vector, out, i, prefetch_source):
-    """Write a vector; the cache fetches element `i` of `prefetch_source` and the next lines of `out`."""
-    prefetch(prefetch_source, i)
-    prefetch_to_write(out, i + _AHEAD * lanes_of(out))
-    store(vector, out, i)
-
-
-@kernel
-def fill_and_prefetch(value, out, prefetch_source):
-    """As :func:`fill`, while the cache fetches as many elements of `prefetch_source`."""
-    lanes, vector = lanes_of(out), broadcast(value)
-    prefix = min(unaligned(out), len(out))
-    fill(value, out[:prefix])
-    out = out[prefix:]
-    whole = len(out) // lanes * lanes
-    for i in range(0, whole, lanes):
-        store_and_prefetch(vector, out, i, prefetch_source)
-    fill(value, out[whole:])
 
 
 @kernel(forceinline=True)

@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.compile.simd.vectors import aligned_empty, lanes_in
-from rollstat.kernels.extrema.doubling import scratch_length
 from rollstat.kernels.extrema.separable import scan_lines, scan_rows
-from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
 from rollstat.kernels.simd.comparator import Greatest, Least
-from rollstat.statistics.extrema.drivers import chunk_rows
+from rollstat.statistics.extrema.drivers import kernel_for_rows
 
 __all__ = ["box_extremum", "extended_rows"]
 
@@ -62,11 +60,9 @@ def _along(
     source = extended_rows(length, before, after, mode)
     flat, target = values.reshape(-1), out.reshape(-1)
     if _in_lines(values, axis):
-        chunk = min(chunk_rows(width, values.itemsize), length)
-        room = len(source) + length + 2 * lanes + scratch_length(width, chunk, lanes)
-        scratch = aligned_empty(room, values.dtype)
-        lines = flat, length, across, before, source, outside
-        scan_lines(order, *lines, width, chunk, scratch, target, NO_BITMAP)
+        _, size, scratch = kernel_for_rows(order, values.dtype, width, target[:length])
+        memory = aligned_empty(len(source) + length, values.dtype)
+        scan_lines(order, flat, across, before, source, outside, width, size, memory, scratch, target)
         return
     columns = max(min(_SCRATCH_BYTES // values.itemsize // width, across) // lanes, 1) * lanes
     scratch = aligned_empty((width + 2) * columns, values.dtype)

@@ -2,5 +2,5 @@
 
 - `functions`: the public functions.
 - `computation`: chooses the algorithm, and turns a statistic into extrema.
-- `drivers`, `boundary`: run the kernels over a block, and over boundary windows.
+- `drivers`: runs the kernels over a block.
 """

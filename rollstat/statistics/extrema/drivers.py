@@ -6,30 +6,22 @@ there was none.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rollstat.blocks import Block, Outcome, read_only
-from rollstat.compile.simd.vectors import aligned_empty, lanes_in
-from rollstat.kernels.extrema import blockwise, blockwise_arg, doubling_arg
+from rollstat.compile.simd.vectors import lanes_in
+from rollstat.kernels.extrema import blockwise
 from rollstat.kernels.extrema import doubling as doubling_kernel
 from rollstat.kernels.extrema import wedge as wedges
-from rollstat.kernels.extrema.doubling_arg import correct_positions
-from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
-from rollstat.kernels.extrema.positions import locate
-from rollstat.kernels.extrema.variable_windows import scan
-from rollstat.kernels.missing.nan_bitmap import NO_BITMAP, empty_bitmap, mark_insufficient
+from rollstat.kernels.extrema.any_windows import correct_positions, growing, locate, scan
+from rollstat.kernels.extrema.doubling import allocate
+from rollstat.kernels.missing.nan_bitmap import mark_insufficient
 from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from rollstat.plan import Choice
-from rollstat.statistics.extrema.boundary import values_of_boundary, write_boundary
-from rollstat.thresholds import (
-    BLOCKWISE_BYTES,
-    BLOCKWISE_POSITIONS,
-    FEW_EXTREMA_ROWS,
-)
+from rollstat.thresholds import BLOCKWISE, BLOCKWISE_POSITIONS, FEW_EXTREMA_ROWS
 
 __all__ = [
     "ALGORITHMS",
@@ -39,13 +31,11 @@ __all__ = [
     "block_rows",
     "block_scan",
     "choose",
-    "chunk_rows",
     "doubling",
+    "kernel_for_rows",
     "wedge",
 ]
 
-# From this width on, positions may not fit in 32 bits.
-_WIDEST_OF_32_BITS = 1 << 30
 _NO_MASK = np.empty(0, np.bool_)
 _NO_POSITIONS = np.empty(0, np.int64)
 
@@ -91,19 +81,6 @@ class Extrema:
     least: int | None = None
 
 
-def _rule_for(least: int | None, width: int) -> int:
-    """Return the kernel's rule for NaN that marks windows with fewer than `least` observations.
-
-    It is `SKIP` if the observations have to be counted.
-    """
-    return int(ANY if least == width > 0 else ALL if least == 1 else SKIP)
-
-
-def _words_for(values: NDArray[Any], least: int | None, rule: int) -> NDArray[np.uint64]:
-    """Return the bitmap in which a kernel records missing values if observations have to be counted."""
-    return NO_BITMAP if least is None or rule != SKIP else empty_bitmap(len(values))
-
-
 def _mask(block: Block) -> NDArray[np.bool_]:
     """Return the mask of a searched block; without a length if nothing is missing or not searched."""
     if not block.searched or block.missing is None:
@@ -134,96 +111,42 @@ def block_scan(block: Block, request: Extrema) -> Outcome:
     return Outcome(complete=not block.searched and not nan, algorithm="block_scan")
 
 
-def chunk_rows(width: int, itemsize: int) -> int:
-    """Return the rows of a chunk of doubling.
+def kernel_for_rows(
+    order: Least | Greatest | Arg, dtype: np.dtype[Any], width: int, out: NDArray[Any], marked: int = 0
+) -> tuple[Any, int, Any]:
+    """Return the kernel for windows of `width` rows, the size of its chunks or blocks, and scratch memory.
 
-    Two chunks fit in the first-level cache if windows are short, else in the second.
+    The bitmap in it is for `marked` values.
     """
-    reach = width * itemsize
-    if reach <= 2_048:
-        return 4_096 // itemsize
-    return (max(131_072, 8 * reach) if reach > 8_192 else 16 * reach) // itemsize
+    lanes, rows = lanes_in(dtype), len(out)
+    if width <= (BLOCKWISE_POSITIONS if isinstance(order, Arg) else BLOCKWISE):
+        chunk = min(max(16_384 // dtype.itemsize, 16 * width), rows)
+        chunk = -(-chunk // lanes) * lanes
+        room = chunk + width + 2 * lanes
+        return doubling_kernel.rolling, chunk, allocate(order, dtype, out, room, marked=marked)
+    block = width // max(2, min(width // 512, 16), width // 4_096) // lanes * lanes
+    blocks = (rows + width) // block + 4
+    return blockwise.rolling, block, allocate(order, dtype, out, block, blocks, marked)
 
 
-def _block_for_positions(width: int) -> int:
-    """Return the length of a block for positions: a third to a sixth, up to 64 rows, or a 32nd to a 64th."""
-    return 1 << max(width // 32, min(width // 3, 64)).bit_length() - 1
-
-
-def _block_for_values(width: int) -> int:
-    """Return the length of a block for long windows: a third to a sixth; from 1,024 on a 128th to a 256th."""
-    return max(1 << min((width // 3).bit_length() - 1, max((width // 128).bit_length() - 1, 10)), 128)
-
-
-@lru_cache(maxsize=256)
-def _kernel_for_values(width: int, rows: int, itemsize: int) -> tuple[Any, int, int]:
-    """Return the kernel for so many rows, the size of its chunks or blocks, and its scratch length."""
-    lanes = lanes_in(f"u{itemsize}")
-    if width * itemsize >= BLOCKWISE_BYTES:
-        size = _block_for_values(width)
-        return blockwise.rolling, size, blockwise.scratch_length(width, rows, size, lanes)
-    size = max(min(chunk_rows(width, itemsize), rows), 1)
-    return doubling_kernel.rolling, size, doubling_kernel.scratch_length(width, size, lanes)
-
-
-def _extrema(order: Any, out: Any, values: NDArray[Any], width: int, least: int | None) -> bool:
-    """Write the extremum of every `width` values; NaN to rows with fewer than `least` observations.
-
-    Returns whether there may be a NaN.
-    """
-    rule = _rule_for(least, width)
-    rolling, size, length = _kernel_for_values(width, len(out), values.itemsize)
-    scratch = aligned_empty(length, values.dtype)
-    words = _words_for(values, least, rule)
-    found = rolling(order, values, width, size, scratch, out, rule, words)
-    if rule != SKIP and found == HAS_NAN + HAS_SENTINEL:
-        rule, words = int(SKIP), empty_bitmap(len(values))
-        found = rolling(order, values, width, size, scratch, out, rule, words)
-    if found and len(words):
-        mark_insufficient(words, width, least, out.dtype.type(np.nan), out, out[:0])
-    return bool(found)
-
-
-@lru_cache(maxsize=256)
-def _kernel_for_positions(
-    width: int, rows: int, itemsize: int, last: bool
-) -> tuple[Any, tuple[int | bool, ...], int]:
-    """Return the kernel for so many rows, its parameters for windows, and its scratch length."""
-    lanes = lanes_in(f"u{itemsize}")
-    if width >= BLOCKWISE_POSITIONS:
-        block, chunk = _block_for_positions(width), min(max(65_536, 8 * width), rows)
-        length = blockwise_arg.scratch_length(width, chunk, block, lanes)
-        return blockwise_arg.rolling, (width, chunk, block, last), -(-length // lanes) * lanes
-    size = 4_096 if width < 8 else 2_048
-    chunk = max(min(size // itemsize, rows), 1)
-    length = doubling_arg.scratch_length(width, chunk, lanes)
-    return doubling_arg.rolling, (width, chunk), -(-length // lanes) * lanes
-
-
-def _bytes_of_positions(width: int) -> int:
-    """Return how many bytes values need at least, since positions are as large and count within a chunk."""
-    return 4 if width < _WIDEST_OF_32_BITS else 8
-
-
-def _with_positions(length: int, dtype: np.dtype[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Return scratch memory for so many values and as many positions, the latter also as integers."""
-    memory = aligned_empty(2 * length, dtype)
-    return memory[:length], memory[length:], memory[length:].view(f"i{dtype.itemsize}")
-
-
-def _positions(
-    order: Least | Greatest,
-    last: bool,
+def _slide(
+    order: Least | Greatest | Arg,
     values: NDArray[Any],
     width: int,
-    base: int,
-    position: NDArray[np.int64],
-) -> int:
-    """Write the position of the extremum of every `width` values; return what the kernel reports of NaN."""
-    kernel, sizes, length = _kernel_for_positions(width, len(position), values.itemsize, last)
-    scratch, by_value = _with_positions(length, values.dtype), Arg(order, Newest() if last else Oldest())
-    found = int(kernel(by_value, values, *sizes, scratch, base, position))
-    return found
+    shift: int,
+    out: NDArray[Any],
+    least: int | None = None,
+) -> bool:
+    """Write the extremum of every `width` values, or its position from `shift`; return whether NaN may be.
+
+    Values with fewer than `least` observations become NaN.
+    """
+    marked = 0 if least is None else len(values)
+    kernel, size, scratch = kernel_for_rows(order, values.dtype, width, out, marked)
+    nan = bool(kernel(order, values, width, size, scratch, shift, out))
+    if nan and least is not None:
+        mark_insufficient(scratch.bitmap, width, least, out.dtype.type(np.nan), out, out[:0])
+    return nan
 
 
 def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArray[Any]:
@@ -238,20 +161,20 @@ def _observed(order: Least | Greatest, block: Block, itemsize: int = 1) -> NDArr
 
 def doubling(block: Block, request: Extrema) -> Outcome:
     """Compute in machine vectors, by doubling or blockwise, for windows of a fixed number of rows."""
-    wanted = _wanted(request)
-    extrema = [(order, out) for order, out, *_ in wanted if out is not None]
     nan = False
-    for order, out in extrema:
-        nan |= _extrema(order, out, _observed(order, block), block.width, request.least)
-    for order, _, position, last in wanted:
+    for order, out, position, last in _wanted(request):
+        if out is not None:
+            nan |= _slide(order, _observed(order, block), block.width, 0, out, request.least)
         if position is None:
             continue
-        values = _observed(order, block, _bytes_of_positions(block.width))
-        found = _positions(order, last, values, block.width, request.base, position)
-        nan |= found > 0
-        if found == 2 or len(_mask(block)) > 0:
+        # Positions are as large as values.
+        values = _observed(order, block, 4 if len(block.values) < 1 << 31 else 8)
+        by_value = Arg(order, Newest() if last else Oldest())
+        has_nan = _slide(by_value, values, block.width, request.base, position)
+        nan |= has_nan
+        if has_nan or len(_mask(block)) > 0:
             correct_positions(order, block.values, _mask(block), block.width, last, request.base, position)
-    marked = request.least is not None and len(extrema) == len(wanted)
+    marked = request.least is not None and all(position is None for _, _, position, _ in _wanted(request))
     return Outcome(complete=not block.searched and not nan, marked=marked, algorithm="doubling")
 
 
@@ -260,66 +183,52 @@ def wedge(block: Block, request: Extrema) -> Outcome:
     no_values = np.empty(0, block.values.dtype)
     low = no_values if request.minimum is None else request.minimum
     high = no_values if request.maximum is None else request.maximum
-
-    def run(
-        low: NDArray[Any],
-        high: NDArray[Any],
-        low_position: NDArray[np.int64],
-        high_position: NDArray[np.int64],
-        ties: str,
-    ) -> None:
-        header, position, value, _ = wedges.create(block.longest, block.values.dtype, ties=ties)
-        wedges.fill(
-            header,
-            position,
-            value,
-            block.values,
-            _mask(block),
-            block.start,
-            block.end,
-            low,
-            high,
-            low_position,
-            high_position,
-        )
-        low_position += request.base
-        high_position += request.base
-
-    # The rules of ties of a wedge's two sides are opposite, so two positions with one rule take two wedges.
     lower, upper = (
         _NO_POSITIONS if position is None else position
         for position in (request.minimum_position, request.maximum_position)
     )
+    # The rules of ties of a wedge's two sides are opposite, so two positions with one rule take two wedges.
     lower_ties, upper_ties = ("minimum_first", "minimum_last")[:: -1 if request.last else 1]
-    if request.opposite and (len(lower) > 0 or len(upper) > 0):
-        run(low, high, lower, upper, lower_ties)
-        low = high = lower = upper = no_values
-    if len(lower) > 0:
-        run(low, high, lower, _NO_POSITIONS, lower_ties)
-        low = high = no_values
-    if len(upper) > 0:
-        run(low, high, _NO_POSITIONS, upper, upper_ties)
-        low = high = no_values
-    if len(low) > 0 or len(high) > 0:
-        run(low, high, _NO_POSITIONS, _NO_POSITIONS, "any")
+    if len(lower) == len(upper) == 0:
+        _run_wedge(block, low, high, lower, upper, "any")
+    elif request.opposite or len(upper) == 0:
+        _run_wedge(block, low, high, lower, upper, lower_ties)
+    elif len(lower) == 0:
+        _run_wedge(block, low, high, lower, upper, upper_ties)
+    else:
+        _run_wedge(block, low, high, lower, _NO_POSITIONS, lower_ties)
+        _run_wedge(block, no_values, no_values, _NO_POSITIONS, upper, upper_ties)
+    lower += request.base
+    upper += request.base
     return Outcome(algorithm="wedge")
 
 
+def _run_wedge(
+    block: Block,
+    low: NDArray[Any],
+    high: NDArray[Any],
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    ties: str,
+) -> None:
+    """Write the extrema and positions that have a length, by one wedge."""
+    state = wedges.create(block.longest, block.values.dtype, ties=ties)[:3]
+    windows = block.values, _mask(block), block.start, block.end
+    wedges.fill(*state, *windows, low, high, lower, upper)
+
+
 def boundary(block: Block, request: Extrema) -> Outcome:
-    """Compute boundary windows in vectors, if they have no mask; any others by block scans."""
-    found = None if len(_mask(block)) > 0 else values_of_boundary(block)
-    if found is None:
+    """Compute windows that begin with the data, and grow by one row, if nothing is masked; else by scans."""
+    if len(_mask(block)) > 0:
         return block_scan(block, request)
-    wanted = _wanted(request)
-    extrema = [
-        (order, np.empty(block.rows, block.values.dtype) if out is None else out) for order, out, *_ in wanted
-    ]
-    nan = write_boundary(extrema, *found, request.least)
-    for (order, best), (_, _, position, last) in zip(extrema, wanted):
+    nan = False
+    for order, out, position, last in _wanted(request):
+        if out is not None:
+            nan |= growing(order, block.values, out)
         if position is not None:
-            locate(order, block.values, _NO_MASK, block.start, block.end, last, best, position)
+            nan |= growing(Arg(order, Newest() if last else Oldest()), block.values, position)
             position += request.base
-    return Outcome(not block.searched and not nan, request.least is not None, algorithm="boundary")
+    return Outcome(complete=not block.searched and not nan, algorithm="boundary")
 
 
 def choose(block: Block) -> Choice:
@@ -328,9 +237,9 @@ def choose(block: Block) -> Choice:
         return Choice("block_scan", f"fewer than {FEW_EXTREMA_ROWS} windows, which vectors do not pay for")
     if block.width > 0:
         return Choice("doubling", "all windows have one width")
-    if values_of_boundary(block) is not None:
+    if block.reach is not None and block.reach > 0:
         masked = (("block_scan", "a value is masked"),)
-        return Choice("boundary", "all windows begin, or all end, with the data", masked)
+        return Choice("boundary", "all windows begin with the data", masked)
     return Choice("block_scan", "the width of the windows varies")
 
 

@@ -22,6 +22,7 @@ from rollstat.compile.simd.vectors import (
     channels_of,
     contains_nan,
     load,
+    load_2d,
     load_like,
     replace_nan,
     shift_in_next,
@@ -59,7 +60,7 @@ def _every_function(x, y, table, out):
     store(shift_in_next(one, two, 7), out, 144)
     store(divide_finite(one, broadcast(7.0), broadcast(1.0) / broadcast(7.0)), out, 152)
     store(subtract_product(broadcast(1.0), broadcast(3.0), broadcast(0.25)), out, 160)
-    store_2d(stack_channels((load(table[0], 0), load(table[1], 0))), table, 8)
+    store_2d(load_2d(table, 0, both), table, 8)
     out[168] = nan_changes(one, load(y, 0)) >> 56
     store(counts_from_changes(nan_changes(load(y, 0), one), 7), out, 176)
     store(nan_where_below(both, two, broadcast(4.0)), out, 184)

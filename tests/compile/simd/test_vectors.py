@@ -8,16 +8,10 @@ from numba import config
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd import vectors
-from rollstat.kernels.extrema import (
-    blockwise,
-    doubling,
-    separable,
-    van_herk,
-)
+from rollstat.kernels.extrema import blockwise, doubling, separable
 from rollstat.kernels.simd.comparator import (
     Greatest,
     Least,
-    best_of,
     better,
     prefer,
     worst,
@@ -47,9 +41,14 @@ def every_operation(values, out):
     out[67] = vectors.first_lane(two)
     out[68] = vectors.lanes_of(values)
     out[69] = worst_of(Least(), values)
-    out[70] = best_of(Least(), values)
+    out[70] = worst_of(Greatest(), values)
     out[71] = better(Greatest(), values[0], values[1])
     out[72] = prefer(Greatest(), values[0], values[1])
+
+
+@kernel
+def scan_of_suffixes(values, entries):
+    blockwise._scan_suffixes(Least(), values, 0, vectors.broadcast(values[0]), entries)
 
 
 @kernel
@@ -122,15 +121,8 @@ def test_the_hot_loops_are_vector_code(dtype):
     instruction = minimum_instruction(dtype)
     memory = np.zeros(300, dtype)
     out = vectors.aligned_empty(64, dtype)
-    for values, results in ((memory, out[:0]), (memory[:0], out)):
-        for width in (7, 200):
-            pending = doubling.Pending(width, memory.copy(), memory, results)
-            nan = doubling.Nan(doubling.UNCHECKED, memory[0], False)
-            code = assembly(doubling._whole_vectors, Least(), values, 8, memory.copy(), pending, nan)
-            assert instruction in code
+    scratch = doubling.allocate(Least(), memory.dtype, out, 300)
+    assert instruction in assembly(doubling.rolling, Least(), memory, 237, 64, scratch, 0, out)
     assert instruction in assembly(blockwise.best_in, Least(), memory)
-    scans = memory[0], memory.copy(), memory[0], memory
-    assert instruction in assembly(van_herk.prefixes, Least(), memory, *scans)
-    scans = memory[0], memory, memory[0], memory.copy(), memory[0], memory
-    assert instruction in assembly(van_herk.suffixes, Least(), memory, *scans)
+    assert instruction in assembly(scan_of_suffixes, memory, scratch.entries)
     assert instruction in assembly(separable._fold, Least(), memory, 0, memory, memory.copy())

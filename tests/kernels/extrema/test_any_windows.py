@@ -1,9 +1,13 @@
-"""Extrema of any windows in one call, compared with each window alone."""
+"""Extrema of any monotone windows against brute force: gaps, empty windows, NaN, masks."""
 
 import numpy as np
 import pytest
 
-from rollstat.kernels.extrema.any_windows import extremes_of_windows
+from rollstat.blocks import Block
+from rollstat.kernels.extrema.any_windows import extremes_of_windows, growing
+from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest
+from rollstat.statistics.extrema.drivers import Extrema, block_scan
+from tests.arrays import read_only
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
@@ -26,3 +30,38 @@ def test_extremes_and_their_rows(sign, last, share, rng):
         best = min(sign * values[k] for k in rows)
         tied = [k for k in rows if sign * values[k] == best]
         assert (value[i], position[i]) == (values[tied[0]], tied[-1 if last else 0])
+
+
+def test_scan_by_definition(rng):
+    for length, widest in ((1, 1), (30, 4), (30, 40), (300, 25)):
+        for missing_share in (0.0, 0.4):
+            values = rng.integers(-9, 9, length).astype(np.float64)
+            missing = rng.random(length) < missing_share
+            values[missing] = np.nan
+            end = np.sort(rng.integers(0, length + 1, length))
+            start = np.maximum.accumulate(np.maximum(end - rng.integers(0, widest + 1, length), 0))
+            start = np.minimum(start, end)
+            low, high = np.empty((2, length))
+            block = Block(values, missing if missing.any() else None, start, end)
+            block_scan(block, Extrema(minimum=low, maximum=high))
+            for i, (first, last) in enumerate(zip(start, end)):
+                observed = values[first:last][~missing[first:last]]
+                assert low[i] == observed.min(initial=np.inf)
+                assert high[i] == observed.max(initial=-np.inf)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_windows_that_begin_with_the_data(share, rng):
+    values = rng.integers(0, 9, 50) * 1.0
+    values[values == 8] = np.inf
+    values[rng.random(50) < share] = np.nan
+    for rows in (1, 20, 50):
+        best, first, last = np.empty(rows), *np.empty((2, rows), np.int64)
+        assert growing(Least(), read_only(values), best) == (share > 0)
+        growing(Arg(Least(), Oldest()), read_only(values), first)
+        growing(Arg(Greatest(), Newest()), read_only(values), last)
+        for i in range(rows):
+            observed = [j for j in range(51 - rows + i) if values[j] == values[j]]
+            assert best[i] == min((values[j] for j in observed), default=np.inf)
+            assert first[i] == min(observed, key=lambda j: (values[j], j), default=-1)
+            assert last[i] == max(observed, key=lambda j: (values[j], j), default=-1)

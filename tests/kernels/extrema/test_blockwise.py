@@ -5,11 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rollstat.compile.simd.vectors import aligned_empty, lanes_in
-from rollstat.kernels.extrema import blockwise, blockwise_arg
-from rollstat.kernels.extrema.doubling_arg import correct_positions
-from rollstat.kernels.extrema.nan_policy import ALL, ANY, HAS_NAN, HAS_SENTINEL, SKIP
-from rollstat.kernels.missing.nan_bitmap import NO_BITMAP
+from rollstat.kernels.extrema import blockwise, doubling
+from rollstat.kernels.extrema.any_windows import correct_positions
 from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, worst
 from tests.arrays import read_only
 
@@ -36,44 +33,17 @@ def expected_positions(order, last, values, width):
 
 def extrema_and_positions(order, last, values, width, block, shift=0):
     values = read_only(values)
-    rows, lanes = len(values) - width + 1, lanes_in(values.dtype)
-    out, position = np.empty(rows + 1, values.dtype)[1:], np.empty(rows, np.int64)
-    scratch = aligned_empty(blockwise.scratch_length(width, rows, block, lanes), values.dtype)
-    nan = blockwise.rolling(order, values, width, block, scratch, out, SKIP, NO_BITMAP)
-    chunk = max(rows // 3, 1)
-    length = blockwise_arg.scratch_length(width, chunk, block, lanes)
-    bits = aligned_empty(length, values.dtype)
-    memory = aligned_empty(length, values.dtype), bits, bits.view(f"i{values.itemsize}")
-    by_value = Arg(order, Newest() if last else Oldest())
-    found = blockwise_arg.rolling(by_value, values, width, chunk, block, last, memory, shift, position)
-    if nan or found:
-        correct_positions(order, values, NOTHING, width, last, shift, position)
-    if np.isnan(values).any():
-        assert nan
-        assert found
-    assert_strict(order, values, width, block, scratch)
-    return out, position - shift
-
-
-def assert_strict(order, values, width, block, scratch):
-    """Windows with any NaN, or of nothing else, give NaN, unless the sentinel is among the values."""
     rows = len(values) - width + 1
-    out, kept = aligned_empty(rows + 1, values.dtype)[1:], windows(values, width)
-    lowest, highest = (
-        np.where(kept == kept, kept, np.inf).min(1),
-        np.where(kept == kept, kept, -np.inf).max(1),
-    )
-    all_missing = (kept != kept).all(1)
-    for rule, lows, highs in (
-        (ANY, kept.min(1), kept.max(1)),
-        (ALL, np.where(all_missing, np.nan, lowest), np.where(all_missing, np.nan, highest)),
-    ):
-        out[:] = 77
-        found = blockwise.rolling(order, values, width, block, scratch, out, rule, NO_BITMAP)
-        if found == HAS_NAN + HAS_SENTINEL:
-            assert np.isinf(values).any()
-        else:
-            np.testing.assert_array_equal(out, lows if isinstance(order, Least) else highs)
+    found = []
+    for by in (order, Arg(order, Newest() if last else Oldest())):
+        out = np.empty(rows + 1, np.int64 if isinstance(by, Arg) else values.dtype)[1:]
+        scratch = doubling.allocate(by, values.dtype, out, block, len(values) // block + 4)
+        nan = blockwise.rolling(by, values, width, block, scratch, shift, out)
+        assert nan or not np.isnan(values).any()
+        found.append(out)
+    if nan:
+        correct_positions(order, values, NOTHING, width, last, shift, found[1])
+    return found[0], found[1] - shift
 
 
 def assert_right(order, last, values, width, block):
@@ -142,3 +112,12 @@ def test_positions_count_from_where_they_are_told(rng):
     values = rng.standard_normal(200)
     _, position = extrema_and_positions(Least(), False, values, 40, 8, shift=1000)
     np.testing.assert_array_equal(position, expected_positions(Least(), False, values, 40))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.uint8])
+def test_the_best_of_any_number_of_values(dtype, rng):
+    for length in (0, 1, 7, 8, 31, 64, 300):
+        values = rng.integers(0, 99, length).astype(dtype)
+        for order, best in ((Least(), np.min), (Greatest(), np.max)):
+            never = worst(order, values.dtype)
+            assert blockwise.best_in(order, read_only(values)) == (best(values, initial=never), False)

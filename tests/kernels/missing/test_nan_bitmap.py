@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from rollstat.compile.simd.vectors import aligned_empty, lanes_in
 from rollstat.kernels.extrema import blockwise, doubling
 from rollstat.kernels.missing.nan_bitmap import empty_bitmap, mark_insufficient, record_nan
 from rollstat.kernels.simd.comparator import Least
@@ -52,23 +51,14 @@ def test_mark_insufficient(dtype, width, gaps, rng):
 @pytest.mark.parametrize("first", [0, 1, 700, 2900])
 def test_bitmaps_that_extrema_kernels_record(dtype, first, rng):
     """The bitmap is complete wherever the first NaN is."""
-    lanes = lanes_in(dtype)
     steady = np.linspace(0.0, 1.0, 800)
     for values in (rng.standard_normal(3000), np.r_[steady, rng.standard_normal(1000), steady, -steady]):
         values = values.astype(dtype)
         values[first::7] = np.nan
-        for width in (3, 40, 300):
+        for width in (3, 40, 256, 300):
             values = values[: width + 5] if first == 1 and width == 300 else values  # a few windows alone
-            rows = len(values) - width + 1
-            low = np.empty(rows, dtype)
-            runs = [
-                (doubling.rolling, Least(), 64, doubling.scratch_length(width, 64, lanes), low),
-            ]
-            if width == 300:
-                length = blockwise.scratch_length(width, rows, 128, lanes)
-                runs.append((blockwise.rolling, Least(), 128, length, low))
-            for kernel, order, size, length, out in runs:
-                words = empty_bitmap(len(values))
-                scratch = aligned_empty(length, values.dtype)
-                assert kernel(order, values, width, size, scratch, out, doubling.SKIP, words)
-                np.testing.assert_array_equal(bits(words, len(values)), np.isnan(values))
+            low = np.empty(len(values) - width + 1, dtype)
+            module, size = (doubling, 64) if width <= doubling.WIDEST else (blockwise, 128)
+            scratch = doubling.allocate(Least(), values.dtype, low, 400, 40, len(values))
+            assert module.rolling(Least(), values, width, size, scratch, 0, low)
+            np.testing.assert_array_equal(bits(scratch.bitmap, len(values)), np.isnan(values))

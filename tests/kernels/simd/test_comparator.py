@@ -5,7 +5,7 @@ import pytest
 
 from rollstat.compile.jit import kernel
 from rollstat.compile.simd.vectors import channels_of, load, stack_channels, store
-from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, prefer
+from rollstat.kernels.simd.comparator import Arg, Greatest, Least, Newest, Oldest, entry, prefer, store_result
 
 
 @kernel
@@ -30,3 +30,19 @@ def test_positions_follow_the_values(order, ties):
     takes_newer = out[0] != older[0] if isinstance(ties, Oldest) else out[0] == newer[0]
     expected = np.where(takes_newer, newer[1].view(np.int64), older[1].view(np.int64))
     np.testing.assert_array_equal(out[1].view(np.int64), expected)
+
+
+@kernel
+def write_entry(order, values, start, shift, out):
+    store_result(order, entry(order, load(values, 0), start), out, 0, shift)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.int64, np.float32, np.uint32])
+def test_an_entry_holds_a_value_or_also_its_position(dtype):
+    values = np.arange(16).astype(dtype)
+    rows = 64 // values.itemsize
+    out, position = np.zeros(rows, dtype), np.zeros(rows, np.int64)
+    write_entry(Least(), values, 100, 2**40, out)
+    np.testing.assert_array_equal(out, values[:rows])
+    write_entry(Arg(Least(), Oldest()), values, 100, 2**40, position)
+    np.testing.assert_array_equal(position, 2**40 + 100 + np.arange(rows))
