@@ -85,12 +85,12 @@ class Written:
 
     def read(self, operator: Any) -> Any:
         """Return the only result as Python numbers, or arrays; raise OverflowError if it does not fit."""
-        if self.failed[0]:
+        if self.failed.item():
             self.failed[0] = False
             name, dtype = type(operator).__name__, self.arrays[0].dtype
             raise OverflowError(f"the exact {name} of the window does not fit {dtype}")
-        values = tuple(a[0].copy() if a.ndim > 1 else a.item() for a in self.arrays)
-        return values[0] if self.single else values
+        values = [a[0].copy() if a.ndim > 1 else a.item() for a in self.arrays]
+        return values[0] if self.single else tuple(values)
 
 
 class ArrayState:
@@ -217,12 +217,23 @@ class NumberWindow(ArrayState):
         the result.
         """
         while True:
-            needs = max(min_periods - int(self.header[FOLDED]), 1)
-            row = limit, stamp, element, observed, needs
-            size: int = self._push(self.queue, self.operator, *self.state, *row, *self._result)
+            header = self.header
+            size: int = self._push(
+                self.queue,
+                self.operator,
+                header,
+                self.cells,
+                self.stamps,
+                limit,
+                stamp,
+                element,
+                observed,
+                max(min_periods - int(header[FOLDED]), 1),
+                *self._result,
+            )
             if size >= 0:
                 self._shrink(size)
-                return size + int(self.header[FOLDED])
+                return size + int(header[FOLDED])
             self._make_room()
 
     def _make_room(self) -> None:
@@ -237,9 +248,10 @@ class NumberWindow(ArrayState):
 
     def _shrink(self, used: int) -> None:
         """Take a smaller ring if few cells are used."""
-        suitable = suitable_size(used, len(self.stamps))
-        if suitable < len(self.stamps) and not self.spec.fixed:
-            self._resize(suitable)
+        if 8 * used < len(self.stamps) and not self.spec.fixed:
+            suitable = suitable_size(used, len(self.stamps))
+            if suitable < len(self.stamps):
+                self._resize(suitable)
 
     def fold(self) -> None:
         """Combine all states into one; the number of observations stays."""
