@@ -26,7 +26,7 @@ def means(values, missing, start, end, proportion, winsorize):
     kept = np.flatnonzero(sums[base : base + len(ordered)])
     assert ((kept >= cursors[0, 0]) & (kept < cursors[1, 0])).all()
     reader = TrimmedMean(proportion, winsorize, 0)
-    read_sorted(Block(values, missing, start, end), values, reader, 1, [small])
+    read_sorted(Block(values, missing, start, end), lambda part: part, reader, 1, [small])
     return result, small
 
 
