@@ -114,6 +114,23 @@ def _flip_if_due(algorithm, operator, ring, buffers):
 
 
 @kernel
+def _slide_observed(operator, ring, buffers, rows, i, stop, results):
+    """Process rows `i` to `stop` - 1 before the next flip; the window is full, and no row is missing."""
+    cells, stamps, mask = ring
+    front, split, end, total = buffers
+    for j in range(i, stop):
+        front += 1
+        suffix = fetch(cells, front, mask)
+        state = lift(operator, cells, rows.values, j)
+        store(cells, end, mask, state)
+        store(stamps, end, mask, rows.stamps[j])
+        end += 1
+        total = combine(operator, cells, total, state)
+        emit(operator, combine(operator, cells, suffix, total), results.out, j, results.failed)
+    return _Buffers(front, split, end, total)
+
+
+@kernel
 def _slide(operator, ring, buffers, rows, i, stop, span, results):
     """Process rows `i` to `stop` - 1 before the next flip; each drops at most one state."""
     for j in range(i, stop):
@@ -243,15 +260,19 @@ def extend(algorithm, operator, header, cells, stamps, spans, rows, suffixes, re
     half = len(suffixes) // 3 if sliding else 0
     i = first
     while i < len(rows.stamps):
+        full = sliding and buffers.end - buffers.front == span
         if spans.by_row and buffers.end > buffers.split:
             ahead = _rows_until_flip(algorithm, buffers.front, buffers.split, buffers.end)
             stop = min(i + ahead, len(rows.stamps))
             if stop > i:
-                buffers = _slide(operator, ring, buffers, rows, i, stop, span, results)
+                if full:
+                    buffers = _slide_observed(operator, ring, buffers, rows, i, stop, results)
+                else:
+                    buffers = _slide(operator, ring, buffers, rows, i, stop, span, results)
                 i = stop
                 continue
         front, split, end, total = buffers
-        if sliding and end - front == span:
+        if full:
             buffers = _Buffers(front + 1, split, end, total)
             if _halves_meet(buffers, half):
                 i, buffers = _take_halves(operator, ring, buffers, 0, rows, i, suffixes, results)
